@@ -1,0 +1,52 @@
+# Runoff. `make` lists the targets.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PORT ?= 8501
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-fast check bench format clean chromium
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: $(VENV)/.run  ## make the environment, install, and open the app on the demo project
+	$(BIN)/streamlit run app.py --server.port $(PORT)
+
+test: $(VENV)/.dev chromium  ## the whole suite, browser tests included
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+test-fast: $(VENV)/.dev  ## the suite without the browser and the slow tests
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not browser and not slow"
+
+check: $(VENV)/.dev  ## lint, types and the whole suite, as they must be before a commit
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(MAKE) test
+
+bench: $(VENV)/.dev chromium  ## speed, as ratios measured in one run
+	$(BIN)/python -m bench
+
+format: $(VENV)/.dev  ## put the code into the house format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:  ## remove the environment and every cache (never a workspace)
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/out tests/browser/shots
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+chromium:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || sh tests/browser/install_chromium.sh
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit("Runoff needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Set PYTHON=…") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: requirements.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet -r requirements.txt
+	touch $@
+
+$(VENV)/.dev: requirements.txt requirements-dev.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
+	touch $@ $(VENV)/.run

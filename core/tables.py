@@ -1,0 +1,149 @@
+"""The schema of every DataFrame that crosses a module.
+
+A schema names its columns with the kind of each; `check` raises `InputError` naming every column
+that is missing or of another kind. Kinds: "text" (strings, never NaN), "int" (no missing),
+"int?" (nullable Int64), "float" (NaN allowed), "bool".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from .errors import InputError, Issue
+
+
+@dataclass(frozen=True)
+class Schema:
+    """A named list of columns; see the module's docstring for the kinds."""
+
+    name: str
+    columns: Mapping[str, str]
+    optional: frozenset[str] = frozenset()
+
+    def check(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return `frame` unchanged if every column is there and of its kind.
+
+        Raises `InputError` with one issue a faulty column.
+        """
+        issues = []
+        for column, kind in self.columns.items():
+            if column not in frame.columns:
+                if column not in self.optional:
+                    issues.append(Issue("column is missing", column=column))
+            elif not _is_kind(frame[column], kind):
+                issues.append(Issue(f"must be {kind}", column=column, found=str(frame[column].dtype)))
+        if issues:
+            raise InputError(f"This is not a table of {self.name}.", issues)
+        return frame
+
+    def empty(self) -> pd.DataFrame:
+        """A table of this schema without rows."""
+        return pd.DataFrame({column: pd.Series([], dtype=_DTYPES[kind]) for column, kind in self.columns.items()})
+
+
+_DTYPES = {"text": "str", "int": "int64", "int?": "Int64", "float": "float64", "bool": "bool"}
+
+
+def _is_kind(column: pd.Series, kind: str) -> bool:
+    types = pd.api.types
+    if kind == "text":
+        return bool((types.is_string_dtype(column.dtype) or len(column) == 0) and not column.isna().any())
+    if kind == "int":
+        return types.is_integer_dtype(column.dtype) and not column.isna().any()
+    if kind == "int?":
+        return types.is_integer_dtype(column.dtype)
+    if kind == "float":
+        return types.is_float_dtype(column.dtype) or types.is_integer_dtype(column.dtype)
+    return types.is_bool_dtype(column.dtype)
+
+
+# An item: an unordered pair of tokens of one area. `item` is its position 0…N−1 in the project.
+ITEMS = Schema("items", {"item": "int", "area": "text", "token_a": "text", "token_b": "text"})
+
+# A comparison as it stands in a task: what is stored (first, second) and what a voter sees (left, right).
+# `n` counts the comparisons of a task from 1; `flipped` means that `first` is shown on the right.
+COMPARISONS = Schema(
+    "comparisons",
+    {
+        "question_id": "int",
+        "task_id": "text",
+        "n": "int",
+        "first": "int",
+        "second": "int",
+        "flipped": "bool",
+        "area": "text",
+        "left_a": "text",
+        "left_b": "text",
+        "right_a": "text",
+        "right_b": "text",
+    },
+)
+
+# What a result file says, one row an answer field. `row` is the file's row (header = 1); `choice` is
+# left, right, tie, unknown, "" (no answer), or whatever else was found; `status` is submitted, approved
+# or rejected; `task_id` and the texts are "" where the file lacks them; `seconds` is a comparison's share.
+ANSWERS = Schema(
+    "answers",
+    {
+        "row": "int",
+        "assignment_id": "text",
+        "voter": "text",
+        "task_id": "text",
+        "n": "int",
+        "left_a": "text",
+        "left_b": "text",
+        "right_a": "text",
+        "right_b": "text",
+        "choice": "text",
+        "status": "text",
+        "note": "text",
+        "seconds": "float",
+        "submitted_at": "text",
+    },
+)
+
+# Judgements of a ballot that are in the store already. `status` is counted, unknown, rejected, repeat or withdrawn.
+KNOWN = Schema(
+    "known judgements",
+    {"assignment_id": "text", "voter": "text", "question_id": "int", "answer": "text", "status": "text"},
+)
+
+# A finished (or provisional) dataset, as published. Higher score = more related; rank 1 is the top, ties share
+# their average rank; lower and upper bound the score's 90 % interval, NaN until one is computed.
+DATASET = Schema(
+    "dataset",
+    {
+        "area": "text",
+        "token_a": "text",
+        "token_b": "text",
+        "score": "float",
+        "rank": "float",
+        "lower": "float",
+        "upper": "float",
+        "votes": "int",
+        "ballots": "int",
+    },
+    optional=frozenset({"rank", "lower", "upper", "votes", "ballots"}),
+)
+
+# How an item did in a ballot: votes won, tied and lost, answers "I don't know a word here", and once the ballot is
+# closed x (Eq. 1), y (Eq. 6), the mean of its y's so far (Eq. 5) and that mean's 90 % interval.
+BALLOT_SCORES = Schema(
+    "ballot scores",
+    {
+        "ballot": "int",
+        "item": "int",
+        "wins": "int",
+        "ties": "int",
+        "losses": "int",
+        "unknowns": "int",
+        "x": "float",
+        "y": "float",
+        "mean": "float",
+        "lower": "float",
+        "upper": "float",
+    },
+)
