@@ -1,0 +1,269 @@
+"""The command line: `python -m core COMMAND`, or `runoff COMMAND` once installed.
+
+Every command takes `--json`: then stdout gets one JSON object and nothing else. An error goes to stderr, or as
+{"error": …} to stdout with `--json`, and the exit code is 2. Heavy modules are imported where they are needed, so
+that every command starts fast.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from . import __version__
+from .errors import InputError, RunoffError
+
+if TYPE_CHECKING:
+    from .evaluation import Comparison, Correlations, Evaluation
+    from .plan import Plan
+
+_METRICS = ("rho_w", "tau_w", "rho", "tau")
+_LABELS = ("ρ_w", "τ_w", "ρ", "τ")
+
+
+def _with_json(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option("--json", "as_json", is_flag=True, help="Write one JSON object and nothing else.")(command)
+
+
+def _plain(value: Any) -> Any:
+    """`value` as JSON can hold it: NaN and infinities become null."""
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value
+
+
+def _write_json(value: dict[str, Any]) -> None:
+    click.echo(json.dumps(_plain(value), ensure_ascii=False, allow_nan=False))
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Columns padded to equal width, the first to the left and the others to the right."""
+    cells = [list(header), *map(list, rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join(
+        "  ".join(c.rjust(w) if i else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))).rstrip()
+        for row in cells
+    )
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="runoff")
+def cli() -> None:
+    """Datasets of word-pair relatedness from pairwise votes, and embeddings ranked with them."""
+
+
+def _appearances(text: str) -> int | tuple[int, ...]:
+    """M as the command line has it: one whole number, or one a ballot with commas between."""
+    try:
+        numbers = tuple(int(part) for part in text.split(","))
+    except ValueError as error:
+        raise InputError(f"--appearances is a whole number or one a ballot, as 20,20,40; found {text!r}.") from error
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+@cli.command("plan")
+@click.option("--items", "n_items", type=int, required=True, help="Number of items, N.")
+@click.option("--ballots", "n_ballots", type=int, required=True, help="Number of ballots.")
+@click.option("--keep", type=float, required=True, help="Fraction of the items that goes on to the next ballot, α.")
+@click.option("--appearances", required=True, help="Appearances of an item in a ballot, M; or one a ballot: 20,20,40.")
+@_with_json
+def plan_command(n_items: int, n_ballots: int, keep: float, appearances: str, as_json: bool) -> None:
+    """What a campaign costs in comparisons, and what is unwise about its plan."""
+    from .plan import Plan
+
+    plan = Plan(n_items, n_ballots, keep, _appearances(appearances))
+    if as_json:
+        _write_json(_plan_json(plan))
+    else:
+        click.echo(_plan_text(plan))
+
+
+def _plan_json(plan: Plan) -> dict[str, Any]:
+    return {
+        "n_items": plan.n_items,
+        "n_ballots": plan.n_ballots,
+        "keep": plan.keep,
+        "appearances": plan.appearances,
+        "sizes": plan.sizes,
+        "comparisons": plan.comparisons,
+        "n_comparisons": plan.n_comparisons,
+        "top_appearances": plan.top_appearances,
+        "uniform_appearances": plan.uniform_appearances,
+        "problems": [
+            {"name": p.name, "bound": p.bound, "value": p.value, "message": p.message} for p in plan.problems()
+        ],
+    }
+
+
+def _plan_text(plan: Plan) -> str:
+    rows = zip(range(1, plan.n_ballots + 1), plan.sizes, plan.comparisons, strict=True)
+    parts = [
+        _table(("ballot", "items", "comparisons"), ([str(k), f"{n:,}", f"{c:,}"] for k, n, c in rows)),
+        f"{plan.n_comparisons:,} comparisons in all; an item that stays to the end appears {plan.top_appearances} "
+        f"times, and would {plan.uniform_appearances:.1f} times if all items were treated alike.",
+        *(f"Warning: {problem.message}" for problem in plan.problems()),
+    ]
+    return "\n\n".join(parts)
+
+
+@cli.command("evaluate")
+@click.argument("dataset", type=click.Path())
+@click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path())
+@click.option("--n0", type=float, default=2.0, show_default=True, help="Offset of the weights; less: more at the top.")
+@click.option(
+    "--notion",
+    type=click.Choice(["relatedness", "similarity"]),
+    help="relatedness ranks by |cos|, similarity by cos; default: what the dataset says, else relatedness.",
+)
+@_with_json
+def evaluate_command(dataset: str, models: tuple[str, ...], n0: float, notion: str | None, as_json: bool) -> None:
+    """Rank word embeddings (MODEL, any known format) by a DATASET file."""
+    from .dataset import read_dataset
+    from .embeddings import load
+    from .evaluation import compare, tokens_of
+
+    table = read_dataset(dataset)
+    tokens, notes = tokens_of(table), [str(note) for note in table.attrs.get("notes", ())]
+    comparison = compare(table, (load(model, tokens=tokens) for model in models), n0=n0, notion=notion)
+    if as_json:
+        _write_json({"dataset": dataset, "notes": notes, **_evaluation_json(models, comparison)})
+    else:
+        click.echo("\n\n".join([_evaluation_text(models, comparison), *(f"{dataset}: {note}" for note in notes)]))
+
+
+def _figures_json(result: Correlations) -> dict[str, Any]:
+    figures: dict[str, Any] = {
+        "n_items": result.n_items,
+        "n_covered": result.n_covered,
+        "coverage": result.coverage,
+        "remark": result.remark,
+    }
+    for name in _METRICS:
+        figure = getattr(result, name)
+        figures[name] = {"estimate": figure.estimate, "lower": figure.lower, "upper": figure.upper}
+        if figure.estimate is None:
+            figures[name]["why_undefined"] = figure.reason
+    return figures
+
+
+def _evaluation_json(models: Sequence[str], comparison: Comparison) -> dict[str, Any]:
+    from .evaluation import WHY_NO_INTERVALS
+
+    rows: list[dict[str, Any]] = []
+    for model, evaluation in zip(models, comparison.evaluations, strict=True):
+        overall = {**_figures_json(evaluation.overall), "missing": dict(evaluation.missing), "notes": evaluation.notes}
+        overall["other_notion"] = _figures_json(evaluation.other_notion)
+        rows.append({"model": model, "area": None, "notion": evaluation.notion, **overall})
+        for area, result in evaluation.areas.items():
+            rows.append({"model": model, "area": area, "notion": evaluation.notion, **_figures_json(result)})
+    common = [
+        {"model": model, **_figures_json(result)} for model, result in zip(models, comparison.common, strict=True)
+    ]
+    first = comparison.evaluations[0]
+    return {
+        "notion": first.notion,
+        "n0": first.n0,
+        "n_unscored": first.n_unscored,
+        "models": rows,
+        "same_items": comparison.is_even,
+        "common_items": common,
+        "why_no_intervals": WHY_NO_INTERVALS,
+    }
+
+
+def _row(name: str, result: Correlations) -> list[str]:
+    estimates = [getattr(result, metric).estimate for metric in _METRICS]
+    return [name, f"{result.n_covered}/{result.n_items}", *("–" if e is None else f"{e:.4f}" for e in estimates)]
+
+
+def _evaluation_text(models: Sequence[str], comparison: Comparison) -> str:
+    """Tables for people: overall, over the common items where coverage differs, and by area."""
+    header, first = ("model", "covered", *_LABELS), comparison.evaluations[0]
+    named = list(zip(models, comparison.evaluations, strict=True))
+    parts = [
+        f"Ranked by {'|cos|' if first.notion == 'relatedness' else 'cos'} ({first.notion}), n₀ = {first.n0:g}",
+        _table(header, (_row(model, e.overall) for model, e in named)),
+    ]
+    if not comparison.is_even:
+        rows = (_row(model, result) for model, result in zip(models, comparison.common, strict=True))
+        parts.append("The models cover different items: compare them over the items that all of them cover.")
+        parts.append(_table(header, rows))
+    if len(first.areas) > 1:
+        rows = (_row(f"{model}, {area}", result) for model, e in named for area, result in e.areas.items())
+        parts.append(_table(header, rows))
+    parts += [f"{model}: {remark}" for model, evaluation in named for remark in _remarks(evaluation)]
+    return "\n\n".join(parts)
+
+
+def _remarks(evaluation: Evaluation) -> list[str]:
+    """What a reader of an evaluation's figures should know, a sentence each."""
+    reasons = {getattr(evaluation.overall, metric).reason for metric in _METRICS}
+    missing = f"no vector for {_some(evaluation.missing)}" if evaluation.missing else ""
+    return [text for text in (*evaluation.notes, missing, *sorted(reasons), evaluation.overall.remark) if text]
+
+
+def _some(tokens: Iterable[str], n: int = 10) -> str:
+    names = list(tokens)
+    return ", ".join(names[:n]) + (f" and {len(names) - n} more" if len(names) > n else "")
+
+
+@cli.command("job")
+@click.argument("job_id", metavar="ID")
+@_with_json
+def job_command(job_id: str, as_json: bool) -> None:
+    """Run a job of the workspace; the application starts this by itself."""
+    from .jobs import run
+
+    run(job_id)
+    if as_json:
+        _write_json({"job": job_id})
+
+
+def _fail(message: str, as_json: bool) -> NoReturn:
+    if as_json:
+        _write_json({"error": message})
+    else:
+        click.echo(f"Error: {message}", err=True)
+    sys.exit(2)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit: 0 when all is well, 2 after an error that a person can act on."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    as_json = "--json" in arguments
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Greek letters and tokens of any script, whatever the terminal or pipe was set to.
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        cli.main(args=arguments, prog_name="runoff", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        if as_json:
+            _fail(error.format_message(), as_json)
+        error.show()
+        sys.exit(2)
+    except RunoffError as error:
+        _fail(str(error), as_json)
+    except BrokenPipeError:
+        # Whoever read the output has had enough; what is still in the buffer would fail again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,206 @@
+"""An imported embedding on disk: four files in a folder, read through memory maps.
+
+vectors.f32        n_words × dimensions float32, row by row
+norms.f32          n_words float32: 0 for a vector of zeros, NaN for one with NaN or infinite values
+vocabulary.arrow   the words, an Arrow IPC file with one string column `word`
+info.json          `EmbeddingInfo`
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..errors import InputError, StoreError
+from .formats import Block, Recognised
+
+LAYOUT = 1
+VECTORS, NORMS, VOCABULARY, INFO = "vectors.f32", "norms.f32", "vocabulary.arrow", "info.json"
+MAX_LISTED = 100
+_SCHEMA = pa.schema([("word", pa.string())])
+_ROWS = 20_000
+
+
+@dataclass(frozen=True)
+class EmbeddingInfo:
+    """What is known of an embedding without opening its vectors.
+
+    `source` is the name of the file it came from, `sha256` the hash of that file's content and `n_bytes` its
+    size. `n_words` counts the words kept; of a word that stood several times the first is kept and the others
+    are counted in `n_duplicates`. `n_zero` words have a vector of zeros, `n_not_finite` one with NaN or infinite
+    values; the first of either kind are listed in `unusable`. `notes` says the same and more for people.
+    """
+
+    format: str
+    n_words: int
+    dimensions: int
+    sha256: str
+    source: str
+    n_bytes: int
+    notes: tuple[str, ...] = ()
+    n_duplicates: int = 0
+    n_zero: int = 0
+    n_not_finite: int = 0
+    unusable: tuple[str, ...] = ()
+
+    def to_json(self) -> str:
+        """As text for `info.json`."""
+        return json.dumps({"layout": LAYOUT, **asdict(self)}, ensure_ascii=False, indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> EmbeddingInfo:
+        """The inverse of `to_json`; raises `InputError` for what it didn't write."""
+        try:
+            fields = json.loads(text)
+            layout = fields.pop("layout")
+            info = cls(**fields)
+        except (ValueError, TypeError, AttributeError, KeyError) as error:
+            raise InputError(f"info.json of the embedding can't be read ({error}). Import it again.") from error
+        if layout != LAYOUT:
+            raise InputError(f"The embedding was imported in layout {layout}, {LAYOUT} is expected. Import it again.")
+        return replace(info, notes=tuple(info.notes), unusable=tuple(info.unusable))
+
+
+def norms_of(vectors: np.ndarray) -> np.ndarray:
+    """Euclidean norms (n, float32): 0 for zeros, NaN where a value or the norm isn't finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        wide = vectors.astype(np.float64)
+        norms = np.sqrt(np.einsum("ij,ij->i", wide, wide)).astype(np.float32)
+    norms[~np.isfinite(norms)] = np.nan
+    return norms
+
+
+def first_positions(words: pa.ChunkedArray) -> np.ndarray | None:
+    """Where each distinct word stands first, ascending; None if no word stands twice."""
+    if len(pc.unique(words)) == len(words):
+        return None
+    table = pa.table({"word": words, "at": np.arange(len(words))})
+    firsts = table.group_by("word", use_threads=False).aggregate([("at", "min")])["at_min"]
+    return np.sort(firsts.to_numpy())
+
+
+def compact(rows: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Move the rows `kept` (ascending) to the beginning of `rows`, in place; returns that part."""
+    # A row never moves down, so that what is still to be read isn't overwritten.
+    for start in range(0, len(kept), _ROWS):
+        part = kept[start : start + _ROWS]
+        rows[start : start + len(part)] = rows[part]
+    return rows[: len(kept)]
+
+
+def describe(info: EmbeddingInfo, words: pa.ChunkedArray, norms: np.ndarray) -> EmbeddingInfo:
+    """`info` with the counts of unusable vectors, and remarks on what is odd."""
+    unusable = np.flatnonzero(~(norms > 0))
+    n_not_finite = int(np.isnan(norms).sum())
+    n_zero = len(unusable) - n_not_finite
+    notes = list(info.notes)
+    if info.n_duplicates:
+        notes.append(f"words that stood there before, left out: {info.n_duplicates:,}")
+    if n_zero:
+        notes.append(f"words with a vector of zeros, which can't be compared: {n_zero:,}")
+    if n_not_finite:
+        notes.append(f"words with NaN or infinite values, which can't be compared: {n_not_finite:,}")
+    listed = tuple(words.take(pa.array(unusable[:MAX_LISTED])).to_pylist())
+    return replace(info, n_zero=n_zero, n_not_finite=n_not_finite, unusable=listed, notes=tuple(notes))
+
+
+def check_disk(folder: Path, recognised: Recognised, n_bytes: int) -> None:
+    """Raise `StoreError` if an import would not fit on the disk of `folder`."""
+    # The words themselves take no more room than the file they came from, and seldom a tenth of it.
+    needed = recognised.n_expected * 4 * (recognised.dimensions + 1) + min(n_bytes, 40 * recognised.n_expected)
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        raise StoreError(
+            f"The embedding needs about {needed / 1e9:.1f} GB in {folder}, where {free / 1e9:.1f} GB are free. "
+            "Make room there, or put the workspace on another disk."
+        )
+
+
+class FolderSink:
+    """Writes blocks into a folder as an imported embedding."""
+
+    def __init__(self, folder: Path, dimensions: int) -> None:
+        self._folder, self._dimensions = folder, dimensions
+        self._vectors = (folder / VECTORS).open("wb")
+        self._norms = (folder / NORMS).open("wb")
+        self._words = pa.ipc.new_file(str(folder / VOCABULARY), _SCHEMA)
+        self._n_words = 0
+
+    def add(self, block: Block) -> None:
+        """Append the words of `block`."""
+        block.vectors.tofile(self._vectors)
+        norms_of(block.vectors).tofile(self._norms)
+        self._words.write_batch(pa.record_batch([block.words], schema=_SCHEMA))
+        self._n_words += len(block.words)
+
+    def close(self) -> None:
+        """Close the files; nothing can be added any more."""
+        self._vectors.close()
+        self._norms.close()
+        self._words.close()
+
+    def finish(self, info: EmbeddingInfo) -> EmbeddingInfo:
+        """Drop duplicates, complete `info` with the counts, and write it as the last of the files."""
+        self.close()
+        kept = first_positions(read_vocabulary(self._folder)) if self._n_words else None
+        if kept is not None:
+            self._compact(kept)
+        n_words = self._n_words if kept is None else len(kept)
+        info = replace(info, n_words=n_words, n_duplicates=self._n_words - n_words)
+        norms = np.fromfile(self._folder / NORMS, dtype=np.float32)
+        info = describe(info, read_vocabulary(self._folder), norms)
+        (self._folder / INFO).write_text(info.to_json(), encoding="utf-8")
+        return info
+
+    def _compact(self, kept: np.ndarray) -> None:
+        """Keep only the rows `kept` (ascending) of all three files."""
+        for name, width in ((VECTORS, self._dimensions), (NORMS, 1)):
+            path = self._folder / name
+            rows = np.memmap(path, dtype=np.float32, mode="r+", shape=(self._n_words, width))
+            compact(rows, kept)
+            rows.flush()
+            del rows
+            os.truncate(path, len(kept) * width * 4)
+        words = read_vocabulary(self._folder).take(pa.array(kept))
+        fresh = self._folder / (VOCABULARY + ".new")
+        with pa.ipc.new_file(str(fresh), _SCHEMA) as file:
+            file.write_table(pa.table({"word": words}, schema=_SCHEMA))
+        fresh.replace(self._folder / VOCABULARY)
+
+
+def read_vocabulary(folder: Path) -> pa.ChunkedArray:
+    """The words of an imported embedding, memory-mapped."""
+    path = folder / VOCABULARY
+    try:
+        return pa.ipc.open_file(pa.memory_map(str(path))).read_all()["word"]
+    except (OSError, pa.ArrowInvalid, KeyError) as error:
+        raise InputError(f"{path} can't be read ({error}). Import the embedding again.") from error
+
+
+def read_info(folder: Path) -> EmbeddingInfo:
+    """`EmbeddingInfo` of the embedding imported into `folder`, whose files have the sizes that it says.
+
+    Raises `InputError` where there is no imported embedding, or not a whole one.
+    """
+    try:
+        text = (folder / INFO).read_text(encoding="utf-8")
+        info = EmbeddingInfo.from_json(text)
+        sizes = {name: (folder / name).stat().st_size for name in (VECTORS, NORMS)}
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{folder} holds no imported embedding ({error}). Import it again.") from error
+    if sizes != {VECTORS: 4 * info.n_words * info.dimensions, NORMS: 4 * info.n_words}:
+        raise InputError(f"The embedding in {folder} is damaged: its files have other sizes. Import it again.")
+    return info
+
+
+def map_vectors(folder: Path, info: EmbeddingInfo) -> tuple[np.ndarray, np.ndarray]:
+    """Vectors (n_words × dimensions) and norms (n_words) as read-only memory maps."""
+    vectors = np.memmap(folder / VECTORS, dtype=np.float32, mode="r", shape=(info.n_words, info.dimensions))
+    return vectors, np.memmap(folder / NORMS, dtype=np.float32, mode="r", shape=(info.n_words,))

@@ -1,0 +1,235 @@
+"""The command line as a shell sees it: output, JSON, errors and exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+from embedding_files import binary, numbers, text, write
+
+from core.__main__ import main
+from core.errors import StoreError
+
+ROOT = Path(__file__).resolve().parents[1]
+PLAN = ["plan", "--items", "990", "--ballots", "7", "--keep", "0.5", "--appearances", "20"]
+
+
+class Result(types.SimpleNamespace):
+    """What a command wrote, and its exit code."""
+
+    @property
+    def json(self) -> dict:
+        assert self.out.count("\n") == 1
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]):
+    def _run(*arguments: object) -> Result:
+        with pytest.raises(SystemExit) as exited:
+            main([str(a) for a in arguments])
+        out, err = capsys.readouterr()
+        return Result(code=exited.value.code, out=out, err=err)
+
+    return _run
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> types.SimpleNamespace:
+    """A dataset of two areas, a model that covers it, and one that lacks a token."""
+    words = ["anvil", "barge", "candle", "dune", "ember"]
+    pairs = [("T", "anvil", "barge", 0.9), ("T", "anvil", "candle", 0.5), ("T", "barge", "candle", 0.1)]
+    pairs += [("N", "dune", "ember", 0.8), ("N", "anvil", "ember", 0.3)]
+    lines = ["area,token_a,token_b,score", *(f"{area},{a},{b},{score}" for area, a, b, score in pairs)]
+    dataset = write(tmp_path, ("\n".join(lines) + "\n").encode(), "dataset.csv")
+    full = write(tmp_path, binary(words, numbers(5, 4)), "full.bin")
+    part = write(tmp_path, text(words[:4], numbers(4, 4)), "part.vec")
+    return types.SimpleNamespace(dataset=dataset, full=full, part=part)
+
+
+def test_plan_of_the_paper(run) -> None:
+    result = run(*PLAN)
+    assert result.code == 0
+    assert "19,660 comparisons" in result.out
+    assert "990        9,900" in result.out
+
+
+def test_plan_json(run) -> None:
+    plan = run(*PLAN, "--json").json
+    assert plan["sizes"] == [990, 495, 248, 124, 62, 31, 16]
+    assert plan["n_comparisons"] == 19660
+    assert sum(plan["comparisons"]) == 19660
+    assert (plan["top_appearances"], round(plan["uniform_appearances"], 3)) == (140, 39.717)
+    assert {tuple(sorted(problem)) for problem in plan["problems"]} == {("bound", "message", "name", "value")}
+
+
+def test_plan_with_appearances_by_ballot(run) -> None:
+    plan = run("plan", "--items", 100, "--ballots", 2, "--keep", "0.5", "--appearances", "10,20", "--json").json
+    assert plan["appearances"] == [10, 20]
+    assert plan["comparisons"] == [500, 500]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["plan", "--items", "1", "--ballots", "2", "--keep", ".5", "--appearances", "2"], "items"),
+        (["plan", "--items", "9", "--ballots", "2", "--keep", "1.5", "--appearances", "2"], "between 0 and 1"),
+        (["plan", "--items", "9", "--ballots", "2", "--keep", ".5", "--appearances", "2,"], "--appearances"),
+        (["plan", "--items", "9", "--ballots", "2", "--keep", ".5", "--appearances", "2,3,4"], "ballot"),
+        (["plan", "--items", "nine", "--ballots", "2", "--keep", ".5", "--appearances", "2"], "not a valid integer"),
+        (["plan", "--items", "9"], "Missing option"),
+        (["vote"], "No such command"),
+        (["evaluate", "absent.csv", "absent.bin"], "absent.csv"),
+        (["evaluate", "absent.csv"], "MODEL"),
+        (["evaluate", "absent.csv", "absent.bin", "--notion", "likeness"], "likeness"),
+    ],
+)
+def test_errors_on_stderr_or_as_json(run, arguments: list[str], said: str) -> None:
+    plain = run(*arguments)
+    assert (plain.code, plain.out) == (2, "")
+    assert said in plain.err
+    as_json = run(*arguments, "--json")
+    assert (as_json.code, as_json.err, list(as_json.json)) == (2, "", ["error"])
+    assert said in as_json.json["error"]
+
+
+def test_evaluate_json(run, files) -> None:
+    result = run("evaluate", files.dataset, files.full, files.part, "--json")
+    assert (result.code, result.err) == (0, "")
+    answer = result.json
+    rows = answer["models"]
+    assert [(row["model"], row["area"]) for row in rows] == [
+        (str(model), area) for model in (files.full, files.part) for area in (None, "T", "N")
+    ]
+    assert [row["n_items"] for row in rows] == [5, 3, 2] * 2
+    assert [row["coverage"] for row in rows] == [1.0, 1.0, 1.0, 0.6, 1.0, 0.0]
+    for row in rows:
+        for metric in ("rho_w", "tau_w", "rho", "tau"):
+            assert row[metric]["lower"] is None
+            assert row[metric]["upper"] is None
+    assert rows[5]["rho_w"]["estimate"] is None
+    assert "two items" in rows[5]["rho_w"]["why_undefined"]
+    assert rows[3]["missing"] == {"ember": "not in the vocabulary"}
+    assert "votes" in answer["why_no_intervals"]
+    assert (answer["notion"], answer["n0"], answer["same_items"]) == ("relatedness", 2.0, False)
+    assert [row["n_items"] for row in answer["common_items"]] == [3, 3]
+
+
+def test_evaluate_figures_are_those_of_the_function(run, files) -> None:
+    from core.dataset import read_dataset
+    from core.embeddings import load
+    from core.evaluation import evaluate
+
+    expected = evaluate(read_dataset(files.dataset), load(files.full), n0=0.5, notion="similarity")
+    row = run("evaluate", files.dataset, files.full, "--n0", 0.5, "--notion", "similarity", "--json").json["models"][0]
+    assert row["rho_w"]["estimate"] == expected.overall.rho_w.estimate
+    assert row["tau"]["estimate"] == expected.overall.tau.estimate
+    assert row["other_notion"]["rho"]["estimate"] == expected.other_notion.rho.estimate
+
+
+def test_evaluate_as_text(run, files) -> None:
+    result = run("evaluate", files.dataset, files.full, files.part)
+    assert result.code == 0
+    assert "Ranked by |cos| (relatedness), n₀ = 2" in result.out
+    assert "part.vec: no vector for ember" in result.out
+    assert "3/5" in result.out
+    assert "over the items that all of them cover" in result.out
+    assert "items that all" not in run("evaluate", files.dataset, files.full).out
+
+
+def test_evaluate_says_what_is_odd_about_its_files(run, files, tmp_path: Path) -> None:
+    model = write(tmp_path, text(["anvil", "barge"], numbers(2, 4)).replace(b"2 4", b"3 4", 1), "odd.vec")
+    rows = "token_a,token_b,score\nanvil,barge,0.5\nbarge,anvil,\n"
+    dataset = write(tmp_path, rows.encode(), "odd.csv")
+    answer = run("evaluate", dataset, model, "--json").json
+    assert answer["models"][0]["notes"] == ["the first line says 3 words, 2 were found"]
+    assert answer["n_unscored"] == 1
+    shown = run("evaluate", dataset, model).out
+    assert "odd.vec: the first line says 3 words, 2 were found" in shown
+    assert "odd.vec: over 1 item only" in shown
+    assert "no score" in shown
+
+
+def test_evaluate_refuses_a_bad_model(run, files, tmp_path: Path) -> None:
+    pointer = write(tmp_path, b"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n", "lfs.bin")
+    result = run("evaluate", files.dataset, pointer, "--json")
+    assert result.code == 2
+    assert "Git LFS pointer" in result.json["error"]
+
+
+def test_job_runs_the_job(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    jobs = types.ModuleType("core.jobs")
+    jobs.run = seen.append  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "core.jobs", jobs)
+    assert run("job", "0a1b").code == 0
+    assert run("job", "7", "--json").json == {"job": "7"}
+    assert seen == ["0a1b", "7"]
+
+
+def test_job_that_there_is_not(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(job_id: str) -> None:
+        raise StoreError(f"There is no job {job_id!r}.")
+
+    jobs = types.ModuleType("core.jobs")
+    jobs.run = missing  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "core.jobs", jobs)
+    result = run("job", "7")
+    assert (result.code, result.out, result.err) == (2, "", "Error: There is no job '7'.\n")
+
+
+def test_no_command_shows_the_help(run) -> None:
+    result = run()
+    assert result.code == 2
+    assert "evaluate" in result.err
+    assert run("--help").code == 0
+
+
+def _shell(*arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "core", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, check=False, env={**os.environ, **environment})
+
+
+def test_plan_starts_fast_and_loads_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom core.__main__ import main\n"
+        f"try:\n    main({PLAN!r})\n"
+        "finally:\n"
+        "    print([m for m in ('pandas', 'pyarrow', 'scipy', 'streamlit', 'sqlalchemy') if m in sys.modules])"
+    )
+    started = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert time.perf_counter() - started < 3
+
+
+def test_output_is_utf8_whatever_the_terminal(files) -> None:
+    done = _shell("evaluate", str(files.dataset), str(files.full), PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert done.returncode == 0
+    assert "ρ_w" in done.stdout.decode("utf-8")
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_reader_that_goes_away_makes_no_traceback() -> None:
+    command = f"'{sys.executable}' -m core {' '.join(PLAN)} | true"
+    done = subprocess.run(command, cwd=ROOT, shell=True, capture_output=True, check=False)
+    assert b"Traceback" not in done.stderr
+    assert b"Exception" not in done.stderr
+
+
+def test_demo_dataset_and_model(run, tmp_path: Path) -> None:
+    """The demo's own similarities as a dataset: a sentence transformer's, with which GloVe agrees in part."""
+    table = (ROOT / "data" / "similarity.csv").read_text().replace("similarity", "score", 1)
+    dataset = write(tmp_path, table.encode(), "demo.csv")
+    row = run("evaluate", dataset, ROOT / "data" / "demo.bin", "--json").json["models"][0]
+    assert (row["n_items"], row["n_covered"]) == (760, 722)
+    assert set(row["missing"]) == {"machine learning", "parental leave"}
+    assert row["rho"]["estimate"] == pytest.approx(0.329, abs=0.001)  # |cos|; scipy's spearmanr
+    assert np.isfinite(row["rho_w"]["estimate"])
