@@ -1,0 +1,142 @@
+"""Altair charts made of views. Colours tell apart for colour-blind eyes and on light and dark grounds."""
+
+from __future__ import annotations
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+Chart = alt.Chart | alt.LayerChart | alt.FacetChart
+MAX_POINTS = 5000
+# From Okabe and Ito's palette (2008), the ones that stand out on white and on near-black alike.
+BLUE, ORANGE, GREEN, PURPLE = "#3D8FD1", "#D9730D", "#1A9E77", "#B565A7"
+BALLOT_COLOURS = [BLUE, ORANGE, GREEN, PURPLE, "#8C8C8C", "#C9A227", "#D55E5E", "#5D7CC9", "#7FA832", "#A0785A"]
+BALLOT_SHAPES = [
+    "circle",
+    "square",
+    "triangle-up",
+    "diamond",
+    "cross",
+    "triangle-down",
+    "stroke",
+    "wedge",
+    "arrow",
+    "triangle",
+]
+
+
+def ballot_sizes(sizes: tuple[int, ...], appearances: tuple[int, ...]) -> Chart:
+    """How many items each ballot holds, with the votes an item that stays has gathered by then."""
+    frame = pd.DataFrame(
+        {
+            "ballot": [str(k) for k in range(1, len(sizes) + 1)],
+            "items": sizes,
+            "gathered": np.cumsum(appearances),
+        }
+    )
+    base = alt.Chart(frame).encode(
+        x=alt.X("ballot:O", title="Ballot", axis=alt.Axis(labelAngle=0)),
+        tooltip=[
+            alt.Tooltip("ballot:O", title="Ballot"),
+            alt.Tooltip("items:Q", title="Items", format=","),
+            alt.Tooltip("gathered:Q", title="Votes an item by then", format=","),
+        ],
+    )
+    bars = base.mark_bar(color=BLUE).encode(y=alt.Y("items:Q", title="Items"))
+    text = base.mark_text(dy=-8, color="#808080").encode(y="items:Q", text=alt.Text("items:Q", format=","))
+    return (bars + text).properties(height=220)
+
+
+def rescaling(points: pd.DataFrame, line: pd.DataFrame, ballot: int) -> Chart:
+    """The paper's Figure 2: scores before the ballot against win ratios in it, with the line of Eq. 6."""
+    shown = thin(points.sort_values("previous", ascending=False))
+    dots = (
+        alt.Chart(shown)
+        .mark_point(filled=True, opacity=0.55, size=36, color=BLUE)
+        .encode(
+            x=alt.X("x:Q", title=f"x in ballot {ballot}", scale=alt.Scale(zero=False)),
+            y=alt.Y("previous:Q", title=f"ȳ after ballot {ballot - 1}", scale=alt.Scale(zero=False)),
+            tooltip=[
+                alt.Tooltip("pair:N", title="Item"),
+                alt.Tooltip("x:Q", format=".3f"),
+                alt.Tooltip("previous:Q", title="ȳ before", format=".3f"),
+            ],
+        )
+    )
+    layers = [dots]
+    if len(line):
+        layers.append(alt.Chart(line).mark_line(color=ORANGE, strokeWidth=2.5).encode(x="x:Q", y="previous:Q"))
+    return alt.layer(*layers).properties(height=320)
+
+
+def scores_by_ballot(by_ballot: pd.DataFrame) -> Chart:
+    """The paper's Figure 4: x of every ballot and the final ȳ along the ranks."""
+    final = by_ballot.drop_duplicates("item")[["rank", "pair", "final"]].rename(columns={"final": "score"})
+    final = final.assign(series="ȳ, final")
+    points = by_ballot.rename(columns={"x": "score"})
+    points = points.assign(series="x, ballot " + points["ballot"].astype("str"))[["rank", "pair", "score", "series"]]
+    series = [*sorted(points["series"].unique(), key=lambda name: int(name.split()[-1])), "ȳ, final"]
+    colours = [*BALLOT_COLOURS[: len(series) - 1], "#6b6b6b"]
+    frame = pd.concat([thin(points.dropna().sort_values("rank")), thin(final.sort_values("rank"))])
+    return (
+        alt.Chart(frame)
+        .mark_point(filled=True, opacity=0.6, size=26)
+        .encode(
+            x=alt.X("rank:Q", title="Rank", scale=alt.Scale(nice=False, zero=False)),
+            y=alt.Y("score:Q", title="Score", scale=alt.Scale(zero=False)),
+            color=alt.Color(
+                "series:N",
+                title=None,
+                legend=alt.Legend(orient="top", columns=3),
+                scale=alt.Scale(domain=series, range=colours),
+            ),
+            shape=alt.Shape(
+                "series:N",
+                title=None,
+                scale=alt.Scale(domain=series, range=[*BALLOT_SHAPES[: len(series) - 1], "circle"]),
+            ),
+            tooltip=["pair:N", "series:N", alt.Tooltip("rank:Q"), alt.Tooltip("score:Q", format=".3f")],
+        )
+        .properties(height=360)
+    )
+
+
+def rank_scatter(pairs: pd.DataFrame, worst: pd.DataFrame) -> Chart:
+    """Ranks by people against ranks by a model; on the diagonal both agree. The worst disagreements are marked."""
+    shown = thin(pairs.dropna(subset=["model_rank"]).sort_values("rank"))
+    shown = shown.assign(pair=shown["token_a"] + " – " + shown["token_b"])
+    shown = shown.assign(marked=np.where(shown.index.isin(worst.index), "among the worst", "other"))
+    top = float(shown["rank"].max()) if len(shown) else 1.0
+    diagonal = pd.DataFrame({"rank": [1.0, top], "model_rank": [1.0, top]})
+    scale = alt.Scale(nice=False, domain=[0, top + 1])
+    dots = (
+        alt.Chart(shown)
+        .mark_point(filled=True, opacity=0.6, size=32)
+        .encode(
+            x=alt.X("rank:Q", title="Rank by people (1 = most related)", scale=scale),
+            y=alt.Y("model_rank:Q", title="Rank by the embedding", scale=scale),
+            color=alt.Color(
+                "marked:N",
+                title=None,
+                legend=alt.Legend(orient="top"),
+                scale=alt.Scale(domain=["other", "among the worst"], range=[BLUE, ORANGE]),
+            ),
+            shape=alt.Shape(
+                "marked:N",
+                title=None,
+                scale=alt.Scale(domain=["other", "among the worst"], range=["circle", "diamond"]),
+            ),
+            tooltip=["pair:N", "area:N", "rank:Q", "model_rank:Q", alt.Tooltip("cosine:Q", format=".3f")],
+        )
+    )
+    line = alt.Chart(diagonal).mark_line(color="#8c8c8c", strokeDash=[4, 4]).encode(x="rank:Q", y="model_rank:Q")
+    return (line + dots).properties(height=420)
+
+
+def thin(frame: pd.DataFrame, limit: int = MAX_POINTS) -> pd.DataFrame:
+    """At most `limit` rows: the first half as they are, the rest evenly spaced, so that the top stays whole."""
+    if len(frame) <= limit:
+        return frame
+    head = limit // 2
+    rest = np.linspace(head, len(frame) - 1, limit - head).astype(int)
+    return frame.iloc[np.concatenate([np.arange(head), rest])]

@@ -1,0 +1,295 @@
+"""Long work runs in a process of its own, watched through the table `job`.
+
+A page starts a job and looks at its row; the process writes progress and a heartbeat there, and its result in
+the transaction that ends it. Cancelling ends the process. Jobs whose process is gone are found out by `sweep`.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from .embeddings import import_embedding
+from .errors import RunoffError, StoreError
+from .store import Store, open_store
+from .store import schema as t
+from .store.command import command
+from .store.engine import now
+from .store.library import link_embedding, record_import
+
+HEARTBEAT_SECONDS = 0.5
+STALE_SECONDS = 20.0
+ENDED = ("done", "failed", "cancelled")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job as pages see it; `done` and `total` are in the unit of `message`'s work (bytes for imports)."""
+
+    id: str
+    project_id: str | None
+    kind: str
+    params: dict
+    state: str
+    pid: int | None
+    done: float
+    total: float
+    message: str
+    result: dict | None
+    error: str | None
+    created_at: str
+    started_at: str | None
+    heartbeat_at: str | None
+    ended_at: str | None
+
+    @property
+    def ended(self) -> bool:
+        return self.state in ENDED
+
+    @property
+    def share(self) -> float:
+        return min(self.done / self.total, 1.0) if self.total else 0.0
+
+    def seconds_left(self) -> float | None:
+        """Time left at the pace so far; None while nothing is known."""
+        if self.started_at is None or self.share <= 0.01:
+            return None
+        return age(self.started_at) * (1 - self.share) / self.share
+
+
+def age(moment: str) -> float:
+    """Seconds since a time the store wrote."""
+    return (datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds()
+
+
+def _select(conn: sa.Connection, *where: Any) -> list[Job]:
+    query = (
+        sa.select(*[t.job.c[name] for name in Job.__annotations__]).where(*where).order_by(t.job.c.created_at.desc())
+    )
+    return [Job(*row) for row in conn.execute(query)]
+
+
+def read_job(store: Store, job_id: str) -> Job:
+    """One job; `StoreError` if there is none of that id."""
+    with store.read() as conn:
+        found = _select(conn, t.job.c.id == job_id)
+    if not found:
+        raise StoreError(f"There is no job {job_id!r}.")
+    return found[0]
+
+
+def project_jobs(store: Store, project_id: str, *, limit: int = 10) -> list[Job]:
+    """The project's newest jobs, the newest first."""
+    with store.read() as conn:
+        return _select(conn, t.job.c.project_id == project_id)[:limit]
+
+
+def start(store: Store, kind: str, params: dict, *, project_id: str | None = None) -> str:
+    """Write a job down and start its process; returns the job's id at once."""
+    if kind not in KINDS:
+        raise StoreError(f"There is no kind of job {kind!r}.")
+    job_id = secrets.token_hex(8)
+    row = {"id": job_id, "project_id": project_id, "kind": kind, "params": params, "state": "queued"}
+    with store.write() as conn:
+        conn.execute(sa.insert(t.job).values(**row, created_at=now()))
+    package = __package__ or "core"
+    root = Path(__file__).resolve().parents[1]
+    environment = {**os.environ, "RUNOFF_WORKSPACE": str(store.folder)}
+    if package == "core":
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH", "")]))
+    process = subprocess.Popen(
+        [sys.executable, "-m", package, "job", job_id],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    _children[job_id] = process
+    with store.write() as conn:
+        conn.execute(sa.update(t.job).where(t.job.c.id == job_id, t.job.c.pid.is_(None)).values(pid=process.pid))
+    return job_id
+
+
+_children: dict[str, subprocess.Popen] = {}
+
+
+def cancel(store: Store, job_id: str) -> None:
+    """End a job's process and mark it cancelled; nothing happens if it has ended already."""
+    job = read_job(store, job_id)
+    if job.ended:
+        return
+    _end_process(job)
+    _finish(store, job_id, state="cancelled", message="Cancelled.")
+    _clean_up(store, job)
+
+
+def _end_process(job: Job) -> None:
+    child = _children.pop(job.id, None)
+    if child is not None:
+        child.terminate()
+        try:
+            child.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+    elif job.pid and job.heartbeat_at and age(job.heartbeat_at) < STALE_SECONDS and _alive(job.pid):
+        # Started by another server process; the fresh heartbeat says that the pid is still this job's.
+        os.kill(job.pid, signal.SIGTERM)
+        for _ in range(20):
+            if not _alive(job.pid):
+                return
+            time.sleep(0.1)
+
+
+def _alive(pid: int) -> bool:
+    if sys.platform == "win32":
+        return True  # there is no harmless signal to ask with; the heartbeat decides
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _finish(store: Store, job_id: str, **values: Any) -> None:
+    with store.write() as conn:
+        conn.execute(
+            sa.update(t.job).where(t.job.c.id == job_id, t.job.c.state.not_in(ENDED)).values(**values, ended_at=now())
+        )
+
+
+def _clean_up(store: Store, job: Job) -> None:
+    """Remove what a job that didn't end well left in `incoming/`."""
+    shutil.rmtree(store.incoming / f"job-{job.id}.part", ignore_errors=True)
+    shutil.rmtree(store.incoming / f"job-{job.id}", ignore_errors=True)
+    _remove_upload(store, job.params)
+
+
+def _remove_upload(store: Store, params: dict) -> None:
+    path = Path(params.get("path", ""))
+    if params.get("uploaded") and path.parent == store.incoming:
+        path.unlink(missing_ok=True)
+
+
+def sweep(store: Store) -> int:
+    """Mark jobs whose process is gone as failed and clear what they left; returns how many. Called at start."""
+    with store.read() as conn:
+        running = _select(conn, t.job.c.state.in_(["queued", "running"]))
+    swept = 0
+    for job in running:
+        quiet = age(job.heartbeat_at or job.created_at)
+        gone = job.pid is not None and not _alive(job.pid)
+        if gone or quiet > STALE_SECONDS:
+            _finish(store, job.id, state="failed", error="The program stopped while this was running. Start it again.")
+            _clean_up(store, job)
+            swept += 1
+    busy = {job.id for job in running}
+    for left in store.incoming.glob("job-*"):
+        if left.name.removeprefix("job-").removesuffix(".part") not in busy:
+            shutil.rmtree(left, ignore_errors=True)
+    return swept
+
+
+class Reporter:
+    """Writes a job's progress and heartbeat, at most twice a second."""
+
+    def __init__(self, store: Store, job_id: str) -> None:
+        self._store, self._job_id, self._last = store, job_id, 0.0
+
+    def __call__(self, done: float, total: float, message: str = "") -> None:
+        moment = time.monotonic()
+        if moment - self._last < HEARTBEAT_SECONDS and done < total:
+            return
+        self._last = moment
+        with self._store.write() as conn:
+            conn.execute(
+                sa.update(t.job)
+                .where(t.job.c.id == self._job_id)
+                .values(done=done, total=total, message=message, heartbeat_at=now())
+            )
+
+
+def run(job_id: str) -> None:
+    """Carry out a job in this process: what `python -m core job ID` does."""
+    store = open_store()
+    job = read_job(store, job_id)
+    if job.state != "queued":
+        return
+    with store.write() as conn:
+        conn.execute(
+            sa.update(t.job)
+            .where(t.job.c.id == job_id, t.job.c.state == "queued")
+            .values(state="running", pid=os.getpid(), started_at=now(), heartbeat_at=now())
+        )
+    try:
+        KINDS[job.kind](store, job, Reporter(store, job_id))
+    except RunoffError as error:
+        _finish(store, job_id, state="failed", error=str(error))
+        _clean_up(store, job)
+    except MemoryError:
+        _finish(store, job_id, state="failed", error="This machine has not enough free memory for it.")
+        _clean_up(store, job)
+    except OSError as error:
+        _finish(
+            store, job_id, state="failed", error=f"{error.strerror or error} ({error.filename or 'no file named'})."
+        )
+        _clean_up(store, job)
+
+
+def _import_embedding(store: Store, job: Job, report: Reporter) -> None:
+    source = Path(job.params["path"])
+    work = store.incoming / f"job-{job.id}"
+    info = import_embedding(source, work, progress=lambda done, total: report(done, total, "bytes read"))
+    embedding_id = adopt_import(store, work, info.sha256)
+    name = job.params.get("name") or source.stem
+    described = {**asdict(info), "name": name}
+    result = {"embedding_id": embedding_id, "n_words": info.n_words, "dimensions": info.dimensions}
+    if job.project_id is None:
+        with store.write() as conn:
+            record_import(conn, embedding_id, name=name, source=job.params.get("shown", str(source)), info=described)
+            _mark_done(conn, job.id, result)
+    else:
+        with command(store, job.project_id, "import embedding") as change:
+            change.detail = {"embedding": embedding_id, "name": name, "source": job.params.get("shown", str(source))}
+            record_import(change.conn, embedding_id, name=name, source=change.detail["source"], info=described)
+            link_embedding(change.conn, job.project_id, embedding_id)
+            _mark_done(change.conn, job.id, result)
+    _remove_upload(store, job.params)
+
+
+def adopt_import(store: Store, work: Path, content_hash: str) -> str:
+    """Move a finished import to its place, named by its content; the id it has there."""
+    embedding_id = content_hash[:16]
+    target = store.embeddings / embedding_id
+    if target.exists():
+        shutil.rmtree(work)  # the same content was imported before
+    else:
+        work.rename(target)
+    return embedding_id
+
+
+def _mark_done(conn: sa.Connection, job_id: str, result: dict) -> None:
+    values = {"state": "done", "result": result, "ended_at": now(), "message": "Done."}
+    ended = conn.execute(
+        sa.update(t.job).where(t.job.c.id == job_id, t.job.c.state == "running").values(**values, done=t.job.c.total)
+    )
+    if ended.rowcount == 0:
+        raise StoreError("The job was cancelled.")
+
+
+KINDS: dict[str, Callable[[Store, Job, Reporter], None]] = {"import_embedding": _import_embedding}

@@ -1,0 +1,69 @@
+"""Amazon Mechanical Turk: closed since 30 September 2026, but its files live on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from .answers import find_layout, read_answers
+from .base import ResultFile
+from .csvfiles import CsvFile
+
+_STATUSES = {"submitted": "submitted", "approved": "approved", "rejected": "rejected"}
+
+
+@dataclass(frozen=True)
+class MechanicalTurk:
+    """Result files `Batch_…_batch_results.csv`, also with decisions pending in the columns Approve and Reject."""
+
+    name: str = "mturk"
+    label: str = "Mechanical Turk"
+    download_hint: str = (
+        "On Mechanical Turk, the right file is Manage › Review results › Download CSV (Batch_…_batch_results.csv), "
+        "with all its columns."
+    )
+
+    def recognises(self, columns: Collection[str]) -> bool:
+        """A file with an assignment's status, or at least its id and no mark of Turkle."""
+        return "turkle.username" not in columns and bool({"assignmentstatus", "assignmentid"} & set(columns))
+
+    def read_results(self, file: CsvFile) -> ResultFile:
+        """Read the file; rows that stop after the last Answer column are as Mechanical Turk writes them."""
+        layout = find_layout(file, ("AssignmentId", "WorkerId", "AssignmentStatus"), self.download_hint)
+        names = ("assignmentstatus", "approve", "reject", "requesterfeedback")
+        wanted = sorted({*layout.used(), *(layout.meta[name] for name in names if name in layout.meta)})
+        rows = file.read(wanted, layout.last_answer + 1)
+        cell = dict(zip(wanted, rows.columns, strict=True))
+        empty = [""] * len(rows.numbers)
+        columns = [cell[layout.meta[name]] if name in layout.meta else empty for name in names]
+        decisions = [decide(*values) for values in zip(*columns, strict=True)]
+        statuses, notes = [status for status, _ in decisions], [note for _, note in decisions]
+        answers, issues, n_bad = read_answers(rows, layout, wanted, statuses, notes)
+        return ResultFile(self.name, answers, rows.n_rows, rows.n_unreadable + n_bad, (*rows.issues, *issues))
+
+
+def decide(status: str, approve: str, reject: str, feedback: str) -> tuple[str, str]:
+    """An assignment's status, with the decision that is pending in the file, and the reason for it.
+
+    An X in Approve approves, also what was rejected before; a reason in Reject rejects what was only submitted; with
+    both filled the file contradicts itself and the status stands. An unknown status gives "" and what was found.
+
+    >>> decide("Submitted", "", "always right", "")
+    ('rejected', 'always right')
+    >>> decide("Rejected", "X", "", "too fast")
+    ('approved', '')
+    """
+    known = _STATUSES.get(status.strip().lower(), "")
+    approve, reject = approve.strip(), reject.strip()
+    if not known:
+        return "", status.strip()
+    if approve and not reject:
+        return "approved", ""
+    if reject and not approve and known == "submitted":
+        return "rejected", reject
+    if approve and reject:
+        return known, "both Approve and Reject are filled, so neither was taken"
+    return known, feedback.strip() if known == "rejected" else ""
+
+
+MTURK = MechanicalTurk()

@@ -1,0 +1,170 @@
+"""The page on which voters answer a task: one HTML template for Turkle, Mechanical Turk and previews.
+
+The template is plain HTML with `${variables}` named as the columns of the batch file. It works without any
+external file, by mouse, touch, keyboard and screen reader, on a phone and in a dark colour scheme. Look and behaviour
+stand in `template.css` and `template.js` beside this module.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html import escape
+from importlib.resources import files
+
+from ..errors import InputError, Issue
+from .batch import suffixes
+from .text import encode
+
+NOTIONS = {
+    "relatedness": (
+        "Which two words are more related?",
+        "Two words are related when what they stand for has to do with each other in any way: a part, a place, "
+        "a cause, an opposite, things met together. They don’t have to mean the same.\n\n"
+        "Compare the two pairs and choose the pair whose words are more related. Go by your own first impression; "
+        "there is no right answer to look up.",
+    ),
+    "similarity": (
+        "Which two words are more similar in meaning?",
+        "Two words are similar when they mean nearly the same or stand for the same kind of thing. Opposites, or "
+        "things that are only met together, are not similar.\n\n"
+        "Compare the two pairs and choose the pair whose words are more similar. Go by your own first impression; "
+        "there is no right answer to look up.",
+    ),
+}
+_TIE = {"relatedness": "Both equally related", "similarity": "Both equally similar"}
+_UNKNOWN = "I don’t know a word here"
+_CROWD = "https://assets.crowd.aws/crowd-html-elements.js"
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+def template(
+    *,
+    n_comparisons: int,
+    notion: str,
+    ties_allowed: bool,
+    question: str | None = None,
+    instructions: str | None = None,
+    target: str = "turkle",
+) -> str:
+    """The page for tasks of up to `n_comparisons` comparisons.
+
+    Each comparison is a group of radio buttons `choice_n` (`choice` where a task holds one comparison) with the values
+    left, right, tie (where `ties_allowed`) and unknown. The page's script removes comparisons whose cells are empty.
+    Keys: ← or 1 the left pair, → or 2 the right one, ↓ or 3 a tie, 0 for a word that isn't known, ↑ back.
+
+    Parameters: `notion`, relatedness or similarity, chooses the wording; `question` and `instructions` replace it
+    (plain text; a blank line begins a paragraph); `target`, "turkle" or "mturk": Turkle brings its own form and
+    Submit button, Mechanical Turk needs a `<crowd-form>` around the same page.
+    Raises `InputError` for another notion or target, or fewer than one comparison.
+
+    >>> page = template(n_comparisons=2, notion="relatedness", ties_allowed=True)
+    >>> "${left_a_2}" in page and 'name="choice_2" value="tie"' in page and "<form" not in page
+    True
+    """
+    _check(n_comparisons, notion, target)
+    asked, explained = NOTIONS[notion]
+    paragraphs = [part.strip() for part in re.split(r"\n\s*\n", instructions or explained) if part.strip()]
+    keys = "<kbd>←</kbd> left pair, <kbd>→</kbd> right pair, " + ("<kbd>↓</kbd> equal, " if ties_allowed else "")
+    keys += "<kbd>0</kbd> a word you don’t know"
+    if n_comparisons > 1:
+        keys += ", <kbd>↑</kbd> back. An answer moves you on to the next comparison"
+    head = [
+        f"<h1>{encode(question or asked)}</h1>",
+        *(f"<p>{encode(part)}</p>" for part in paragraphs),
+        f'<p class="ro-keys">With a keyboard: {keys}.</p>',
+    ]
+    body = [
+        _comparison(n, n_comparisons, suffix, encode(question or asked), notion, ties_allowed)
+        for n, suffix in enumerate(suffixes(n_comparisons), 1)
+    ]
+    quiet = "" if n_comparisons > 1 else " ro-quiet"
+    progress = f'<p class="ro-progress{quiet}" role="status" aria-live="polite"></p>'
+    script = (
+        "<noscript><p>Please switch on JavaScript; without it, it may be impossible to submit.</p></noscript>"
+        f"<script>\n{_file('template.js')}</script>"
+    )
+    page = "\n".join(
+        [
+            f"<style>\n{_file('template.css')}</style>",
+            '<div class="ro" id="runoff" lang="en">',
+            *head,
+            *body,
+            progress,
+            "</div>",
+            script,
+            "",
+        ]
+    )
+    if target == "mturk":
+        return f'<script src="{_CROWD}"></script>\n<crowd-form answer-format="flatten-objects">\n{page}</crowd-form>\n'
+    return page
+
+
+def render_preview(page: str, row: Mapping[str, str]) -> str:
+    """A whole HTML document that shows one task: `page` with its variables filled in, and a button that sends nothing.
+
+    `row` maps variables to plain texts (a batch's row before it is encoded); they are escaped here.
+    Raises `InputError` naming the variables that `row` lacks.
+
+    >>> "R&amp;D" in render_preview("<p>${left_a}</p>", {"left_a": "R&D"})
+    True
+    """
+    missing = sorted(set(_VARIABLE.findall(page)) - set(row))
+    if missing:
+        raise InputError(
+            "The preview lacks values for the template's variables.",
+            [Issue("no value", column=name) for name in missing],
+        )
+    filled = _VARIABLE.sub(lambda match: encode(row[match[1]]), page)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        "<title>Preview of a task</title>\n</head>\n<body>\n<main>\n"
+        "<form data-preview onsubmit=\"document.getElementById('sent').textContent = 'A preview: nothing was sent.'; "
+        'return false">\n'
+        f'{filled}<input type="submit" value="Submit">\n<p id="sent" role="status"></p>\n'
+        "</form>\n</main>\n</body>\n</html>\n"
+    )
+
+
+def _check(n_comparisons: int, notion: str, target: str) -> None:
+    issues = []
+    if n_comparisons < 1:
+        issues.append(Issue("a task needs at least one comparison", column="n_comparisons", found=str(n_comparisons)))
+    if notion not in NOTIONS:
+        issues.append(Issue(f"must be one of {', '.join(NOTIONS)}", column="notion", found=notion))
+    if target not in ("turkle", "mturk"):
+        issues.append(Issue("must be turkle or mturk", column="target", found=target))
+    if issues:
+        raise InputError("No template can be made of this.", issues)
+
+
+def _file(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _comparison(n: int, of: int, suffix: str, question: str, notion: str, ties_allowed: bool) -> str:
+    """One comparison: a fieldset with two cards and, below them, the answers that choose neither."""
+    name = f"choice{suffix}"
+    count = f'<span class="ro-count">{n} of {of}</span> ' if of > 1 else ""
+    area = f'<span class="ro-area" dir="auto">${{area{suffix}}}</span>'
+    again = f'<span class="ro-hidden">{question}</span>'
+    others = [("tie", _TIE[notion])] if ties_allowed else []
+    others.append(("unknown", _UNKNOWN))
+    small = "".join(
+        f'<label class="ro-small"><input type="radio" name="{name}" value="{value}" required>'
+        f"<span>{escape(text)}</span></label>"
+        for value, text in others
+    )
+    cards = "".join(
+        f'<label class="ro-card"><input type="radio" name="{name}" value="{side}" required>'
+        f'<span class="ro-hidden">{side.capitalize()} pair: </span>'
+        f'<span class="ro-pair"><bdi class="ro-token" dir="auto">${{{side}_a{suffix}}}</bdi> '
+        f'<span class="ro-and">and</span> <bdi class="ro-token" dir="auto">${{{side}_b{suffix}}}</bdi></span></label>'
+        for side in ("left", "right")
+    )
+    return (
+        f'<fieldset class="ro-comparison" tabindex="-1"><legend>{count}{area} {again}</legend>\n'
+        f'<div class="ro-cards">{cards}</div>\n<div class="ro-others">{small}</div></fieldset>'
+    )

@@ -1,0 +1,5 @@
+"""The one place where state lives: a workspace folder with a database, changed by commands only."""
+
+from .engine import Store, default_workspace, open_store
+
+__all__ = ["Store", "default_workspace", "open_store"]

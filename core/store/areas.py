@@ -1,0 +1,143 @@
+"""Commands and look-ups for semantic areas, their tokens and the items made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import sqlalchemy as sa
+
+from ..errors import InputError, StoreError
+from ..items import all_pairs
+from ..tables import ITEMS
+from ..tokens import AreaTokens
+from . import schema as t
+from .command import Change, command, insert_rows, next_id
+from .engine import Store
+
+MAX_ITEMS = 500_000
+
+
+def refuse_after_draw(conn: sa.Connection, project_id: str, what: str) -> None:
+    """Raise `StoreError` if ballot 1 is drawn: what it was drawn from can't change under it."""
+    drawn = conn.execute(sa.select(t.ballot.c.number).where(t.ballot.c.project_id == project_id).limit(1)).first()
+    if drawn is not None:
+        raise StoreError(
+            f"{what} can't be changed any more: ballot 1 is drawn. "
+            "Discard the ballot while it has no votes, or start another project."
+        )
+
+
+def read_areas(store: Store, project_id: str) -> list[AreaTokens]:
+    """The project's areas in order, each with its tokens in order."""
+    with store.read() as conn:
+        return _areas(conn, project_id)
+
+
+def _areas(conn: sa.Connection, project_id: str) -> list[AreaTokens]:
+    query = (
+        sa.select(t.area.c.name, t.token.c.text)
+        .join(t.token, t.token.c.area_id == t.area.c.id, isouter=True)
+        .where(t.area.c.project_id == project_id)
+        .order_by(t.area.c.position, t.token.c.position)
+    )
+    tokens: dict[str, list[str]] = {}
+    for name, text in conn.execute(query):
+        tokens.setdefault(name, [])
+        if text is not None:
+            tokens[name].append(text)
+    return [AreaTokens(name, tuple(texts)) for name, texts in tokens.items()]
+
+
+def save_areas(
+    store: Store, project_id: str, areas: Sequence[AreaTokens], *, expected_revision: int | None = None
+) -> None:
+    """Add areas; one of a name that is there replaces it. The items are made anew.
+
+    Raises `InputError` for an area of fewer than two tokens, `StoreError` once ballot 1 is drawn.
+    """
+    with command(store, project_id, "save areas", expected_revision=expected_revision) as change:
+        merged = {area.name: area for area in _areas(change.conn, project_id)}
+        merged |= {area.name: area for area in areas}
+        change.detail = {"areas": {area.name: list(area.tokens) for area in areas}}
+        _replace(change, list(merged.values()))
+
+
+def delete_area(store: Store, project_id: str, name: str, *, expected_revision: int | None = None) -> None:
+    """Delete an area with its tokens and items; the log keeps the tokens."""
+    with command(store, project_id, "delete area", expected_revision=expected_revision) as change:
+        areas = _areas(change.conn, project_id)
+        gone = [area for area in areas if area.name == name]
+        if not gone:
+            raise StoreError(f"There is no area {name!r} in this project.")
+        change.detail = {"area": name, "tokens": list(gone[0].tokens)}
+        _replace(change, [area for area in areas if area.name != name])
+
+
+def _replace(change: Change, areas: list[AreaTokens]) -> None:
+    """Write the areas and their items as given; refused once ballot 1 is drawn."""
+    conn, project_id = change.conn, change.project_id
+    refuse_after_draw(conn, project_id, "The token lists")
+    for area in areas:
+        if len(area.tokens) < 2:
+            raise InputError(f"The area {area.name} has fewer than two tokens, so it makes no item. Add tokens to it.")
+    n_items = sum(area.n_items for area in areas)
+    if n_items > MAX_ITEMS:
+        raise InputError(
+            f"These areas make {n_items:,} items; {MAX_ITEMS:,} are possible. Split large areas into smaller ones."
+        )
+    conn.execute(sa.delete(t.area).where(t.area.c.project_id == project_id))
+    token_ids: dict[tuple[str, str], int] = {}
+    area_ids: dict[str, int] = {}
+    token_id, area_id = next_id(conn, t.token), next_id(conn, t.area)
+    token_rows = []
+    for position, area in enumerate(areas):
+        area_ids[area.name] = area_id + position
+        for place, text in enumerate(area.tokens):
+            token_ids[area.name, text] = token_id
+            token_rows.append((token_id, area_id + position, text, place))
+            token_id += 1
+    area_rows = [(area_ids[area.name], project_id, area.name, place) for place, area in enumerate(areas)]
+    insert_rows(conn, t.area, ["id", "project_id", "name", "position"], area_rows)
+    insert_rows(conn, t.token, ["id", "area_id", "text", "position"], token_rows)
+    items = all_pairs(areas)
+    item_rows = [
+        (project_id, area_ids[area], item, token_ids[area, a], token_ids[area, b])
+        for item, area, a, b in items[["item", "area", "token_a", "token_b"]].itertuples(index=False)
+    ]
+    insert_rows(conn, t.item, ["project_id", "area_id", "position", "token_a_id", "token_b_id"], item_rows)
+
+
+def items_of(conn: sa.Connection, project_id: str, *, similarity: bool = False) -> pd.DataFrame:
+    """The project's items (schema ITEMS), indexed by item id and in order of their positions."""
+    a, b = t.token.alias("a"), t.token.alias("b")
+    columns = [t.item.c.id, t.item.c.position.label("item"), t.area.c.name.label("area")]
+    columns += [a.c.text.label("token_a"), b.c.text.label("token_b")]
+    if similarity:
+        columns.append(t.item.c.similarity)
+    query = (
+        sa.select(*columns)
+        .join(t.area, t.area.c.id == t.item.c.area_id)
+        .join(a, a.c.id == t.item.c.token_a_id)
+        .join(b, b.c.id == t.item.c.token_b_id)
+        .where(t.item.c.project_id == project_id)
+        .order_by(t.item.c.position)
+    )
+    result = conn.execute(query)
+    frame = pd.DataFrame(result.fetchall(), columns=list(result.keys())).set_index("id")
+    frame = frame.astype({"item": "int64", "area": "str", "token_a": "str", "token_b": "str"})
+    if similarity:
+        frame["similarity"] = frame["similarity"].astype("float64")
+    return ITEMS.check(frame)
+
+
+def read_items(store: Store, project_id: str) -> pd.DataFrame:
+    """The project's items (schema ITEMS), indexed by item id."""
+    with store.read() as conn:
+        return items_of(conn, project_id)
+
+
+def n_items_of(conn: sa.Connection, project_id: str) -> int:
+    """How many items the project has."""
+    query = sa.select(sa.func.count()).select_from(t.item).where(t.item.c.project_id == project_id)
+    return int(conn.execute(query).scalar_one())

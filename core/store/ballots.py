@@ -1,0 +1,345 @@
+"""Commands for the life of a ballot: draw, close, reopen, discard; and what stands in it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import sqlalchemy as sa
+
+from ..ballots import draw_ballot, select_items
+from ..errors import StoreError
+from ..scores import bootstrap_intervals, score_campaign
+from ..tables import COMPARISONS
+from . import schema as t
+from .areas import items_of, n_items_of
+from .command import Change, command, insert_one, insert_rows, next_id
+from .engine import Store, now
+from .plans import PlanSettings, settings_of
+from .tallies import ballot_votes
+
+LEVEL = 0.9
+RESAMPLES = 1000
+
+
+@dataclass(frozen=True)
+class Ballot:
+    """A ballot as pages see it."""
+
+    id: int
+    number: int
+    code: str
+    state: str
+    protocol: str
+    appearances: int
+    seed: int
+    n_items: int
+    n_comparisons: int
+    n_tied: int
+    n_tied_kept: int
+    slope: float | None
+    interval_note: str | None
+    drawn_at: str
+    closed_at: str | None
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == "open"
+
+
+_COLUMNS = [t.ballot.c[name] for name in Ballot.__annotations__]
+
+
+def ballots_of(conn: sa.Connection, project_id: str) -> list[Ballot]:
+    """The project's ballots by number."""
+    query = sa.select(*_COLUMNS).where(t.ballot.c.project_id == project_id).order_by(t.ballot.c.number)
+    return [Ballot(*row) for row in conn.execute(query)]
+
+
+def read_ballots(store: Store, project_id: str) -> list[Ballot]:
+    """The project's ballots by number."""
+    with store.read() as conn:
+        return ballots_of(conn, project_id)
+
+
+def open_ballot_of(conn: sa.Connection, project_id: str) -> Ballot:
+    """The open ballot; `StoreError` if there is none."""
+    ballots = [ballot for ballot in ballots_of(conn, project_id) if ballot.is_open]
+    if not ballots:
+        raise StoreError("No ballot is open. Draw one on the Collect page first.")
+    return ballots[0]
+
+
+def ballot_seed(project_seed: int, plan_seed: int, number: int) -> int:
+    """The seed of ballot `number`: follows from the project's and the plan's."""
+    return int(np.random.SeedSequence([project_seed, plan_seed, number]).generate_state(1)[0] >> 1)
+
+
+def draw_next_ballot(store: Store, project_id: str, *, expected_revision: int | None = None) -> int:
+    """Draw the next ballot by the plan, and return its number.
+
+    Ballot 1 holds all items; ballot k the N(k) items of ballot k−1 with the highest ȳ (ties at the cut by a
+    seeded draw, reported). Raises `StoreError` where a ballot is open, all are drawn, or there is no plan.
+    """
+    with command(store, project_id, "draw ballot", expected_revision=expected_revision) as change:
+        conn = change.conn
+        found = settings_of(conn, project_id)
+        if found is None:
+            raise StoreError("There is no plan yet. Save one on the Plan page first.")
+        plan_id, settings = found
+        ballots = ballots_of(conn, project_id)
+        number = len(ballots) + 1
+        if ballots and ballots[-1].is_open:
+            raise StoreError(f"Ballot {ballots[-1].number} is still open. Close it before the next one is drawn.")
+        plan = settings.plan(n_items_of(conn, project_id))
+        if number > plan.n_ballots:
+            raise StoreError(f"All {plan.n_ballots} ballots of the plan are drawn. The scores are final.")
+        seed = ballot_seed(change.project.seed, settings.seed, number)
+        chosen = _choose_items(conn, project_id, ballots, plan.sizes[number - 1], seed)
+        _insert_ballot(change, plan_id, settings, number, seed, chosen)
+        return number
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """The items of a ballot: positions, ids and the scores that chose them, and the ties at the cut."""
+
+    positions: np.ndarray
+    ids: np.ndarray
+    entry_scores: list[float | None]
+    n_tied: int = 0
+    n_tied_kept: int = 0
+
+
+def _choose_items(conn: sa.Connection, project_id: str, ballots: list[Ballot], size: int, seed: int) -> _Chosen:
+    if not ballots:
+        items = items_of(conn, project_id)
+        return _Chosen(items["item"].to_numpy(), items.index.to_numpy(), [None] * len(items))
+    last = ballots[-1]
+    query = (
+        sa.select(t.item.c.position, t.item.c.id, t.ballot_item.c.mean)
+        .join(t.item, t.item.c.id == t.ballot_item.c.item_id)
+        .where(t.ballot_item.c.ballot_id == last.id)
+        .order_by(t.item.c.position)
+    )
+    rows = np.array(conn.execute(query).fetchall(), dtype=float)
+    positions, ids, mean = rows[:, 0].astype(int), rows[:, 1].astype(int), rows[:, 2]
+    selection = select_items(positions, mean, size, rng=np.random.default_rng([seed, 1]))
+    kept = np.isin(positions, selection.items)
+    return _Chosen(positions[kept], ids[kept], mean[kept].tolist(), selection.n_tied, selection.n_tied_kept)
+
+
+def _insert_ballot(
+    change: Change, plan_id: int, settings: PlanSettings, number: int, seed: int, chosen: _Chosen
+) -> None:
+    conn = change.conn
+    plan = settings.plan(n_items_of(conn, change.project_id))
+    appearances = plan.appearances_by_ballot[number - 1]
+    drawn = draw_ballot(chosen.positions, appearances, task_size=settings.task_size, seed=seed)
+    code = _code(change.project_id, number, seed)
+    n_comparisons = len(drawn.first)
+    ballot_id = insert_one(
+        conn,
+        t.ballot,
+        project_id=change.project_id,
+        plan_id=plan_id,
+        number=number,
+        code=code,
+        state="open",
+        protocol=settings.protocol,
+        appearances=appearances,
+        seed=seed,
+        n_items=len(chosen.positions),
+        n_comparisons=n_comparisons,
+        n_tied=chosen.n_tied,
+        n_tied_kept=chosen.n_tied_kept,
+        drawn_at=now(),
+    )
+    entries = zip([ballot_id] * len(chosen.ids), chosen.ids.tolist(), chosen.entry_scores, strict=True)
+    insert_rows(conn, t.ballot_item, ["ballot_id", "item_id", "entry_score"], list(entries))
+    n_tasks = int(drawn.task.max()) + 1
+    first_task, first_question = next_id(conn, t.task), next_id(conn, t.question)
+    tasks = [(first_task + i, ballot_id, i, f"{code}-{i + 1:05d}") for i in range(n_tasks)]
+    insert_rows(conn, t.task, ["id", "ballot_id", "position", "code"], tasks)
+    ids = range(first_question, first_question + n_comparisons)
+    insert_rows(
+        conn,
+        t.question,
+        ["id", "ballot_id", "kind", "role", "n_wanted"],
+        [(i, ballot_id, "comparison", "main", 1) for i in ids],
+    )
+    place = np.searchsorted(chosen.positions, np.stack([drawn.first, drawn.second]))
+    options = chosen.ids[place].tolist()
+    insert_rows(
+        conn,
+        t.question_option,
+        ["question_id", "position", "item_id"],
+        [(i, side, item) for side in (0, 1) for i, item in zip(ids, options[side], strict=True)],
+    )
+    showings = zip(
+        (drawn.task + first_task).tolist(),
+        (drawn.position + 1).tolist(),
+        ids,
+        drawn.flipped.tolist(),
+        drawn.left_swapped.tolist(),
+        drawn.right_swapped.tolist(),
+        strict=True,
+    )
+    columns = ["task_id", "n", "question_id", "flipped", "left_swapped", "right_swapped"]
+    insert_rows(conn, t.task_question, columns, list(showings))
+    change.detail = {
+        "ballot": number,
+        "items": len(chosen.positions),
+        "comparisons": n_comparisons,
+        "tasks": n_tasks,
+        "seed": seed,
+        "tied at the cut": chosen.n_tied,
+    }
+
+
+def _code(project_id: str, number: int, seed: int) -> str:
+    digest = hashlib.sha256(f"{project_id}/{number}/{seed}".encode()).hexdigest()
+    return f"b{number}-{digest[:8]}"
+
+
+def discard_ballot(store: Store, project_id: str, *, expected_revision: int | None = None) -> None:
+    """Take back the newest ballot while it is open and has no answers at all."""
+    with command(store, project_id, "discard ballot", expected_revision=expected_revision) as change:
+        ballot = open_ballot_of(change.conn, project_id)
+        answered = sa.select(t.assignment.c.id).where(t.assignment.c.ballot_id == ballot.id).limit(1)
+        if change.conn.execute(answered).first() is not None:
+            raise StoreError(f"Ballot {ballot.number} has answers, so it stays. Close it when its votes are in.")
+        change.detail = {"ballot": ballot.number}
+        change.conn.execute(sa.delete(t.ballot).where(t.ballot.c.id == ballot.id))
+
+
+def close_ballot(store: Store, project_id: str, *, expected_revision: int | None = None) -> None:
+    """Close the open ballot and write its x, y, ȳ and 90 % intervals.
+
+    Raises `StoreError` if it has no votes, or if an item of ballot 1 has none (then it would have no score).
+    """
+    with command(store, project_id, "close ballot", expected_revision=expected_revision) as change:
+        conn = change.conn
+        ballot = open_ballot_of(conn, project_id)
+        votes = [ballot_votes(conn, b.id) for b in ballots_of(conn, project_id)]
+        n_votes = len(votes[-1].first)
+        if n_votes == 0:
+            raise StoreError(f"Ballot {ballot.number} has no votes yet. Upload results before it is closed.")
+        n_items = n_items_of(conn, project_id)
+        scored = score_campaign(votes, n_items)[-1]
+        unscored = int(np.isnan(scored.mean).sum())
+        if unscored:
+            raise StoreError(
+                f"{unscored} of {ballot.n_items} items have no vote yet, so they would have no score. "
+                "Collect more results before the ballot is closed."
+            )
+        intervals = bootstrap_intervals(
+            votes, n_items, resamples=RESAMPLES, level=LEVEL, rng=np.random.default_rng([ballot.seed, 2])
+        )
+        positions = scored.items
+        columns = (
+            scored.x,
+            scored.y,
+            scored.mean,
+            scored.count,
+            intervals.lower[positions],
+            intervals.upper[positions],
+        )
+        _write_scores(conn, ballot.id, positions, columns, change.project_id)
+        slope = None if np.isnan(scored.slope) or ballot.number == 1 else float(scored.slope)
+        conn.execute(
+            sa.update(t.ballot)
+            .where(t.ballot.c.id == ballot.id)
+            .values(state="closed", closed_at=now(), slope=slope, interval_note=intervals.reason or None)
+        )
+        change.detail = {"ballot": ballot.number, "votes": n_votes, "comparisons": ballot.n_comparisons, "slope": slope}
+
+
+def _write_scores(
+    conn: sa.Connection, ballot_id: int, positions: np.ndarray, columns: tuple[np.ndarray, ...], project_id: str
+) -> None:
+    found = conn.execute(sa.select(t.item.c.position, t.item.c.id).where(t.item.c.project_id == project_id))
+    ids = dict(found.all())
+    table = t.ballot_item
+    statement = (
+        sa.update(table)
+        .where(table.c.ballot_id == ballot_id, table.c.item_id == sa.bindparam("of_item"))
+        .values({name: sa.bindparam(f"new_{name}") for name in ("x", "y", "mean", "count", "lower", "upper")})
+    )
+    names = ("new_x", "new_y", "new_mean", "new_count", "new_lower", "new_upper")
+    rows = []
+    for place, position in enumerate(positions.tolist()):
+        values = [None if np.isnan(column[place]) else column[place].item() for column in columns]
+        rows.append({"of_item": ids[position], **dict(zip(names, values, strict=True))})
+    conn.execute(statement, rows)
+
+
+def reopen_ballot(store: Store, project_id: str, *, expected_revision: int | None = None) -> None:
+    """Open the newest ballot again, as long as no later one is drawn; its scores are taken off."""
+    with command(store, project_id, "reopen ballot", expected_revision=expected_revision) as change:
+        ballots = ballots_of(change.conn, project_id)
+        if not ballots or ballots[-1].is_open:
+            raise StoreError("There is no closed ballot to reopen, or a later one is drawn already.")
+        ballot = ballots[-1]
+        change.detail = {"ballot": ballot.number}
+        blank = dict.fromkeys(("x", "y", "mean", "count", "lower", "upper"))
+        change.conn.execute(sa.update(t.ballot_item).where(t.ballot_item.c.ballot_id == ballot.id).values(blank))
+        change.conn.execute(
+            sa.update(t.ballot)
+            .where(t.ballot.c.id == ballot.id)
+            .values(state="open", closed_at=None, slope=None, interval_note=None)
+        )
+
+
+def comparisons_of(conn: sa.Connection, ballot_id: int, project_id: str) -> pd.DataFrame:
+    """The ballot's comparisons as stored and as shown (schema COMPARISONS), by task and place."""
+    one, two = t.question_option.alias("one"), t.question_option.alias("two")
+    query = (
+        sa.select(
+            t.task_question.c.question_id,
+            t.task.c.code,
+            t.task_question.c.n,
+            one.c.item_id,
+            two.c.item_id,
+            t.task_question.c.flipped,
+            t.task_question.c.left_swapped,
+            t.task_question.c.right_swapped,
+        )
+        .join(t.task, t.task.c.id == t.task_question.c.task_id)
+        .join(one, sa.and_(one.c.question_id == t.task_question.c.question_id, one.c.position == 0))
+        .join(two, sa.and_(two.c.question_id == t.task_question.c.question_id, two.c.position == 1))
+        .where(t.task.c.ballot_id == ballot_id)
+        .order_by(t.task.c.position, t.task_question.c.n)
+    )
+    names = ["question_id", "task_id", "n", "one", "two", "flipped", "left_swapped", "right_swapped"]
+    rows = conn.exec_driver_sql(str(query.compile(conn, compile_kwargs={"literal_binds": True}))).fetchall()
+    frame = pd.DataFrame(rows, columns=names)
+    frame[["flipped", "left_swapped", "right_swapped"]] = frame[["flipped", "left_swapped", "right_swapped"]].astype(
+        bool
+    )
+    items = items_of(conn, project_id)
+    one_at, two_at = (items.index.get_indexer(pd.Index(frame[name])) for name in ("one", "two"))
+    tokens = items[["token_a", "token_b"]].to_numpy(dtype=object)
+    flipped = frame["flipped"].to_numpy()
+    for side, at in (("left", np.where(flipped, two_at, one_at)), ("right", np.where(flipped, one_at, two_at))):
+        swapped = frame[f"{side}_swapped"].to_numpy()
+        frame[f"{side}_a"] = tokens[at, swapped.astype(int)]
+        frame[f"{side}_b"] = tokens[at, 1 - swapped.astype(int)]
+    frame["first"], frame["second"] = items["item"].to_numpy()[one_at], items["item"].to_numpy()[two_at]
+    area_one, area_two = items["area"].to_numpy(dtype=object)[one_at], items["area"].to_numpy(dtype=object)[two_at]
+    frame["area_first"], frame["area_second"] = area_one, area_two
+    frame["area"] = np.where(area_one == area_two, area_one, area_one + " / " + area_two)
+    text = ["task_id", "area", "left_a", "left_b", "right_a", "right_b"]
+    frame = frame.astype(dict.fromkeys(text, "str") | {"question_id": "int64", "n": "int64"})
+    return COMPARISONS.check(frame[list(COMPARISONS.columns)])
+
+
+def read_comparisons(store: Store, project_id: str, number: int) -> pd.DataFrame:
+    """The comparisons of ballot `number` (schema COMPARISONS)."""
+    with store.read() as conn:
+        ballots = {ballot.number: ballot for ballot in ballots_of(conn, project_id)}
+        if number not in ballots:
+            raise StoreError(f"Ballot {number} isn't drawn yet.")
+        return comparisons_of(conn, ballots[number].id, project_id)

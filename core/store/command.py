@@ -1,0 +1,90 @@
+"""What every command has in common: one transaction, the revision, the log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import sqlalchemy as sa
+
+from ..errors import StaleError, StoreError
+from . import schema as t
+from .engine import Store, now
+
+
+@dataclass
+class Change:
+    """A command under way: its connection, the project's row before it, and what the log will say."""
+
+    conn: sa.Connection
+    project: sa.Row
+    detail: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def project_id(self) -> str:
+        return self.project.id
+
+
+def project_row(conn: sa.Connection, project_id: str) -> sa.Row:
+    """The project's row; `StoreError` if there is none."""
+    row = conn.execute(sa.select(t.project).where(t.project.c.id == project_id)).one_or_none()
+    if row is None:
+        raise StoreError(f"There is no project {project_id!r} in this workspace. Choose another one in the side bar.")
+    return row
+
+
+@contextmanager
+def command(
+    store: Store, project_id: str, action: str, *, expected_revision: int | None = None, who: str = "owner"
+) -> Iterator[Change]:
+    """Carry out one command: everything in the block, the new revision and the log entry, or nothing.
+
+    With `expected_revision`, raises `StaleError` if the project has changed since that revision.
+    """
+    with store.write() as conn:
+        row = project_row(conn, project_id)
+        if expected_revision is not None and row.revision != expected_revision:
+            raise StaleError(
+                "The project was changed in the meantime, perhaps in another tab. "
+                "The page now shows how it stands; do it again if it is still what you want."
+            )
+        change = Change(conn, row)
+        yield change
+        revision = row.revision + 1
+        conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(revision=revision))
+        conn.execute(
+            sa.insert(t.log).values(
+                project_id=project_id, revision=revision, at=now(), who=who, action=action, detail=change.detail
+            )
+        )
+
+
+def next_id(conn: sa.Connection, table: sa.Table) -> int:
+    """The first free id of a table; safe inside a write transaction, which no other writer shares."""
+    return int(conn.execute(sa.select(sa.func.coalesce(sa.func.max(table.c.id), 0))).scalar_one()) + 1
+
+
+def insert_one(conn: sa.Connection, table: sa.Table, **values: Any) -> int:
+    """Insert one row and return the id it got."""
+    key = conn.execute(sa.insert(table).values(**values)).inserted_primary_key
+    if key is None:
+        raise StoreError(f"The database gave no id for a row of {table.name}.")
+    return int(key[0])
+
+
+def insert_rows(conn: sa.Connection, table: sa.Table, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Insert many rows through the driver's cursor, several times quicker than through SQLAlchemy's."""
+    if not len(rows):
+        return
+    mark = "?" if conn.dialect.paramstyle == "qmark" else "%s"
+    names = ", ".join(f'"{table.c[column].name}"' for column in columns)
+    statement = f'INSERT INTO "{table.name}" ({names}) VALUES ({", ".join([mark] * len(columns))})'
+    conn.exec_driver_sql(statement, list(map(tuple, rows)))
+
+
+def canonical(value: Any) -> str:
+    """A value as JSON that is the same text for the same value."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)

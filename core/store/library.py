@@ -1,0 +1,115 @@
+"""The workspace's embeddings, and which of them a project compares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from ..embeddings import Embedding, open_embedding
+from ..errors import StoreError
+from . import schema as t
+from .command import command
+from .engine import Store, now
+
+
+@dataclass(frozen=True)
+class Imported:
+    """An imported embedding as pages see it; `info` holds what the import noticed."""
+
+    id: str
+    name: str
+    format: str
+    n_words: int
+    dimensions: int
+    source: str
+    info: dict
+    imported_at: str
+
+
+_COLUMNS = [t.embedding.c[name] for name in Imported.__annotations__]
+
+
+def embeddings_of(conn: sa.Connection, project_id: str) -> list[Imported]:
+    """The project's embeddings, in the order they were added."""
+    query = (
+        sa.select(*_COLUMNS)
+        .join(t.project_embedding, t.project_embedding.c.embedding_id == t.embedding.c.id)
+        .where(t.project_embedding.c.project_id == project_id)
+        .order_by(t.project_embedding.c.added_at, t.embedding.c.id)
+    )
+    return [Imported(*row) for row in conn.execute(query)]
+
+
+def read_embeddings(store: Store, project_id: str) -> list[Imported]:
+    """The project's embeddings, in the order they were added."""
+    with store.read() as conn:
+        return embeddings_of(conn, project_id)
+
+
+def other_embeddings(store: Store, project_id: str) -> list[Imported]:
+    """Embeddings of the workspace that the project doesn't use yet."""
+    with store.read() as conn:
+        mine = {embedding.id for embedding in embeddings_of(conn, project_id)}
+        rows = conn.execute(sa.select(*_COLUMNS).order_by(t.embedding.c.imported_at))
+        return [Imported(*row) for row in rows if row.id not in mine]
+
+
+def record_import(conn: sa.Connection, embedding_id: str, *, name: str, source: str, info: dict) -> None:
+    """Write an imported embedding's row, unless the same content is there already."""
+    there = conn.execute(sa.select(t.embedding.c.id).where(t.embedding.c.id == embedding_id)).first()
+    if there is None:
+        conn.execute(
+            sa.insert(t.embedding).values(
+                id=embedding_id,
+                name=name,
+                format=info["format"],
+                n_words=info["n_words"],
+                dimensions=info["dimensions"],
+                content_hash=info["sha256"],
+                source=source,
+                info=info,
+                imported_at=now(),
+            )
+        )
+
+
+def link_embedding(conn: sa.Connection, project_id: str, embedding_id: str) -> None:
+    """Add an embedding to a project; nothing happens if it is there already."""
+    key = {"project_id": project_id, "embedding_id": embedding_id}
+    there = sa.select(t.project_embedding.c.added_at).filter_by(**key)
+    if conn.execute(there).first() is None:
+        conn.execute(sa.insert(t.project_embedding).values(**key, added_at=now()))
+
+
+def add_embedding(store: Store, project_id: str, embedding_id: str) -> None:
+    """Use an embedding of the workspace in a project."""
+    with command(store, project_id, "add embedding") as change:
+        change.detail = {"embedding": embedding_id}
+        link_embedding(change.conn, project_id, embedding_id)
+
+
+def remove_embedding(store: Store, project_id: str, embedding_id: str) -> None:
+    """Use an embedding no longer in a project; the import stays in the workspace."""
+    with command(store, project_id, "remove embedding") as change:
+        change.detail = {"embedding": embedding_id}
+        change.conn.execute(
+            sa.delete(t.project_embedding).where(
+                t.project_embedding.c.project_id == project_id, t.project_embedding.c.embedding_id == embedding_id
+            )
+        )
+
+
+def open_library(store: Store, embedding_id: str) -> Embedding:
+    """An imported embedding, memory-mapped; opened once a process."""
+    folder = store.embeddings / embedding_id
+    if not folder.is_dir():
+        raise StoreError(f"The files of this embedding are gone from {folder}. Import it again.")
+    return _opened(folder)
+
+
+@lru_cache(maxsize=32)
+def _opened(folder: Path) -> Embedding:
+    return open_embedding(folder)

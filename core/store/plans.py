@@ -1,0 +1,117 @@
+"""The plan of a project: how it is saved and read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field, fields, replace
+
+import sqlalchemy as sa
+
+from ..errors import PlanError
+from ..plan import Cost, Plan, cost
+from . import schema as t
+from .areas import n_items_of, refuse_after_draw
+from .command import command
+from .engine import Store, now
+
+MAX_TASK_SIZE = 50
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What voters read. An empty question or instruction means the standard text of the project's notion."""
+
+    question: str = ""
+    instructions: str = ""
+
+
+@dataclass(frozen=True)
+class PlanSettings:
+    """Everything the plan page asks for; the defaults are those of a new project.
+
+    `keep` is α, `appearances` is M (one number, or one a ballot); `reward` is paid a task, `fee` is the
+    platform's share of it; `seconds_per_comparison` is t̄ of Eq. 10.
+    """
+
+    n_ballots: int = 5
+    keep: float = 0.5
+    appearances: int | tuple[int, ...] = 22
+    task_size: int = 10
+    ties_allowed: bool = True
+    n_voters: int = 50
+    seconds_per_comparison: float = 6.0
+    reward: float = 0.25
+    fee: float = 0.2
+    seed: int = 0
+    wording: Wording = field(default_factory=Wording)
+    protocol: str = "paper"
+
+    def plan(self, n_items: int) -> Plan:
+        """The plan for so many items; `PlanError` if no campaign could follow it."""
+        return Plan(n_items, self.n_ballots, self.keep, self.appearances)
+
+    def cost(self, plan: Plan) -> Cost:
+        """What the whole campaign costs in hours and money (Eq. 10)."""
+        return cost(
+            plan,
+            seconds_per_comparison=self.seconds_per_comparison,
+            comparisons_per_task=self.task_size,
+            reward=self.reward,
+            fee=self.fee,
+        )
+
+
+def check_settings(settings: PlanSettings) -> PlanSettings:
+    """The settings unchanged; `PlanError` naming the first one that makes no sense."""
+    limits = {
+        "task_size": (1, MAX_TASK_SIZE, "Comparisons a task"),
+        "n_voters": (1, 1_000_000, "The number of voters"),
+        "seconds_per_comparison": (0.1, 3600, "Seconds a comparison"),
+        "reward": (0, 10_000, "The reward"),
+        "fee": (0, 10, "The fee"),
+        "seed": (0, 2**31 - 1, "The seed"),
+    }
+    for name, (lowest, highest, label) in limits.items():
+        value = getattr(settings, name)
+        if not (math.isfinite(value) and lowest <= value <= highest):
+            raise PlanError(f"{label} is {value:g}; it must lie between {lowest:g} and {highest:,}.")
+    return settings
+
+
+def save_plan(store: Store, project_id: str, settings: PlanSettings, *, expected_revision: int | None = None) -> None:
+    """Make these settings the project's plan; `StoreError` once ballot 1 is drawn, `PlanError` if impossible."""
+    check_settings(settings)
+    with command(store, project_id, "save plan", expected_revision=expected_revision) as change:
+        refuse_after_draw(change.conn, project_id, "The plan")
+        n_items = n_items_of(change.conn, project_id)
+        plan = settings.plan(n_items)
+        row = asdict(settings)
+        change.detail = {**row, "n_items": n_items, "sizes": list(plan.sizes)}
+        change.conn.execute(sa.insert(t.plan).values(project_id=project_id, n_items=n_items, created_at=now(), **row))
+
+
+def settings_of(conn: sa.Connection, project_id: str) -> tuple[int, PlanSettings] | None:
+    """The newest plan's id and settings, or None where none was saved."""
+    query = sa.select(t.plan).where(t.plan.c.project_id == project_id).order_by(t.plan.c.id.desc()).limit(1)
+    row = conn.execute(query).one_or_none()
+    if row is None:
+        return None
+    values = {f.name: getattr(row, f.name) for f in fields(PlanSettings) if f.name not in ("appearances", "wording")}
+    appearances = tuple(row.appearances) if isinstance(row.appearances, list) else row.appearances
+    return row.id, PlanSettings(**values, appearances=appearances, wording=Wording(**row.wording))
+
+
+def read_plan(store: Store, project_id: str) -> PlanSettings | None:
+    """The project's plan, or None where none was saved."""
+    with store.read() as conn:
+        found = settings_of(conn, project_id)
+    return None if found is None else found[1]
+
+
+def proposed_plan(n_items: int, seed: int) -> PlanSettings:
+    """A first plan for so many items: five halvings, which with M = 22 keep to all the advice of §2.7.
+
+    Few items get fewer ballots, so that two at least are left for the last one.
+    """
+    n_ballots = next((n for n in (5, 4, 3, 2) if n_items * 0.5 ** (n - 1) >= 2), 1)
+    return replace(PlanSettings(), n_ballots=n_ballots, seed=seed % 2**31)

@@ -1,0 +1,114 @@
+"""Commands and look-ups for projects."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from ..errors import InputError
+from . import schema as t
+from .command import command, project_row
+from .engine import Store, now
+
+_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"  # without l, o, 0 and 1
+MAX_NAME = 100
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project as pages see it."""
+
+    id: str
+    name: str
+    kind: str
+    notion: str
+    seed: int
+    revision: int
+    created_at: str
+
+    @property
+    def may_simulate(self) -> bool:
+        """Simulated voters may answer its ballots."""
+        return self.kind in ("demo", "trial")
+
+
+_COLUMNS = [t.project.c[name] for name in ("id", "name", "kind", "notion", "seed", "revision", "created_at")]
+
+
+def list_projects(store: Store) -> list[Project]:
+    """All projects that aren't archived, the oldest first."""
+    query = (
+        sa.select(*_COLUMNS).where(t.project.c.archived_at.is_(None)).order_by(t.project.c.created_at, t.project.c.id)
+    )
+    with store.read() as conn:
+        return [Project(*row) for row in conn.execute(query)]
+
+
+def get_project(store: Store, project_id: str) -> Project:
+    """One project; `StoreError` if it isn't there."""
+    with store.read() as conn:
+        row = project_row(conn, project_id)
+    return Project(**{column.name: getattr(row, column.name) for column in _COLUMNS})
+
+
+def check_name(name: str) -> str:
+    """A project's name as stored; `InputError` if it is empty or too long."""
+    name = " ".join(name.split())
+    if not name:
+        raise InputError("The project has no name. Type one, for example the domain it is about.")
+    if len(name) > MAX_NAME:
+        raise InputError(f"The name has {len(name)} characters; {MAX_NAME} are allowed. Shorten it.")
+    return name
+
+
+def create_project(
+    store: Store,
+    name: str,
+    *,
+    kind: str = "real",
+    notion: str = "relatedness",
+    seed: int | None = None,
+    project_id: str | None = None,
+) -> str:
+    """Make a project and return its id.
+
+    `kind` is real, trial (simulated voters allowed) or demo; `notion` says what voters judge. The seed is
+    drawn unless it is given; every draw of the project follows from it.
+    """
+    project_id = project_id or "".join(secrets.choice(_LETTERS) for _ in range(8))
+    seed = secrets.randbelow(2**31) if seed is None else seed
+    row = {
+        "id": project_id,
+        "name": check_name(name),
+        "kind": kind,
+        "notion": notion,
+        "seed": seed,
+        "revision": 1,
+        "created_at": now(),
+    }
+    entry = {"project_id": project_id, "revision": 1, "at": now(), "who": "owner", "action": "create project"}
+    with store.write() as conn:
+        conn.execute(sa.insert(t.project).values(row))
+        conn.execute(sa.insert(t.log).values(**entry, detail={"name": row["name"], "kind": kind, "seed": seed}))
+    return project_id
+
+
+def change_project(store: Store, project_id: str, *, name: str, notion: str, expected_revision: int) -> None:
+    """Rename a project or change what its voters judge; the notion is fixed once ballot 1 is drawn."""
+    from .areas import refuse_after_draw
+
+    name = check_name(name)
+    with command(store, project_id, "change project", expected_revision=expected_revision) as change:
+        if notion != change.project.notion:
+            refuse_after_draw(change.conn, project_id, "What voters judge")
+        change.detail = {"name": name, "notion": notion}
+        change.conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(name=name, notion=notion))
+
+
+def read_log(store: Store, project_id: str, limit: int = 200) -> list[dict]:
+    """The newest log entries: at, who, action, detail, revision."""
+    query = sa.select(t.log).where(t.log.c.project_id == project_id).order_by(t.log.c.id.desc()).limit(limit)
+    with store.read() as conn:
+        return [dict(row._mapping) for row in conn.execute(query)]

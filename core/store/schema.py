@@ -1,0 +1,325 @@
+"""The tables of a workspace, as SQLAlchemy Core.
+
+Judgements are stored, not votes: a `question` of some kind has options (items), a voter's `assignment`
+answers it with a `judgement`. A vote is a counted judgement of a comparison. Ratings, target groups and
+best–worst come in as further kinds without a migration of votes.
+
+Item order inside a comparison is `question_option.position` (0 first, 1 second); what a voter saw is
+`task_question.flipped` (first on the right) with the order of the tokens of each side.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+def _id() -> Column:
+    return Column("id", Integer, primary_key=True)
+
+
+def _to(table: str, *, name: str | None = None, primary_key: bool = False, nullable: bool = False) -> Column:
+    """A foreign key to `table`, with its rows going when the parent goes."""
+    key = ForeignKey(f"{table}.id", ondelete="CASCADE")
+    return Column(name or f"{table}_id", key, primary_key=primary_key, nullable=nullable)
+
+
+def _text(name: str, *, nullable: bool = False, default: str | None = None) -> Column:
+    return Column(name, Text, nullable=nullable, server_default=default)
+
+
+def _count(name: str) -> Column:
+    return Column(name, Integer, nullable=False, server_default="0")
+
+
+project = Table(
+    "project",
+    metadata,
+    Column("id", Text, primary_key=True),
+    _text("name"),
+    _text("kind"),  # real, trial or demo: only trial and demo projects take simulated votes
+    _text("notion"),  # relatedness (|cos|) or similarity (cos)
+    Column("seed", Integer, nullable=False),
+    _count("revision"),  # goes up in every command: key of every cache, check against stale edits
+    _text("created_at"),
+    _text("archived_at", nullable=True),
+    CheckConstraint("kind IN ('real', 'trial', 'demo')", name="kind"),
+    CheckConstraint("notion IN ('relatedness', 'similarity')", name="notion"),
+)
+
+log = Table(
+    "log",
+    metadata,
+    _id(),
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("revision", Integer, nullable=False),
+    _text("at"),
+    _text("who"),
+    _text("action"),
+    Column("detail", JSON, nullable=False),
+)
+
+embedding = Table(
+    "embedding",
+    metadata,
+    Column("id", Text, primary_key=True),  # the start of the content's SHA-256; names its folder
+    _text("name"),
+    _text("format"),
+    Column("n_words", Integer, nullable=False),
+    Column("dimensions", Integer, nullable=False),
+    _text("content_hash"),
+    _text("source"),
+    Column("info", JSON, nullable=False),
+    _text("imported_at"),
+)
+
+project_embedding = Table(
+    "project_embedding",
+    metadata,
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), primary_key=True),
+    Column("embedding_id", ForeignKey("embedding.id"), primary_key=True),
+    _text("added_at"),
+)
+
+area = Table(
+    "area",
+    metadata,
+    _id(),
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False),
+    _text("name"),
+    Column("position", Integer, nullable=False),
+    UniqueConstraint("project_id", "name"),
+)
+
+token = Table(
+    "token",
+    metadata,
+    _id(),
+    _to("area"),
+    _text("text"),
+    Column("position", Integer, nullable=False),
+    _text("origin", default="given"),  # given, or neighbour:<embedding id> for a model's own proposals
+    UniqueConstraint("area_id", "text"),
+)
+
+item = Table(
+    "item",
+    metadata,
+    _id(),
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False),
+    _to("area"),
+    Column("position", Integer, nullable=False),  # 0…N−1 within the project: the index kernels work with
+    _to("token", name="token_a_id"),
+    _to("token", name="token_b_id"),
+    Column("similarity", Float),  # what simulated voters of a demo or trial project believe in; else NULL
+    UniqueConstraint("project_id", "position"),
+    UniqueConstraint("token_a_id", "token_b_id"),
+)
+
+plan = Table(
+    "plan",
+    metadata,
+    _id(),
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False, index=True),
+    _text("protocol"),
+    Column("n_items", Integer, nullable=False),
+    Column("n_ballots", Integer, nullable=False),
+    Column("keep", Float, nullable=False),
+    Column("appearances", JSON, nullable=False),
+    Column("task_size", Integer, nullable=False),
+    Column("ties_allowed", Boolean, nullable=False),
+    Column("n_voters", Integer, nullable=False),
+    Column("seconds_per_comparison", Float, nullable=False),
+    Column("reward", Float, nullable=False),
+    Column("fee", Float, nullable=False),
+    Column("seed", Integer, nullable=False),
+    Column("wording", JSON, nullable=False),
+    _text("created_at"),
+)
+
+ballot = Table(
+    "ballot",
+    metadata,
+    _id(),
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False),
+    _to("plan"),
+    Column("number", Integer, nullable=False),
+    _text("code"),  # start of its task ids, so that files of another draw are known as such
+    _text("state"),
+    _text("protocol"),
+    Column("appearances", Integer, nullable=False),
+    Column("seed", Integer, nullable=False),
+    Column("n_items", Integer, nullable=False),
+    Column("n_comparisons", Integer, nullable=False),
+    _count("n_tied"),  # items tied at the cut that chose this ballot, and how many of them were drawn in
+    _count("n_tied_kept"),
+    Column("slope", Float),  # b̂ of Eq. 6 at closing; NULL for ballot 1 and while open
+    Column("interval_note", Text),  # why the scores have no intervals, where they have none
+    _text("drawn_at"),
+    _text("closed_at", nullable=True),
+    UniqueConstraint("project_id", "number"),
+    CheckConstraint("state IN ('open', 'closed')", name="state"),
+)
+
+ballot_item = Table(
+    "ballot_item",
+    metadata,
+    _to("ballot", primary_key=True),
+    _to("item", primary_key=True),
+    Column("entry_score", Float),  # the ȳ that let it in; NULL in ballot 1
+    _count("wins"),
+    _count("ties"),
+    _count("losses"),
+    _count("unknowns"),
+    Column("x", Float),
+    Column("y", Float),
+    Column("mean", Float),  # ȳ at closing, with the number of y's in it
+    Column("count", Integer),
+    Column("lower", Float),  # 90 % interval of the mean, voters resampled; NULL where there is none
+    Column("upper", Float),
+)
+
+task = Table(
+    "task",
+    metadata,
+    _id(),
+    _to("ballot"),
+    Column("position", Integer, nullable=False),
+    Column("code", Text, nullable=False, unique=True),
+    UniqueConstraint("ballot_id", "position"),
+)
+
+question = Table(
+    "question",
+    metadata,
+    _id(),
+    _to("ballot"),
+    _text("kind"),  # comparison; later rating, group, best-worst
+    _text("role"),  # main, or check (gold, repeat, overlap): checks never enter scores
+    Column("n_wanted", Integer, nullable=False),
+    _count("n_votes"),
+    Index("ix_question_ballot_id", "ballot_id"),
+)
+
+question_option = Table(
+    "question_option",
+    metadata,
+    _to("question", primary_key=True),
+    Column("position", Integer, primary_key=True),
+    _to("item"),
+)
+
+task_question = Table(
+    "task_question",
+    metadata,
+    _to("task", primary_key=True),
+    Column("n", Integer, primary_key=True),
+    _to("question"),
+    Column("flipped", Boolean, nullable=False),
+    Column("left_swapped", Boolean, nullable=False),
+    Column("right_swapped", Boolean, nullable=False),
+    Index("ix_task_question_question_id", "question_id"),
+)
+
+voter = Table(
+    "voter",
+    metadata,
+    _id(),
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False),
+    _text("platform"),
+    _text("external_id"),
+    _text("kind"),  # person or simulated, for ever
+    UniqueConstraint("project_id", "platform", "external_id"),
+    CheckConstraint("kind IN ('person', 'simulated')", name="kind"),
+)
+
+upload = Table(
+    "upload",
+    metadata,
+    _id(),
+    _to("ballot"),
+    _text("platform"),
+    _text("filename"),
+    _text("sha256"),  # names the file kept under uploads/
+    Column("n_bytes", Integer, nullable=False),
+    Column("n_rows", Integer, nullable=False),
+    Column("counts", JSON, nullable=False),
+    _text("accepted_at"),
+    _text("withdrawn_at", nullable=True),
+    Index("ix_upload_ballot_id", "ballot_id"),
+)
+
+assignment = Table(
+    "assignment",
+    metadata,
+    _id(),
+    _to("ballot"),
+    _to("voter"),
+    _to("upload", nullable=True),
+    _to("task", nullable=True),
+    _text("external_id"),
+    _text("status"),
+    _text("submitted_at", nullable=True),
+    UniqueConstraint("ballot_id", "voter_id", "external_id"),
+    Index("ix_assignment_upload_id", "upload_id"),
+)
+
+judgement = Table(
+    "judgement",
+    metadata,
+    _id(),
+    _to("assignment"),
+    _to("question"),
+    _text("answer"),  # first, second, tie or unknown for a comparison
+    Column("value", Float),  # 1 first, 0 second, .5 tie; NULL where there is no vote
+    Column("seconds", Float),
+    _text("status"),  # counted, unknown, rejected, repeat, withdrawn
+    _text("source"),  # person or simulated, for ever
+    UniqueConstraint("assignment_id", "question_id"),
+    Index("ix_judgement_question_id_status", "question_id", "status"),
+    CheckConstraint("status IN ('counted', 'unknown', 'rejected', 'repeat', 'withdrawn')", name="status"),
+    CheckConstraint("source IN ('person', 'simulated')", name="source"),
+)
+
+job = Table(
+    "job",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), index=True),
+    _text("kind"),
+    Column("params", JSON, nullable=False),
+    _text("state"),
+    Column("pid", Integer),
+    Column("done", Float, nullable=False, server_default="0"),
+    Column("total", Float, nullable=False, server_default="0"),
+    _text("message", default=""),
+    Column("result", JSON),
+    _text("error", nullable=True),
+    _text("created_at"),
+    _text("started_at", nullable=True),
+    _text("heartbeat_at", nullable=True),
+    _text("ended_at", nullable=True),
+    CheckConstraint("state IN ('queued', 'running', 'done', 'failed', 'cancelled')", name="state"),
+)

@@ -1,0 +1,160 @@
+"""Simulated voters answer a ballot (demo and trial projects only), and their votes are marked so for ever."""
+
+from __future__ import annotations
+
+import numpy as np
+import sqlalchemy as sa
+
+from ..errors import StoreError
+from ..voters import Panel, answer, draw_panel, exponential
+from . import schema as t
+from .ballots import ballots_of, open_ballot_of
+from .command import Change, command, insert_rows, next_id
+from .engine import Store, now
+from .library import embeddings_of, open_library
+from .plans import settings_of
+from .tallies import write_tallies
+from .votes import voter_ids
+
+_ANSWERS = {1.0: "first", 0.0: "second", 0.5: "tie"}
+PLATFORM = "simulated"
+
+
+def simulate_votes(store: Store, project_id: str, *, share: float = 1.0, expected_revision: int | None = None) -> int:
+    """Let simulated voters answer what the open ballot still lacks; returns the number of votes.
+
+    The panel is the paper's (§4.1; σ* ~ U[.02, .2], ε ~ U[.005, .05]); tasks are dealt to the plan's voters
+    evenly within one. A voter's opinions are drawn once and hold over all ballots. `share` < 1 answers only
+    that part of the missing tasks.
+
+    Raises `StoreError` in a real project.
+    """
+    with command(store, project_id, "simulate votes", expected_revision=expected_revision) as change:
+        if change.project.kind == "real":
+            raise StoreError("Simulated voters answer in demo and trial projects only. Real projects take real votes.")
+        conn = change.conn
+        ballot = open_ballot_of(conn, project_id)
+        similarity = _similarity(change, store)
+        found = settings_of(conn, project_id)
+        n_voters = found[1].n_voters if found else 50
+        rng = np.random.default_rng([ballot.seed, 3, _n_assignments(conn, ballot.id)])
+        missing = _missing_questions(conn, ballot.id)
+        tasks = np.unique(missing[:, 0])
+        tasks = np.sort(rng.permutation(tasks)[: int(np.ceil(share * len(tasks)))])
+        missing = missing[np.isin(missing[:, 0], tasks)]
+        if not len(missing):
+            raise StoreError(f"Ballot {ballot.number} has all its votes. Close it to go on.")
+        of_task = np.resize(rng.permutation(n_voters), len(tasks))
+        voter = of_task[np.searchsorted(tasks, missing[:, 0])]
+        seed = change.project.seed
+        voters = draw_panel(Panel(n_voters=n_voters), np.random.default_rng([seed, 1, 4]))
+        outcome = answer(
+            similarity, missing[:, 2], missing[:, 3], voter, voters, seed=seed, rng=rng, notion=change.project.notion
+        )
+        _write(change, ballot.id, tasks, of_task, missing, outcome)
+        write_tallies(conn, ballot.id)
+        change.detail = {"ballot": ballot.number, "votes": len(missing), "voters": len(np.unique(voter))}
+        return len(missing)
+
+
+def _n_assignments(conn: sa.Connection, ballot_id: int) -> int:
+    query = sa.select(sa.func.count()).select_from(t.assignment).where(t.assignment.c.ballot_id == ballot_id)
+    return int(conn.execute(query).scalar_one())
+
+
+def _missing_questions(conn: sa.Connection, ballot_id: int) -> np.ndarray:
+    """Questions that want votes: columns task, question, first, second (item positions)."""
+    rows = conn.exec_driver_sql(
+        "SELECT tq.task_id, q.id, i1.position, i2.position FROM question q "
+        "JOIN task_question tq ON tq.question_id = q.id "
+        "JOIN question_option o1 ON o1.question_id = q.id AND o1.position = 0 JOIN item i1 ON i1.id = o1.item_id "
+        "JOIN question_option o2 ON o2.question_id = q.id AND o2.position = 1 JOIN item i2 ON i2.id = o2.item_id "
+        f"WHERE q.ballot_id = {int(ballot_id)} AND q.n_votes < q.n_wanted ORDER BY tq.task_id, tq.n"
+    ).fetchall()
+    return np.array([tuple(row) for row in rows], dtype=int).reshape(len(rows), 4)
+
+
+def _similarity(change: Change, store: Store) -> np.ndarray:
+    """What the simulated voters take for true: the stored similarity of each item, made now where it is missing.
+
+    It is the cosine of the project's first embedding; items that lack one (or all, without an embedding) get a
+    value of the paper's exponential distribution (§4.1.1), dealt at random.
+    """
+    query = (
+        sa.select(t.item.c.id, t.item.c.similarity)
+        .where(t.item.c.project_id == change.project_id)
+        .order_by(t.item.c.position)
+    )
+    rows = change.conn.execute(query).fetchall()
+    similarity = np.array([np.nan if value is None else value for _, value in rows], dtype=float)
+    missing = np.isnan(similarity)
+    if not missing.any():
+        return similarity
+    known = embeddings_of(change.conn, change.project_id)
+    if known:
+        from .areas import items_of
+
+        items = items_of(change.conn, change.project_id)
+        embedding = open_library(store, known[0].id)
+        cosines = embedding.cosines(items["token_a"].tolist(), items["token_b"].tolist())
+        similarity[missing] = cosines[missing]
+        missing = np.isnan(similarity)
+    rng = np.random.default_rng([change.project.seed, 1, 5])
+    similarity[missing] = rng.permutation(exponential(len(similarity)))[missing]
+    update = sa.update(t.item).where(t.item.c.id == sa.bindparam("of")).values(similarity=sa.bindparam("to"))
+    change.conn.execute(update, [{"of": id_, "to": z} for (id_, _), z in zip(rows, similarity.tolist(), strict=True)])
+    return similarity
+
+
+def _write(
+    change: Change, ballot_id: int, tasks: np.ndarray, of_task: np.ndarray, missing: np.ndarray, outcome: np.ndarray
+) -> None:
+    conn = change.conn
+    names = [f"simulated-{number + 1:03d}" for number in sorted(set(of_task.tolist()))]
+    ids = voter_ids(change, names, PLATFORM, "simulated")
+    start = next_id(conn, t.assignment)
+    at = now()
+    assignments = [
+        (
+            start + place,
+            ballot_id,
+            ids[f"simulated-{number + 1:03d}"],
+            task,
+            f"simulated-{task}-{start + place}",
+            "submitted",
+            at,
+        )
+        for place, (task, number) in enumerate(zip(tasks.tolist(), of_task.tolist(), strict=True))
+    ]
+    fields = ["id", "ballot_id", "voter_id", "task_id", "external_id", "status", "submitted_at"]
+    insert_rows(conn, t.assignment, fields, assignments)
+    places = (start + np.searchsorted(tasks, missing[:, 0])).tolist()
+    judgements = [
+        (assignment, question, _ANSWERS[value], value, "counted", "simulated")
+        for assignment, question, value in zip(places, missing[:, 1].tolist(), outcome.tolist(), strict=True)
+    ]
+    fields = ["assignment_id", "question_id", "answer", "value", "status", "source"]
+    insert_rows(conn, t.judgement, fields, judgements)
+
+
+def has_simulated_votes(store: Store, project_id: str) -> bool:
+    """Whether any vote of the project came from a simulated voter."""
+    query = sa.select(t.voter.c.id).where(t.voter.c.project_id == project_id, t.voter.c.kind == "simulated").limit(1)
+    with store.read() as conn:
+        return conn.execute(query).first() is not None
+
+
+def simulated_ballots(store: Store, project_id: str) -> set[int]:
+    """The numbers of the ballots that hold simulated votes."""
+    with store.read() as conn:
+        found = set()
+        for ballot in ballots_of(conn, project_id):
+            query = (
+                sa.select(t.assignment.c.id)
+                .join(t.voter, t.voter.c.id == t.assignment.c.voter_id)
+                .where(t.assignment.c.ballot_id == ballot.id, t.voter.c.kind == "simulated")
+                .limit(1)
+            )
+            if conn.execute(query).first() is not None:
+                found.add(ballot.number)
+        return found

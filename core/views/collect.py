@@ -1,0 +1,94 @@
+"""What the collect page shows: the ballots in a row, how far the open one is, the uploads, and what may be done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..plan import Plan
+from ..store import Store
+from ..store.areas import n_items_of
+from ..store.ballots import Ballot, ballots_of
+from ..store.plans import PlanSettings, settings_of
+from ..store.tallies import Progress, progress_of
+from ..store.votes import Upload, read_uploads
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One ballot of the plan: drawn (with its row and progress) or still to come."""
+
+    number: int
+    n_items: int
+    n_comparisons: int
+    ballot: Ballot | None
+    progress: Progress | None
+
+    @property
+    def state(self) -> str:
+        return self.ballot.state if self.ballot else "planned"
+
+
+@dataclass(frozen=True)
+class CollectView:
+    """The stages of the campaign, the open ballot's stage, the uploads, and warnings before closing."""
+
+    settings: PlanSettings | None
+    plan: Plan | None
+    stages: tuple[Stage, ...]
+    uploads: tuple[Upload, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def open_stage(self) -> Stage | None:
+        return next((stage for stage in self.stages if stage.state == "open"), None)
+
+    @property
+    def last_closed(self) -> Stage | None:
+        return next((stage for stage in reversed(self.stages) if stage.state == "closed"), None)
+
+    @property
+    def next_number(self) -> int | None:
+        """The ballot that can be drawn now; None where one is open or all are drawn."""
+        if self.open_stage is not None:
+            return None
+        return next((stage.number for stage in self.stages if stage.state == "planned"), None)
+
+
+def load(store: Store, project_id: str) -> CollectView:
+    """The collect view of a project."""
+    with store.read() as conn:
+        found = settings_of(conn, project_id)
+        ballots = {ballot.number: ballot for ballot in ballots_of(conn, project_id)}
+        progress = {number: progress_of(conn, ballot.id) for number, ballot in ballots.items()}
+        n_items = n_items_of(conn, project_id)
+    if found is None or n_items < 2:
+        return CollectView(found[1] if found else None, None, (), (), ())
+    settings = found[1]
+    plan = settings.plan(n_items)
+    stages = tuple(
+        Stage(number, size, comparisons, ballots.get(number), progress.get(number))
+        for number, (size, comparisons) in enumerate(zip(plan.sizes, plan.comparisons, strict=True), start=1)
+    )
+    view = CollectView(settings, plan, stages, tuple(read_uploads(store, project_id)), ())
+    stage = view.open_stage
+    warnings = closing_warnings(stage.progress, settings) if stage and stage.progress else ()
+    return CollectView(settings, plan, stages, view.uploads, warnings)
+
+
+def closing_warnings(progress: Progress, settings: PlanSettings) -> tuple[str, ...]:
+    """What a person should know before closing a ballot in this state."""
+    warnings = []
+    if progress.votes < progress.wanted:
+        warnings.append(
+            f"{progress.wanted - progress.votes:,} of {progress.wanted:,} comparisons have no vote. "
+            f"{progress.short_items:,} items have fewer votes than planned."
+        )
+    if progress.unvoted_items:
+        warnings.append(f"{progress.unvoted_items:,} items have no vote at all.")
+    fair = 1 / min(settings.n_voters, max(progress.wanted // settings.task_size, 1))
+    if progress.top_share is not None and progress.top_share > max(3 * fair, 0.1):
+        warnings.append(
+            f"One voter gave {progress.top_share:.0%} of the votes; the plan's {settings.n_voters} voters would give "
+            f"about {fair:.0%} each. The scores lean towards that voter's opinion."
+        )
+    return tuple(warnings)

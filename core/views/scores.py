@@ -1,0 +1,83 @@
+"""What the scores page shows: the ranking, and the paper's Figures 2 and 4 from the project's own votes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ..store import Store
+from ..store.areas import read_items
+from ..store.ballots import Ballot, read_ballots
+from ..store.scores import read_ballot_scores, read_dataset
+
+
+@dataclass(frozen=True)
+class Rescaling:
+    """Figure 2 of one ballot: x(k) against ȳ(k−1) for its items, and the slope b̂ of Eq. 6."""
+
+    ballot: int
+    points: pd.DataFrame  # item label, x, previous
+    slope: float | None
+
+
+@dataclass(frozen=True)
+class ScoresView:
+    """The dataset as it stands, its ballots, and the rows behind each figure."""
+
+    dataset: pd.DataFrame
+    by_ballot: pd.DataFrame  # item, pair, area, ballot, votes, x, y, mean, final, rank
+    rescalings: tuple[Rescaling, ...]
+    ballots: tuple[Ballot, ...]
+    interval_note: str | None
+
+    @property
+    def provisional(self) -> bool:
+        return bool(self.dataset.attrs["provisional"])
+
+    @property
+    def n_closed(self) -> int:
+        return sum(not ballot.is_open for ballot in self.ballots)
+
+
+def load(store: Store, project_id: str) -> ScoresView:
+    """The scores view of a project."""
+    ballots = read_ballots(store, project_id)
+    dataset = read_dataset(store, project_id)
+    scores = read_ballot_scores(store, project_id)
+    items = read_items(store, project_id)
+    by_ballot = _by_ballot(scores, items, dataset, [b.number for b in ballots if not b.is_open])
+    rescalings = tuple(_rescaling(by_ballot, ballot) for ballot in ballots if ballot.number > 1 and not ballot.is_open)
+    closed = [ballot for ballot in ballots if not ballot.is_open]
+    note = closed[-1].interval_note if closed else "Intervals are computed when a ballot is closed."
+    return ScoresView(dataset, by_ballot, rescalings, tuple(ballots), note)
+
+
+def pair_label(frame: pd.DataFrame) -> pd.Series:
+    """How an item is written: its two tokens with a dash."""
+    return frame["token_a"] + " – " + frame["token_b"]
+
+
+def _by_ballot(scores: pd.DataFrame, items: pd.DataFrame, dataset: pd.DataFrame, closed: list[int]) -> pd.DataFrame:
+    used = scores[scores["ballot"].isin(closed)]
+    used = used.assign(votes=used["wins"] + used["ties"] + used["losses"])
+    named = items.assign(pair=pair_label(items))[["item", "area", "token_a", "token_b", "pair"]]
+    ranked = dataset[["area", "token_a", "token_b", "score", "rank"]].rename(columns={"score": "final"})
+    merged = used.merge(named, on="item").merge(ranked, on=["area", "token_a", "token_b"])
+    columns = ["item", "pair", "area", "ballot", "votes", "x", "y", "mean", "final", "rank"]
+    return merged[columns].sort_values(["rank", "item", "ballot"], kind="stable").reset_index(drop=True)
+
+
+def _rescaling(by_ballot: pd.DataFrame, ballot: Ballot) -> Rescaling:
+    here = by_ballot[by_ballot["ballot"] == ballot.number].set_index("item")
+    before = by_ballot[by_ballot["ballot"] == ballot.number - 1].set_index("item")["mean"]
+    points = here[["pair", "x"]].assign(previous=before).dropna().reset_index(drop=True)
+    return Rescaling(ballot.number, points, ballot.slope)
+
+
+def line_of(slope: float, points: pd.DataFrame) -> pd.DataFrame:
+    """The two ends of the line y = 1 − b̂ + b̂·x over the range of the points."""
+    low = float(min(points["x"].min(), 1.0)) if len(points) else 0.0
+    x = np.array([low, 1.0])
+    return pd.DataFrame({"x": x, "previous": 1 - slope + slope * x})

@@ -1,0 +1,62 @@
+"""What the tokens page shows: the areas, and which embedding lacks which token."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from ..items import shared_pairs
+from ..store import Store
+from ..store.areas import items_of, read_areas
+from ..store.ballots import ballots_of
+from ..store.library import embeddings_of, open_library
+from ..tokens import AreaTokens, invisible_characters
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """An embedding and the project's tokens it has no usable vector for, with the reason of each."""
+
+    embedding_id: str
+    name: str
+    n_tokens: int
+    missing: pd.DataFrame  # area, token, reason
+
+    @property
+    def covered(self) -> int:
+        return self.n_tokens - len(self.missing)
+
+
+@dataclass(frozen=True)
+class TokensView:
+    """Areas, items and coverage of a project; `locked` once ballot 1 is drawn."""
+
+    areas: tuple[AreaTokens, ...]
+    items: pd.DataFrame
+    coverage: tuple[Coverage, ...]
+    shared: tuple[tuple[str, str, tuple[str, ...]], ...]
+    hidden: tuple[tuple[str, str, tuple[str, ...]], ...]
+    locked: bool
+
+    @property
+    def n_tokens(self) -> int:
+        return sum(len(area.tokens) for area in self.areas)
+
+
+def load(store: Store, project_id: str) -> TokensView:
+    """The tokens view of a project."""
+    areas = read_areas(store, project_id)
+    with store.read() as conn:
+        embeddings = embeddings_of(conn, project_id)
+        locked = bool(ballots_of(conn, project_id))
+        items = items_of(conn, project_id)
+    rows = [(area.name, token) for area in areas for token in area.tokens]
+    coverage = []
+    for imported in embeddings:
+        reasons = open_library(store, imported.id).reasons(list(dict.fromkeys(token for _, token in rows)))
+        missing = [(area, token, reasons[token]) for area, token in rows if token in reasons]
+        frame = pd.DataFrame(missing, columns=["area", "token", "reason"])
+        coverage.append(Coverage(imported.id, imported.name, len(rows), frame))
+    hidden = [(area, token, tuple(names)) for area, token in rows if (names := invisible_characters(token))]
+    return TokensView(tuple(areas), items, tuple(coverage), tuple(shared_pairs(areas)), tuple(hidden), locked)

@@ -1,0 +1,76 @@
+"""Small campaigns for tests: projects, and people who answer a batch file as it was downloaded."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+from collections.abc import Callable, Sequence
+
+from core.platforms.batch import write_batch
+from core.store import Store
+from core.store.areas import save_areas
+from core.store.ballots import draw_next_ballot, read_comparisons
+from core.store.plans import PlanSettings, save_plan
+from core.store.projects import create_project
+from core.tokens import AreaTokens
+
+AREAS = (
+    AreaTokens("Animals", ("cat", "dog", "horse", "mouse", "café", "=cow")),
+    AreaTokens("Tools", ("hammer", "saw", "007", "NA")),
+)
+PLAN = PlanSettings(n_ballots=3, keep=0.5, appearances=4, task_size=3, n_voters=6, seed=7)
+Choice = Callable[[dict[str, str]], str]
+
+
+def make_project(store: Store, *, kind: str = "real", plan: PlanSettings | None = PLAN, seed: int = 11) -> str:
+    """A project of 21 items with a plan, no ballot drawn."""
+    project_id = create_project(store, "Test", kind=kind, seed=seed)
+    save_areas(store, project_id, AREAS)
+    if plan is not None:
+        save_plan(store, project_id, plan)
+    return project_id
+
+
+def draw_batch(store: Store, project_id: str) -> bytes:
+    """Draw the next ballot and return its batch file."""
+    number = draw_next_ballot(store, project_id)
+    return write_batch(read_comparisons(store, project_id, number))
+
+
+def longer_pair(shown: dict[str, str]) -> str:
+    """A voter who finds the pair with more letters more related; equal lengths tie."""
+    left, right = len(shown["left_a"] + shown["left_b"]), len(shown["right_a"] + shown["right_b"])
+    return "tie" if left == right else "left" if left > right else "right"
+
+
+def answer_batch(
+    batch: bytes,
+    *,
+    voters: Sequence[str] = ("W1", "W2", "W3", "W4", "W5", "W6"),
+    choose: Choice = longer_pair,
+    status: str = "Approved",
+    tag: str = "A",
+) -> bytes:
+    """A result file in Mechanical Turk's format: each task of the batch answered by the next of `voters` in turn."""
+    tasks = list(csv.DictReader(io.StringIO(batch.decode("utf-8"))))
+    inputs = list(tasks[0])
+    suffixes = sorted({column.removeprefix("left_a") for column in inputs if column.startswith("left_a")}, key=len)
+    suffixes = sorted(suffixes, key=lambda suffix: int(suffix[1:] or 0))
+    fixed = ["HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "SubmitTime", "WorkTimeInSeconds"]
+    answers = [f"Answer.choice{suffix}" for suffix in suffixes]
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    writer.writerow([*fixed, *(f"Input.{column}" for column in inputs), *answers, "Approve", "Reject"])
+    for number, task in enumerate(tasks):
+        shown = {column: html.unescape(value) for column, value in task.items()}
+        chosen = []
+        for suffix in suffixes:
+            names = ("left_a", "left_b", "right_a", "right_b")
+            cells = {name: shown[name + suffix] for name in names}
+            chosen.append(choose(cells) if cells["left_a"] else "")
+        voter = voters[number % len(voters)]
+        when = f"Mon Jan 05 10:{number // 60 % 60:02d}:{number % 60:02d} PST 2026"
+        # Real rows stop after the last answer: two fields short of the header.
+        writer.writerow([f"H{number}", f"{tag}{number}", voter, status, when, "30", *task.values(), *chosen])
+    return out.getvalue().encode("utf-8")

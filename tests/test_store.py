@@ -1,0 +1,157 @@
+"""The store itself: schema and migrations, transactions, revisions, backups."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+
+from core.errors import StaleError, StoreError
+from core.store import engine, open_store
+from core.store import schema as t
+from core.store.areas import read_areas, save_areas
+from core.store.command import command
+from core.store.migrations import head
+from core.store.projects import change_project, create_project, get_project, list_projects, read_log
+from core.tokens import AreaTokens
+
+
+def test_the_newest_migration_is_the_one_the_engine_asks_for():
+    assert head() == engine.HEAD
+
+
+def test_a_migrated_database_has_exactly_the_schema(store):
+    with store.read() as conn:
+        context = MigrationContext.configure(conn, opts={"compare_type": True, "target_metadata": t.metadata})
+        assert compare_metadata(context, t.metadata) == []
+
+
+def test_connections_are_set_up_for_safety(store):
+    with store.read() as conn:
+        assert conn.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+        assert conn.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
+        assert conn.exec_driver_sql("PRAGMA busy_timeout").scalar() >= 10_000
+        assert conn.exec_driver_sql("PRAGMA synchronous").scalar() == 2
+
+
+def test_a_foreign_key_that_leads_nowhere_is_refused(store):
+    with pytest.raises(sa.exc.IntegrityError), store.write() as conn:
+        conn.execute(sa.insert(t.area).values(project_id="nobody", name="x", position=0))
+
+
+def test_a_backup_is_made_before_each_migration(store, monkeypatch):
+    project_id = create_project(store, "Kept")
+
+    def to_next(conn):
+        conn.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+
+    monkeypatch.setattr(engine, "HEAD", "9999")
+    monkeypatch.setattr("core.store.migrations.upgrade", to_next)
+    engine._open.cache_clear()
+    open_store(store.folder)
+    (backup,) = (store.folder / "backups").iterdir()
+    with sqlite3.connect(backup) as copy:
+        assert copy.execute("SELECT version_num FROM alembic_version").fetchone() == ("0001",)
+        assert copy.execute("SELECT id FROM project").fetchall() == [(project_id,)]
+    engine._open.cache_clear()
+
+
+def test_a_failed_migration_leaves_the_database_as_it_was(store, monkeypatch):
+    def breaks(conn):
+        conn.execute(sa.text("DROP TABLE judgement"))
+        raise StoreError("The migration stopped.")
+
+    monkeypatch.setattr(engine, "HEAD", "9999")
+    monkeypatch.setattr("core.store.migrations.upgrade", breaks)
+    engine._open.cache_clear()
+    with pytest.raises(StoreError):
+        open_store(store.folder)
+    with store.read() as conn:
+        assert sa.inspect(conn).has_table("judgement")
+        assert engine.schema_version(conn) == "0001"
+
+
+def test_a_workspace_of_a_newer_version_is_left_alone(store):
+    with store.write() as conn:
+        conn.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+    engine._open.cache_clear()
+    with pytest.raises(StoreError, match="newer Runoff"):
+        open_store(store.folder)
+
+
+def test_a_damaged_database_is_told_in_words(tmp_path):
+    (tmp_path / "runoff.sqlite").write_bytes(b"this is no database" * 100)
+    with pytest.raises(StoreError, match="can't be read.*backups"):
+        open_store(tmp_path)
+
+
+def test_a_workspace_that_cannot_be_made_is_told_in_words(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="RUNOFF_WORKSPACE"):
+        open_store(tmp_path / "file" / "workspace")
+
+
+def test_every_command_raises_the_revision_and_is_logged(store):
+    project_id = create_project(store, "  My   words ", seed=5)
+    save_areas(store, project_id, [AreaTokens("x", ("a", "b"))])
+    project = get_project(store, project_id)
+    change_project(store, project_id, name="Other", notion="similarity", expected_revision=project.revision)
+    assert get_project(store, project_id).revision == 3
+    entries = read_log(store, project_id)
+    assert [(entry["revision"], entry["action"]) for entry in entries] == [
+        (3, "change project"),
+        (2, "save areas"),
+        (1, "create project"),
+    ]
+    assert entries[2]["detail"]["name"] == "My words"
+
+
+def test_a_stale_edit_is_refused_and_changes_nothing(store):
+    project_id = create_project(store, "One")
+    save_areas(store, project_id, [AreaTokens("x", ("a", "b"))])
+    with pytest.raises(StaleError, match="changed in the meantime"):
+        save_areas(store, project_id, [AreaTokens("x", ("c", "d"))], expected_revision=1)
+    assert read_areas(store, project_id) == [AreaTokens("x", ("a", "b"))]
+    assert get_project(store, project_id).revision == 2
+
+
+def test_a_command_that_fails_changes_nothing(store):
+    project_id = create_project(store, "One")
+    with pytest.raises(StoreError, match="stop"), command(store, project_id, "test") as change:
+        change.conn.execute(sa.insert(t.area).values(project_id=project_id, name="x", position=0))
+        raise StoreError("stop")
+    assert read_areas(store, project_id) == []
+    assert get_project(store, project_id).revision == 1
+
+
+def test_commits_of_several_threads_are_all_kept(store):
+    project_id = create_project(store, "Busy")
+    failures = []
+
+    def work():
+        for _ in range(25):
+            try:
+                with command(store, project_id, "count") as change:
+                    change.detail = {"before": change.project.revision}
+            except sa.exc.OperationalError as error:
+                failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert get_project(store, project_id).revision == 101
+    revisions = [entry["revision"] for entry in read_log(store, project_id, limit=500)]
+    assert sorted(revisions) == list(range(1, 102))
+
+
+def test_an_unknown_project_is_told_in_words(store):
+    with pytest.raises(StoreError, match="no project 'nobody'"):
+        get_project(store, "nobody")
+    assert list_projects(store) == []
