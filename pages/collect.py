@@ -1,0 +1,135 @@
+"""The whole collection on one page: the ballots in a row, the open one, its files, its votes, and what comes next."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.store.ballots import close_ballot, discard_ballot, draw_next_ballot, reopen_ballot
+from core.store.simulated import simulate_votes
+from core.views.collect import CollectView, Stage
+from ui import ballot_files, cache, frame, uploads
+
+project = frame.project()
+store = frame.store()
+view: CollectView = cache.load_collect(store, project)
+at = {"expected_revision": frame.expected()}
+
+
+def timeline() -> None:
+    """All ballots of the plan, drawn or not, in a row."""
+    icons = {"closed": ":material/check_circle:", "open": ":material/how_to_vote:", "planned": ":material/schedule:"}
+    with st.container(horizontal=True, gap="small"):
+        for stage in view.stages:
+            with st.container(border=True, width=170):
+                st.markdown(f"{icons[stage.state]} **Ballot {stage.number}**")
+                st.caption(f"{stage.n_items:,} items  \n{stage.n_comparisons:,} comparisons  \n{said(stage)}")
+
+
+def said(stage: Stage) -> str:
+    """A stage's state in two words."""
+    if stage.progress is None:
+        return "planned"
+    if stage.state == "closed":
+        return f"closed, {stage.progress.votes:,} votes"
+    return f"open, {stage.progress.share:.0%} voted"
+
+
+def progress(stage: Stage) -> None:
+    """How far the open ballot is."""
+    p = stage.progress
+    text = f"{p.votes:,} of {p.wanted:,} votes"
+    if p.simulated:
+        text += f", {p.simulated:,} of them by simulated voters"
+    st.progress(min(p.share, 1.0), text=text)
+    row = st.container(horizontal=True)
+    row.metric("Voters", f"{p.voters:,}", width="content",
+               help="Who gave at least one counted vote." + (
+                   f" Their votes are as uneven as if {p.effective_voters:.1f} voters had given equally many (1/Σp²)."
+                   if p.effective_voters else ""))  # fmt: skip
+    row.metric("Largest share of a voter", "–" if p.top_share is None else f"{p.top_share:.0%}", width="content",
+               help="A single opinion should not carry a ballot.")  # fmt: skip
+    row.metric("Items short of votes", f"{p.short_items:,}", width="content",
+               help=f"Items with fewer than M = {stage.ballot.appearances} votes so far.")  # fmt: skip
+    row.metric("Time a comparison", "–" if p.seconds is None else f"{p.seconds:.1f} s", width="content",
+               help="The median over the answers whose files tell a time.")  # fmt: skip
+    notes = [f"{n:,} {what}" for n, what in (
+        (p.unknown, "answers “I don't know a word here”"), (p.rejected, "rejected"),
+        (p.repeats, "repeats of a voter"), (p.withdrawn, "withdrawn"),
+    ) if n]  # fmt: skip
+    if notes:
+        st.caption("Kept, not counted: " + ", ".join(notes) + ".")
+
+
+def close(stage: Stage) -> None:
+    """The end of a ballot, with what should be known before."""
+    for warning in view.warnings:
+        st.warning(frame.plain(warning), icon=":material/lightbulb:")
+    complete = not view.warnings
+    sure = complete or st.checkbox("Close it all the same", key=f"sure-{project.revision}")
+    with st.container(horizontal=True):
+        if st.button(f"Close ballot {stage.number}", type="primary" if complete else "secondary", disabled=not sure):
+            frame.carry_out(close_ballot, store, project.id, **at,
+                            done=f"Ballot {stage.number} is closed and its scores are computed.")  # fmt: skip
+        nothing = not any((p := stage.progress, p.votes, p.unknown, p.rejected, p.repeats, p.withdrawn)[1:])
+        if nothing and st.button(
+            "Discard this draw", help="Takes the ballot back; the plan can be changed again before ballot 1."
+        ):
+            frame.carry_out(discard_ballot, store, project.id, **at, done=f"Ballot {stage.number} is discarded.")
+
+
+def open_ballot(stage: Stage) -> None:
+    st.subheader(f"Ballot {stage.number}: {stage.n_comparisons:,} comparisons of {stage.n_items:,} items")
+    if stage.ballot.n_tied:
+        st.caption(
+            f"{stage.ballot.n_tied} items were tied at the cut; {stage.ballot.n_tied_kept} of them stayed, by a seeded draw."
+        )
+    progress(stage)
+    st.markdown("##### 1. Give it to voters")
+    ballot_files.downloads(store, project, stage.ballot, view.settings)
+    st.markdown("##### 2. Take the votes back")
+    uploads.upload_box(store, project)
+    if project.may_simulate and stage.progress.votes < stage.progress.wanted:
+        st.caption("Or, in a demo or trial project:")
+        if st.button("Let simulated voters answer this ballot", icon=":material/science:",
+                     help="The voter model of the paper (§4.1) answers what is missing. These votes are marked as simulated for ever."):  # fmt: skip
+            frame.carry_out(simulate_votes, store, project.id, **at,
+                            done=lambda n: f"Simulated voters gave {n:,} votes, marked as simulated.")  # fmt: skip
+    st.markdown("##### 3. Close the ballot")
+    close(stage)
+
+
+st.title("Collect")
+if view.plan is None:
+    st.markdown("**Ballots are drawn by a plan, and there is none yet.**")
+    frame.link("plan", "**Next: make the plan**", icon=":material/arrow_forward:")
+    st.stop()
+stage = view.open_stage
+if stage is not None:
+    st.markdown(
+        f"**Ballot {stage.number} of {len(view.stages)} is open: {stage.progress.votes:,} of {stage.progress.wanted:,} votes are in.**"
+    )
+elif view.next_number is None:
+    st.markdown("**All ballots are closed: the scores are final.**")
+elif view.next_number == 1:
+    st.markdown("**No ballot is drawn yet.** Drawing it fixes the token lists and the plan.")
+else:
+    st.markdown(f"**Ballot {view.next_number - 1} is closed.** The next one keeps the best of its items.")
+timeline()
+if stage is not None:
+    open_ballot(stage)
+else:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if view.next_number is not None and st.button(
+            f"Draw ballot {view.next_number}", type="primary", icon=":material/casino:"
+        ):
+            frame.carry_out(draw_next_ballot, store, project.id, **at,
+                            done=lambda number: f"Ballot {number} is drawn. Download its batch and give it to voters.")  # fmt: skip
+        if view.last_closed is not None:
+            frame.link("scores", "See the scores", icon=":material/leaderboard:")
+            if st.button(
+                f"Reopen ballot {view.last_closed.number}", help="Its scores are taken off until it is closed again."
+            ):
+                frame.carry_out(reopen_ballot, store, project.id, **at,
+                                done=f"Ballot {view.last_closed.number} is open again.")  # fmt: skip
+with st.expander(f"Uploads ({len(view.uploads)})"):
+    uploads.upload_list(store, project, view.uploads, stage.number if stage else None)

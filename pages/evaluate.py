@@ -1,0 +1,124 @@
+"""How well each embedding ranks the items as people do."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core import charts
+from core.store.library import read_embeddings
+from core.views.evaluate import FIGURES, EvaluateView
+from core.views.scores import pair_label
+from ui import cache, frame
+
+project = frame.project()
+st.title("Evaluate")
+if not read_embeddings(frame.store(), project.id):
+    st.markdown("**There is no embedding to compare yet.**")
+    frame.link("embeddings", "**Next: load an embedding**", icon=":material/arrow_forward:")
+    st.stop()
+
+HELP = {
+    "ρ_w": "Spearman's ρ with more weight on top ranks (Eq. 8). 1 is full agreement.",
+    "τ_w": "Kendall's τ with more weight on top ranks (Eq. 8). It counts pairs of items in the right order.",
+    "ρ": "Spearman's rank correlation: all ranks weigh the same.",
+    "τ": "Kendall's rank correlation (tau-b): all ranks weigh the same.",
+}
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    n0 = st.number_input(
+        "Offset n₀", 0.0, 1000.0, 2.0, 1.0, key=f"n0-{project.id}", persist_state="session", width=140,
+        help="The weight of rank n is 1/(n + n₀)². A small n₀ puts nearly all weight on the first ranks; the paper takes 2.",
+    )  # fmt: skip
+    notion = st.segmented_control(
+        "Models rank by", ["relatedness", "similarity"], default=project.notion, required=True,
+        key=f"notion-{project.id}",
+        format_func={"relatedness": "|cos| (relatedness)", "similarity": "cos (similarity)"}.get,
+        help="The project's own notion is chosen at first.",
+    )  # fmt: skip
+view: EvaluateView = cache.load_evaluation(frame.store(), project, float(n0), notion)
+if view.dataset.empty:
+    st.markdown("**There are no scores to compare with yet.**")
+    frame.link("collect", "**Next: collect votes**", icon=":material/arrow_forward:")
+    st.stop()
+
+
+def headline() -> None:
+    overall = view.table[view.table["area"] == "all"].dropna(subset=["ρ_w"])
+    if overall.empty:
+        st.markdown("**No embedding can be compared: see the reasons below.**")
+    elif len(overall) == 1:
+        row = overall.iloc[0]
+        st.markdown(
+            f"**{frame.plain(row['embedding'])} reaches ρ_w = {row['ρ_w']:.3f} and τ_w = {row['τ_w']:.3f}** "
+            f"on {row['covered']:,} of {row['items']:,} items."
+        )
+    else:
+        row = overall.sort_values("ρ_w", ascending=False).iloc[0]
+        st.markdown(
+            f"**Highest ρ_w: {frame.plain(row['embedding'])}, {row['ρ_w']:.3f}** on {row['covered']:,} of {row['items']:,} items."
+        )
+    about = view.dataset.attrs
+    if about["simulated_votes"]:
+        st.warning("The dataset holds votes of simulated voters.", icon=":material/science:")
+    if about["provisional"]:
+        st.info("The dataset is provisional: not all ballots are closed.", icon=":material/hourglass_top:")
+    st.caption(
+        f"With n₀ = {view.n0:g} the first rank holds R(n₀) = {view.first_rank_share:.0%} of the weight of a long ranking."
+    )
+    if view.different_items:
+        st.warning("The embeddings cover different items, so their figures don't compare directly: see the coverage.")
+
+
+def tables() -> None:
+    config = {name: st.column_config.NumberColumn(format="%.3f", help=HELP[name]) for _, name in FIGURES}
+    config["coverage"] = st.column_config.ProgressColumn(
+        format="percent", min_value=0, max_value=1, help="Share of the items both of whose tokens the embedding has."
+    )
+    overall = view.table[view.table["area"] == "all"].drop(columns="area")
+    st.dataframe(overall, hide_index=True, column_config=config, alt="Embeddings over all areas")
+    st.caption(
+        f"By {view.dataset.attrs['votes']:,} votes. No intervals yet: a plain bootstrap over voters is known to miss the "
+        "true ρ_w, so none is shown rather than a wrong one."
+    )
+    st.subheader("By area")
+    st.dataframe(
+        view.table[view.table["area"] != "all"], hide_index=True, column_config=config, alt="Embeddings by area"
+    )
+    for reason in view.undefined:
+        st.caption("Blank: " + frame.plain(reason))
+    st.download_button(
+        "Download this table (CSV)", view.table.to_csv(index=False), "evaluation.csv", "text/csv", on_click="ignore"
+    )
+
+
+def disagreements() -> None:
+    st.subheader("Where people and embedding disagree")
+    names = [evaluation.model for evaluation in view.evaluations]
+    name = names[0] if len(names) == 1 else st.selectbox("Embedding", names, key=f"model-{project.id}")
+    evaluation = view.evaluations[names.index(name)]
+    worst = evaluation.worst(15)
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.altair_chart(charts.rank_scatter(evaluation.pairs, worst), alt="Ranks by people and by the embedding")
+    with right:
+        shown = worst.assign(pair=pair_label(worst))[["pair", "rank", "model_rank", "cosine"]]
+        st.dataframe(
+            shown.rename(columns={"rank": "by people", "model_rank": "by embedding"}),
+            hide_index=True,
+            column_config={
+                "cosine": st.column_config.NumberColumn(format="%.3f"),
+                "pair": st.column_config.Column(width="medium"),
+            },
+            height=420,
+            alt="The worst disagreements",
+        )
+        st.caption("The items that cost the most, top ranks weighing more.")
+    if evaluation.missing:
+        with st.expander(f"{len(evaluation.missing)} tokens without a vector"):
+            rows = [{"token": token, "reason": reason} for token, reason in evaluation.missing.items()]
+            st.dataframe(rows, hide_index=True, alt="Tokens without a vector")
+
+
+headline()
+tables()
+if view.evaluations:
+    disagreements()

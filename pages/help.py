@@ -1,0 +1,75 @@
+"""What the words mean, and how the method works, on one page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+WORDS = (
+    ("Token", "A word, or several that name one thing, such as *machine learning*."),
+    (
+        "Semantic area",
+        "A named list of tokens. Only tokens of one area are paired, so that each is read in its right sense.",
+    ),
+    ("Item", "A pair of tokens of one area. Each item gets a score."),
+    ("Comparison", "Two items put before one voter, who says which one's words are more related."),
+    ("Ballot", "One round of the collection. Ballot 1 holds all items, each later one the best of the ballot before."),
+    ("Task", "The comparisons that one voter answers in one sitting (a HIT on Mechanical Turk)."),
+    ("Batch", "All tasks of a ballot in one file."),
+    ("Assignment", "One voter's finished task."),
+    ("Vote", "One voter's answer to one comparison. A tie counts half for each item."),
+    ("Plan", "How many ballots (n_b), which share of items stays (α), how often an item is shown in a ballot (M)."),
+    ("x", "Borda score: the share of its comparisons in a ballot that an item won, ties half."),
+    ("y and ȳ", "y is x brought to the scale of ballot 1; ȳ is the mean of an item's y's. The last ȳ is its score."),
+    ("b̂", "Slope of the line that brings a ballot's x to the scale of ballot 1; the line goes through (1, 1)."),
+    ("ρ_w and τ_w", "Rank correlations in which top ranks weigh more: rank n has the weight 1/(n + n₀)²."),
+    ("R(n₀)", "The share of all weight that the first rank holds in a long ranking; 28 % for n₀ = 2."),
+    ("Relatedness", "Any strong tie of meaning counts, opposites too; embeddings rank by |cos|."),
+    ("Similarity", "Only likeness of meaning counts; embeddings rank by cos."),
+    (
+        "Simulated voter",
+        "A program that votes by the paper's model. Its votes are marked for ever, in demo and trial projects only.",
+    ),
+)
+
+st.title("Help")
+st.markdown(
+    "**Runoff builds a list of word pairs ranked by how related people find them, most exact at the top, and ranks "
+    "word embeddings with it.**"
+)
+st.markdown(
+    """
+1. **Embeddings**: load the models you want to compare.
+2. **Tokens**: give lists of words by semantic area; all pairs of an area become items.
+3. **Plan**: choose how many ballots there are and how many votes they take.
+4. **Collect**: draw a ballot, give its batch to voters, upload their answers, close it, draw the next.
+5. **Scores**: see the ranking, with intervals and the votes behind each score.
+6. **Evaluate**: see how well each embedding ranks the items as people do.
+7. **Export**: take the dataset with you.
+"""
+)
+st.subheader("How votes are collected today")
+st.markdown(
+    """
+Amazon Mechanical Turk closed in September 2026. Its files live on: **Turkle**, a free program that you run yourself,
+takes the same batch and task page and gives the same result files. On the Collect page:
+
+1. Download the *batch* and the *task page for Turkle*.
+2. In Turkle, make a project and paste the task page as its template; then publish the batch with it.
+3. When voters are done, download the results from Turkle's administration page and upload them on the Collect page.
+
+Archived results in Mechanical Turk's format are read as well.
+"""
+)
+st.subheader("How scores come about")
+st.markdown(
+    """
+Voters see two items and choose the more related one. In ballot 1 each item is shown M times; its score is the share it
+won. Then only the top share α stays, so that later votes go to the top ranks, where they are needed most. In a later
+ballot the others are stronger, so an item wins less often: a line brings the win ratios back to the scale of ballot 1.
+An item's score is the mean over its ballots. Source: Lombardo et al., *Top-Rank-Focused Adaptive Vote Collection for
+the Evaluation of Domain-Specific Semantic Models*, EMNLP 2020.
+"""
+)
+st.subheader("Words")
+for word, meaning in WORDS:
+    st.markdown(f"**{word}**: {meaning}")

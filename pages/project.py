@@ -1,0 +1,97 @@
+"""The project: where it stands, the next step, its settings, and new projects."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.errors import RunoffError
+from core.store.projects import change_project, create_project, read_log
+from ui import cache, frame
+
+NOTIONS = {
+    "relatedness": "Relatedness: any strong tie counts, opposites too",
+    "similarity": "Similarity: only likeness of meaning counts",
+}
+KINDS = {
+    "real": "Real: only people vote",
+    "trial": "Trial: simulated voters may answer too, marked for ever",
+}
+
+
+def new_project() -> None:
+    with st.form("new project", clear_on_submit=True):
+        name = st.text_input("Name", placeholder="For example: biomedical terms", max_chars=100)
+        notion = st.radio("What voters judge", list(NOTIONS), format_func=NOTIONS.get)
+        kind = st.radio("Kind", list(KINDS), format_func=KINDS.get)
+        if st.form_submit_button("Create project", type="primary"):
+            try:
+                project_id = create_project(frame.store(), name, kind=kind, notion=notion)
+            except RunoffError as error:
+                frame.show_error(error)
+                return
+            st.session_state["project_id"] = project_id
+            st.query_params["project"] = project_id
+            frame.flash(f"The project {name.strip()} is made. Next: its token lists.")
+            st.rerun()
+
+
+if not st.session_state.get("project_id"):
+    st.title("Runoff")
+    st.write("Make a project to begin.")
+    new_project()
+    st.stop()
+
+project = frame.project()
+view = cache.load_overview(frame.store(), project)
+
+st.title(frame.plain(project.name))
+st.markdown(f"**{frame.plain(view.headline)}**")
+if view.simulated:
+    st.warning(
+        "This project holds votes of simulated voters. Its scores show how Runoff works; they say nothing about people.",
+        icon=":material/science:",
+    )
+frame.link(view.next_page, f"**Next: {view.next_label}**", icon=":material/arrow_forward:")
+
+st.subheader("The way of the data")
+for step in view.steps:
+    mark = ":material/check_circle:" if step.done else ":material/radio_button_unchecked:"
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        frame.link(step.page, step.title, icon=mark)
+        st.caption(frame.plain(step.state))
+
+with st.expander("Settings of this project"), st.form("settings"):
+    name = st.text_input("Name", project.name, max_chars=100)
+    notion = st.radio(
+        "What voters judge",
+        list(NOTIONS),
+        index=list(NOTIONS).index(project.notion),
+        format_func=NOTIONS.get,
+        disabled=bool(view.ballots),
+        help="Fixed once ballot 1 is drawn. Relatedness ranks embeddings by |cos|, similarity by cos.",
+    )
+    st.caption(f"Seed of the project: {project.seed}. Every draw follows from it.")
+    if st.form_submit_button("Save"):
+        frame.carry_out(
+            change_project,
+            frame.store(),
+            project.id,
+            name=name,
+            notion=notion,
+            expected_revision=frame.expected(),
+            done="The settings are saved.",
+        )
+with st.expander("New project"):
+    new_project()
+with st.expander("Log: who did what when"):
+    entries = read_log(frame.store(), project.id)
+    rows = [
+        {
+            "time (UTC)": e["at"][:19].replace("T", " "),
+            "who": e["who"],
+            "what": e["action"],
+            "details": str(e["detail"]),
+        }
+        for e in entries
+    ]
+    st.dataframe(rows, hide_index=True, alt="Log of the project")

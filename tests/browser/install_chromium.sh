@@ -1,0 +1,11 @@
+#!/bin/sh
+# Install Debian's or Ubuntu's Chromium for the browser tests, where it is missing.
+set -eu
+if ! command -v apt-get >/dev/null; then
+    echo "The browser tests need Chromium. Install it with your system's package manager." >&2
+    exit 1
+fi
+become=""
+[ "$(id -u)" -eq 0 ] || become="sudo"
+$become apt-get update -qq
+DEBIAN_FRONTEND=noninteractive $become apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core fonts-noto-core

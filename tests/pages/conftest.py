@@ -1,0 +1,68 @@
+"""A workspace with the demo in it, and the pages run on it without a browser."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from core.store import Store, open_store
+from core.store.demo import ensure_demo
+from core.store.engine import _open
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished demo workspace, made once; tests work on copies."""
+    folder = tmp_path_factory.mktemp("demo") / "workspace"
+    store = open_store(folder)
+    assert ensure_demo(store) == "demo"
+    store.engine.dispose()
+    _open.cache_clear()
+    return folder
+
+
+@pytest.fixture
+def demo(demo_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """A copy of the demo workspace, which the pages will use."""
+    folder = tmp_path / "workspace"
+    shutil.copytree(demo_folder, folder)
+    yield from _use(folder, monkeypatch)
+
+
+@pytest.fixture
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """A workspace without any project."""
+    yield from _use(tmp_path / "empty", monkeypatch)
+
+
+def _use(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    monkeypatch.setenv("RUNOFF_WORKSPACE", str(folder))
+    st.cache_resource.clear()
+    store = open_store(folder)
+    yield store
+    store.engine.dispose()
+    _open.cache_clear()
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def visit() -> Callable[..., AppTest]:
+    """Open a page of a project as a visitor would."""
+
+    def open_page(key: str, project: str | None = None) -> AppTest:
+        app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=30)
+        if project is not None:
+            app.query_params["project"] = project
+        app.run()
+        if key != "project":
+            app.switch_page(f"../pages/{key}.py").run()
+        return app
+
+    return open_page

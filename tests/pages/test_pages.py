@@ -1,0 +1,187 @@
+"""Every page, on the demo and on empty projects: what it says, and what its buttons do."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.store.areas import read_areas
+from core.store.ballots import read_ballots
+from core.store.plans import read_plan
+from core.store.projects import create_project, get_project, list_projects
+from core.store.scores import read_dataset
+from core.store.tallies import progress_of
+
+KEYS = ["project", "embeddings", "tokens", "plan", "collect", "scores", "evaluate", "export", "help"]
+
+
+def words(app) -> str:
+    """All that a page says."""
+    kinds = ("title", "markdown", "caption", "info", "warning", "success", "error", "subheader")
+    return "\n".join(str(element.value) for kind in kinds for element in getattr(app, kind)).replace("\\", "")
+
+
+def press(app, label: str):
+    (button,) = [button for button in app.button if button.label == label]
+    return button.click().run()
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_page_of_the_demo_opens(demo, visit, key):
+    app = visit(key, "demo")
+    assert not app.exception
+    assert not app.error
+    assert app.title[0].value.replace("\\", "") == ("Demo: jobs and skills" if key == "project" else key.capitalize())
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_page_of_an_empty_project_says_what_to_do_next(empty, visit, key):
+    project_id = create_project(empty, "Nothing yet")
+    app = visit(key, project_id)
+    assert not app.exception
+    assert not app.error
+    assert len(app.title) == 1
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_page_of_an_empty_workspace_opens(empty, visit, key):
+    app = visit(key)
+    assert not app.exception
+
+
+def test_the_demo_says_everywhere_that_its_votes_are_simulated(demo, visit):
+    for key in ("project", "scores", "evaluate", "export", "collect"):
+        assert "simulated voters" in words(visit(key, "demo")), key
+
+
+def test_figures_stand_with_what_is_behind_them(demo, visit):
+    dataset = read_dataset(demo, "demo")
+    said = words(visit("scores", "demo"))
+    assert f"by {dataset.attrs['votes']:,} votes on 760 items" in said
+    assert f"{dataset.iloc[0]['token_a']} – {dataset.iloc[0]['token_b']}" in said
+    assert "ρ_w" in words(visit("evaluate", "demo"))
+    assert "of 760 items" in words(visit("evaluate", "demo"))
+
+
+def test_an_unknown_project_in_the_address_is_told_and_another_is_shown(demo, visit):
+    app = visit("project", "nobody")
+    assert "There is no project “nobody”" in words(app)
+    assert app.query_params["project"] == "demo"
+
+
+def test_a_project_is_made_on_the_page(empty, visit):
+    app = visit("project")
+    app.text_input[0].set_value("Biomedical   terms")
+    press(app, "Create project")
+    (made,) = list_projects(empty)
+    assert made.name == "Biomedical terms"
+    assert app.query_params["project"] == made.id
+    assert "is made" in words(app)
+
+
+def test_a_project_without_a_name_is_refused_in_words(empty, visit):
+    app = visit("project")
+    press(app, "Create project")
+    assert "no name" in words(app)
+    assert list_projects(empty) == []
+
+
+def test_areas_are_pasted_edited_and_deleted(empty, visit):
+    project_id = create_project(empty, "Words")
+    app = visit("tokens", project_id)
+    app.text_input[0].set_value("Sea")
+    app.text_area[0].set_value("ship\nboat\n\n boat \n<b>**harbour**</b>\nNA")
+    press(app, "Add area")
+    (area,) = read_areas(empty, project_id)
+    assert area.tokens == ("ship", "boat", "<b>**harbour**</b>", "NA")
+    assert "token is in Sea already" in words(app)
+    assert "1 areas" in words(app) or "1 area" in words(app)
+    assert "6 items" in words(app)
+    editor = next(box for box in app.text_area if "ship" in box.value)
+    editor.set_value("ship\nboat\nharbour").run()
+    press(app, "Save changes")
+    assert read_areas(empty, project_id)[0].tokens == ("ship", "boat", "harbour")
+    press(app, "Delete area")
+    assert read_areas(empty, project_id) == []
+
+
+def test_a_plan_is_computed_at_once_and_saved_by_a_button(empty, visit):
+    from campaigns import AREAS
+
+    from core.store.areas import save_areas
+
+    project_id = create_project(empty, "Words")
+    save_areas(empty, project_id, AREAS)
+    app = visit("plan", project_id)
+    ballots = next(box for box in app.number_input if "n_b" in box.label)
+    ballots.set_value(2).run()
+    assert "2 ballots take 21 items down to the top 11" in words(app)
+    assert read_plan(empty, project_id) is None
+    press(app, "Save this plan")
+    assert read_plan(empty, project_id).n_ballots == 2
+    ballots = next(box for box in app.number_input if "n_b" in box.label)
+    ballots.set_value(9).run()
+    assert app.error
+    assert not app.exception
+
+
+def test_an_odd_number_of_appearances_is_told_in_words(empty, visit):
+    from campaigns import make_project
+
+    app = visit("plan", make_project(empty))
+    box = next(box for box in app.text_input if "M" in box.label)
+    box.set_value("often").run()
+    assert "“often” is no number of appearances" in words(app)
+
+
+def test_simulated_voters_answer_and_the_ballot_closes_and_the_next_is_drawn(demo, visit):
+    app = visit("collect", "demo")
+    number = read_ballots(demo, "demo")[-1].number
+    press(app, "Let simulated voters answer this ballot")
+    with demo.read() as conn:
+        progress = progress_of(conn, read_ballots(demo, "demo")[-1].id)
+    assert progress.votes == progress.wanted == progress.simulated
+    press(app, f"Close ballot {number}")
+    assert not read_ballots(demo, "demo")[-1].is_open
+    press(app, f"Draw ballot {number + 1}")
+    assert read_ballots(demo, "demo")[-1].number == number + 1
+    assert not app.exception
+
+
+def test_a_real_project_has_no_button_for_simulated_voters(empty, visit):
+    from campaigns import draw_batch, make_project
+
+    project_id = make_project(empty)
+    draw_batch(empty, project_id)
+    app = visit("collect", project_id)
+    assert not [button for button in app.button if "simulated" in button.label]
+
+
+def test_an_open_ballot_short_of_votes_closes_only_on_purpose(demo, visit):
+    app = visit("collect", "demo")
+    number = read_ballots(demo, "demo")[-1].number
+    (button,) = [button for button in app.button if button.label == f"Close ballot {number}"]
+    assert button.disabled
+    assert "have no vote" in words(app)
+    app.checkbox[0].check().run()
+    press(app, f"Close ballot {number}")
+    assert not read_ballots(demo, "demo")[-1].is_open
+
+
+def test_a_stale_page_says_so_and_changes_nothing(demo, visit):
+    app = visit("collect", "demo")
+    from core.store.simulated import simulate_votes
+
+    simulate_votes(demo, "demo")
+    before = get_project(demo, "demo").revision
+    press(app, "Let simulated voters answer this ballot")
+    assert get_project(demo, "demo").revision == before
+    assert "changed in the meantime" in words(app)
+
+
+def test_n0_changes_the_figures_and_the_share_of_the_first_rank(demo, visit):
+    app = visit("evaluate", "demo")
+    assert "28%" in words(app)
+    before = app.dataframe[0].value["ρ_w"].iloc[0]
+    app.number_input[0].set_value(0.0).run()
+    assert "61%" in words(app)
+    assert app.dataframe[0].value["ρ_w"].iloc[0] != before

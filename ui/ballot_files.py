@@ -1,0 +1,74 @@
+"""The files of an open ballot: the batch, the task templates, and the page as voters see it."""
+
+from __future__ import annotations
+
+import base64
+
+import streamlit as st
+
+from core.platforms.batch import suffixes, write_batch
+from core.platforms.template import render_preview, template
+from core.store import Store
+from core.store.ballots import Ballot, read_comparisons
+from core.store.plans import PlanSettings
+from core.store.projects import Project
+from core.tables import COMPARISONS
+
+
+def page_for(settings: PlanSettings, project: Project, n_comparisons: int, target: str) -> str:
+    """The voters' page as a template for `target` (turkle or mturk)."""
+    return template(
+        n_comparisons=n_comparisons,
+        notion=project.notion,
+        ties_allowed=settings.ties_allowed,
+        question=settings.wording.question or None,
+        instructions=settings.wording.instructions or None,
+        target=target,
+    )
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _batch(_store: Store, folder: str, project_id: str, ballot_code: str, number: int) -> tuple[bytes, int, dict]:
+    """The batch file, the most comparisons of a task, and the cells of the first task."""
+    comparisons = COMPARISONS.check(read_comparisons(_store, project_id, number))
+    data = write_batch(comparisons)
+    widest = int(comparisons["n"].max())
+    first = comparisons[comparisons["task_id"] == comparisons["task_id"].iloc[0]]
+    row = {"task_id": str(first["task_id"].iloc[0])}
+    for (_, shown), suffix in zip(first.iterrows(), suffixes(widest), strict=False):
+        row |= {f"{name}{suffix}": shown[name] for name in VARIABLES}
+    return data, widest, row
+
+
+VARIABLES = ("area", "left_a", "left_b", "right_a", "right_b")
+
+
+def downloads(store: Store, project: Project, ballot: Ballot, settings: PlanSettings) -> None:
+    """Buttons for the batch and the templates, and the preview of a task."""
+    data, widest, row = _batch(store, str(store.folder), project.id, ballot.code, ballot.number)
+    with st.container(horizontal=True):
+        st.download_button(
+            "Batch (CSV)",
+            data,
+            f"{ballot.code}-batch.csv",
+            "text/csv",
+            type="primary",
+            icon=":material/table:",
+            on_click="ignore",
+            help="One row a task. Upload it to Turkle, or wherever Mechanical Turk's files are taken.",
+        )
+        for target, label in (("turkle", "Task page for Turkle (HTML)"), ("mturk", "Task page for MTurk (HTML)")):
+            st.download_button(
+                label,
+                page_for(settings, project, widest, target),
+                f"{ballot.code}-task-{target}.html",
+                "text/html",
+                icon=":material/web:",
+                on_click="ignore",
+                help="What voters see and answer. Paste it as the project's template.",
+            )
+    with st.expander("See a task as voters see it"):
+        html = render_preview(page_for(settings, project, widest, "turkle"), row)
+        encoded = base64.b64encode(html.encode("utf-8")).decode("ascii")
+        st.iframe(f"data:text/html;charset=utf-8;base64,{encoded}", height=640, alt="The first task of the ballot")
+        st.caption("A preview: answers given here go nowhere.")

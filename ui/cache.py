@@ -1,0 +1,45 @@
+"""Views kept between runs. The key is the project's revision, which every command raises.
+
+A cached value is shared by all sessions and must not be changed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core.store import Store
+from core.store.projects import Project
+from core.views import collect, evaluate, overview, scores, tokens
+
+_KEEP = 32
+
+
+def _load(view: Any, store: Store, project: Project, *args: Any) -> Any:
+    return _cached(view.__module__, str(store.folder), project.id, project.revision, args, view, store)
+
+
+@st.cache_resource(max_entries=_KEEP, show_spinner=False)
+def _cached(module: str, folder: str, project_id: str, revision: int, args: tuple, _view: Any, _store: Store) -> Any:
+    return _view(_store, project_id, *args)
+
+
+def load_overview(store: Store, project: Project) -> overview.Overview:
+    return _load(overview.load, store, project)
+
+
+def load_tokens(store: Store, project: Project) -> tokens.TokensView:
+    return _load(tokens.load, store, project)
+
+
+def load_collect(store: Store, project: Project) -> collect.CollectView:
+    return _load(collect.load, store, project)
+
+
+def load_scores(store: Store, project: Project) -> scores.ScoresView:
+    return _load(scores.load, store, project)
+
+
+def load_evaluation(store: Store, project: Project, n0: float, notion: str) -> evaluate.EvaluateView:
+    return _load(evaluate.load, store, project, n0, notion)

@@ -1,0 +1,152 @@
+"""Navigation, the chosen project, commands with their messages: what every page needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from core.errors import InputError, RunoffError, StaleError
+from core.store import Store, open_store
+from core.store.projects import Project, get_project, list_projects
+
+# key, title, icon; the key is the file's name and the page's address
+PAGES = (
+    ("project", "Project", ":material/home:"),
+    ("embeddings", "Embeddings", ":material/hub:"),
+    ("tokens", "Tokens", ":material/label:"),
+    ("plan", "Plan", ":material/tune:"),
+    ("collect", "Collect", ":material/how_to_vote:"),
+    ("scores", "Scores", ":material/leaderboard:"),
+    ("evaluate", "Evaluate", ":material/fact_check:"),
+    ("export", "Export", ":material/download:"),
+    ("help", "Help", ":material/help:"),
+)
+
+
+def navigation() -> Any:
+    """Register the pages and return the one that was asked for."""
+    pages = {
+        key: st.Page(f"../pages/{key}.py", title=title, icon=icon, url_path=key, default=key == "project")
+        for key, title, icon in PAGES
+    }
+    st.session_state["_pages"] = pages
+    return st.navigation(list(pages.values()), expanded=True)
+
+
+def link(key: str, label: str, icon: str | None = None) -> None:
+    """A link to another page that keeps the project."""
+    page = st.session_state["_pages"][key]
+    st.page_link(page, label=label, icon=icon, query_params={"project": st.session_state["project_id"]})
+
+
+def go(key: str) -> None:
+    """Open another page of the same project."""
+    st.switch_page(st.session_state["_pages"][key], query_params={"project": st.session_state["project_id"]})
+
+
+def store() -> Store:
+    """The open workspace."""
+    return open_store()
+
+
+def project() -> Project:
+    """The chosen project as it stands now. Says so if it changed since this visitor last saw it."""
+    if not st.session_state.get("project_id"):
+        st.info("There is no project yet. Make one on the Project page.", icon=":material/info:")
+        st.stop()
+    found = get_project(store(), st.session_state["project_id"])
+    seen = st.session_state.get("_seen")
+    known = seen[1] if seen and seen[0] == found.id else found.revision
+    if known != found.revision:
+        st.info("The project was changed in the meantime, perhaps in another tab. This is how it stands now.")
+    st.session_state["_expected"] = known
+    st.session_state["_seen"] = (found.id, found.revision)
+    return found
+
+
+def expected() -> int:
+    """The revision that the visitor saw when pressing a button: what a command is checked against."""
+    return st.session_state["_expected"]
+
+
+def changed_here() -> None:
+    """This visitor changed the project, so that the new revision is no surprise."""
+    st.session_state.pop("_seen", None)
+
+
+def choose_project() -> None:
+    """The project picker in the side bar; the choice stands in the address, so that a reload keeps it."""
+    projects = {item.id: item for item in list_projects(store())}
+    asked = st.query_params.get("project")
+    if asked and asked not in projects and asked != st.session_state.get("_unknown_project"):
+        st.session_state["_unknown_project"] = asked
+        flash(f"There is no project “{asked}” in this workspace, so another one is shown.", kind="warning")
+    before = st.session_state.get("project_id")
+    chosen = next((key for key in (asked, before) if key in projects), next(iter(projects), None))
+    st.session_state["project_id"] = chosen
+    if chosen is None:
+        return
+    st.session_state["_picked"] = chosen
+    st.sidebar.selectbox(
+        "Project",
+        list(projects),
+        format_func=lambda key: projects[key].name,
+        key="_picked",
+        on_change=_pick,
+        help="Everything on the pages is about this project.",
+    )
+    if projects[chosen].kind != "real":
+        words = {"demo": "Demo: simulated voters", "trial": "Trial: may hold simulated votes"}
+        st.sidebar.caption(f":material/science: {words[projects[chosen].kind]}")
+    st.query_params["project"] = chosen
+
+
+def _pick() -> None:
+    st.session_state["project_id"] = st.session_state["_picked"]
+    st.query_params["project"] = st.session_state["_picked"]
+
+
+def flash(message: str, *, kind: str = "success") -> None:
+    """Show a message at the top of the next run."""
+    st.session_state.setdefault("_flash", []).append((kind, message))
+
+
+def show_flash() -> None:
+    """Show the messages left for this run."""
+    shows = {"success": partial(st.success, icon=":material/check_circle:"), "warning": st.warning}
+    for kind, message in st.session_state.pop("_flash", []):
+        shows[kind](plain(message))
+
+
+def plain(text: str) -> str:
+    """A text that Markdown shows as it is: tokens may hold anything."""
+    marks = "\\`*_{}[]()<>#+-.!|~$:&"
+    return "".join("\\" + character if character in marks else character for character in text)
+
+
+def show_error(error: RunoffError) -> None:
+    """Show an error that a person can act on, with its issues as a table where there are many."""
+    if isinstance(error, InputError) and len(error.issues) > 1:
+        st.error(plain(error.args[0]))
+        rows = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in error.issues]
+        st.dataframe(rows, hide_index=True)
+    else:
+        st.error(plain(str(error)))
+
+
+def carry_out(action: Callable[..., Any], *args: Any, done: str | Callable[[Any], str], **kwargs: Any) -> None:
+    """Send one command, say what happened, and draw the page anew. An error is shown in place."""
+    try:
+        result = action(*args, **kwargs)
+    except StaleError as error:
+        flash(str(error), kind="warning")
+    except RunoffError as error:
+        show_error(error)
+        return
+    else:
+        flash(done if isinstance(done, str) else done(result))
+    changed_here()
+    st.rerun()

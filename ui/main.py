@@ -1,0 +1,24 @@
+"""The frame around every page: the navigation, the project picker, and the errors that are told in words."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import streamlit as st
+
+ROOT = Path(__file__).resolve().parents[1]
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+from core.errors import RunoffError  # noqa: E402
+from ui import frame  # noqa: E402
+
+st.set_page_config(page_title="Runoff", page_icon=str(ROOT / "ui" / "icon.svg"), layout="wide")
+page = frame.navigation()
+try:
+    frame.choose_project()
+    frame.show_flash()
+    page.run()
+except RunoffError as error:
+    frame.show_error(error)

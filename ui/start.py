@@ -1,0 +1,62 @@
+"""What happens once at start, and what happens to an error that nobody foresaw."""
+
+from __future__ import annotations
+
+import logging
+import logging.handlers
+
+import streamlit as st
+
+from core import jobs
+from core.errors import RunoffError
+from core.store import Store, open_store
+from core.store.demo import ensure_demo
+
+log = logging.getLogger("runoff")
+
+
+def prepare() -> None:
+    """Open the workspace, clear what a crash left, make the demo, and load what pages will need."""
+    try:
+        store = open_store()
+    except RunoffError as error:
+        log.error("%s", error)  # the pages say it too
+        return
+    keep_log(store)
+    jobs.sweep(store)
+    ensure_demo(store)
+    _warm_up()
+
+
+def keep_log(store: Store) -> None:
+    """Write what goes wrong to runoff.log in the workspace."""
+    if not any(isinstance(handler, logging.handlers.RotatingFileHandler) for handler in log.handlers):
+        handler = logging.handlers.RotatingFileHandler(
+            store.folder / "runoff.log", maxBytes=1_000_000, backupCount=2, encoding="utf-8"
+        )
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        log.addHandler(handler)
+
+
+def _warm_up() -> None:
+    """Import now what the first click would otherwise wait for."""
+    import altair  # noqa: F401
+
+    import core.charts
+    import core.evaluation
+    import core.views.collect
+    import core.views.evaluate
+    import core.views.scores  # noqa: F401
+
+
+def on_script_error(error: Exception) -> bool:
+    """Show a plain sentence instead of a traceback; the traceback goes to the log."""
+    if isinstance(error, RunoffError):
+        st.error(str(error))
+        return True
+    log.error("A page failed.", exc_info=error)
+    st.error(
+        f"Something went wrong in the program ({type(error).__name__}). What was saved before is safe. "
+        "Reload the page; if it happens again, please report it with the end of runoff.log from the workspace."
+    )
+    return True

@@ -1,0 +1,152 @@
+"""Votes back: upload result files, look at what they hold, take them; and the uploads so far."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.errors import RunoffError
+from core.store import Store
+from core.store.projects import Project
+from core.store.votes import Accepted, Upload, UploadPreview, accept_upload, preview_upload, withdraw_upload
+from ui import frame
+
+KINDS = {
+    "new": ("new votes", "will be counted"),
+    "unknown": ("“I don't know a word here”", "will be logged; no vote"),
+    "known": ("already known", "nothing happens"),
+    "changed": ("changed since the last upload", "will be updated"),
+    "rejected": ("rejected assignments", "will be kept, not counted"),
+    "repeat": ("the same voter again", "will be kept, not counted; the first vote counts"),
+    "no_answer": ("no answer", "left out"),
+    "other_ballot": ("not of this ballot", "left out"),
+    "unreadable": ("unreadable", "left out"),
+}
+_SHOWN = ["row", "kind", "reason", "voter", "assignment_id", "task_id", "n", "choice"]
+
+
+def upload_box(store: Store, project: Project) -> None:
+    """The upload box, the preview of each file, and the button that takes the votes."""
+    turn = st.session_state.setdefault("_upload_turn", 0)
+    files = st.file_uploader(
+        "Result files from Turkle or in Mechanical Turk's format (CSV)",
+        type=["csv", "tsv", "txt"],
+        accept_multiple_files=True,
+        key=f"results-{project.id}-{turn}",
+        help="Nothing is taken until you confirm. A file may be uploaded again at any time: known votes are not doubled.",
+    )
+    previews = [_preview(store, project, file) for file in files]
+    ready = [(file, preview) for file, preview in zip(files, previews, strict=True) if preview is not None]
+    for _, preview in ready:
+        _show(preview)
+    useful = [file for file, preview in ready if preview.takes_something]
+    if not useful:
+        if ready:
+            st.info("There is nothing new in these files.", icon=":material/info:")
+        return
+    label = "Take these votes" if len(useful) == 1 else f"Take the votes of {len(useful)} files"
+    if st.button(label, type="primary", icon=":material/check:"):
+        _take(store, project, useful)
+
+
+def _preview(store: Store, project: Project, file: Any) -> UploadPreview | None:
+    kept = st.session_state.setdefault("_previews", {})
+    key = (file.file_id, project.id, project.revision)
+    if key not in kept:
+        try:
+            found = preview_upload(store, project.id, file.getvalue(), file.name)
+        except RunoffError as error:
+            st.markdown(f"**{frame.plain(file.name)}**")
+            frame.show_error(error)
+            return None
+        st.session_state["_previews"] = {key: found, **dict(list(kept.items())[:4])}
+        return found
+    return kept[key]
+
+
+def _show(preview: UploadPreview) -> None:
+    counts = preview.counts
+    with st.container(border=True):
+        st.markdown(
+            f"**{frame.plain(preview.filename)}**: {preview.n_rows:,} rows in {preview.platform}'s format, "
+            f"for ballot {preview.ballot}. **{counts.get('new', 0):,} new votes.**"
+        )
+        if preview.accepted_before:
+            st.caption(f"The same file was taken on {preview.accepted_before[:16].replace('T', ' ')} UTC.")
+        for issue in preview.issues[:5]:
+            st.warning(frame.plain(str(issue)))
+        rows = [
+            {"answers": counts[k], "what": what, "then": then} for k, (what, then) in KINDS.items() if counts.get(k)
+        ]
+        st.dataframe(rows, hide_index=True, alt=f"What {preview.filename} holds")
+        odd = preview.preview.rows
+        odd = odd[~odd["kind"].isin(["new", "known"])]
+        if len(odd):
+            with st.expander(f"{len(odd):,} answers with a remark, row by row"):
+                st.dataframe(odd[_SHOWN], hide_index=True, lazy=True, alt="Answers with a remark")
+
+
+def _take(store: Store, project: Project, files: list[Any]) -> None:
+    for file in files:
+        try:
+            accepted = accept_upload(store, project.id, file.getvalue(), file.name)
+        except RunoffError as error:
+            frame.flash(f"{file.name}: {error}", kind="warning")
+        else:
+            frame.flash(said(file.name, accepted))
+    st.session_state["_upload_turn"] += 1
+    st.session_state.pop("_previews", None)
+    frame.changed_here()
+    st.rerun()
+
+
+def said(name: str, accepted: Accepted) -> str:
+    """What an accepted upload changed, in a sentence."""
+    counts = accepted.counts
+    extra = [
+        f"{counts[kind]:,} {KINDS[kind][0]}"
+        for kind in ("changed", "rejected", "repeat", "unknown")
+        if counts.get(kind)
+    ]
+    more = f" Also kept: {', '.join(extra)}." if extra else ""
+    return f"{name}: {counts.get('new', 0):,} new votes of {accepted.n_voters} voters are counted.{more}"
+
+
+def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], open_number: int | None) -> None:
+    """The accepted uploads, each with a button that takes it back while its ballot is open."""
+    if not uploads:
+        st.caption("No file was uploaded yet.")
+        return
+    rows = [
+        {
+            "ballot": upload.ballot,
+            "file": upload.filename,
+            "format": upload.platform,
+            "rows": upload.n_rows,
+            "new votes": upload.counts.get("new", 0),
+            "taken (UTC)": upload.accepted_at[:16].replace("T", " "),
+            "state": "withdrawn" if upload.withdrawn_at else "counted",
+        }
+        for upload in uploads
+    ]
+    st.dataframe(pd.DataFrame(rows), hide_index=True, alt="Accepted uploads")
+    there = [upload for upload in uploads if upload.ballot == open_number and not upload.withdrawn_at]
+    if not there:
+        return
+    with st.form("withdraw"):
+        chosen = st.selectbox(
+            "Withdraw an upload",
+            there,
+            format_func=lambda upload: f"{upload.filename}, {upload.accepted_at[:16].replace('T', ' ')} UTC",
+            help="Its votes stay in the store, marked as withdrawn, and count no more. The same file can be taken again.",
+        )
+        if st.form_submit_button("Withdraw it"):
+            frame.carry_out(
+                withdraw_upload,
+                store,
+                project.id,
+                chosen.id,
+                done=lambda n: f"{n:,} judgements of {chosen.filename} count no more.",
+            )
