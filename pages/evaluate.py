@@ -59,6 +59,11 @@ def headline() -> None:
     about = view.dataset.attrs
     if about["simulated_votes"]:
         st.warning("The dataset holds votes of simulated voters.", icon=":material/science:")
+    if project.kind == "demo":
+        st.caption(
+            "The demo's simulated voters believe a sentence model. Word vectors as small as the demo's see the top "
+            "differently, so low figures are right here."
+        )
     if about["provisional"]:
         st.info("The dataset is provisional: not all ballots are closed.", icon=":material/hourglass_top:")
     st.caption(

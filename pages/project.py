@@ -57,7 +57,8 @@ st.subheader("The way of the data")
 for step in view.steps:
     mark = ":material/check_circle:" if step.done else ":material/radio_button_unchecked:"
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        frame.link(step.page, step.title, icon=mark)
+        with st.container(width=150):
+            frame.link(step.page, step.title, icon=mark)
         st.caption(frame.plain(step.state))
 
 with st.expander("Settings of this project"), st.form("settings"):
