@@ -30,6 +30,7 @@ KINDS = {
     "other_ballot": "not a comparison of this ballot",
     "unreadable": "can't be read or can't be told apart",
 }
+_JUDGEMENT = ["assignment_id", "voter", "question_id"]
 _TEXTS = ["left_a", "left_b", "right_a", "right_b"]
 _DECISION_ORDER = {"approved": 0, "rejected": 1, "submitted": 2}
 _CHOICES = ("left", "right", "tie", "unknown")
@@ -74,7 +75,7 @@ def classify(answers: pd.DataFrame, comparisons: pd.DataFrame, known: pd.DataFra
     """
     ANSWERS.check(answers)
     _unique(COMPARISONS.check(comparisons), ["task_id", "n"], "comparisons")
-    _unique(KNOWN.check(known), ["assignment_id", "question_id"], "known judgements")
+    _unique(KNOWN.check(known), _JUDGEMENT, "known judgements")
     rows = answers.reset_index(drop=True).copy()
     place, kind, reason = _match(rows, comparisons)
     question = np.append(comparisons["question_id"].to_numpy(), 0)[place]
@@ -193,12 +194,14 @@ def _judge(rows: pd.DataFrame, known: pd.DataFrame) -> None:
     """Fill kind, reason and becomes of all answers that fit a comparison."""
     _merge_copies(rows)
     open_rows = rows[rows["kind"] == ""]
-    old = known.rename(columns={name: f"known_{name}" for name in ("voter", "answer", "status")})
+    old = known.rename(columns={name: f"known_{name}" for name in ("answer", "status")})
     old["question_id"] = old["question_id"].astype("Int64")
-    stored = open_rows[["assignment_id", "question_id"]].merge(old, how="left", on=["assignment_id", "question_id"])
+    stored = open_rows[_JUDGEMENT].merge(old, how="left", on=_JUDGEMENT)
     stored.index = open_rows.index
     was = stored["known_status"].astype("str").fillna("")
-    other_voter = (was != "") & (stored["known_voter"] != open_rows["voter"])
+    # Turkle counts assignments from 1, so two of its servers give the same ids to different people.
+    taken = pd.MultiIndex.from_frame(old[["assignment_id", "question_id"]])
+    other_voter = (was == "") & pd.MultiIndex.from_frame(open_rows[["assignment_id", "question_id"]]).isin(taken)
     _set(rows, other_voter[other_voter].index, "unreadable", "the store has this assignment id under another voter")
     other_answer = ~other_voter & ~was.isin(["", "withdrawn"]) & (stored["known_answer"] != open_rows["answer"])
     before, after = stored.loc[other_answer, "known_answer"], open_rows.loc[other_answer, "answer"]
@@ -235,8 +238,9 @@ def _decide(rows: pd.DataFrame, open_rows: pd.DataFrame, was: pd.Series, known: 
     becomes = was.where(~fresh, "")
     becomes = becomes.mask(is_rejected, "rejected")
     is_back = (fresh & ~is_rejected) | ((was == "rejected") & is_approved)
-    becomes = becomes.mask(is_back & (open_rows["answer"] == "unknown"), "unknown")
-    competing = (is_back & (open_rows["answer"] != "unknown")) | ((was == "repeat") & ~is_rejected)
+    is_vote = open_rows["answer"] != "unknown"
+    becomes = becomes.mask(is_back & ~is_vote, "unknown")
+    competing = is_vote & (is_back | ((was == "repeat") & ~is_rejected))
     first_by = _first_votes(open_rows[competing], open_rows[(was == "counted") & is_rejected], known)
     is_first = first_by == open_rows.loc[first_by.index, "assignment_id"]
     becomes.loc[first_by.index] = np.where(is_first, "counted", "repeat")
@@ -253,8 +257,8 @@ def _first_votes(competing: pd.DataFrame, rejected: pd.DataFrame, known: pd.Data
     """For each vote that could count, the assignment whose vote does: the same voter's, on the same comparison."""
     keys = ["voter", "question_id"]
     counted = known[known["status"] == "counted"]
-    out = pd.MultiIndex.from_frame(rejected[["assignment_id", "question_id"]].astype({"question_id": "int64"}))
-    counted = counted[~pd.MultiIndex.from_frame(counted[["assignment_id", "question_id"]]).isin(out)]
+    out = pd.MultiIndex.from_frame(rejected[_JUDGEMENT].astype({"question_id": "int64"}))
+    counted = counted[~pd.MultiIndex.from_frame(counted[_JUDGEMENT]).isin(out)]
     votes = competing.assign(time=competing["submitted_at"].replace("", _LATE))
     votes = votes.sort_values(["time", "assignment_id"], kind="stable")
     first = votes.groupby(keys, sort=False)["assignment_id"].transform("first").reindex(competing.index)

@@ -223,7 +223,10 @@ def _read(file: CsvFile, wanted: Sequence[int], n_needed: int) -> Rows:
 def _unreadable(record: list[str] | csv.Error, width: int, n_needed: int) -> str:
     if isinstance(record, csv.Error):
         if "unexpected end of data" in str(record):
-            return "a quoted field is never closed, so nothing from here on can be read: the file is cut, or a quotation mark is missing"
+            return (
+                "a quoted field is never closed, so nothing from here on can be read: the file is cut, "
+                "or a quotation mark is missing"
+            )
         return f"the quotation marks don't fit ({record})"
     if len(record) < n_needed:
         return f"the row stops after {len(record)} fields, but its answers need {n_needed}: the row is cut"

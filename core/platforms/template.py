@@ -104,19 +104,22 @@ def template(
 def render_preview(page: str, row: Mapping[str, str]) -> str:
     """A whole HTML document that shows one task: `page` with its variables filled in, and a button that sends nothing.
 
-    `row` maps variables to plain texts (a batch's row before it is encoded); they are escaped here.
-    Raises `InputError` naming the variables that `row` lacks.
+    `row` maps variables to plain texts (a batch's row before it is encoded); they are escaped here. A comparison of
+    which `row` has no variable at all stays empty, as in a task that is shorter than others.
+    Raises `InputError` naming the variables that `row` lacks of the other comparisons, or all if it has none.
 
     >>> "R&amp;D" in render_preview("<p>${left_a}</p>", {"left_a": "R&D"})
     True
     """
-    missing = sorted(set(_VARIABLE.findall(page)) - set(row))
+    wanted = set(_VARIABLE.findall(page))
+    there = {_number(name) for name in wanted & set(row)}
+    missing = sorted(name for name in wanted - set(row) if _number(name) in there or not there)
     if missing:
         raise InputError(
             "The preview lacks values for the template's variables.",
             [Issue("no value", column=name) for name in missing],
         )
-    filled = _VARIABLE.sub(lambda match: encode(row[match[1]]), page)
+    filled = _VARIABLE.sub(lambda match: encode(row.get(match[1], "")), page)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -126,6 +129,11 @@ def render_preview(page: str, row: Mapping[str, str]) -> str:
         f'{filled}<input type="submit" value="Submit">\n<p id="sent" role="status"></p>\n'
         "</form>\n</main>\n</body>\n</html>\n"
     )
+
+
+def _number(variable: str) -> str:
+    """The comparison that a variable belongs to: the digits at its end."""
+    return variable[len(variable.rstrip("0123456789")) :]
 
 
 def _check(n_comparisons: int, notion: str, target: str) -> None:

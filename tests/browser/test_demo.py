@@ -1,0 +1,194 @@
+"""The demo in a real browser: every page, deep links, a phone's width, the dark theme, the keyboard, odd tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from campaigns import answer_batch, draw_batch
+from playwright.sync_api import expect
+
+from core.store import Store, open_store
+from core.store.areas import save_areas
+from core.store.ballots import close_ballot, draw_next_ballot
+from core.store.plans import PlanSettings, save_plan
+from core.store.projects import create_project
+from core.store.votes import accept_upload
+from core.tokens import AreaTokens
+from tests.browser.server import Server
+from tests.browser.visitor import TITLES, Visitor
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+Visit = Callable[..., Visitor]
+DEMO = "Demo: jobs and skills"
+
+
+def address(title: str, project: str = "demo") -> str:
+    """The address of a page."""
+    return f"{'' if title == 'Project' else title.lower()}?project={project}"
+
+
+def test_the_first_start_shows_the_demo_and_every_page_opens_by_a_click(server: Server, visit: Visit) -> None:
+    visitor = visit(server)
+    visitor.open()
+    expect(visitor.main.get_by_role("heading", level=1)).to_contain_text(DEMO)
+    assert visitor.project_id == "demo"
+    for title in (*TITLES[1:], "Project"):
+        visitor.go(title)
+        expect(visitor.main.get_by_role("heading", level=1)).to_contain_text(DEMO if title == "Project" else title)
+        assert visitor.project_id == "demo"
+        visitor.check_no_error()
+
+
+def test_a_deep_link_on_a_fresh_server_shows_the_navigation(own_server: Server, visit: Visit) -> None:
+    own_server.start()
+    visitor = visit(own_server)
+    visitor.open("tokens?project=demo")
+    expect(visitor.page.get_by_test_id("stSidebarNav").get_by_role("link")).to_have_text(
+        [re.compile(f"{title}$") for title in TITLES]
+    )
+    expect(visitor.page.get_by_test_id("stSidebar")).to_contain_text(DEMO)
+    visitor.says("4 areas hold 80 tokens")
+
+
+def test_no_page_scrolls_sideways_on_a_phone(server: Server, visit: Visit) -> None:
+    visitor = visit(server, viewport={"width": 390, "height": 844}, has_touch=True)
+    for title in TITLES:
+        visitor.open(address(title))
+        wider = visitor.page.evaluate(
+            """() => [document.scrollingElement, document.querySelector('[data-testid="stMain"]')]
+                 .map(element => element.scrollWidth - element.clientWidth)"""
+        )
+        assert wider == [0, 0], title
+
+
+def test_the_dark_theme_is_dark_and_the_light_one_light(server: Server, visit: Visit) -> None:
+    for scheme, is_dark in (("dark", True), ("light", False)):
+        visitor = visit(server, color_scheme=scheme)
+        visitor.open(address("Scores"))
+        visitor.check_no_error()
+        app, text = visitor.page.get_by_test_id("stApp"), visitor.main.get_by_role("heading", level=1)
+        ground = luminance(app.evaluate("element => getComputedStyle(element).backgroundColor"))
+        letters = luminance(text.evaluate("element => getComputedStyle(element).color"))
+        lighter, darker = max(ground, letters), min(ground, letters)
+        assert (ground < letters) == is_dark
+        assert (lighter + 0.05) / (darker + 0.05) > 7
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of a CSS colour, as WCAG 2 defines it."""
+    channels = np.array([int(part) for part in re.findall(r"\d+", colour)[:3]]) / 255
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def test_the_batch_is_reached_and_downloaded_by_the_keyboard(server: Server, visit: Visit) -> None:
+    visitor = visit(server)
+    visitor.open(address("Project"))
+    tab_to(visitor, "Collect", within="stSidebarNav")
+    before = visitor.runs()
+    visitor.page.keyboard.press("Enter")
+    visitor.settle(before)
+    expect(visitor.main.get_by_role("heading", level=1)).to_contain_text("Collect")
+    tab_to(visitor, "Batch (CSV)", within="stMain")
+    with visitor.page.expect_download() as caught:
+        visitor.page.keyboard.press("Enter")
+    assert Path(caught.value.path()).read_bytes().startswith(b"task_id,area_1,left_a_1")
+
+
+def tab_to(visitor: Visitor, label: str, *, within: str) -> None:
+    """Press Tab until the element with that text has the focus."""
+    for _ in range(80):
+        visitor.page.keyboard.press("Tab")
+        focused = visitor.page.get_by_test_id(within).locator(":focus")
+        if focused.count() and focused.inner_text().endswith(label):
+            return
+    pytest.fail(f"{label} can't be reached by Tab.")
+
+
+def test_a_cancelled_import_leaves_nothing(server: Server, visit: Visit, tmp_path: Path) -> None:
+    path = large_embedding(tmp_path / "large.txt", n_bytes=300_000_000)
+    before = sorted(file.name for file in server.workspace.joinpath("embeddings").iterdir())
+    visitor = visit(server)
+    visitor.open(address("Embeddings"))
+    visitor.fill("Path of the file", str(path))
+    visitor.says("Recognised: word2vec text")
+    visitor.press("Import")
+    visitor.says(re.compile(r"[1-9]\d* of 3\d\d MB"))
+    assert list(server.workspace.joinpath("incoming").iterdir()) != []
+    visitor.press("Cancel")
+    visitor.says("The import of large is cancelled; nothing of it is left.")
+    assert list(server.workspace.joinpath("incoming").iterdir()) == []
+    assert sorted(file.name for file in server.workspace.joinpath("embeddings").iterdir()) == before
+    visitor.says("1 embedding is compared in this project")
+
+
+def large_embedding(path: Path, *, n_bytes: int, dimensions: int = 300) -> Path:
+    """A text embedding of about that size; its vectors repeat after a thousand words."""
+    values = np.random.default_rng(3).normal(size=(1000, dimensions))
+    vectors = [" ".join(f"{value:.6f}" for value in row) for row in values]
+    n_words = n_bytes // (len(vectors[0]) + 9)
+    with path.open("w", encoding="ascii") as file:
+        file.write(f"{n_words} {dimensions}\n")
+        for start in range(0, n_words, 1000):
+            file.write("".join(f"w{n:07d} {vectors[n % 1000]}\n" for n in range(start, min(start + 1000, n_words))))
+    return path
+
+
+def odd_project(store: Store) -> str:
+    """A project of tokens that look like Markdown, HTML and LaTeX; ballot 1 is closed, ballot 2 open."""
+    tokens = ("<b>**x**</b>", "$x$", ":smile:", "[a](http://b)", ":red[y]", "R&amp;D")
+    project_id = create_project(store, "Odd :smile: $x$ <b>**x**</b>", seed=5)
+    save_areas(store, project_id, (AreaTokens("Odd :smile: <i>*a*</i>", tokens),))
+    save_plan(store, project_id, PlanSettings(n_ballots=2, keep=0.5, appearances=4, task_size=3, n_voters=6, seed=7))
+    # The pair of the first two tokens wins whenever it is shown.
+    batch = draw_batch(store, project_id)
+    accept_upload(store, project_id, answer_batch(batch, choose=lambda shown: prefer(shown, set(tokens[:2]))), "r.csv")
+    close_ballot(store, project_id)
+    draw_next_ballot(store, project_id)
+    return project_id
+
+
+def prefer(shown: dict[str, str], favourite: set[str]) -> str:
+    """The choice of a voter for whom one pair is above all others, and those are equal."""
+    for side in ("left", "right"):
+        if {shown[f"{side}_a"], shown[f"{side}_b"]} == favourite:
+            return side
+    return "tie"
+
+
+def test_odd_tokens_are_shown_as_they_are(server: Server, visit: Visit) -> None:
+    project_id = odd_project(open_store(server.workspace))
+    visitor = visit(server)
+    visitor.open(address("Tokens", project_id))
+    assert visitor.main.get_by_label("Tokens, one a line").input_value().splitlines()[:3] == [
+        "<b>**x**</b>", "$x$", ":smile:",
+    ]  # fmt: skip
+    visitor.unfold("All 15 items")
+    assert visitor.cells("All items")[0][1:] == ["<b>**x**</b>", "$x$"]
+    nothing_rendered(visitor)
+    visitor.open(address("Scores", project_id))
+    visitor.says(re.compile(re.escape("Most related: ") + r"(.* – )?" + re.escape("<b>**x**</b> – $x$")))
+    assert visitor.cells("Ranking of the items")[0][1:3] == ["<b>**x**</b>", "$x$"]
+    nothing_rendered(visitor)
+    visitor.open(address("Collect", project_id))
+    visitor.unfold("See a task as voters see it")
+    task = visitor.page.frame_locator("iframe")
+    expect(task.get_by_role("heading", level=1)).to_have_text("Which two words are more related?")
+    first = task.get_by_role("group").first
+    expect(first.get_by_role("radio", name="Left pair")).to_be_visible()
+    assert first.locator("b, i, a").count() == 0
+    expect(task.locator("body")).to_contain_text("<b>**x**</b>")
+    expect(task.locator("body")).to_contain_text("R&amp;D")
+    nothing_rendered(visitor)
+
+
+def nothing_rendered(visitor: Visitor) -> None:
+    """No token became markup, a formula or a picture, and the project's name neither."""
+    expect(visitor.page.get_by_test_id("stSidebar")).to_contain_text("Odd :smile: $x$ <b>**x**</b>")
+    assert visitor.main.locator("b, .katex, a[href='http://b']").count() == 0
+    assert "😄" not in visitor.main.inner_text()

@@ -1,0 +1,141 @@
+"""A visitor of the pages: what a person does in one tab, with waits for Streamlit's runs and never a fixed sleep."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from playwright.sync_api import ConsoleMessage, Locator, Page, Request, expect
+
+TITLES = ("Project", "Embeddings", "Tokens", "Plan", "Collect", "Scores", "Evaluate", "Export", "Help")
+TIMEOUT_MS = 20_000
+# Counts the beginnings of runs, so that a wait after a click can't be over before its run begins.
+_COUNT_RUNS = """
+window.runs = 0;
+new MutationObserver(changes => {
+  for (const { target, oldValue } of changes)
+    if (oldValue === "notRunning" && target.dataset.testScriptState !== "notRunning") window.runs += 1;
+}).observe(document, { subtree: true, attributeFilter: ["data-test-script-state"], attributeOldValue: true });
+"""
+_SETTLED = """before => window.runs > before
+  && document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "notRunning"
+"""
+# Streamlit asks for these under a deep link's address first, before it finds them at the root.
+_EXPECTED_404 = re.compile(r"/_stcore/(health|host-config)$")
+
+
+class Visitor:
+    """A tab on the app. `faults` collects what must never happen: script errors and requests to other hosts."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page, self.url = page, url
+        self.faults: list[str] = []
+        page.set_default_timeout(TIMEOUT_MS)
+        page.add_init_script(_COUNT_RUNS)
+        page.on("console", self._heard)
+        page.on("pageerror", lambda error: self.faults.append(f"error in the page: {error}"))
+        page.on("request", self._asked)
+
+    def _heard(self, message: ConsoleMessage) -> None:
+        address = message.location.get("url", "")
+        if message.type == "error" and not _EXPECTED_404.search(urlsplit(address).path):
+            self.faults.append(f"console: {message.text} ({address})")
+
+    def _asked(self, request: Request) -> None:
+        parts = urlsplit(request.url)
+        if parts.scheme not in ("data", "blob") and parts.hostname != "localhost":
+            self.faults.append(f"request to another host: {request.url}")
+
+    @property
+    def main(self) -> Locator:
+        return self.page.get_by_test_id("stMain")
+
+    @property
+    def project_id(self) -> str:
+        """The project in the address."""
+        return urlsplit(self.page.url).query.removeprefix("project=")
+
+    def open(self, address: str = "") -> None:
+        """Go to an address of the app, such as "tokens?project=demo", and wait for its page."""
+        self.page.goto(f"{self.url}/{address}")
+        self.ready()
+
+    def ready(self) -> None:
+        """Wait until a page with a title is there and no run is under way."""
+        self.main.get_by_role("heading", level=1).wait_for()
+        self.settle()
+
+    def settle(self, runs_before: int = -1) -> None:
+        """Wait until a run began (after `runs_before` others) and is over."""
+        self.page.wait_for_function(_SETTLED, arg=runs_before)
+
+    def runs(self) -> int:
+        """How many runs began since the tab was loaded."""
+        return self.page.evaluate("window.runs")
+
+    def go(self, title: str) -> None:
+        """Click a page's name in the navigation and wait for the page."""
+        before = self.runs()
+        self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True).click()
+        if title != "Project":
+            expect(self.main.get_by_role("heading", level=1)).to_contain_text(title)
+        self.settle(before)
+
+    def press(self, label: str) -> None:
+        """Press a button and wait for the run that follows."""
+        before = self.runs()
+        self.main.get_by_role("button", name=label, exact=True).click()
+        self.settle(before)
+
+    def fill(self, label: str, text: str) -> None:
+        """Type into a text box or number box and leave it."""
+        box = self.main.get_by_label(label, exact=True).and_(self.page.locator("input, textarea"))
+        box.fill(text)
+        box.press("Tab")
+        self.settle()
+
+    def choose(self, label: str) -> None:
+        """Choose a radio button or a segment by its label, or check a box."""
+        before = self.runs()
+        self.main.get_by_text(label, exact=True).click()
+        self.settle(before)
+
+    def unfold(self, label: str) -> None:
+        """Open an expander."""
+        self.main.get_by_text(label, exact=True).click()
+
+    def upload(self, label: str, *files: tuple[str, bytes] | Path) -> None:
+        """Put files into an upload box and wait for the run that follows."""
+        given = [
+            file if isinstance(file, Path) else {"name": file[0], "mimeType": "text/csv", "buffer": file[1]}
+            for file in files
+        ]
+        before = self.runs()
+        box = self.main.get_by_test_id("stFileUploader").filter(has=self.page.get_by_label(label))
+        box.locator("input[type=file]").set_input_files(given)
+        self.settle(before)
+
+    def download(self, label: str) -> bytes:
+        """Press a download button; the bytes of the file."""
+        with self.page.expect_download() as caught:
+            self.main.get_by_role("button", name=label, exact=True).click()
+        return Path(caught.value.path()).read_bytes()
+
+    def cells(self, table: str) -> list[list[str]]:
+        """The cells of a table, row by row, as far as they are in view."""
+        region = self.main.get_by_role("region", name=table)
+        region.scroll_into_view_if_needed()
+        region.get_by_role("gridcell").first.wait_for(state="attached")
+        rows = region.locator("tbody tr")
+        return rows.evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
+
+    def says(self, text: str | re.Pattern[str]) -> None:
+        """Wait until the page says something."""
+        expect(self.main).to_contain_text(text, timeout=TIMEOUT_MS)
+
+    def check_no_error(self) -> None:
+        """No red box, no exception on the page."""
+        for kind in ("stAlertContentError", "stException"):
+            found = self.main.get_by_test_id(kind)
+            assert found.count() == 0, found.first.inner_text()

@@ -1,0 +1,342 @@
+"""The voters' page: its HTML, and how it works in a real browser."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from core.errors import InputError
+from core.platforms import render_preview, template
+from core.platforms.batch import FIELDS, suffixes
+
+TOKENS = [
+    "ship",
+    "boat",
+    "salt",
+    "telecommunications infrastructure",
+    "<b>bold</b>",
+    "${left_b_1}",
+    "R&D",
+    "🔥",
+    "שלום",
+    "a",
+    "b",
+    "c",
+]
+
+
+def values(n_filled: int, n: int) -> dict[str, str]:
+    """A batch's row with `n_filled` of `n` comparisons."""
+    row = {}
+    for at, suffix in enumerate(suffixes(n)):
+        for place, field in enumerate(FIELDS):
+            text = "Sea & <sky>" if field == "area" else TOKENS[(4 * at + place - 1) % len(TOKENS)]
+            row[f"{field}{suffix}"] = text if at < n_filled else ""
+    return row
+
+
+class Tags(HTMLParser):
+    """All tags with their attributes."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("input", "meta", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def named(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+class TestHtml:
+    @pytest.mark.parametrize("notion", ["relatedness", "similarity"])
+    @pytest.mark.parametrize("ties_allowed", [True, False])
+    @pytest.mark.parametrize("n", [1, 2, 20])
+    @pytest.mark.parametrize("target", ["turkle", "mturk"])
+    def test_structure(self, notion: str, ties_allowed: bool, n: int, target: str) -> None:
+        page = template(n_comparisons=n, notion=notion, ties_allowed=ties_allowed, target=target)
+        tags = Tags(page)
+        assert tags.open == []
+        assert not tags.named("form")
+        assert len(tags.named("fieldset")) == len(tags.named("legend")) == n
+        radios = tags.named("input")
+        names = ["choice"] if n == 1 else [f"choice_{at}" for at in range(1, n + 1)]
+        options = ["left", "right", "tie", "unknown"] if ties_allowed else ["left", "right", "unknown"]
+        assert [(radio["name"], radio["value"]) for radio in radios] == [
+            (name, option) for name in names for option in options
+        ]
+        assert all(radio["type"] == "radio" and "required" in radio for radio in radios)
+        assert len(tags.named("label")) == len(radios)
+        assert set(re.findall(r"\$\{(\w+)\}", page)) == {field + suffix for suffix in suffixes(n) for field in FIELDS}
+        external = re.findall(r"(?:src|href|url)\s*[=(]\s*\S+|https?://\S+|@import", page)
+        assert len(external) == (target == "mturk")
+        assert ('<crowd-form answer-format="flatten-objects">' in page) == (target == "mturk")
+
+    def test_the_variants_differ_by_a_wrapper_only(self) -> None:
+        turkle, mturk = (
+            template(n_comparisons=3, notion="similarity", ties_allowed=True, target=target)
+            for target in ("turkle", "mturk")
+        )
+        assert turkle in mturk
+        assert len(mturk) - len(turkle) < 200
+
+    def test_it_fits_into_turkle(self) -> None:
+        assert len(template(n_comparisons=30, notion="relatedness", ties_allowed=True)) < 64 * 1024
+
+    def test_own_wording_is_text_not_markup(self) -> None:
+        page = template(
+            n_comparisons=1,
+            notion="relatedness",
+            ties_allowed=True,
+            question="<i>Closer</i> to ${x}?",
+            instructions="First & foremost.\n\nSecond\nline.",
+        )
+        assert "&lt;i&gt;Closer&lt;/i&gt; to &#x24;{x}?" in page
+        assert "<p>First &amp; foremost.</p>\n<p>Second" in page
+
+    def test_the_wording_follows_the_notion(self) -> None:
+        related, similar = (
+            template(n_comparisons=1, notion=notion, ties_allowed=True) for notion in ("relatedness", "similarity")
+        )
+        assert "Which two words are more related?" in related
+        assert "similar" not in re.sub(r"<style>.*?</style>|<script>.*?</script>", "", related, flags=re.S)
+        assert "more similar in meaning?" in similar
+        assert "Both equally similar" in similar
+
+    @pytest.mark.parametrize(
+        ("wrong", "what"),
+        [
+            ({"n_comparisons": 0}, "at least one comparison"),
+            ({"notion": "closeness"}, "relatedness, similarity"),
+            ({"target": "toloka"}, "turkle or mturk"),
+        ],
+    )
+    def test_refused(self, wrong: dict, what: str) -> None:
+        with pytest.raises(InputError, match=what):
+            template(**{"n_comparisons": 1, "notion": "relatedness", "ties_allowed": True, **wrong})
+
+    def test_a_preview_lacks_values(self) -> None:
+        page = template(n_comparisons=2, notion="relatedness", ties_allowed=True)
+        with pytest.raises(InputError, match=r"left_b_2 *: no value|column left_b_2"):
+            render_preview(page, {name: text for name, text in values(2, 2).items() if name != "left_b_2"})
+        with pytest.raises(InputError, match="area_1"):
+            render_preview(page, values(1, 1))
+
+    def test_a_preview_of_a_short_task(self) -> None:
+        page = template(n_comparisons=2, notion="relatedness", ties_allowed=True)
+        row = {name: text for name, text in values(2, 2).items() if name.endswith("_1")}
+        assert render_preview(page, row) == render_preview(page, row | dict.fromkeys(set(values(2, 2)) - set(row), ""))
+
+    def test_a_preview_fills_in_text_once(self) -> None:
+        page = render_preview("<p>${a} ${b}</p>", {"a": "${b}", "b": "<hr>"})
+        assert "<p>&#x24;{b} &lt;hr&gt;</p>" in page
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast ratio (WCAG 2.2, 1.4.3)."""
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_contrast(dark: bool) -> None:
+    page = template(n_comparisons=1, notion="relatedness", ties_allowed=True)
+    parts = re.findall(r"--ro-([a-z-]+): (#[0-9a-f]{6})", page)
+    colour = dict(parts[len(parts) // 2 :] if dark else parts[: len(parts) // 2])
+    assert len(colour) == 8
+    for ink in ("ink", "soft"):
+        for ground in ("page", "card", "pick-card"):
+            assert contrast(colour[ink], colour[ground]) >= 4.5, (ink, ground)
+    for mark in ("line", "pick", "focus"):
+        for ground in ("page", "card"):
+            assert contrast(colour[mark], colour[ground]) >= 3, (mark, ground)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator:
+    sync_api = pytest.importorskip("playwright.sync_api")
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("needs Chromium")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def show(chromium, tmp_path: Path) -> Iterator:
+    """Open a preview of a task in a new page; faults of its script fail the test."""
+    faults: list[str] = []
+    contexts = []
+
+    def open_page(n_filled: int = 3, n: int = 3, *, ties_allowed: bool = True, **context):
+        file = tmp_path / "task.html"
+        page_text = template(n_comparisons=n, notion="relatedness", ties_allowed=ties_allowed)
+        file.write_text(render_preview(page_text, values(n_filled, n)), encoding="utf-8")
+        contexts.append(chromium.new_context(**context))
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("request", lambda request: faults.append(request.url) if not request.url.startswith("file:") else None)
+        page.goto(file.as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def chosen(page) -> dict[str, str]:
+    return page.evaluate("Object.fromEntries(new FormData(document.querySelector('form')))")
+
+
+def sent(page) -> str:
+    return page.locator("#sent").inner_text()
+
+
+@pytest.mark.browser
+class TestBrowser:
+    def test_by_keyboard(self, show) -> None:
+        page = show(4, 4)
+        for key in ("ArrowLeft", "ArrowRight", "ArrowDown", "0"):
+            page.keyboard.press(key)
+        assert chosen(page) == {"choice_1": "left", "choice_2": "right", "choice_3": "tie", "choice_4": "unknown"}
+        assert page.evaluate("document.activeElement.type") == "submit"
+        assert "4 of 4 answered. You can submit now" in page.locator("[role=status]").first.inner_text()
+        page.keyboard.press("Enter")
+        assert sent(page) == "A preview: nothing was sent."
+
+    def test_by_digits_and_back(self, show) -> None:
+        page = show(2, 2)
+        page.keyboard.press("1")
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("2")
+        page.keyboard.press("3")
+        assert chosen(page) == {"choice_1": "right", "choice_2": "tie"}
+
+    def test_by_tab_and_space(self, show) -> None:
+        page = show(1, 1)
+        page.keyboard.press("Tab")
+        page.keyboard.press("Space")
+        assert chosen(page) == {"choice": "left"}
+
+    def test_by_mouse(self, show) -> None:
+        page = show()
+        page.get_by_text("boat", exact=True).click()
+        page.locator(".ro-comparison").nth(2).get_by_text("I don’t know a word here").click()
+        assert chosen(page) == {"choice_1": "left", "choice_3": "unknown"}
+        page.get_by_role("button", name="Submit").click()
+        assert sent(page) == "", "a comparison is open, so the browser must not submit"
+        page.keyboard.press("ArrowRight")
+        assert chosen(page)["choice_2"] == "right"
+        page.get_by_role("button", name="Submit").click()
+        assert sent(page) != ""
+
+    def test_mouse_then_keyboard_changes_the_comparison_clicked(self, show) -> None:
+        page = show()
+        page.locator(".ro-comparison").nth(1).locator(".ro-card").nth(0).click()
+        page.keyboard.press("ArrowRight")
+        assert chosen(page) == {"choice_2": "right"}
+
+    def test_after_the_last_comparison_the_open_one_comes(self, show) -> None:
+        page = show()
+        page.locator(".ro-comparison").nth(2).locator(".ro-card").nth(0).click()
+        page.keyboard.press("1")
+        page.keyboard.press("2")
+        assert chosen(page) == {"choice_1": "right", "choice_3": "left"}
+
+    def test_empty_comparisons_are_gone_and_dont_block(self, show) -> None:
+        page = show(2, 5)
+        assert page.locator("fieldset").count() == 2
+        assert [text.split()[:3] for text in page.locator("legend").all_inner_texts()] == [
+            ["1", "of", "2"],
+            ["2", "of", "2"],
+        ]
+        page.keyboard.press("1")
+        page.keyboard.press("1")
+        page.keyboard.press("Enter")
+        assert chosen(page) == {"choice_1": "left", "choice_2": "left"}
+        assert sent(page) != ""
+
+    def test_no_tie_where_none_is_allowed(self, show) -> None:
+        page = show(2, 2, ties_allowed=False)
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("3")
+        assert chosen(page) == {}
+
+    def test_keys_with_modifiers_and_held_keys_do_nothing(self, show) -> None:
+        page = show()
+        page.keyboard.press("Control+ArrowLeft")
+        page.keyboard.press("Alt+1")
+        page.keyboard.down("ArrowLeft")
+        page.keyboard.down("ArrowLeft")
+        page.keyboard.down("ArrowLeft")
+        assert chosen(page) == {"choice_1": "left"}
+
+    def test_tokens_are_shown_as_they_are(self, show) -> None:
+        page = show()
+        shown = page.locator(".ro-token").all_inner_texts()
+        assert shown == TOKENS
+        assert page.locator(".ro-token b").count() == 0
+        assert page.locator(".ro-area").first.inner_text() == "Sea & <sky>"
+        assert page.evaluate("getComputedStyle(document.querySelectorAll('.ro-token')[8]).direction") == "rtl"
+
+    def test_names_for_a_screen_reader(self, show) -> None:
+        page = show()
+        group = page.get_by_role("group", name=re.compile("1 of 3.*Which two words are more related"))
+        assert group.get_by_role("radio", name="Left pair: ship and boat").count() == 1
+        assert group.get_by_role("radio", name=re.compile("^Right pair: salt and telecomm")).count() == 1
+        assert group.get_by_role("radio", name="Both equally related").count() == 1
+        assert page.locator("input[type=radio]").evaluate_all("all => all.every(one => one.labels.length === 1)")
+
+    def test_no_side_is_marked_before_the_choice(self, show) -> None:
+        page = show()
+        page.keyboard.press("ArrowLeft")
+        page.wait_for_timeout(50)
+        assert page.evaluate("document.activeElement.tagName") == "FIELDSET"
+        left, right = page.locator(".ro-comparison").nth(1).locator(".ro-card").all()
+        style = """card => {
+            const style = getComputedStyle(card);
+            return [style.borderColor, style.backgroundColor, style.outlineStyle, card.offsetWidth].join();
+        }"""
+        assert left.evaluate(style) == right.evaluate(style)
+
+    @pytest.mark.parametrize("width", [320, 360, 480, 1100])
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_nothing_runs_over_the_edge(self, show, width: int, scheme: str) -> None:
+        page = show(3, 3, viewport={"width": width, "height": 700}, color_scheme=scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for card in page.locator(".ro-card, .ro-small").all():
+            box = card.bounding_box()
+            assert box["height"] >= 44
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+        ground = page.evaluate("getComputedStyle(document.querySelector('.ro')).backgroundColor")
+        red, green, blue = map(int, re.findall(r"\d+", ground)[:3])
+        dark = luminance(f"#{red:02x}{green:02x}{blue:02x}") < 0.1
+        assert dark == (scheme == "dark")
+
+    def test_text_twice_as_large(self, show) -> None:
+        page = show(3, 3, viewport={"width": 640, "height": 700})
+        page.add_style_tag(content="html { font-size: 200% }")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 640
