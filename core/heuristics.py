@@ -41,33 +41,43 @@ def _ballot_problems(plan: Plan) -> Iterator[PlanProblem]:
     n, ballots, keep = plan.n_items, plan.n_ballots, plan.keep
     if ballots < 2:
         yield PlanProblem(
-            "n_ballots_low", 2, ballots,
+            "n_ballots_low",
+            2,
+            ballots,
             "With a single ballot every item gets the same votes; only from 2 ballots on do the top items get more.",
         )
         return
     if ballots > 10:
         yield PlanProblem(
-            "n_ballots_high", 10, ballots,
+            "n_ballots_high",
+            10,
+            ballots,
             f"The plan has {ballots} ballots; more than 10 interrupt the collection too often, "
             "since all votes of a ballot must be in before the next is drawn.",
         )
     lowest, highest = (2 / n) ** (1 / (ballots - 1)), 0.1 ** (1 / (ballots - 1))
     if _below(keep, lowest):
         yield PlanProblem(
-            "keep_low", lowest, keep,
+            "keep_low",
+            lowest,
+            keep,
             f"The fraction kept is {keep:.3g}, under {lowest:.3g}; the last ballot then has hardly two items, "
             "and a true top item is easily lost on the way.",
         )
     if _below(highest, keep):
         yield PlanProblem(
-            "keep_high", highest, keep,
+            "keep_high",
+            highest,
+            keep,
             f"The fraction kept is {keep:.3g}, over {highest:.3g}; more than 10 % of the items "
             f"({plan.sizes[-1]} of {n}) reach the last ballot, so the votes are hardly focused on the top.",
         )
     for number, (before, size) in enumerate(zip(plan.sizes, plan.sizes[1:], strict=False), start=2):
         if size == before:
             yield PlanProblem(
-                "no_item_left_out", before - 1, size,
+                "no_item_left_out",
+                before - 1,
+                size,
                 f"Ballot {number} has all {size} items of the ballot before, because {keep:.3g} of them rounds to "
                 "all of them; it adds votes but no focus.",
             )
@@ -77,14 +87,18 @@ def _ballot_problems(plan: Plan) -> Iterator[PlanProblem]:
 def _precision_problems(plan: Plan) -> Iterator[PlanProblem]:
     if plan.top_appearances < 100:
         yield PlanProblem(
-            "top_appearances_low", 100, plan.top_appearances,
+            "top_appearances_low",
+            100,
+            plan.top_appearances,
             f"A top item appears {plan.top_appearances} times over all ballots, under 100; "
             "its score will not be precise.",
         )
     needed = 50 * plan.n_items / ((1 - plan.keep) * plan.n_ballots)
     if plan.n_ballots > 1 and _below(plan.n_comparisons, needed):
         yield PlanProblem(
-            "n_comparisons_low", needed, plan.n_comparisons,
+            "n_comparisons_low",
+            needed,
+            plan.n_comparisons,
             f"The plan has {plan.n_comparisons:,} comparisons, under the {math.ceil(needed):,} "
             "that precise scores at the top are expected to take.",
         )
@@ -96,7 +110,9 @@ def _drawing_problems(plan: Plan) -> Iterator[PlanProblem]:
     if odd:
         m, n = by_ballot[odd[0] - 1]
         yield PlanProblem(
-            "odd_appearances", m + 1, m,
+            "odd_appearances",
+            m + 1,
+            m,
             f"In {_ballots(odd)} appearances and items are both odd (first {m} and {n}), "
             f"so one item must appear once more than the others; an even number avoids it.",
         )
@@ -104,7 +120,9 @@ def _drawing_problems(plan: Plan) -> Iterator[PlanProblem]:
     if crowded:
         m, n = by_ballot[crowded[0] - 1]
         yield PlanProblem(
-            "repeated_pairs", n - 1, m,
+            "repeated_pairs",
+            n - 1,
+            m,
             f"In {_ballots(crowded)} an item appears more often ({m} times) than it has opponents ({n - 1} in "
             f"ballot {crowded[0]}), so the same two items meet more than once.",
         )

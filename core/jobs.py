@@ -31,6 +31,7 @@ from .store.library import link_embedding, record_import
 
 HEARTBEAT_SECONDS = 0.5
 STALE_SECONDS = 20.0
+LEFT_SECONDS = 24 * 3600.0
 ENDED = ("done", "failed", "cancelled")
 
 
@@ -198,11 +199,19 @@ def sweep(store: Store) -> int:
             _finish(store, job.id, state="failed", error="The program stopped while this was running. Start it again.")
             _clean_up(store, job)
             swept += 1
+    _sweep_uploads(store, {str(job.params.get("path")) for job in running})
     busy = {job.id for job in running}
     for left in store.incoming.glob("job-*"):
         if left.name.removeprefix("job-").removesuffix(".part") not in busy:
             shutil.rmtree(left, ignore_errors=True)
     return swept
+
+
+def _sweep_uploads(store: Store, wanted: set[str]) -> None:
+    """Remove uploads of yesterday that were never imported, and halves of files that a crash left."""
+    for left in [*store.incoming.glob("upload-*"), *store.incoming.glob("*.part")]:
+        if left.is_file() and str(left) not in wanted and time.time() - left.stat().st_mtime > LEFT_SECONDS:
+            left.unlink(missing_ok=True)
 
 
 class Reporter:

@@ -74,11 +74,12 @@ COMPARISONS = Schema(
         "first": "int",
         "second": "int",
         "flipped": "bool",
-        "area": "text",
         "left_a": "text",
         "left_b": "text",
         "right_a": "text",
         "right_b": "text",
+        "area_left": "text",
+        "area_right": "text",
     },
 )
 

@@ -12,7 +12,6 @@ from ui import ballot_files, cache, frame, uploads
 project = frame.project()
 store = frame.store()
 view: CollectView = cache.load_collect(store, project)
-at = {"expected_revision": frame.expected()}
 
 
 def timeline() -> None:
@@ -41,23 +40,41 @@ def progress(stage: Stage) -> None:
     if p.simulated:
         text += f", {p.simulated:,} of them by simulated voters"
     st.progress(min(p.share, 1.0), text=text)
-    row = st.container(horizontal=True)
-    row.metric("Voters", f"{p.voters:,}", width="content",
-               help="Who gave at least one counted vote." + (
-                   f" Their votes are as uneven as if {p.effective_voters:.1f} voters had given equally many (1/Σp²)."
-                   if p.effective_voters else ""))  # fmt: skip
-    row.metric("Largest share of a voter", "–" if p.top_share is None else f"{p.top_share:.0%}", width="content",
-               help="A single opinion should not carry a ballot.")  # fmt: skip
-    row.metric("Items short of votes", f"{p.short_items:,}", width="content",
-               help=f"Items with fewer than M = {stage.ballot.appearances} votes so far.")  # fmt: skip
-    row.metric("Time a comparison", "–" if p.seconds is None else f"{p.seconds:.1f} s", width="content",
-               help="The median over the answers whose files tell a time.")  # fmt: skip
-    notes = [f"{n:,} {what}" for n, what in (
-        (p.unknown, "answers “I don't know a word here”"), (p.rejected, "rejected"),
-        (p.repeats, "repeats of a voter"), (p.withdrawn, "withdrawn"),
-    ) if n]  # fmt: skip
-    if notes:
-        st.caption("Kept, not counted: " + ", ".join(notes) + ".")
+    uneven = (
+        f" Their votes are as uneven as if {p.effective_voters:.1f} voters had given equally many (1/Σp²)."
+        if p.effective_voters
+        else ""
+    )
+    figures = (
+        ("Voters", f"{p.voters:,}", "Who gave at least one counted vote." + uneven),
+        ("Largest share of a voter", percent(p.top_share), "A single opinion should not carry a ballot."),
+        (
+            "Items short of votes",
+            f"{p.short_items:,}",
+            f"Items with fewer than M = {stage.ballot.appearances} votes so far.",
+        ),
+        (
+            "Time a comparison",
+            "–" if p.seconds is None else f"{p.seconds:.1f} s",
+            "The median over the answers whose files tell a time.",
+        ),
+    )
+    with st.container(horizontal=True):
+        for label, value, about in figures:
+            st.metric(label, value, width="content", help=about)
+    kept = (
+        (p.unknown, "answers “I don't know a word here”"),
+        (p.rejected, "rejected"),
+        (p.repeats, "repeats of a voter"),
+        (p.withdrawn, "withdrawn"),
+    )
+    if any(n for n, _ in kept):
+        st.caption("Kept, not counted: " + ", ".join(f"{n:,} {what}" for n, what in kept if n) + ".")
+
+
+def percent(share: float | None) -> str:
+    """A share in per cent, or a dash where there is none."""
+    return "–" if share is None else f"{share:.0%}"
 
 
 def close(stage: Stage) -> None:
@@ -67,22 +84,30 @@ def close(stage: Stage) -> None:
     complete = not view.warnings
     sure = complete or st.checkbox("Close it all the same", key=f"sure-{project.revision}")
     with st.container(horizontal=True):
-        if st.button(f"Close ballot {stage.number}", type="primary" if complete else "secondary", disabled=not sure):
-            frame.carry_out(close_ballot, store, project.id, **at,
-                            done=f"Ballot {stage.number} is closed and its scores are computed.")  # fmt: skip
-        nothing = not any((p := stage.progress, p.votes, p.unknown, p.rejected, p.repeats, p.withdrawn)[1:])
-        if nothing and st.button(
-            "Discard this draw", help="Takes the ballot back; the plan can be changed again before ballot 1."
-        ):
-            frame.carry_out(discard_ballot, store, project.id, **at, done=f"Ballot {stage.number} is discarded.")
+        frame.command_button(
+            f"Close ballot {stage.number}",
+            close_ballot,
+            project.id,
+            done=f"Ballot {stage.number} is closed and its scores are computed.",
+            type="primary" if complete else "secondary",
+            disabled=not sure,
+        )
+        if stage.progress.untouched:
+            frame.command_button(
+                "Discard this draw",
+                discard_ballot,
+                project.id,
+                done=f"Ballot {stage.number} is discarded.",
+                help="Takes the ballot back; before ballot 1 the plan can be changed again.",
+            )
 
 
 def open_ballot(stage: Stage) -> None:
+    """The open ballot: its progress, its files, its votes, its end."""
     st.subheader(f"Ballot {stage.number}: {stage.n_comparisons:,} comparisons of {stage.n_items:,} items")
     if stage.ballot.n_tied:
-        st.caption(
-            f"{stage.ballot.n_tied} items were tied at the cut; {stage.ballot.n_tied_kept} of them stayed, by a seeded draw."
-        )
+        kept = f"{stage.ballot.n_tied_kept} of them stayed, by a seeded draw"
+        st.caption(f"{stage.ballot.n_tied} items were tied at the cut; {kept}.")
     progress(stage)
     st.markdown("##### 1. Give it to voters")
     ballot_files.downloads(store, project, stage.ballot, view.settings)
@@ -90,12 +115,39 @@ def open_ballot(stage: Stage) -> None:
     uploads.upload_box(store, project)
     if project.may_simulate and stage.progress.votes < stage.progress.wanted:
         st.caption("Or, in a demo or trial project:")
-        if st.button("Let simulated voters answer this ballot", icon=":material/science:",
-                     help="The voter model of the paper (§4.1) answers what is missing. These votes are marked as simulated for ever."):  # fmt: skip
-            frame.carry_out(simulate_votes, store, project.id, **at,
-                            done=lambda n: f"Simulated voters gave {n:,} votes, marked as simulated.")  # fmt: skip
+        frame.command_button(
+            "Let simulated voters answer this ballot",
+            simulate_votes,
+            project.id,
+            done=lambda n: f"Simulated voters gave {n:,} votes, marked as simulated.",
+            icon=":material/science:",
+            help="The paper's voter model (§4.1) answers what is missing. Its votes are marked as simulated for ever.",
+        )
     st.markdown("##### 3. Close the ballot")
     close(stage)
+
+
+def between_ballots() -> None:
+    """No ballot is open: draw the next, look at the scores, or open the last one again."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if view.next_number is not None:
+            frame.command_button(
+                f"Draw ballot {view.next_number}",
+                draw_next_ballot,
+                project.id,
+                done=lambda number: f"Ballot {number} is drawn. Download its batch and give it to voters.",
+                type="primary",
+                icon=":material/casino:",
+            )
+        if view.last_closed is not None:
+            frame.link("scores", "See the scores", icon=":material/leaderboard:")
+            frame.command_button(
+                f"Reopen ballot {view.last_closed.number}",
+                reopen_ballot,
+                project.id,
+                done=f"Ballot {view.last_closed.number} is open again.",
+                help="Its scores are taken off until it is closed again.",
+            )
 
 
 st.title("Collect")
@@ -105,9 +157,8 @@ if view.plan is None:
     st.stop()
 stage = view.open_stage
 if stage is not None:
-    st.markdown(
-        f"**Ballot {stage.number} of {len(view.stages)} is open: {stage.progress.votes:,} of {stage.progress.wanted:,} votes are in.**"
-    )
+    votes = f"{stage.progress.votes:,} of {stage.progress.wanted:,} votes are in"
+    st.markdown(f"**Ballot {stage.number} of {len(view.stages)} is open: {votes}.**")
 elif view.next_number is None:
     st.markdown("**All ballots are closed: the scores are final.**")
 elif view.next_number == 1:
@@ -118,18 +169,6 @@ timeline()
 if stage is not None:
     open_ballot(stage)
 else:
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if view.next_number is not None and st.button(
-            f"Draw ballot {view.next_number}", type="primary", icon=":material/casino:"
-        ):
-            frame.carry_out(draw_next_ballot, store, project.id, **at,
-                            done=lambda number: f"Ballot {number} is drawn. Download its batch and give it to voters.")  # fmt: skip
-        if view.last_closed is not None:
-            frame.link("scores", "See the scores", icon=":material/leaderboard:")
-            if st.button(
-                f"Reopen ballot {view.last_closed.number}", help="Its scores are taken off until it is closed again."
-            ):
-                frame.carry_out(reopen_ballot, store, project.id, **at,
-                                done=f"Ballot {view.last_closed.number} is open again.")  # fmt: skip
+    between_ballots()
 with st.expander(f"Uploads ({len(view.uploads)})"):
     uploads.upload_list(store, project, view.uploads, stage.number if stage else None)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.store.library import add_embedding, other_embeddings, read_embeddings, remove_embedding
 from core.views.tokens import TokensView
+from core.views.words import moment
 from ui import cache, frame, imports
 
 project = frame.project()
@@ -30,7 +31,7 @@ if mine:
         row |= {
             "format": embedding.format,
             "from": embedding.source,
-            "imported (UTC)": embedding.imported_at[:16].replace("T", " "),
+            "imported (UTC)": moment(embedding.imported_at),
         }
         if view.n_tokens:
             row |= {"tokens covered": f"{covered[embedding.id].covered} of {view.n_tokens}"}

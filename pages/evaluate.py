@@ -26,7 +26,7 @@ HELP = {
 with st.container(horizontal=True, vertical_alignment="bottom"):
     n0 = st.number_input(
         "Offset n₀", 0.0, 1000.0, 2.0, 1.0, key=f"n0-{project.id}", persist_state="session", width=140,
-        help="The weight of rank n is 1/(n + n₀)². A small n₀ puts nearly all weight on the first ranks; the paper takes 2.",
+        help="Rank n weighs 1/(n + n₀)². A small n₀ puts nearly all weight on the first ranks; the paper takes 2.",
     )  # fmt: skip
     notion = st.segmented_control(
         "Models rank by", ["relatedness", "similarity"], default=project.notion, required=True,
@@ -53,9 +53,8 @@ def headline() -> None:
         )
     else:
         row = overall.sort_values("ρ_w", ascending=False).iloc[0]
-        st.markdown(
-            f"**Highest ρ_w: {frame.plain(row['embedding'])}, {row['ρ_w']:.3f}** on {row['covered']:,} of {row['items']:,} items."
-        )
+        leader = f"{frame.plain(row['embedding'])}, {row['ρ_w']:.3f}"
+        st.markdown(f"**Highest ρ_w: {leader}** on {row['covered']:,} of {row['items']:,} items.")
     about = view.dataset.attrs
     if about["simulated_votes"]:
         st.warning("The dataset holds votes of simulated voters.", icon=":material/science:")
@@ -66,9 +65,8 @@ def headline() -> None:
         )
     if about["provisional"]:
         st.info("The dataset is provisional: not all ballots are closed.", icon=":material/hourglass_top:")
-    st.caption(
-        f"With n₀ = {view.n0:g} the first rank holds R(n₀) = {view.first_rank_share:.0%} of the weight of a long ranking."
-    )
+    share = f"R(n₀) = {view.first_rank_share:.0%}"
+    st.caption(f"With n₀ = {view.n0:g} the first rank holds {share} of the weight of a long ranking.")
     if view.different_items:
         st.warning("The embeddings cover different items, so their figures don't compare directly: see the coverage.")
 
@@ -81,8 +79,8 @@ def tables() -> None:
     overall = view.table[view.table["area"] == "all"].drop(columns="area")
     st.dataframe(overall, hide_index=True, column_config=config, alt="Embeddings over all areas")
     st.caption(
-        f"By {view.dataset.attrs['votes']:,} votes. No intervals yet: a plain bootstrap over voters is known to miss the "
-        "true ρ_w, so none is shown rather than a wrong one."
+        f"By {view.dataset.attrs['votes']:,} votes. No intervals yet: a plain bootstrap over voters is known to miss "
+        "the true ρ_w, so none is shown rather than a wrong one."
     )
     st.subheader("By area")
     st.dataframe(

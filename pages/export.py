@@ -21,9 +21,9 @@ if dataset.empty:
     st.stop()
 
 about = dataset.attrs
-st.markdown(
-    f"**{len(dataset):,} items with scores, from {about['votes']:,} votes in {max(about['ballots_closed'], 1)} ballots.**"
-)
+n_ballots = max(about["ballots_closed"], 1)
+ballots = "1 ballot" if n_ballots == 1 else f"{n_ballots} ballots"
+st.markdown(f"**{len(dataset):,} items with scores, from {about['votes']:,} votes in {ballots}.**")
 if about["provisional"]:
     st.info("Provisional: not all ballots are closed. The files say so.", icon=":material/hourglass_top:")
 if about["simulated_votes"]:

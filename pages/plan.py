@@ -45,7 +45,7 @@ def settings_form() -> PlanSettings:
     wide = st.columns(3)
     n_ballots = wide[0].number_input(
         "Ballots, n_b", 1, 20, start.n_ballots, key=f"nb-{key}", disabled=locked,
-        help="The collection goes in this many rounds. After each, only the leading items stay. The paper advises 2 to 10.",
+        help="The collection goes in this many rounds; after each, only the leading items stay. Advised: 2 to 10.",
     )  # fmt: skip
     keep = wide[1].number_input(
         "Share that stays, α", 0.01, 0.99, start.keep, 0.05, key=f"keep-{key}", disabled=locked,
@@ -54,7 +54,7 @@ def settings_form() -> PlanSettings:
     before = start.appearances if isinstance(start.appearances, int) else ", ".join(map(str, start.appearances))
     appearances = wide[2].text_input(
         "Appearances, M", str(before), key=f"m-{key}", disabled=locked,
-        help="How often each item is shown in a ballot: one number, or one a ballot (20, 20, 30). Even numbers are best.",
+        help="How often each item is shown in a ballot: one number, or one a ballot (20, 20, 30). Best even.",
     )  # fmt: skip
     wide = st.columns(3)
     task_size = wide[0].number_input(

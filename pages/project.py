@@ -48,7 +48,7 @@ st.title(frame.plain(project.name))
 st.markdown(f"**{frame.plain(view.headline)}**")
 if view.simulated:
     st.warning(
-        "This project holds votes of simulated voters. Its scores show how Runoff works; they say nothing about people.",
+        "This project holds votes of simulated voters. Its scores say how Runoff works, and nothing about people.",
         icon=":material/science:",
     )
 frame.link(view.next_page, f"**Next: {view.next_label}**", icon=":material/arrow_forward:")

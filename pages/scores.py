@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core import charts
+from core.dataset import to_csv
 from core.views.scores import ScoresView, line_of
 from ui import cache, frame
 
@@ -67,7 +68,16 @@ def ranking() -> None:
         },
         alt="Ranking of the items",
     )
-    frame.link("export", "Download the dataset on the Export page", icon=":material/download:")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.download_button(
+            "Download the ranking (CSV)",
+            to_csv(dataset),
+            "ranking.csv",
+            "text/csv",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+        frame.link("export", "More formats on the Export page", icon=":material/arrow_forward:")
 
 
 def figure2() -> None:
@@ -110,5 +120,6 @@ if view.n_closed:
             alt="Scores by item and ballot",
         )
         st.caption(
-            "x is the share of votes won (Eq. 1), y is x on the scale of ballot 1 (Eq. 6), ȳ the mean of the y's so far (Eq. 5)."
+            "x is the share of votes won (Eq. 1), y is x on the scale of ballot 1 (Eq. 6), "
+            "ȳ the mean of the y's so far (Eq. 5)."
         )

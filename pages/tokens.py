@@ -8,6 +8,7 @@ from core.errors import RunoffError
 from core.store.areas import delete_area, save_areas
 from core.tokens import TokenLists, clean_token, read_areas_file, read_pasted
 from core.views.tokens import Coverage, TokensView
+from core.views.words import many
 from ui import cache, frame
 
 project = frame.project()
@@ -96,7 +97,7 @@ if not view.areas:
     st.stop()
 
 st.markdown(
-    f"**{len(view.areas)} areas hold {view.n_tokens} tokens, which make {len(view.items):,} items.** "
+    f"**{many(len(view.areas), 'area')} with {many(view.n_tokens, 'token')}: {many(len(view.items), 'item')}.** "
     "An item is a pair of tokens of one area."
 )
 if view.locked:
@@ -109,13 +110,15 @@ st.dataframe(
     alt="Areas with their numbers of tokens and items",
 )
 if view.shared:
-    st.info(f"{len(view.shared)} pairs of tokens stand in more than one area. Each counts as an item of its own there.")
+    st.info(
+        f"{many(len(view.shared), 'pair')} of tokens in more than one area: each counts as an item of its own there."
+    )
 for area, token, names in view.hidden:
     st.warning(frame.plain(f"{token} in {area} holds characters that can't be seen: {', '.join(names)}."))
 
 left, right = st.columns(2, gap="large")
 with left:
-    st.subheader("Edit an area")
+    st.subheader("The tokens of an area" if view.locked else "Edit an area")
     edit_area()
 with right:
     if not view.locked:

@@ -1,4 +1,4 @@
-"""A campaign in the store, from token lists to the dataset, against an independent reckoning of the paper's equations."""
+"""A campaign in the store, from token lists to the dataset, against the paper's equations reckoned independently."""
 
 from __future__ import annotations
 
@@ -212,6 +212,36 @@ def test_an_assignment_rejected_later_counts_no_more(store):
     assert read_ballot_scores(store, project_id)[["wins", "ties", "losses"]].to_numpy().sum() == 84
 
 
+def test_withdrawing_a_file_undoes_what_it_changed(store):
+    project_id = make_project(store)
+    batch = draw_batch(store, project_id)
+    accept_upload(store, project_id, answer_batch(batch, status="Submitted"), "results.csv")
+    counted = read_ballot_scores(store, project_id)
+    changed = accept_upload(store, project_id, answer_batch(batch, status="Rejected"), "later.csv")
+    withdraw_upload(store, project_id, changed.upload_id)
+    assert read_ballot_scores(store, project_id).equals(counted)
+
+
+def test_a_file_that_contradicts_the_store_changes_no_answer(store):
+    project_id = make_project(store)
+    batch = draw_batch(store, project_id)
+    accept_upload(store, project_id, answer_batch(batch, choose=lambda _: "left"), "results.csv")
+    counted = read_ballot_scores(store, project_id)
+    with pytest.raises(StoreError, match="no vote that isn't in the store"):
+        accept_upload(store, project_id, answer_batch(batch, choose=lambda _: "right"), "other.csv")
+    assert read_ballot_scores(store, project_id).equals(counted)
+
+
+def test_the_same_ids_of_two_platforms_are_two_assignments(store):
+    project_id = make_project(store)
+    batch = draw_batch(store, project_id)
+    mturk = answer_batch(batch, voters=("1", "2"), tag="")
+    turkle = mturk.replace(b'"AssignmentStatus",', b'"Turkle.Username",').replace(b'"Approved",', b'"anna",')
+    accept_upload(store, project_id, mturk, "mturk.csv")
+    preview = preview_upload(store, project_id, turkle, "turkle.csv")
+    assert (preview.platform, preview.counts) == ("turkle", {"new": 42})
+
+
 def test_unknown_is_logged_and_no_vote(store):
     project_id = make_project(store)
     accept_upload(store, project_id, answer_batch(draw_batch(store, project_id), choose=lambda _: "unknown"), "u.csv")
@@ -342,9 +372,11 @@ def test_simulated_voters_share_the_tasks_evenly_within_one(store):
     draw_next_ballot(store, project_id)
     simulate_votes(store, project_id)
     with store.read() as conn:
-        counts = conn.execute(
-            sa.select(sa.func.count()).select_from(t.assignment).group_by(t.assignment.c.voter_id)
-        ).scalars().all()
+        counts = (
+            conn.execute(sa.select(sa.func.count()).select_from(t.assignment).group_by(t.assignment.c.voter_id))
+            .scalars()
+            .all()
+        )
     assert len(counts) == 6
     assert max(counts) - min(counts) <= 1
 

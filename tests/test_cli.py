@@ -154,7 +154,7 @@ def test_evaluate_says_what_is_odd_about_its_files(run, files, tmp_path: Path) -
     shown = run("evaluate", dataset, model).out
     assert "odd.vec: the first line says 3 words, 2 were found" in shown
     assert "odd.vec: over 1 item only" in shown
-    assert "no score" in shown
+    assert "items without a score: 1" in shown
 
 
 def test_evaluate_refuses_a_bad_model(run, files, tmp_path: Path) -> None:

@@ -118,7 +118,9 @@ def check_whole(store, project_id: str) -> None:
             progress = progress_of(conn, ballot.id)
             assert progress.votes == len(ballot_votes(conn, ballot.id).first)
             assert progress.votes in (0, ballot.n_comparisons)
-            uploads = conn.execute(sa.select(t.upload.c.sha256).where(t.upload.c.ballot_id == ballot.id)).scalars().all()
+            uploads = (
+                conn.execute(sa.select(t.upload.c.sha256).where(t.upload.c.ballot_id == ballot.id)).scalars().all()
+            )
             assert len(uploads) == (1 if progress.votes else 0)
             assert all((store.uploads / sha256).is_file() for sha256 in uploads)
             scored = sa.select(sa.func.count(t.ballot_item.c.mean)).where(t.ballot_item.c.ballot_id == ballot.id)

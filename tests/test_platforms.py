@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from core.errors import InputError
 from core.platforms import PLATFORMS, read_results, write_batch
 from core.platforms.answers import parse_answer_name
+from core.platforms.batch import FIELDS
 from core.platforms.csvfiles import open_csv
 from core.platforms.mturk import decide
 from core.platforms.text import decode, encode
@@ -29,7 +30,7 @@ ROW = ["H1", "A1", "W1", "Submitted", "Wed Feb 20 11:00:41 PST 2019", "30"]
 
 
 def tasks(*rows: tuple) -> pd.DataFrame:
-    """Comparisons from (task_id, n, area, left_a, left_b, right_a, right_b)."""
+    """Comparisons from (task_id, n, area, left_a, left_b, right_a, right_b), both items of the same area."""
     return pd.DataFrame(
         [
             {
@@ -39,7 +40,8 @@ def tasks(*rows: tuple) -> pd.DataFrame:
                 "first": 0,
                 "second": 1,
                 "flipped": False,
-                **dict(zip(["area", *TEXTS], row[2:], strict=True)),
+                **dict(zip(TEXTS, row[3:], strict=True)),
+                **dict.fromkeys(["area_left", "area_right"], row[2]),
             }
             for at, row in enumerate(rows)
         ]
@@ -111,7 +113,8 @@ class TestBatch:
             tasks(("t1", 1, "sea", "ship", "boat", "salt", "R&D"), ("t2", 1, "sea", "a", "b", "c", "d"))
         )
         assert written.decode() == (
-            "task_id,area,left_a,left_b,right_a,right_b\nt1,sea,ship,boat,salt,R&amp;D\nt2,sea,a,b,c,d\n"
+            "task_id,left_a,left_b,right_a,right_b,area_left,area_right\n"
+            "t1,ship,boat,salt,R&amp;D,sea,sea\nt2,a,b,c,d,sea,sea\n"
         )
 
     def test_short_tasks_end_in_empty_cells_whatever_the_order_of_rows(self) -> None:
@@ -121,8 +124,8 @@ class TestBatch:
             ("t1", 1, "sea", "a", "b", "c", "d"),
         )
         lines = write_batch(frame).decode().splitlines()
-        assert lines[0] == "task_id," + ",".join(f"{name}_{n}" for n in (1, 2) for name in ["area", *TEXTS])
-        assert lines[1:] == ["t1,sea,a,b,c,d,sea,e,f,g,h", "t2,sky,i,j,k,l,,,,,"]
+        assert lines[0] == "task_id," + ",".join(f"{name}_{n}" for n in (1, 2) for name in FIELDS)
+        assert lines[1:] == ["t1,a,b,c,d,sea,sea,e,f,g,h,sea,sea", "t2,i,j,k,l,sky,sky,,,,,,"]
 
     def test_formulas_keep_their_text(self, shared: Path) -> None:
         with (shared / "cases/25-tokens-formula.csv").open(encoding="utf-8", newline="") as file:

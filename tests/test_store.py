@@ -85,7 +85,7 @@ def test_a_workspace_of_a_newer_version_is_left_alone(store):
 
 def test_a_damaged_database_is_told_in_words(tmp_path):
     (tmp_path / "runoff.sqlite").write_bytes(b"this is no database" * 100)
-    with pytest.raises(StoreError, match="can't be read.*backups"):
+    with pytest.raises(StoreError, match=r"can't be read.*backups"):
         open_store(tmp_path)
 
 
@@ -121,9 +121,14 @@ def test_a_stale_edit_is_refused_and_changes_nothing(store):
 
 def test_a_command_that_fails_changes_nothing(store):
     project_id = create_project(store, "One")
-    with pytest.raises(StoreError, match="stop"), command(store, project_id, "test") as change:
-        change.conn.execute(sa.insert(t.area).values(project_id=project_id, name="x", position=0))
-        raise StoreError("stop")
+
+    def stops_halfway():
+        with command(store, project_id, "test") as change:
+            change.conn.execute(sa.insert(t.area).values(project_id=project_id, name="x", position=0))
+            raise StoreError("stop")
+
+    with pytest.raises(StoreError, match="stop"):
+        stops_halfway()
     assert read_areas(store, project_id) == []
     assert get_project(store, project_id).revision == 1
 

@@ -35,7 +35,7 @@ def values(n_filled: int, n: int) -> dict[str, str]:
     row = {}
     for at, suffix in enumerate(suffixes(n)):
         for place, field in enumerate(FIELDS):
-            text = "Sea & <sky>" if field == "area" else TOKENS[(4 * at + place - 1) % len(TOKENS)]
+            text = "Sea & <sky>" if field.startswith("area") else TOKENS[(4 * at + place) % len(TOKENS)]
             row[f"{field}{suffix}"] = text if at < n_filled else ""
     return row
 
@@ -132,7 +132,7 @@ class TestHtml:
         page = template(n_comparisons=2, notion="relatedness", ties_allowed=True)
         with pytest.raises(InputError, match=r"left_b_2 *: no value|column left_b_2"):
             render_preview(page, {name: text for name, text in values(2, 2).items() if name != "left_b_2"})
-        with pytest.raises(InputError, match="area_1"):
+        with pytest.raises(InputError, match="area_left_1"):
             render_preview(page, values(1, 1))
 
     def test_a_preview_of_a_short_task(self) -> None:

@@ -147,7 +147,8 @@ def ballot() -> pd.DataFrame:
                 "first": at,
                 "second": at + 1,
                 "flipped": bool(at % 2),
-                "area": "R&D <x>",
+                "area_left": "R&D <x>",
+                "area_right": "R&D <x>",
                 **dict(zip(TEXTS, texts, strict=True)),
             }
         )

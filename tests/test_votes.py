@@ -29,7 +29,8 @@ def comparisons(*rows: tuple[int, str, int, bool, str]) -> pd.DataFrame:
                 "first": 0,
                 "second": 1,
                 "flipped": flipped,
-                "area": "x",
+                "area_left": "x",
+                "area_right": "x",
                 **dict(zip(TEXTS, texts.split(), strict=True)),
             }
             for question, task, n, flipped, texts in rows
@@ -462,7 +463,8 @@ def test_many_answers_are_fast_and_stay_in_order() -> None:
             "first": 0,
             "second": 1,
             "flipped": rng.random(n) < 0.5,
-            "area": "x",
+            "area_left": "x",
+            "area_right": "x",
             **dict(zip(TEXTS, tokens.T, strict=True)),
         }
     )

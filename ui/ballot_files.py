@@ -6,7 +6,7 @@ import base64
 
 import streamlit as st
 
-from core.platforms.batch import suffixes, write_batch
+from core.platforms.batch import FIELDS, suffixes, write_batch
 from core.platforms.template import render_preview, template
 from core.store import Store
 from core.store.ballots import Ballot, read_comparisons
@@ -36,11 +36,8 @@ def _batch(_store: Store, folder: str, project_id: str, ballot_code: str, number
     first = comparisons[comparisons["task_id"] == comparisons["task_id"].iloc[0]]
     row = {"task_id": str(first["task_id"].iloc[0])}
     for (_, shown), suffix in zip(first.iterrows(), suffixes(widest), strict=False):
-        row |= {f"{name}{suffix}": shown[name] for name in VARIABLES}
+        row |= {f"{name}{suffix}": shown[name] for name in FIELDS}
     return data, widest, row
-
-
-VARIABLES = ("area", "left_a", "left_b", "right_a", "right_b")
 
 
 def downloads(store: Store, project: Project, ballot: Ballot, settings: PlanSettings) -> None:

@@ -150,3 +150,11 @@ def carry_out(action: Callable[..., Any], *args: Any, done: str | Callable[[Any]
         flash(done if isinstance(done, str) else done(result))
     changed_here()
     st.rerun()
+
+
+def command_button(
+    label: str, action: Callable[..., Any], *args: Any, done: str | Callable[[Any], str], **options: Any
+) -> None:
+    """A button that sends one command, checked against what the visitor saw; `options` go to the button."""
+    if st.button(label, **options):
+        carry_out(action, store(), *args, done=done, expected_revision=expected())

@@ -11,6 +11,7 @@ from core.errors import RunoffError
 from core.store import Store
 from core.store.projects import Project
 from core.store.votes import Accepted, Upload, UploadPreview, accept_upload, preview_upload, withdraw_upload
+from core.views.words import many, moment
 from ui import frame
 
 KINDS = {
@@ -35,7 +36,7 @@ def upload_box(store: Store, project: Project) -> None:
         type=["csv", "tsv", "txt"],
         accept_multiple_files=True,
         key=f"results-{project.id}-{turn}",
-        help="Nothing is taken until you confirm. A file may be uploaded again at any time: known votes are not doubled.",
+        help="Nothing is taken until you confirm. A file may be uploaded again: known votes are not doubled.",
     )
     previews = [_preview(store, project, file) for file in files]
     ready = [(file, preview) for file, preview in zip(files, previews, strict=True) if preview is not None]
@@ -70,11 +71,11 @@ def _show(preview: UploadPreview) -> None:
     counts = preview.counts
     with st.container(border=True):
         st.markdown(
-            f"**{frame.plain(preview.filename)}**: {preview.n_rows:,} rows in {preview.platform}'s format, "
-            f"for ballot {preview.ballot}. **{counts.get('new', 0):,} new votes.**"
+            f"**{frame.plain(preview.filename)}**: {many(preview.n_rows, 'row')} in {preview.platform}'s format, "
+            f"for ballot {preview.ballot}. **{many(counts.get('new', 0), 'new vote')}.**"
         )
         if preview.accepted_before:
-            st.caption(f"The same file was taken on {preview.accepted_before[:16].replace('T', ' ')} UTC.")
+            st.caption(f"The same file was taken on {moment(preview.accepted_before)} UTC.")
         for issue in preview.issues[:5]:
             st.warning(frame.plain(str(issue)))
         rows = [
@@ -111,7 +112,7 @@ def said(name: str, accepted: Accepted) -> str:
         if counts.get(kind)
     ]
     more = f" Also kept: {', '.join(extra)}." if extra else ""
-    return f"{name}: {counts.get('new', 0):,} new votes of {accepted.n_voters} voters are counted.{more}"
+    return f"{name}: {many(counts.get('new', 0), 'new vote')} of {many(accepted.n_voters, 'voter')} count now.{more}"
 
 
 def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], open_number: int | None) -> None:
@@ -126,7 +127,7 @@ def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], ope
             "format": upload.platform,
             "rows": upload.n_rows,
             "new votes": upload.counts.get("new", 0),
-            "taken (UTC)": upload.accepted_at[:16].replace("T", " "),
+            "taken (UTC)": moment(upload.accepted_at),
             "state": "withdrawn" if upload.withdrawn_at else "counted",
         }
         for upload in uploads
@@ -139,8 +140,8 @@ def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], ope
         chosen = st.selectbox(
             "Withdraw an upload",
             there,
-            format_func=lambda upload: f"{upload.filename}, {upload.accepted_at[:16].replace('T', ' ')} UTC",
-            help="Its votes stay in the store, marked as withdrawn, and count no more. The same file can be taken again.",
+            format_func=lambda upload: f"{upload.filename}, {moment(upload.accepted_at)} UTC",
+            help="Its votes stay in the store, marked, and count no more. The same file can be taken again.",
         )
         if st.form_submit_button("Withdraw it"):
             frame.carry_out(

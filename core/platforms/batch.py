@@ -12,11 +12,11 @@ from ..tables import COMPARISONS
 from .text import encode
 
 # The columns of one comparison, in the order of the file; `_n` is added where a task holds several.
-FIELDS = ("area", "left_a", "left_b", "right_a", "right_b")
+FIELDS = ("left_a", "left_b", "right_a", "right_b", "area_left", "area_right")
 
 
 def write_batch(tasks: pd.DataFrame) -> bytes:
-    """Write the tasks of a ballot, one row a task: `task_id`, then `area_n, left_a_n, …, right_b_n` for n = 1, 2, ….
+    """Write the tasks of a ballot, one row a task: `task_id`, then `left_a_n, …, area_right_n` for n = 1, 2, ….
 
     The numbers are left off when every task holds one comparison. A task with fewer comparisons than the
     widest ends in empty cells, which the template removes. Tokens are written by `text.encode`. UTF-8 without a
@@ -26,10 +26,11 @@ def write_batch(tasks: pd.DataFrame) -> bytes:
     Raises `InputError` when there is no comparison, or when a task's comparisons aren't numbered 1, 2, … without gaps.
 
     >>> row = {"question_id": 7, "task_id": "t1", "n": 1, "first": 0, "second": 1, "flipped": False,
-    ...        "area": "sea", "left_a": "ship", "left_b": "boat", "right_a": "salt", "right_b": "R&D"}
+    ...        "left_a": "ship", "left_b": "boat", "right_a": "pay", "right_b": "R&D",
+    ...        "area_left": "sea", "area_right": "job"}
     >>> print(write_batch(pd.DataFrame([row])).decode(), end="")
-    task_id,area,left_a,left_b,right_a,right_b
-    t1,sea,ship,boat,salt,R&amp;D
+    task_id,left_a,left_b,right_a,right_b,area_left,area_right
+    t1,ship,boat,pay,R&amp;D,sea,job
     """
     COMPARISONS.check(tasks)
     if tasks.empty:

@@ -156,7 +156,6 @@ def _comparison(n: int, of: int, suffix: str, question: str, notion: str, ties_a
     """One comparison: a fieldset with two cards and, below them, the answers that choose neither."""
     name = f"choice{suffix}"
     count = f'<span class="ro-count">{n} of {of}</span> ' if of > 1 else ""
-    area = f'<span class="ro-area" dir="auto">${{area{suffix}}}</span>'
     again = f'<span class="ro-hidden">{question}</span>'
     others = [("tie", _TIE[notion])] if ties_allowed else []
     others.append(("unknown", _UNKNOWN))
@@ -169,10 +168,11 @@ def _comparison(n: int, of: int, suffix: str, question: str, notion: str, ties_a
         f'<label class="ro-card"><input type="radio" name="{name}" value="{side}" required>'
         f'<span class="ro-hidden">{side.capitalize()} pair: </span>'
         f'<span class="ro-pair"><bdi class="ro-token" dir="auto">${{{side}_a{suffix}}}</bdi> '
-        f'<span class="ro-and">and</span> <bdi class="ro-token" dir="auto">${{{side}_b{suffix}}}</bdi></span></label>'
+        f'<span class="ro-and">and</span> <bdi class="ro-token" dir="auto">${{{side}_b{suffix}}}</bdi>'
+        f'<span class="ro-area" dir="auto">${{area_{side}{suffix}}}</span></span></label>'
         for side in ("left", "right")
     )
     return (
-        f'<fieldset class="ro-comparison" tabindex="-1"><legend>{count}{area} {again}</legend>\n'
+        f'<fieldset class="ro-comparison" tabindex="-1"><legend>{count}{again}</legend>\n'
         f'<div class="ro-cards">{cards}</div>\n<div class="ro-others">{small}</div></fieldset>'
     )

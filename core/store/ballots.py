@@ -176,7 +176,7 @@ def _insert_ballot(
         conn,
         t.question_option,
         ["question_id", "position", "item_id"],
-        [(i, side, item) for side in (0, 1) for i, item in zip(ids, options[side], strict=True)],
+        [row for i, one, two in zip(ids, *options, strict=True) for row in ((i, 0, one), (i, 1, two))],
     )
     showings = zip(
         (drawn.task + first_task).tolist(),
@@ -328,10 +328,10 @@ def comparisons_of(conn: sa.Connection, ballot_id: int, project_id: str) -> pd.D
         frame[f"{side}_a"] = tokens[at, swapped.astype(int)]
         frame[f"{side}_b"] = tokens[at, 1 - swapped.astype(int)]
     frame["first"], frame["second"] = items["item"].to_numpy()[one_at], items["item"].to_numpy()[two_at]
-    area_one, area_two = items["area"].to_numpy(dtype=object)[one_at], items["area"].to_numpy(dtype=object)[two_at]
-    frame["area_first"], frame["area_second"] = area_one, area_two
-    frame["area"] = np.where(area_one == area_two, area_one, area_one + " / " + area_two)
-    text = ["task_id", "area", "left_a", "left_b", "right_a", "right_b"]
+    areas = items["area"].to_numpy(dtype=object)
+    frame["area_left"] = areas[np.where(flipped, two_at, one_at)]
+    frame["area_right"] = areas[np.where(flipped, one_at, two_at)]
+    text = ["task_id", "left_a", "left_b", "right_a", "right_b", "area_left", "area_right"]
     frame = frame.astype(dict.fromkeys(text, "str") | {"question_id": "int64", "n": "int64"})
     return COMPARISONS.check(frame[list(COMPARISONS.columns)])
 

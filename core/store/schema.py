@@ -101,6 +101,7 @@ project_embedding = Table(
     Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), primary_key=True),
     Column("embedding_id", ForeignKey("embedding.id"), primary_key=True),
     _text("added_at"),
+    sqlite_with_rowid=False,
 )
 
 area = Table(
@@ -199,6 +200,7 @@ ballot_item = Table(
     Column("count", Integer),
     Column("lower", Float),  # 90 % interval of the mean, voters resampled; NULL where there is none
     Column("upper", Float),
+    sqlite_with_rowid=False,
 )
 
 task = Table(
@@ -229,6 +231,7 @@ question_option = Table(
     _to("question", primary_key=True),
     Column("position", Integer, primary_key=True),
     _to("item"),
+    sqlite_with_rowid=False,
 )
 
 task_question = Table(
@@ -241,6 +244,7 @@ task_question = Table(
     Column("left_swapped", Boolean, nullable=False),
     Column("right_swapped", Boolean, nullable=False),
     Index("ix_task_question_question_id", "question_id"),
+    sqlite_with_rowid=False,
 )
 
 voter = Table(

@@ -99,7 +99,7 @@ def build_dataset(items: pd.DataFrame, scores: pd.DataFrame, ballots: Sequence[B
         with np.errstate(invalid="ignore", divide="ignore"):
             used = used.assign(mean=(used["wins"] + used["ties"] / 2) / used["votes"])
     last = used.dropna(subset=["mean"]).groupby("item").last()
-    totals = used.groupby("item").agg(votes=("votes", "sum"), ballots=("votes", lambda v: int((v > 0).sum())))
+    totals = used.assign(ballots=used["votes"] > 0).groupby("item")[["votes", "ballots"]].sum()
     frame = items.set_index("item")[["area", "token_a", "token_b"]].join(last[["mean", "lower", "upper"]], how="inner")
     frame = frame.join(totals).rename(columns={"mean": "score"}).reset_index()
     frame["rank"] = average_ranks(frame["score"].to_numpy()) if len(frame) else np.array([], dtype=float)

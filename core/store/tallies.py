@@ -132,6 +132,11 @@ class Progress:
     def share(self) -> float:
         return self.votes / self.wanted if self.wanted else 0.0
 
+    @property
+    def untouched(self) -> bool:
+        """Nothing at all was answered yet."""
+        return not any((self.votes, self.unknown, self.rejected, self.repeats, self.withdrawn))
+
 
 def progress_of(conn: sa.Connection, ballot_id: int) -> Progress:
     """The progress of one ballot, from its tallies and a few counts."""

@@ -22,8 +22,6 @@ from .engine import Store, now
 from .tallies import write_tallies
 
 VALUES = {"first": 1.0, "second": 0.0, "tie": 0.5}
-# The kinds of preview rows that are written to the store, with the status their judgement gets.
-_STATUS = {"new": "counted", "unknown": "unknown", "rejected": "rejected", "repeat": "repeat"}
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class UploadPreview:
 
     @property
     def takes_something(self) -> bool:
-        return any(self.counts.get(kind, 0) for kind in (*_STATUS, "changed"))
+        return bool((self.preview.rows["becomes"] != "").any())
 
 
 @dataclass(frozen=True)
@@ -71,8 +69,11 @@ class Upload:
     withdrawn_at: str | None
 
 
-def known_of(conn: sa.Connection, ballot_id: int) -> pd.DataFrame:
-    """The ballot's judgements in the store (schema KNOWN), withdrawn ones left out: they may come again."""
+def known_of(conn: sa.Connection, ballot_id: int, platform: str) -> pd.DataFrame:
+    """The ballot's judgements from a platform (schema KNOWN): ids of another one may mean somebody else.
+
+    Withdrawn judgements are left out, so that they may come again.
+    """
     query = (
         sa.select(
             t.assignment.c.external_id.label("assignment_id"),
@@ -84,7 +85,7 @@ def known_of(conn: sa.Connection, ballot_id: int) -> pd.DataFrame:
         .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
         .join(t.voter, t.voter.c.id == t.assignment.c.voter_id)
         .where(t.assignment.c.ballot_id == ballot_id, t.judgement.c.status != "withdrawn")
-        .where(t.judgement.c.source == "person")
+        .where(t.judgement.c.source == "person", t.voter.c.platform == platform)
     )
     result = conn.execute(query)
     frame = pd.DataFrame([tuple(row) for row in result], columns=list(KNOWN.columns))
@@ -103,7 +104,9 @@ def preview_upload(store: Store, project_id: str, data: bytes, filename: str) ->
 
 def _preview(conn: sa.Connection, project_id: str, ballot: Ballot, data: bytes, filename: str) -> UploadPreview:
     results = read_results(data, filename)
-    preview = classify(results.answers, comparisons_of(conn, ballot.id, project_id), known_of(conn, ballot.id))
+    preview = classify(
+        results.answers, comparisons_of(conn, ballot.id, project_id), known_of(conn, ballot.id, results.platform)
+    )
     digest = hashlib.sha256(data).hexdigest()
     query = sa.select(t.upload.c.accepted_at).where(
         t.upload.c.ballot_id == ballot.id, t.upload.c.sha256 == digest, t.upload.c.withdrawn_at.is_(None)
@@ -168,7 +171,7 @@ def _keep_bytes(store: Store, data: bytes) -> str:
 def _write_judgements(change: Change, ballot_id: int, upload_id: int, found: UploadPreview) -> int:
     """Insert the assignments and judgements of a preview; returns the number of its voters."""
     conn, rows = change.conn, found.preview.rows
-    taken = rows[rows["kind"].isin([*_STATUS, "changed"])]
+    taken = rows[rows["becomes"] != ""]
     voters = voter_ids(change, taken["voter"].unique().tolist(), found.platform, "person")
     tasks = dict(conn.execute(sa.select(t.task.c.code, t.task.c.id).where(t.task.c.ballot_id == ballot_id)).fetchall())
     there = {
@@ -191,9 +194,9 @@ def _write_judgements(change: Change, ballot_id: int, upload_id: int, found: Upl
         "question_id",
         "answer",
         "seconds",
-        "kind",
+        "becomes",
     ]
-    for voter, external, code, status, submitted, question, answer, seconds, kind in taken[columns].itertuples(
+    for voter, external, code, status, submitted, question, answer, seconds, becomes in taken[columns].itertuples(
         index=False
     ):
         key = (voters[voter], external)
@@ -204,9 +207,8 @@ def _write_judgements(change: Change, ballot_id: int, upload_id: int, found: Upl
                     (free, ballot_id, key[0], upload_id, tasks.get(code), external, status, submitted or None)
                 )
                 free += 1
-        judged = status_of(kind, status, answer)
         seconds = None if np.isnan(seconds) else float(seconds)
-        judgements.append((assignments[key], int(question), answer, VALUES.get(answer), seconds, judged, "person"))
+        judgements.append((assignments[key], int(question), answer, VALUES.get(answer), seconds, becomes, "person"))
     fields = ["id", "ballot_id", "voter_id", "upload_id", "task_id", "external_id", "status", "submitted_at"]
     insert_rows(conn, t.assignment, fields, new_rows)
     revived = [assignment for key, assignment in assignments.items() if key in there]
@@ -221,15 +223,6 @@ def _write_judgements(change: Change, ballot_id: int, upload_id: int, found: Upl
     fields = ["assignment_id", "question_id", "answer", "value", "seconds", "status", "source"]
     insert_rows(conn, t.judgement, fields, judgements)
     return len(voters)
-
-
-def status_of(kind: str, assignment_status: str, answer: str) -> str:
-    """The status a judgement gets. A changed row follows what its file now says of the assignment."""
-    if kind != "changed":
-        return _STATUS[kind]
-    if assignment_status == "rejected":
-        return "rejected"
-    return "unknown" if answer == "unknown" else "counted"
 
 
 def voter_ids(change: Change, names: list[str], platform: str, kind: str) -> dict[str, int]:
@@ -289,42 +282,45 @@ def withdraw_upload(store: Store, project_id: str, upload_id: int) -> int:
             raise StoreError(
                 f"Ballot {ballot.number} is closed, so {row.filename} can't be withdrawn. Reopen it first."
             )
-        of_upload = sa.select(t.assignment.c.id).where(t.assignment.c.upload_id == upload_id)
-        result = conn.execute(
-            sa.update(t.judgement).where(t.judgement.c.assignment_id.in_(of_upload)).values(status="withdrawn")
-        )
+        before = _n_withdrawn(conn, ballot.id)
         conn.execute(sa.update(t.upload).where(t.upload.c.id == upload_id).values(withdrawn_at=now()))
-        _promote_repeats(conn, ballot.id)
+        _replay(store, change, ballot)
         write_tallies(conn, ballot.id)
-        change.detail = {"ballot": ballot.number, "file": row.filename, "judgements": result.rowcount}
-        return result.rowcount
+        withdrawn = _n_withdrawn(conn, ballot.id) - before
+        change.detail = {"ballot": ballot.number, "file": row.filename, "judgements": withdrawn}
+        return withdrawn
 
 
-def _promote_repeats(conn: sa.Connection, ballot_id: int) -> None:
-    """A repeat whose first vote was withdrawn becomes the vote that counts (the earliest, where there are several)."""
+def _n_withdrawn(conn: sa.Connection, ballot_id: int) -> int:
     query = (
-        sa.select(
-            t.judgement.c.id,
-            t.assignment.c.voter_id,
-            t.judgement.c.question_id,
-            t.judgement.c.status,
-            t.judgement.c.answer,
-            t.assignment.c.submitted_at,
-        )
+        sa.select(sa.func.count())
+        .select_from(t.judgement)
         .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
-        .where(t.assignment.c.ballot_id == ballot_id, t.judgement.c.status.in_(["counted", "unknown", "repeat"]))
+        .where(t.assignment.c.ballot_id == ballot_id, t.judgement.c.status == "withdrawn")
     )
-    rows = pd.DataFrame(
-        [tuple(r) for r in conn.execute(query)], columns=["id", "voter", "question", "status", "answer", "at"]
+    return int(conn.execute(query).scalar_one())
+
+
+def _replay(store: Store, change: Change, ballot: Ballot) -> None:
+    """Read the uploads that still count once more, in their order, as if the withdrawn ones had never come.
+
+    So a repeat whose first vote is gone counts, and what a withdrawn file had changed is as it was.
+    """
+    conn = change.conn
+    people = (
+        sa.select(t.assignment.c.id)
+        .join(t.voter, t.voter.c.id == t.assignment.c.voter_id)
+        .where(t.assignment.c.ballot_id == ballot.id, t.voter.c.kind == "person")
     )
-    if rows.empty:
-        return
-    rows = rows.sort_values(["at", "id"], na_position="last")
-    has_vote = (
-        rows.groupby(["voter", "question"])["status"].transform(lambda s: bool((s != "repeat").any())).astype(bool)
-    )
-    first = rows[~has_vote].drop_duplicates(["voter", "question"])
-    for status, part in (("unknown", first[first.answer == "unknown"]), ("counted", first[first.answer != "unknown"])):
-        ids = part["id"].tolist()
-        if ids:
-            conn.execute(sa.update(t.judgement).where(t.judgement.c.id.in_(ids)).values(status=status))
+    conn.execute(sa.update(t.judgement).where(t.judgement.c.assignment_id.in_(people)).values(status="withdrawn"))
+    left = sa.select(t.upload).where(t.upload.c.ballot_id == ballot.id, t.upload.c.withdrawn_at.is_(None))
+    for upload in conn.execute(left.order_by(t.upload.c.id)).all():
+        try:
+            data = (store.uploads / upload.sha256).read_bytes()
+        except OSError as error:
+            raise StoreError(
+                f"The kept copy of {upload.filename} can't be read ({error.strerror}), so nothing was withdrawn."
+            ) from error
+        found = _preview(conn, change.project_id, ballot, data, upload.filename)
+        _write_judgements(change, ballot.id, upload.id, found)
+        conn.execute(sa.update(t.upload).where(t.upload.c.id == upload.id).values(counts=found.counts))

@@ -11,6 +11,7 @@ from ..store.library import embeddings_of
 from ..store.plans import settings_of
 from ..store.simulated import has_simulated_votes
 from ..store.tallies import Progress, progress_of
+from .words import many
 
 
 @dataclass(frozen=True)
@@ -55,11 +56,11 @@ def load(store: Store, project_id: str) -> Overview:
     headline, page, label = next_step(n_items, n_planned, ballots, progress, len(embeddings))
     n_closed = sum(not ballot.is_open for ballot in ballots)
     steps = (
-        Step("embeddings", "Embeddings", _many(len(embeddings), "embedding"), bool(embeddings)),
+        Step("embeddings", "Embeddings", many(len(embeddings), "embedding"), bool(embeddings)),
         Step(
             "tokens",
             "Tokens",
-            f"{_many(len(areas), 'area')}, {_many(n_tokens, 'token')}, {_many(n_items, 'item')}",
+            f"{many(len(areas), 'area')}, {many(n_tokens, 'token')}, {many(n_items, 'item')}",
             n_items > 1,
         ),
         Step("plan", "Plan", f"{n_planned} ballots" if n_planned else "not saved yet", n_planned is not None),
@@ -96,9 +97,9 @@ def next_step(
     if n_items < 2:
         return "The project has no items yet.", "tokens", "Add token lists"
     if n_planned is None:
-        return f"{_many(n_items, 'item')} wait for a plan.", "plan", "Make the plan"
+        return f"{many(n_items, 'item')} wait for a plan.", "plan", "Make the plan"
     if not ballots:
-        return f"{_many(n_planned, 'ballot')} are planned, none is drawn.", "collect", "Draw ballot 1"
+        return f"{many(n_planned, 'ballot')} are planned, none is drawn.", "collect", "Draw ballot 1"
     last = ballots[-1]
     if last.is_open and progress is not None:
         sentence = (
@@ -112,10 +113,6 @@ def next_step(
     return "All ballots are closed: the scores are final.", "evaluate", "See how the embeddings do"
 
 
-def _many(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
 def _collected(ballots: list[Ballot], n_planned: int | None) -> str:
     if not ballots:
         return "no ballot drawn"
@@ -125,5 +122,5 @@ def _collected(ballots: list[Ballot], n_planned: int | None) -> str:
 
 def _scored(n_closed: int, ballots: list[Ballot]) -> str:
     if n_closed:
-        return f"from {_many(n_closed, 'closed ballot')}"
+        return f"from {many(n_closed, 'closed ballot')}"
     return "provisional, from the open ballot" if ballots else "none yet"

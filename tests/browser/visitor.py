@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from playwright.sync_api import ConsoleMessage, Locator, Page, Request, expect
+from playwright.sync_api import ConsoleMessage, Locator, Page, Request, WebSocket, expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 TITLES = ("Project", "Embeddings", "Tokens", "Plan", "Collect", "Scores", "Evaluate", "Export", "Help")
 TIMEOUT_MS = 20_000
-# Counts the beginnings of runs, so that a wait after a click can't be over before its run begins.
-_COUNT_RUNS = """
-window.runs = 0;
-new MutationObserver(changes => {
-  for (const { target, oldValue } of changes)
-    if (oldValue === "notRunning" && target.dataset.testScriptState !== "notRunning") window.runs += 1;
-}).observe(document, { subtree: true, attributeFilter: ["data-test-script-state"], attributeOldValue: true });
+# The state of the app, looked at when what has arrived is drawn.
+_SETTLED = """() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))
+  .then(() => document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "notRunning")
 """
-_SETTLED = """before => window.runs > before
-  && document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "notRunning"
-"""
+_ENDS = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 # Streamlit asks for these under a deep link's address first, before it finds them at the root.
 _EXPECTED_404 = re.compile(r"/_stcore/(health|host-config)$")
 
@@ -32,10 +29,13 @@ class Visitor:
         self.page, self.url = page, url
         self.faults: list[str] = []
         page.set_default_timeout(TIMEOUT_MS)
-        page.add_init_script(_COUNT_RUNS)
+        page.on("websocket", self._connected)
         page.on("console", self._heard)
         page.on("pageerror", lambda error: self.faults.append(f"error in the page: {error}"))
         page.on("request", self._asked)
+
+    def _connected(self, socket: WebSocket) -> None:
+        self._socket = socket
 
     def _heard(self, message: ConsoleMessage) -> None:
         address = message.location.get("url", "")
@@ -52,6 +52,11 @@ class Visitor:
         return self.page.get_by_test_id("stMain")
 
     @property
+    def picker(self) -> Locator:
+        """The project picker in the side bar."""
+        return self.page.get_by_test_id("stSidebar").get_by_role("combobox", name="Project")
+
+    @property
     def project_id(self) -> str:
         """The project in the address."""
         return urlsplit(self.page.url).query.removeprefix("project=")
@@ -66,40 +71,41 @@ class Visitor:
         self.main.get_by_role("heading", level=1).wait_for()
         self.settle()
 
-    def settle(self, runs_before: int = -1) -> None:
-        """Wait until a run began (after `runs_before` others) and is over."""
-        self.page.wait_for_function(_SETTLED, arg=runs_before)
+    def settle(self) -> None:
+        """Wait until no run is under way."""
+        self.page.wait_for_function(_SETTLED)
 
-    def runs(self) -> int:
-        """How many runs began since the tab was loaded."""
-        return self.page.evaluate("window.runs")
+    @contextmanager
+    def a_run(self) -> Iterator[None]:
+        """Around what starts a run: waits until that run, and any that it starts anew by itself, is over and drawn."""
+        self.settle()
+        with self._socket.expect_event("framereceived", _is_end_of_run, timeout=TIMEOUT_MS):
+            yield
+        self.settle()
 
     def go(self, title: str) -> None:
         """Click a page's name in the navigation and wait for the page."""
-        before = self.runs()
-        self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True).click()
+        with self.a_run():
+            self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True).click()
         if title != "Project":
             expect(self.main.get_by_role("heading", level=1)).to_contain_text(title)
-        self.settle(before)
 
     def press(self, label: str) -> None:
         """Press a button and wait for the run that follows."""
-        before = self.runs()
-        self.main.get_by_role("button", name=label, exact=True).click()
-        self.settle(before)
+        with self.a_run():
+            self.main.get_by_role("button", name=label, exact=True).click()
 
     def fill(self, label: str, text: str) -> None:
-        """Type into a text box or number box and leave it."""
+        """Change a text box or number box that stands in no form, and leave it."""
         box = self.main.get_by_label(label, exact=True).and_(self.page.locator("input, textarea"))
         box.fill(text)
-        box.press("Tab")
-        self.settle()
+        with self.a_run():
+            box.press("Tab")
 
     def choose(self, label: str) -> None:
         """Choose a radio button or a segment by its label, or check a box."""
-        before = self.runs()
-        self.main.get_by_text(label, exact=True).click()
-        self.settle(before)
+        with self.a_run():
+            self.main.get_by_text(label, exact=True).click()
 
     def unfold(self, label: str) -> None:
         """Open an expander."""
@@ -111,10 +117,9 @@ class Visitor:
             file if isinstance(file, Path) else {"name": file[0], "mimeType": "text/csv", "buffer": file[1]}
             for file in files
         ]
-        before = self.runs()
         box = self.main.get_by_test_id("stFileUploader").filter(has=self.page.get_by_label(label))
-        box.locator("input[type=file]").set_input_files(given)
-        self.settle(before)
+        with self.a_run():
+            box.locator("input[type=file]").set_input_files(given)
 
     def download(self, label: str) -> bytes:
         """Press a download button; the bytes of the file."""
@@ -139,3 +144,11 @@ class Visitor:
         for kind in ("stAlertContentError", "stException"):
             found = self.main.get_by_test_id(kind)
             assert found.count() == 0, found.first.inner_text()
+
+
+def _is_end_of_run(frame: str | bytes) -> bool:
+    """A message of the server says that a run went through; one that was broken off to begin anew does not count."""
+    if isinstance(frame, str):
+        return False
+    message = ForwardMsg.FromString(frame)
+    return message.WhichOneof("type") == "script_finished" and message.script_finished in _ENDS

@@ -1,0 +1,141 @@
+"""Long work in a process of its own: its result, its errors, cancelling, and what a crash leaves."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from core import jobs
+from core.errors import StoreError
+from core.store import schema as t
+from core.store.library import open_library, read_embeddings
+from core.store.projects import create_project, get_project
+
+DEMO = Path(__file__).resolve().parents[1] / "data" / "demo.bin"
+
+
+def wait(store, job_id: str, condition=lambda job: job.ended, seconds: float = 40) -> jobs.Job:
+    """The job once it is as `condition` wants."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        job = jobs.read_job(store, job_id)
+        if condition(job):
+            return job
+        time.sleep(0.02)
+    raise AssertionError(f"the job is still {jobs.read_job(store, job_id)}")
+
+
+def big_file(path: Path, megabytes: int = 150) -> Path:
+    """A text embedding that takes a while to read."""
+    line = " ".join(["0.12345"] * 100).encode()
+    block = b"".join(b"word%07d " + line + b"\n" for _ in range(1000))
+    with open(path, "wb") as handle:
+        for number in range(megabytes * 1_000_000 // (len(block) + 7000)):
+            handle.write(block % tuple(range(number * 1000, number * 1000 + 1000)))
+    return path
+
+
+def leftovers(store) -> list[str]:
+    return [entry.name for entry in (*store.incoming.iterdir(), *store.embeddings.iterdir())]
+
+
+def test_an_import_runs_to_its_end(store):
+    project_id = create_project(store, "One")
+    job_id = jobs.start(store, "import_embedding", {"path": str(DEMO), "name": "Demo"}, project_id=project_id)
+    job = wait(store, job_id)
+    assert (job.state, job.error) == ("done", None)
+    (imported,) = read_embeddings(store, project_id)
+    assert (imported.name, imported.n_words, imported.dimensions) == ("Demo", job.result["n_words"], 50)
+    embedding = open_library(store, imported.id)
+    assert embedding.missing(["sales", "no such word"]) == ["no such word"]
+    assert get_project(store, project_id).revision == 2
+    assert leftovers(store) == [imported.id]
+
+
+def test_the_same_content_is_kept_once_for_two_projects(store):
+    projects = [create_project(store, name) for name in ("One", "Two")]
+    started = [
+        jobs.start(store, "import_embedding", {"path": str(DEMO), "name": name}, project_id=project_id)
+        for name, project_id in zip("ab", projects, strict=True)
+    ]
+    assert {wait(store, job_id).state for job_id in started} == {"done"}
+    ids = {read_embeddings(store, project_id)[0].id for project_id in projects}
+    assert len(ids) == 1
+    assert leftovers(store) == list(ids)
+
+
+def test_a_file_that_is_no_embedding_fails_in_words(store, tmp_path):
+    project_id = create_project(store, "One")
+    path = tmp_path / "pointer.bin"
+    path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
+    job = wait(store, jobs.start(store, "import_embedding", {"path": str(path), "name": "x"}, project_id=project_id))
+    assert job.state == "failed"
+    assert "Git LFS pointer" in job.error
+    assert read_embeddings(store, project_id) == []
+    assert leftovers(store) == []
+
+
+def test_a_missing_file_fails_in_words(store, tmp_path):
+    path = tmp_path / "nowhere.bin"
+    job = wait(store, jobs.start(store, "import_embedding", {"path": str(path), "name": "x"}))
+    assert job.state == "failed"
+    assert "nowhere.bin" in job.error
+
+
+def test_cancelling_ends_the_work_and_leaves_nothing(store, tmp_path):
+    project_id = create_project(store, "One")
+    path = big_file(tmp_path / "big.txt")
+    job_id = jobs.start(store, "import_embedding", {"path": str(path), "name": "x"}, project_id=project_id)
+    job = wait(store, job_id, lambda job: job.ended or job.done > 0)
+    assert 0 < job.share < 1
+    started = time.monotonic()
+    jobs.cancel(store, job_id)
+    assert time.monotonic() - started < 3
+    assert jobs.read_job(store, job_id).state == "cancelled"
+    assert leftovers(store) == []
+    assert read_embeddings(store, project_id) == []
+    jobs.cancel(store, job_id)  # once more changes nothing
+    assert path.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_a_job_whose_process_was_killed_is_swept_at_the_next_start(store, tmp_path):
+    project_id = create_project(store, "One")
+    path = big_file(tmp_path / "big.txt")
+    job_id = jobs.start(store, "import_embedding", {"path": str(path), "name": "x"}, project_id=project_id)
+    job = wait(store, job_id, lambda job: job.ended or job.done > 0)
+    os.kill(job.pid, signal.SIGKILL)
+    jobs._children.pop(job_id).wait()
+    assert leftovers(store) != []
+    assert jobs.sweep(store) == 1
+    job = jobs.read_job(store, job_id)
+    assert (job.state, "Start it again" in job.error) == ("failed", True)
+    assert leftovers(store) == []
+    assert jobs.sweep(store) == 0
+
+
+def test_a_running_job_is_not_swept(store, tmp_path):
+    job_id = jobs.start(store, "import_embedding", {"path": str(big_file(tmp_path / "big.txt")), "name": "x"})
+    wait(store, job_id, lambda job: job.ended or job.done > 0)
+    assert jobs.sweep(store) == 0
+    assert not jobs.read_job(store, job_id).ended
+    jobs.cancel(store, job_id)
+
+
+def test_a_job_without_a_sign_of_life_is_swept(store):
+    with store.write() as conn:
+        row = {"id": "x", "kind": "import_embedding", "params": {}, "state": "running", "created_at": jobs.now()}
+        long_ago = "2020-01-01T00:00:00.000000+00:00"
+        conn.execute(sa.insert(t.job).values(**row, pid=os.getpid(), heartbeat_at=long_ago))
+    assert jobs.sweep(store) == 1
+
+
+def test_an_unknown_kind_of_job_is_refused(store):
+    with pytest.raises(StoreError, match="no kind of job"):
+        jobs.start(store, "make coffee", {})
