@@ -12,7 +12,7 @@ from ..items import all_pairs
 from ..tables import ITEMS
 from ..tokens import AreaTokens
 from . import schema as t
-from .command import Change, command, insert_rows, next_id
+from .command import Change, command, fetch_rows, insert_rows, next_id
 from .engine import Store
 
 MAX_ITEMS = 500_000
@@ -123,8 +123,8 @@ def items_of(conn: sa.Connection, project_id: str, *, similarity: bool = False) 
         .where(t.item.c.project_id == project_id)
         .order_by(t.item.c.position)
     )
-    result = conn.execute(query)
-    frame = pd.DataFrame(result.fetchall(), columns=list(result.keys())).set_index("id")
+    names = ["id", *ITEMS.columns, *(["similarity"] if similarity else [])]
+    frame = pd.DataFrame(fetch_rows(conn, query), columns=names).set_index("id")
     frame = frame.astype({"item": "int64", "area": "str", "token_a": "str", "token_b": "str"})
     if similarity:
         frame["similarity"] = frame["similarity"].astype("float64")

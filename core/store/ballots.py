@@ -15,7 +15,7 @@ from ..scores import bootstrap_intervals, score_campaign
 from ..tables import COMPARISONS
 from . import schema as t
 from .areas import items_of, n_items_of
-from .command import Change, command, insert_one, insert_rows, next_id
+from .command import Change, command, fetch_rows, insert_one, insert_rows, next_id
 from .engine import Store, now
 from .plans import PlanSettings, settings_of
 from .tallies import ballot_votes
@@ -124,7 +124,7 @@ def _choose_items(conn: sa.Connection, project_id: str, ballots: list[Ballot], s
         .where(t.ballot_item.c.ballot_id == last.id)
         .order_by(t.item.c.position)
     )
-    rows = np.array(conn.execute(query).fetchall(), dtype=float)
+    rows = np.array(fetch_rows(conn, query), dtype=float)
     positions, ids, mean = rows[:, 0].astype(int), rows[:, 1].astype(int), rows[:, 2]
     selection = select_items(positions, mean, size, rng=np.random.default_rng([seed, 1]))
     kept = np.isin(positions, selection.items)
@@ -314,8 +314,7 @@ def comparisons_of(conn: sa.Connection, ballot_id: int, project_id: str) -> pd.D
         .order_by(t.task.c.position, t.task_question.c.n)
     )
     names = ["question_id", "task_id", "n", "one", "two", "flipped", "left_swapped", "right_swapped"]
-    rows = conn.exec_driver_sql(str(query.compile(conn, compile_kwargs={"literal_binds": True}))).fetchall()
-    frame = pd.DataFrame(rows, columns=names)
+    frame = pd.DataFrame(fetch_rows(conn, query), columns=names)
     frame[["flipped", "left_swapped", "right_swapped"]] = frame[["flipped", "left_swapped", "right_swapped"]].astype(
         bool
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -75,16 +74,25 @@ def insert_one(conn: sa.Connection, table: sa.Table, **values: Any) -> int:
     return int(key[0])
 
 
-def insert_rows(conn: sa.Connection, table: sa.Table, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+def insert_rows(conn: sa.Connection, table: sa.Table, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
     """Insert many rows through the driver's cursor, several times quicker than through SQLAlchemy's."""
     if not len(rows):
         return
     mark = "?" if conn.dialect.paramstyle == "qmark" else "%s"
     names = ", ".join(f'"{table.c[column].name}"' for column in columns)
     statement = f'INSERT INTO "{table.name}" ({names}) VALUES ({", ".join([mark] * len(columns))})'
-    conn.exec_driver_sql(statement, list(map(tuple, rows)))
+    conn.exec_driver_sql(statement, rows)
 
 
-def canonical(value: Any) -> str:
-    """A value as JSON that is the same text for the same value."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+def fetch_rows(conn: sa.Connection, query: sa.Select[Any]) -> list[tuple[Any, ...]]:
+    """All rows of a query as plain tuples from the driver's cursor; pandas is slow with rows of another kind."""
+    compiled = query.compile(conn, compile_kwargs={"render_postcompile": True})
+    values: Any = compiled.params
+    if compiled.positiontup is not None:
+        values = [compiled.params[name] for name in compiled.positiontup]
+    cursor = conn.connection.cursor()
+    try:
+        cursor.execute(compiled.string, values)
+        return list(cursor.fetchall())
+    finally:
+        cursor.close()

@@ -25,6 +25,7 @@ from ..errors import StoreError
 
 HEAD = "0001"  # the newest migration; a test holds it against the migrations folder
 BUSY_MS = 30_000
+CACHE_KB = 64_000  # a ballot of a million comparisons is one transaction
 
 
 def now() -> str:
@@ -78,7 +79,14 @@ def _set_up_connection(dbapi: Any, _record: Any) -> None:
     # The driver's own transaction handling begins late and loses updates: switch it off, begin ourselves.
     dbapi.isolation_level = None
     cursor = dbapi.cursor()
-    for pragma in ("journal_mode=WAL", "foreign_keys=ON", f"busy_timeout={BUSY_MS}", "synchronous=FULL"):
+    pragmas = (
+        "journal_mode=WAL",
+        "foreign_keys=ON",
+        f"busy_timeout={BUSY_MS}",
+        "synchronous=FULL",
+        f"cache_size=-{CACHE_KB}",
+    )
+    for pragma in pragmas:
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

@@ -14,7 +14,7 @@ from ..tables import BALLOT_SCORES, DATASET
 from . import schema as t
 from .areas import items_of
 from .ballots import LEVEL, Ballot, ballots_of
-from .command import project_row
+from .command import fetch_rows, project_row
 from .engine import Store
 from .plans import settings_of
 
@@ -30,7 +30,7 @@ def ballot_scores_of(conn: sa.Connection, project_id: str) -> pd.DataFrame:
         .where(t.ballot.c.project_id == project_id)
         .order_by(t.ballot.c.number, t.item.c.position)
     )
-    frame = pd.DataFrame([tuple(row) for row in conn.execute(query)], columns=list(BALLOT_SCORES.columns))
+    frame = pd.DataFrame(fetch_rows(conn, query), columns=list(BALLOT_SCORES.columns))
     kinds = {name: "int64" if kind == "int" else "float64" for name, kind in BALLOT_SCORES.columns.items()}
     return BALLOT_SCORES.check(frame.astype(kinds))
 

@@ -9,7 +9,7 @@ from ..errors import StoreError
 from ..voters import Panel, answer, draw_panel, exponential
 from . import schema as t
 from .ballots import ballots_of, open_ballot_of
-from .command import Change, command, insert_rows, next_id
+from .command import Change, command, fetch_rows, insert_rows, next_id
 from .engine import Store, now
 from .library import embeddings_of, open_library
 from .plans import settings_of
@@ -64,14 +64,21 @@ def _n_assignments(conn: sa.Connection, ballot_id: int) -> int:
 
 def _missing_questions(conn: sa.Connection, ballot_id: int) -> np.ndarray:
     """Questions that want votes: columns task, question, first, second (item positions)."""
-    rows = conn.exec_driver_sql(
-        "SELECT tq.task_id, q.id, i1.position, i2.position FROM question q "
-        "JOIN task_question tq ON tq.question_id = q.id "
-        "JOIN question_option o1 ON o1.question_id = q.id AND o1.position = 0 JOIN item i1 ON i1.id = o1.item_id "
-        "JOIN question_option o2 ON o2.question_id = q.id AND o2.position = 1 JOIN item i2 ON i2.id = o2.item_id "
-        f"WHERE q.ballot_id = {int(ballot_id)} AND q.n_votes < q.n_wanted ORDER BY tq.task_id, tq.n"
-    ).fetchall()
-    return np.array([tuple(row) for row in rows], dtype=int).reshape(len(rows), 4)
+    one, two = t.question_option.alias("one"), t.question_option.alias("two")
+    first, second = t.item.alias("first"), t.item.alias("second")
+    q, place = t.question.c, t.task_question.c
+    query = (
+        sa.select(place.task_id, q.id, first.c.position, second.c.position)
+        .join(t.task_question, place.question_id == q.id)
+        .join(one, sa.and_(one.c.question_id == q.id, one.c.position == 0))
+        .join(two, sa.and_(two.c.question_id == q.id, two.c.position == 1))
+        .join(first, first.c.id == one.c.item_id)
+        .join(second, second.c.id == two.c.item_id)
+        .where(q.ballot_id == ballot_id, q.n_votes < q.n_wanted)
+        .order_by(place.task_id, place.n)
+    )
+    rows = fetch_rows(conn, query)
+    return np.array(rows, dtype=int).reshape(len(rows), 4)
 
 
 def _similarity(change: Change, store: Store) -> np.ndarray:

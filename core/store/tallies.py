@@ -12,48 +12,59 @@ import sqlalchemy as sa
 
 from ..scores import BallotVotes
 from . import schema as t
-
-# Compiled once by hand: this query is read row by row by the hundred thousand.
-_VOTES = """
-SELECT j.question_id, j.value, a.voter_id FROM judgement j
-JOIN assignment a ON a.id = j.assignment_id
-WHERE a.ballot_id = {ballot} AND j.status = 'counted' ORDER BY j.question_id, j.id
-"""
-_OPTIONS = """
-SELECT o.question_id, o.position, i.position FROM question_option o
-JOIN question q ON q.id = o.question_id JOIN item i ON i.id = o.item_id
-WHERE q.ballot_id = {ballot} AND q.role = 'main' ORDER BY o.position, o.question_id
-"""
+from .command import fetch_rows
 
 
-def _array(conn: sa.Connection, statement: str, width: int) -> np.ndarray:
-    rows = conn.exec_driver_sql(statement).fetchall()
-    return np.array([tuple(row) for row in rows], dtype=float).reshape(len(rows), width)
+def _array(conn: sa.Connection, query: sa.Select, width: int) -> np.ndarray:
+    rows = fetch_rows(conn, query)
+    return np.array(rows, dtype=float).reshape(len(rows), width)
+
+
+def _positions_of(conn: sa.Connection, ballot_id: int) -> np.ndarray:
+    """The positions of a ballot's items, in order."""
+    query = (
+        sa.select(t.item.c.position)
+        .join(t.ballot_item, t.ballot_item.c.item_id == t.item.c.id)
+        .where(t.ballot_item.c.ballot_id == ballot_id)
+        .order_by(t.item.c.position)
+    )
+    return _array(conn, query, 1)[:, 0].astype(int)
+
+
+def _main_options(conn: sa.Connection, ballot_id: int, side: int) -> np.ndarray:
+    """The item on one side (0 first, 1 second) of each main question: columns question, item position; by question."""
+    option = t.question_option.c
+    query = (
+        sa.select(option.question_id, t.item.c.position)
+        .join(t.question, t.question.c.id == option.question_id)
+        .join(t.item, t.item.c.id == option.item_id)
+        .where(t.question.c.ballot_id == ballot_id, t.question.c.role == "main", option.position == side)
+        .order_by(option.question_id)
+    )
+    return _array(conn, query, 2).astype(int)
+
+
+def _counted(conn: sa.Connection, ballot_id: int) -> np.ndarray:
+    """The counted judgements of main questions: columns question, value, voter id; in a fixed order."""
+    query = (
+        sa.select(t.judgement.c.question_id, t.judgement.c.value, t.assignment.c.voter_id)
+        .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
+        .join(t.question, t.question.c.id == t.judgement.c.question_id)
+        .where(t.assignment.c.ballot_id == ballot_id, t.judgement.c.status == "counted", t.question.c.role == "main")
+        .order_by(t.judgement.c.question_id, t.judgement.c.id)
+    )
+    return _array(conn, query, 3)
 
 
 def ballot_votes(conn: sa.Connection, ballot_id: int) -> BallotVotes:
     """The counted votes of a ballot's main questions. Voters are coded by their ids (not 0…V−1)."""
-    listed = _array(
-        conn,
-        "SELECT i.position FROM ballot_item b JOIN item i ON i.id = b.item_id "
-        f"WHERE b.ballot_id = {int(ballot_id)} ORDER BY i.position",
-        1,
-    )
-    options = _array(conn, _OPTIONS.format(ballot=int(ballot_id)), 3).astype(int)
-    firsts, seconds = options[options[:, 1] == 0], options[options[:, 1] == 1]
-    votes = _array(conn, _VOTES.format(ballot=int(ballot_id)), 3)
-    questions = votes[:, 0].astype(int)
-    at = np.searchsorted(firsts[:, 0], questions)
-    main = (
-        (at < len(firsts)) & (firsts[np.minimum(at, max(len(firsts) - 1, 0)), 0] == questions)
-        if len(firsts)
-        else at < 0
-    )
-    at, votes = at[main], votes[main]
+    firsts, seconds = (_main_options(conn, ballot_id, side) for side in (0, 1))
+    votes = _counted(conn, ballot_id)
+    at = np.searchsorted(firsts[:, 0], votes[:, 0].astype(int))
     return BallotVotes(
-        items=listed[:, 0].astype(int),
-        first=firsts[at, 2],
-        second=seconds[at, 2],
+        items=_positions_of(conn, ballot_id),
+        first=firsts[at, 1],
+        second=seconds[at, 1],
         outcome=votes[:, 1],
         voter=votes[:, 2].astype(int),
     )

@@ -17,7 +17,7 @@ from ..tables import KNOWN
 from ..votes import Preview, classify
 from . import schema as t
 from .ballots import Ballot, ballots_of, comparisons_of, open_ballot_of
-from .command import Change, command, insert_one, insert_rows, next_id
+from .command import Change, command, fetch_rows, insert_one, insert_rows, next_id
 from .engine import Store, now
 from .tallies import write_tallies
 
@@ -87,8 +87,7 @@ def known_of(conn: sa.Connection, ballot_id: int, platform: str) -> pd.DataFrame
         .where(t.assignment.c.ballot_id == ballot_id, t.judgement.c.status != "withdrawn")
         .where(t.judgement.c.source == "person", t.voter.c.platform == platform)
     )
-    result = conn.execute(query)
-    frame = pd.DataFrame([tuple(row) for row in result], columns=list(KNOWN.columns))
+    frame = pd.DataFrame(fetch_rows(conn, query), columns=list(KNOWN.columns))
     return KNOWN.check(frame.astype({c: "str" for c in KNOWN.columns if c != "question_id"} | {"question_id": "int64"}))
 
 
