@@ -28,7 +28,8 @@ from core.store.plans import read_plan, save_plan
 from core.store.scores import read_ballot_scores, read_dataset
 from core.store.simulated import has_simulated_votes, simulate_votes, simulated_ballots
 from core.store.tallies import progress_of
-from core.store.votes import accept_upload, preview_upload, read_uploads, withdraw_upload
+from core.store.uploads import read_uploads, withdraw_upload
+from core.store.votes import accept_upload, preview_upload
 from core.tokens import AreaTokens
 
 

@@ -10,7 +10,8 @@ import streamlit as st
 from core.errors import RunoffError
 from core.store import Store
 from core.store.projects import Project
-from core.store.votes import Accepted, Upload, UploadPreview, accept_upload, preview_upload, withdraw_upload
+from core.store.uploads import Upload, withdraw_upload
+from core.store.votes import Accepted, UploadPreview, accept_upload, preview_upload
 from core.views.words import many, moment
 from ui import frame
 

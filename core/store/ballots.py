@@ -12,10 +12,10 @@ import sqlalchemy as sa
 from ..ballots import draw_ballot, select_items
 from ..errors import StoreError
 from ..scores import bootstrap_intervals, score_campaign
-from ..tables import COMPARISONS
 from . import schema as t
 from .areas import items_of, n_items_of
-from .command import Change, command, fetch_rows, insert_one, insert_rows, next_id
+from .command import Change, command, fetch_rows, insert_one, insert_rows
+from .comparisons import comparisons_of, insert_comparisons
 from .engine import Store, now
 from .plans import PlanSettings, settings_of
 from .tallies import ballot_votes
@@ -139,7 +139,6 @@ def _insert_ballot(
     appearances = plan.appearances_by_ballot[number - 1]
     drawn = draw_ballot(chosen.positions, appearances, task_size=settings.task_size, seed=seed)
     code = _code(change.project_id, number, seed)
-    n_comparisons = len(drawn.first)
     ballot_id = insert_one(
         conn,
         t.ballot,
@@ -152,48 +151,18 @@ def _insert_ballot(
         appearances=appearances,
         seed=seed,
         n_items=len(chosen.positions),
-        n_comparisons=n_comparisons,
+        n_comparisons=len(drawn.first),
         n_tied=chosen.n_tied,
         n_tied_kept=chosen.n_tied_kept,
         drawn_at=now(),
     )
     entries = zip([ballot_id] * len(chosen.ids), chosen.ids.tolist(), chosen.entry_scores, strict=True)
     insert_rows(conn, t.ballot_item, ["ballot_id", "item_id", "entry_score"], list(entries))
-    n_tasks = int(drawn.task.max()) + 1
-    first_task, first_question = next_id(conn, t.task), next_id(conn, t.question)
-    tasks = [(first_task + i, ballot_id, i, f"{code}-{i + 1:05d}") for i in range(n_tasks)]
-    insert_rows(conn, t.task, ["id", "ballot_id", "position", "code"], tasks)
-    ids = range(first_question, first_question + n_comparisons)
-    insert_rows(
-        conn,
-        t.question,
-        ["id", "ballot_id", "kind", "role", "n_wanted"],
-        [(i, ballot_id, "comparison", "main", 1) for i in ids],
-    )
-    place = np.searchsorted(chosen.positions, np.stack([drawn.first, drawn.second]))
-    options = chosen.ids[place].tolist()
-    insert_rows(
-        conn,
-        t.question_option,
-        ["question_id", "position", "item_id"],
-        [row for i, one, two in zip(ids, *options, strict=True) for row in ((i, 0, one), (i, 1, two))],
-    )
-    showings = zip(
-        (drawn.task + first_task).tolist(),
-        (drawn.position + 1).tolist(),
-        ids,
-        drawn.flipped.tolist(),
-        drawn.left_swapped.tolist(),
-        drawn.right_swapped.tolist(),
-        strict=True,
-    )
-    columns = ["task_id", "n", "question_id", "flipped", "left_swapped", "right_swapped"]
-    insert_rows(conn, t.task_question, columns, list(showings))
     change.detail = {
         "ballot": number,
         "items": len(chosen.positions),
-        "comparisons": n_comparisons,
-        "tasks": n_tasks,
+        "comparisons": len(drawn.first),
+        "tasks": insert_comparisons(conn, ballot_id, code, drawn, chosen.positions, chosen.ids),
         "seed": seed,
         "tied at the cut": chosen.n_tied,
     }
@@ -291,48 +260,6 @@ def reopen_ballot(store: Store, project_id: str, *, expected_revision: int | Non
             .where(t.ballot.c.id == ballot.id)
             .values(state="open", closed_at=None, slope=None, interval_note=None)
         )
-
-
-def comparisons_of(conn: sa.Connection, ballot_id: int, project_id: str) -> pd.DataFrame:
-    """The ballot's comparisons as stored and as shown (schema COMPARISONS), by task and place."""
-    one, two = t.question_option.alias("one"), t.question_option.alias("two")
-    query = (
-        sa.select(
-            t.task_question.c.question_id,
-            t.task.c.code,
-            t.task_question.c.n,
-            one.c.item_id,
-            two.c.item_id,
-            t.task_question.c.flipped,
-            t.task_question.c.left_swapped,
-            t.task_question.c.right_swapped,
-        )
-        .join(t.task, t.task.c.id == t.task_question.c.task_id)
-        .join(one, sa.and_(one.c.question_id == t.task_question.c.question_id, one.c.position == 0))
-        .join(two, sa.and_(two.c.question_id == t.task_question.c.question_id, two.c.position == 1))
-        .where(t.task.c.ballot_id == ballot_id)
-        .order_by(t.task.c.position, t.task_question.c.n)
-    )
-    names = ["question_id", "task_id", "n", "one", "two", "flipped", "left_swapped", "right_swapped"]
-    frame = pd.DataFrame(fetch_rows(conn, query), columns=names)
-    frame[["flipped", "left_swapped", "right_swapped"]] = frame[["flipped", "left_swapped", "right_swapped"]].astype(
-        bool
-    )
-    items = items_of(conn, project_id)
-    one_at, two_at = (items.index.get_indexer(pd.Index(frame[name])) for name in ("one", "two"))
-    tokens = items[["token_a", "token_b"]].to_numpy(dtype=object)
-    flipped = frame["flipped"].to_numpy()
-    for side, at in (("left", np.where(flipped, two_at, one_at)), ("right", np.where(flipped, one_at, two_at))):
-        swapped = frame[f"{side}_swapped"].to_numpy()
-        frame[f"{side}_a"] = tokens[at, swapped.astype(int)]
-        frame[f"{side}_b"] = tokens[at, 1 - swapped.astype(int)]
-    frame["first"], frame["second"] = items["item"].to_numpy()[one_at], items["item"].to_numpy()[two_at]
-    areas = items["area"].to_numpy(dtype=object)
-    frame["area_left"] = areas[np.where(flipped, two_at, one_at)]
-    frame["area_right"] = areas[np.where(flipped, one_at, two_at)]
-    text = ["task_id", "left_a", "left_b", "right_a", "right_b", "area_left", "area_right"]
-    frame = frame.astype(dict.fromkeys(text, "str") | {"question_id": "int64", "n": "int64"})
-    return COMPARISONS.check(frame[list(COMPARISONS.columns)])
 
 
 def read_comparisons(store: Store, project_id: str, number: int) -> pd.DataFrame:

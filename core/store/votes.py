@@ -16,7 +16,7 @@ from ..platforms import read_results
 from ..tables import KNOWN
 from ..votes import Preview, classify
 from . import schema as t
-from .ballots import Ballot, ballots_of, comparisons_of, open_ballot_of
+from .ballots import Ballot, comparisons_of, open_ballot_of
 from .command import Change, command, fetch_rows, insert_one, insert_rows, next_id
 from .engine import Store, now
 from .tallies import write_tallies
@@ -55,20 +55,6 @@ class Accepted:
     n_voters: int
 
 
-@dataclass(frozen=True)
-class Upload:
-    """An accepted upload as pages see it."""
-
-    id: int
-    ballot: int
-    platform: str
-    filename: str
-    n_rows: int
-    counts: dict[str, int]
-    accepted_at: str
-    withdrawn_at: str | None
-
-
 def known_of(conn: sa.Connection, ballot_id: int, platform: str) -> pd.DataFrame:
     """The ballot's judgements from a platform (schema KNOWN): ids of another one may mean somebody else.
 
@@ -98,10 +84,11 @@ def preview_upload(store: Store, project_id: str, data: bytes, filename: str) ->
     """
     with store.read() as conn:
         ballot = open_ballot_of(conn, project_id)
-        return _preview(conn, project_id, ballot, data, filename)
+        return preview_of(conn, project_id, ballot, data, filename)
 
 
-def _preview(conn: sa.Connection, project_id: str, ballot: Ballot, data: bytes, filename: str) -> UploadPreview:
+def preview_of(conn: sa.Connection, project_id: str, ballot: Ballot, data: bytes, filename: str) -> UploadPreview:
+    """What a file holds, against the store as `conn` sees it."""
     results = read_results(data, filename)
     preview = classify(
         results.answers, comparisons_of(conn, ballot.id, project_id), known_of(conn, ballot.id, results.platform)
@@ -132,7 +119,7 @@ def accept_upload(store: Store, project_id: str, data: bytes, filename: str) -> 
     with command(store, project_id, "accept upload") as change:
         conn = change.conn
         ballot = open_ballot_of(conn, project_id)
-        found = _preview(conn, project_id, ballot, data, filename)
+        found = preview_of(conn, project_id, ballot, data, filename)
         if not found.takes_something:
             raise StoreError(f"{found.filename} holds no vote that isn't in the store already. Nothing was changed.")
         upload_id = insert_one(
@@ -147,7 +134,7 @@ def accept_upload(store: Store, project_id: str, data: bytes, filename: str) -> 
             counts=found.counts,
             accepted_at=now(),
         )
-        n_voters = _write_judgements(change, ballot.id, upload_id, found)
+        n_voters = write_judgements(change, ballot.id, upload_id, found)
         write_tallies(conn, ballot.id)
         change.detail = {"ballot": ballot.number, "file": found.filename, "sha256": digest, "counts": found.counts}
     return Accepted(upload_id, found.counts, n_voters)
@@ -167,7 +154,7 @@ def _keep_bytes(store: Store, data: bytes) -> str:
     return digest
 
 
-def _write_judgements(change: Change, ballot_id: int, upload_id: int, found: UploadPreview) -> int:
+def write_judgements(change: Change, ballot_id: int, upload_id: int, found: UploadPreview) -> int:
     """Insert the assignments and judgements of a preview; returns the number of its voters."""
     conn, rows = change.conn, found.preview.rows
     taken = rows[rows["becomes"] != ""]
@@ -236,90 +223,3 @@ def voter_ids(change: Change, names: list[str], platform: str, kind: str) -> dic
     insert_rows(change.conn, t.voter, ["id", "project_id", "platform", "external_id", "kind"], rows)
     ids |= {row[3]: row[0] for row in rows}
     return {name: ids[name] for name in names}
-
-
-def read_uploads(store: Store, project_id: str) -> list[Upload]:
-    """Every accepted upload, the newest first, withdrawn ones too."""
-    query = (
-        sa.select(
-            t.upload.c.id,
-            t.ballot.c.number,
-            t.upload.c.platform,
-            t.upload.c.filename,
-            t.upload.c.n_rows,
-            t.upload.c.counts,
-            t.upload.c.accepted_at,
-            t.upload.c.withdrawn_at,
-        )
-        .join(t.ballot, t.ballot.c.id == t.upload.c.ballot_id)
-        .where(t.ballot.c.project_id == project_id)
-        .order_by(t.upload.c.id.desc())
-    )
-    with store.read() as conn:
-        return [Upload(*row) for row in conn.execute(query)]
-
-
-def withdraw_upload(store: Store, project_id: str, upload_id: int) -> int:
-    """Take the votes of an upload out of the count; they stay in the store, marked. Returns how many.
-
-    Raises `StoreError` once the upload's ballot is closed (reopen it first) or a later one is drawn.
-    """
-    with command(store, project_id, "withdraw upload") as change:
-        conn = change.conn
-        query = (
-            sa.select(t.upload.c.ballot_id, t.upload.c.filename, t.upload.c.withdrawn_at, t.ballot.c.project_id)
-            .join(t.ballot, t.ballot.c.id == t.upload.c.ballot_id)
-            .where(t.upload.c.id == upload_id)
-        )
-        row = conn.execute(query).one_or_none()
-        if row is None or row.project_id != project_id:
-            raise StoreError("There is no such upload in this project.")
-        ballot = next(b for b in ballots_of(conn, project_id) if b.id == row.ballot_id)
-        if row.withdrawn_at is not None:
-            raise StoreError(f"{row.filename} is withdrawn already.")
-        if not ballot.is_open:
-            raise StoreError(
-                f"Ballot {ballot.number} is closed, so {row.filename} can't be withdrawn. Reopen it first."
-            )
-        before = _n_withdrawn(conn, ballot.id)
-        conn.execute(sa.update(t.upload).where(t.upload.c.id == upload_id).values(withdrawn_at=now()))
-        _replay(store, change, ballot)
-        write_tallies(conn, ballot.id)
-        withdrawn = _n_withdrawn(conn, ballot.id) - before
-        change.detail = {"ballot": ballot.number, "file": row.filename, "judgements": withdrawn}
-        return withdrawn
-
-
-def _n_withdrawn(conn: sa.Connection, ballot_id: int) -> int:
-    query = (
-        sa.select(sa.func.count())
-        .select_from(t.judgement)
-        .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
-        .where(t.assignment.c.ballot_id == ballot_id, t.judgement.c.status == "withdrawn")
-    )
-    return int(conn.execute(query).scalar_one())
-
-
-def _replay(store: Store, change: Change, ballot: Ballot) -> None:
-    """Read the uploads that still count once more, in their order, as if the withdrawn ones had never come.
-
-    So a repeat whose first vote is gone counts, and what a withdrawn file had changed is as it was.
-    """
-    conn = change.conn
-    people = (
-        sa.select(t.assignment.c.id)
-        .join(t.voter, t.voter.c.id == t.assignment.c.voter_id)
-        .where(t.assignment.c.ballot_id == ballot.id, t.voter.c.kind == "person")
-    )
-    conn.execute(sa.update(t.judgement).where(t.judgement.c.assignment_id.in_(people)).values(status="withdrawn"))
-    left = sa.select(t.upload).where(t.upload.c.ballot_id == ballot.id, t.upload.c.withdrawn_at.is_(None))
-    for upload in conn.execute(left.order_by(t.upload.c.id)).all():
-        try:
-            data = (store.uploads / upload.sha256).read_bytes()
-        except OSError as error:
-            raise StoreError(
-                f"The kept copy of {upload.filename} can't be read ({error.strerror}), so nothing was withdrawn."
-            ) from error
-        found = _preview(conn, change.project_id, ballot, data, upload.filename)
-        _write_judgements(change, ballot.id, upload.id, found)
-        conn.execute(sa.update(t.upload).where(t.upload.c.id == upload.id).values(counts=found.counts))

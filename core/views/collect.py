@@ -10,7 +10,7 @@ from ..store.areas import n_items_of
 from ..store.ballots import Ballot, ballots_of
 from ..store.plans import PlanSettings, settings_of
 from ..store.tallies import Progress, progress_of
-from ..store.votes import Upload, read_uploads
+from ..store.uploads import Upload, read_uploads
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,116 @@
+"""The accepted uploads, and how one is withdrawn again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from ..errors import StoreError
+from . import schema as t
+from .ballots import Ballot, ballots_of
+from .command import Change, command
+from .engine import Store, now
+from .tallies import write_tallies
+from .votes import preview_of, write_judgements
+
+
+@dataclass(frozen=True)
+class Upload:
+    """An accepted upload as pages see it."""
+
+    id: int
+    ballot: int
+    platform: str
+    filename: str
+    n_rows: int
+    counts: dict[str, int]
+    accepted_at: str
+    withdrawn_at: str | None
+
+
+def read_uploads(store: Store, project_id: str) -> list[Upload]:
+    """Every accepted upload, the newest first, withdrawn ones too."""
+    query = (
+        sa.select(
+            t.upload.c.id,
+            t.ballot.c.number,
+            t.upload.c.platform,
+            t.upload.c.filename,
+            t.upload.c.n_rows,
+            t.upload.c.counts,
+            t.upload.c.accepted_at,
+            t.upload.c.withdrawn_at,
+        )
+        .join(t.ballot, t.ballot.c.id == t.upload.c.ballot_id)
+        .where(t.ballot.c.project_id == project_id)
+        .order_by(t.upload.c.id.desc())
+    )
+    with store.read() as conn:
+        return [Upload(*row) for row in conn.execute(query)]
+
+
+def withdraw_upload(store: Store, project_id: str, upload_id: int) -> int:
+    """Take the votes of an upload out of the count; they stay in the store, marked. Returns how many.
+
+    Raises `StoreError` once the upload's ballot is closed (reopen it first) or a later one is drawn.
+    """
+    with command(store, project_id, "withdraw upload") as change:
+        conn = change.conn
+        query = (
+            sa.select(t.upload.c.ballot_id, t.upload.c.filename, t.upload.c.withdrawn_at, t.ballot.c.project_id)
+            .join(t.ballot, t.ballot.c.id == t.upload.c.ballot_id)
+            .where(t.upload.c.id == upload_id)
+        )
+        row = conn.execute(query).one_or_none()
+        if row is None or row.project_id != project_id:
+            raise StoreError("There is no such upload in this project.")
+        ballot = next(b for b in ballots_of(conn, project_id) if b.id == row.ballot_id)
+        if row.withdrawn_at is not None:
+            raise StoreError(f"{row.filename} is withdrawn already.")
+        if not ballot.is_open:
+            raise StoreError(
+                f"Ballot {ballot.number} is closed, so {row.filename} can't be withdrawn. Reopen it first."
+            )
+        before = _n_withdrawn(conn, ballot.id)
+        conn.execute(sa.update(t.upload).where(t.upload.c.id == upload_id).values(withdrawn_at=now()))
+        _replay(store, change, ballot)
+        write_tallies(conn, ballot.id)
+        withdrawn = _n_withdrawn(conn, ballot.id) - before
+        change.detail = {"ballot": ballot.number, "file": row.filename, "judgements": withdrawn}
+        return withdrawn
+
+
+def _n_withdrawn(conn: sa.Connection, ballot_id: int) -> int:
+    query = (
+        sa.select(sa.func.count())
+        .select_from(t.judgement)
+        .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
+        .where(t.assignment.c.ballot_id == ballot_id, t.judgement.c.status == "withdrawn")
+    )
+    return int(conn.execute(query).scalar_one())
+
+
+def _replay(store: Store, change: Change, ballot: Ballot) -> None:
+    """Read the uploads that still count once more, in their order, as if the withdrawn ones had never come.
+
+    So a repeat whose first vote is gone counts, and what a withdrawn file had changed is as it was.
+    """
+    conn = change.conn
+    people = (
+        sa.select(t.assignment.c.id)
+        .join(t.voter, t.voter.c.id == t.assignment.c.voter_id)
+        .where(t.assignment.c.ballot_id == ballot.id, t.voter.c.kind == "person")
+    )
+    conn.execute(sa.update(t.judgement).where(t.judgement.c.assignment_id.in_(people)).values(status="withdrawn"))
+    left = sa.select(t.upload).where(t.upload.c.ballot_id == ballot.id, t.upload.c.withdrawn_at.is_(None))
+    for upload in conn.execute(left.order_by(t.upload.c.id)).all():
+        try:
+            data = (store.uploads / upload.sha256).read_bytes()
+        except OSError as error:
+            raise StoreError(
+                f"The kept copy of {upload.filename} can't be read ({error.strerror}), so nothing was withdrawn."
+            ) from error
+        found = preview_of(conn, change.project_id, ballot, data, upload.filename)
+        write_judgements(change, ballot.id, upload.id, found)
+        conn.execute(sa.update(t.upload).where(t.upload.c.id == upload.id).values(counts=found.counts))

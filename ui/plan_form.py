@@ -1,0 +1,116 @@
+"""The widgets of the plan page, and the settings as they stand in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from core.errors import PlanError
+from core.store.plans import PlanSettings, Wording
+
+
+@dataclass(frozen=True)
+class NumberField:
+    """A number of the plan: its name in the settings, its label and limits, and what it means."""
+
+    name: str
+    label: str
+    lowest: float
+    highest: float
+    step: float | None
+    help: str
+    scale: float = 1.0  # shown = stored × scale
+
+
+NUMBERS = (
+    NumberField("n_ballots", "Ballots, n_b", 1, 20, 1, "The collection goes in this many rounds; after each, only the "
+                "leading items stay. Advised: 2 to 10."),
+    NumberField("keep", "Share that stays, α", 0.01, 0.99, 0.05, "The fraction of a ballot's items that goes on."),
+    NumberField("task_size", "Comparisons a task", 1, 50, 1, "A task is what one voter answers in one sitting."),
+    NumberField("n_voters", "Voters", 1, 1_000_000, 1, "How many people you expect. The Collect page warns when few of "
+                "them give most votes."),
+    NumberField("seconds_per_comparison", "Seconds a comparison", 0.1, 3600.0, 1.0, "The average time t̄ of one "
+                "comparison; hours follow from it (Eq. 10)."),
+    NumberField("reward", "Reward a task", 0.0, 10_000.0, 0.05, "In your currency; 0 where nobody is paid."),
+    NumberField("fee", "Platform's fee, %", 0.0, 1000.0, 5.0, "What the platform takes on top of the reward; Mechanical"
+                " Turk took 20 %.", scale=100.0),
+    NumberField("seed", "Seed", 0, 2**31 - 1, 1, "The same seed draws the same ballots from the same votes."),
+)  # fmt: skip
+
+
+def settings_form(start: PlanSettings, notion: str, *, key: str, locked: bool) -> PlanSettings:
+    """Draw the widgets, filled from `start`, and return the settings as they stand in them.
+
+    Raises `PlanError` for a text that is no number of appearances.
+    """
+    places = [column for _ in range(3) for column in st.columns(3)]
+    appearances = _appearances(places.pop(2), start, key, locked)
+    values = {}
+    for place, field in zip(places, NUMBERS, strict=True):
+        values[field.name] = _number(place, field, getattr(start, field.name), key, locked)
+    ties = st.toggle("Voters may answer “equal”", start.ties_allowed, key=f"ties-{key}", disabled=locked)
+    wording = _wording(start.wording, notion, key, locked)
+    return replace(start, **values, appearances=read_appearances(appearances), ties_allowed=ties, wording=wording)
+
+
+def _number(place: Any, field: NumberField, before: float, key: str, locked: bool) -> float:
+    whole = isinstance(before, int)
+    kind = int if whole else float
+    shown = place.number_input(
+        field.label,
+        kind(field.lowest),
+        kind(field.highest),
+        kind(before) if field.scale == 1.0 else round(before * field.scale, 6),
+        None if field.step is None else kind(field.step),
+        key=f"{field.name}-{key}",
+        disabled=locked,
+        help=field.help,
+    )
+    return kind(shown) if field.scale == 1.0 else round(float(shown) / field.scale, 6)
+
+
+def _appearances(place: Any, start: PlanSettings, key: str, locked: bool) -> str:
+    before = start.appearances
+    return place.text_input(
+        "Appearances, M",
+        str(before) if isinstance(before, int) else ", ".join(map(str, before)),
+        key=f"m-{key}",
+        disabled=locked,
+        help="How often each item is shown in a ballot: one number, or one a ballot (20, 20, 30). Best even.",
+    )
+
+
+def _wording(before: Wording, notion: str, key: str, locked: bool) -> Wording:
+    with st.expander("What voters read"):
+        question = st.text_input(
+            "Question",
+            before.question,
+            key=f"question-{key}",
+            disabled=locked,
+            max_chars=300,
+            placeholder=f"The standard question about {notion}",
+        )
+        instructions = st.text_area(
+            "Instructions",
+            before.instructions,
+            key=f"instructions-{key}",
+            disabled=locked,
+            max_chars=4000,
+            placeholder="The standard instructions",
+        )
+    return Wording(question.strip(), instructions.strip())
+
+
+def read_appearances(text: str) -> int | tuple[int, ...]:
+    """M from its text box: one number, or one a ballot."""
+    try:
+        numbers = tuple(int(part) for part in text.replace(";", ",").split(",") if part.strip())
+    except ValueError:
+        numbers = ()
+    if not numbers:
+        raise PlanError(
+            f"“{text}” is no number of appearances. Type one whole number, or one a ballot such as 20, 20, 30."
+        )
+    return numbers[0] if len(numbers) == 1 else numbers
