@@ -19,7 +19,7 @@ def timeline() -> None:
     icons = {"closed": ":material/check_circle:", "open": ":material/how_to_vote:", "planned": ":material/schedule:"}
     with st.container(horizontal=True, gap="small"):
         for stage in view.stages:
-            with st.container(border=True, width=170):
+            with st.container(border=True, width=150):
                 st.markdown(f"{icons[stage.state]} **Ballot {stage.number}**")
                 st.caption(f"{stage.n_items:,} items  \n{stage.n_comparisons:,} comparisons  \n{said(stage)}")
 
