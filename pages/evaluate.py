@@ -67,8 +67,6 @@ def headline() -> None:
         st.info("The dataset is provisional: not all ballots are closed.", icon=":material/hourglass_top:")
     share = f"R(n₀) = {view.first_rank_share:.0%}"
     st.caption(f"With n₀ = {view.n0:g} the first rank holds {share} of the weight of a long ranking.")
-    if view.different_items:
-        st.warning("The embeddings cover different items, so their figures don't compare directly: see the coverage.")
 
 
 def tables() -> None:
@@ -82,6 +80,11 @@ def tables() -> None:
         f"By {view.dataset.attrs['votes']:,} votes. No intervals yet: a plain bootstrap over voters is known to miss "
         "the true ρ_w, so none is shown rather than a wrong one."
     )
+    if len(view.common):
+        st.subheader("Over the items that all cover")
+        st.caption("The embeddings cover different items, so only these figures compare directly.")
+        shown = view.common.drop(columns=["area", "covered", "coverage"])
+        st.dataframe(shown, hide_index=True, column_config=config, alt="Embeddings over their common items")
     st.subheader("By area")
     st.dataframe(
         view.table[view.table["area"] != "all"], hide_index=True, column_config=config, alt="Embeddings by area"

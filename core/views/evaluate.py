@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from ..evaluation import Correlations, Evaluation, evaluate
+from ..evaluation import Correlations, Evaluation, compare
 from ..metrics import first_rank_share
 from ..store import Store
 from ..store.library import open_library, read_embeddings
@@ -17,39 +17,46 @@ FIGURES = (("rho_w", "ρ_w"), ("tau_w", "τ_w"), ("rho", "ρ"), ("tau", "τ"))
 
 @dataclass(frozen=True)
 class EvaluateView:
-    """The evaluations, and a table with a row an embedding and area (area "all" is the whole dataset)."""
+    """The evaluations, and a table with a row an embedding and area (area "all" is the whole dataset).
+
+    `common` has a row an embedding over the items that all of them cover; it is empty where each covers the same.
+    """
 
     dataset: pd.DataFrame
     evaluations: tuple[Evaluation, ...]
     table: pd.DataFrame
+    common: pd.DataFrame
     undefined: tuple[str, ...]
     n0: float
     notion: str
     first_rank_share: float
 
-    @property
-    def different_items(self) -> bool:
-        """The embeddings cover different items, so their figures don't compare directly."""
-        covered = [frozenset(e.pairs.index[e.pairs["cosine"].notna()]) for e in self.evaluations]
-        return len(set(covered)) > 1
-
 
 def load(store: Store, project_id: str, n0: float, notion: str) -> EvaluateView:
     """Evaluate all embeddings of a project with the offset n₀ under a notion (relatedness or similarity)."""
     dataset = read_dataset(store, project_id)
-    evaluations = []
-    if len(dataset):
-        for imported in read_embeddings(store, project_id):
-            embedding = open_library(store, imported.id)
-            evaluation = evaluate(dataset, embedding, n0=n0, notion=notion)
-            evaluations.append(replace(evaluation, model=imported.name))
-    rows, undefined = [], []
-    for evaluation in evaluations:
-        for area, figures in {"all": evaluation.overall, **evaluation.areas}.items():
-            rows.append(_row(evaluation.model, area, figures))
-            undefined += _reasons(evaluation.model, area, figures)
-    table = pd.DataFrame(rows, columns=["embedding", "area", "items", "covered", "coverage", *dict(FIGURES).values()])
-    return EvaluateView(dataset, tuple(evaluations), table, tuple(undefined), n0, notion, first_rank_share(n0))
+    rows: list[tuple] = []
+    common: list[tuple] = []
+    undefined: list[str] = []
+    evaluations: tuple[Evaluation, ...] = ()
+    imported = read_embeddings(store, project_id)
+    if len(dataset) and imported:
+        compared = compare(dataset, (open_library(store, e.id) for e in imported), n0=n0, notion=notion)
+        named = zip(compared.evaluations, imported, strict=True)
+        evaluations = tuple(replace(evaluation, model=e.name) for evaluation, e in named)
+        for evaluation in evaluations:
+            for area, figures in {"all": evaluation.overall, **evaluation.areas}.items():
+                rows.append(_row(evaluation.model, area, figures))
+                undefined += _reasons(evaluation.model, area, figures)
+        if not compared.is_even:
+            common = [_row(e.name, "common", f) for e, f in zip(imported, compared.common, strict=True)]
+    return EvaluateView(
+        dataset, evaluations, _table(rows), _table(common), tuple(undefined), n0, notion, first_rank_share(n0)
+    )
+
+
+def _table(rows: list[tuple]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["embedding", "area", "items", "covered", "coverage", *dict(FIGURES).values()])
 
 
 def _row(model: str, area: str, figures: Correlations) -> tuple:

@@ -184,3 +184,31 @@ def test_n0_changes_the_figures_and_the_share_of_the_first_rank(demo, visit):
     app.number_input[0].set_value(0.0).run()
     assert "61%" in words(app)
     assert app.dataframe[0].value["ρ_w"].iloc[0] != before
+
+
+def test_embeddings_that_cover_different_items_are_compared_over_the_common_ones(demo, visit, tmp_path):
+    from core import jobs
+    from core.store.library import read_embeddings
+
+    tokens = ("sales", "marketing", "advertising", "retail", "employee", "worker")
+    small = tmp_path / "small.txt"
+    small.write_text("".join(f"{word} {n} {n * n % 7} 1\n" for n, word in enumerate(tokens)))
+    jobs.run(_queued(demo, {"path": str(small), "name": "Small"}))
+    assert [embedding.name for embedding in read_embeddings(demo, "demo")][-1] == "Small"
+    app = visit("evaluate", "demo")
+    assert not app.exception
+    assert "only these figures compare directly" in words(app)
+    common = app.dataframe[1].value
+    assert set(common["items"]) == {7}  # C(4, 2) + C(2, 2)
+
+
+def _queued(store, params):
+    import sqlalchemy as sa
+
+    from core.store import schema as t
+    from core.store.engine import now
+
+    row = {"id": "job", "project_id": "demo", "kind": "import_embedding", "params": params, "state": "queued"}
+    with store.write() as conn:
+        conn.execute(sa.insert(t.job).values(**row, created_at=now()))
+    return "job"
