@@ -41,7 +41,7 @@ chromium:
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Runoff needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Set PYTHON=…") if sys.version_info < (3, 11) else None'
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python's venv is missing; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
 
 $(VENV)/.run: requirements.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet -r requirements.txt

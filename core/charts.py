@@ -73,7 +73,8 @@ def scores_by_ballot(by_ballot: pd.DataFrame) -> Chart:
     """The paper's Figure 4: x of every ballot and the final ȳ along the ranks."""
     final = by_ballot.drop_duplicates("item")[["rank", "pair", "final"]].rename(columns={"final": "score"})
     final = final.assign(series="ȳ, final")
-    points = by_ballot.rename(columns={"x": "score"})
+    shown = by_ballot[by_ballot["ballot"] <= len(BALLOT_COLOURS)]  # later ballots are small and would hide each other
+    points = shown.rename(columns={"x": "score"})
     points = points.assign(series="x, ballot " + points["ballot"].astype("str"))[["rank", "pair", "score", "series"]]
     series = [*sorted(points["series"].unique(), key=lambda name: int(name.split()[-1])), "ȳ, final"]
     colours = [*BALLOT_COLOURS[: len(series) - 1], "#6b6b6b"]

@@ -12,8 +12,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,8 +31,10 @@ from .store.command import command
 from .store.engine import now
 from .store.library import link_embedding, record_import
 
-HEARTBEAT_SECONDS = 0.5
-STALE_SECONDS = 20.0
+REPORT_SECONDS = 0.5
+BEAT_SECONDS = 5.0
+STALE_SECONDS = 60.0
+STOPPED = "The program stopped while this was running. Start it again; runoff.log in the workspace may say more."
 LEFT_SECONDS = 24 * 3600.0
 ENDED = ("done", "failed", "cancelled")
 
@@ -110,14 +114,19 @@ def start(store: Store, kind: str, params: dict, *, project_id: str | None = Non
     environment = {**os.environ, "RUNOFF_WORKSPACE": str(store.folder)}
     if package == "core":
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH", "")]))
-    process = subprocess.Popen(
-        [sys.executable, "-m", package, "job", job_id],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    try:
+        with open(store.folder / "runoff.log", "ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", package, "job", job_id],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+    except OSError as error:
+        _finish(store, job_id, state="failed", error=f"It could not be started ({error.strerror}).")
+        raise StoreError(f"The work could not be started ({error.strerror}: {sys.executable}).") from error
     _children[job_id] = process
     with store.write() as conn:
         conn.execute(sa.update(t.job).where(t.job.c.id == job_id, t.job.c.pid.is_(None)).values(pid=process.pid))
@@ -155,6 +164,14 @@ def _end_process(job: Job) -> None:
             time.sleep(0.1)
 
 
+def _gone(job: Job) -> bool:
+    """Whether a job's process has ended. Its own children are asked for their exit, so that none stays a zombie."""
+    child = _children.get(job.id)
+    if child is not None:
+        return child.poll() is not None
+    return job.pid is not None and not _alive(job.pid)
+
+
 def _alive(pid: int) -> bool:
     if sys.platform == "win32":
         return True  # there is no harmless signal to ask with; the heartbeat decides
@@ -188,15 +205,18 @@ def _remove_upload(store: Store, params: dict) -> None:
 
 
 def sweep(store: Store) -> int:
-    """Mark jobs whose process is gone as failed and clear what they left; returns how many. Called at start."""
+    """Mark jobs whose process is gone as failed and clear what they left; returns how many.
+
+    Called at start, and by whoever watches a job.
+    """
     with store.read() as conn:
         running = _select(conn, t.job.c.state.in_(["queued", "running"]))
     swept = 0
     for job in running:
-        quiet = age(job.heartbeat_at or job.created_at)
-        gone = job.pid is not None and not _alive(job.pid)
-        if gone or quiet > STALE_SECONDS:
-            _finish(store, job.id, state="failed", error="The program stopped while this was running. Start it again.")
+        if _gone(job) or age(job.heartbeat_at or job.created_at) > STALE_SECONDS:
+            if read_job(store, job.id).ended:
+                continue  # it came to its end in the meantime
+            _finish(store, job.id, state="failed", error=STOPPED)
             _clean_up(store, job)
             swept += 1
     _sweep_uploads(store, {str(job.params.get("path")) for job in running})
@@ -214,15 +234,34 @@ def _sweep_uploads(store: Store, wanted: set[str]) -> None:
             left.unlink(missing_ok=True)
 
 
+@contextmanager
+def _heartbeat(store: Store, job_id: str) -> Iterator[None]:
+    """Say every few seconds that the process is alive, also while its work has nothing to report."""
+    over = threading.Event()
+
+    def beat() -> None:
+        while not over.wait(BEAT_SECONDS):
+            with store.write() as conn:
+                conn.execute(sa.update(t.job).where(t.job.c.id == job_id).values(heartbeat_at=now()))
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
 class Reporter:
-    """Writes a job's progress and heartbeat, at most twice a second."""
+    """Writes a job's progress, at most twice a second."""
 
     def __init__(self, store: Store, job_id: str) -> None:
         self._store, self._job_id, self._last = store, job_id, 0.0
 
     def __call__(self, done: float, total: float, message: str = "") -> None:
         moment = time.monotonic()
-        if moment - self._last < HEARTBEAT_SECONDS and done < total:
+        if moment - self._last < REPORT_SECONDS and done < total:
             return
         self._last = moment
         with self._store.write() as conn:
@@ -246,7 +285,8 @@ def run(job_id: str) -> None:
             .values(state="running", pid=os.getpid(), started_at=now(), heartbeat_at=now())
         )
     try:
-        KINDS[job.kind](store, job, Reporter(store, job_id))
+        with _heartbeat(store, job_id):
+            KINDS[job.kind](store, job, Reporter(store, job_id))
     except RunoffError as error:
         _finish(store, job_id, state="failed", error=str(error))
         _clean_up(store, job)
@@ -276,7 +316,7 @@ def _import_embedding(store: Store, job: Job, report: Reporter) -> None:
         with command(store, job.project_id, "import embedding") as change:
             change.detail = {"embedding": embedding_id, "name": name, "source": job.params.get("shown", str(source))}
             record_import(change.conn, embedding_id, name=name, source=change.detail["source"], info=described)
-            link_embedding(change.conn, job.project_id, embedding_id)
+            result["name"] = link_embedding(change.conn, job.project_id, embedding_id, name)
             _mark_done(change.conn, job.id, result)
     _remove_upload(store, job.params)
 

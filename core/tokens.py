@@ -16,7 +16,9 @@ from .platforms.csvfiles import open_csv
 MAX_TOKEN_LENGTH = 200
 # Characters that print nothing and make two equal-looking tokens differ. Joiners (U+200C, U+200D) belong
 # to the spelling of some scripts, so they are reported and kept.
-_INVISIBLE = {"Cf", "Cc", "Zl", "Zp"}
+_INVISIBLE = {"Cf", "Zl", "Zp"}
+# Tabs, line breaks and control characters end a field or a line in most files: no token holds one.
+_BREAKS = {"Cc"}
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def read_pasted(name: str, text: str) -> TokenLists:
 
     Empty lines are passed over; a token given twice is kept once and reported.
 
-    Raises `InputError` if the area has no name or fewer than two different tokens.
+    Raises `InputError` if there are no tokens, or one holds a tab or another control character.
     """
     rows = ((number, name, line) for number, line in enumerate(text.splitlines(), start=1))
     return _collect(rows, source="the text")
@@ -101,9 +103,13 @@ def read_areas_file(data: bytes, filename: str) -> TokenLists:
 def _collect(rows: Iterable[tuple[int, str, str]], *, source: str) -> TokenLists:
     areas: dict[str, dict[str, None]] = {}
     notes: list[Issue] = []
+    broken: list[Issue] = []
     for number, raw_area, raw_token in rows:
         area, token = clean_token(raw_area), clean_token(raw_token)
         if not token:
+            continue
+        if any(unicodedata.category(character) in _BREAKS for character in token + area):
+            broken.append(Issue("holds a tab, a line break or another control character", row=number, found=token))
             continue
         if not area:
             notes.append(Issue("token has no area and was left out", row=number, found=token))
@@ -120,6 +126,8 @@ def _collect(rows: Iterable[tuple[int, str, str]], *, source: str) -> TokenLists
                 Issue(f"token holds characters that can't be seen: {', '.join(hidden)}", row=number, found=token)
             )
         areas[area][token] = None
+    if broken:
+        raise InputError(f"Nothing was taken from {source}: give one token a line, without tabs.", broken)
     if not areas:
         raise InputError(f"There are no tokens in {source}. Give one token a line.", notes)
     return TokenLists(tuple(AreaTokens(name, tuple(tokens)) for name, tokens in areas.items()), tuple(notes))

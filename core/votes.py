@@ -59,7 +59,9 @@ class Preview:
         return {kind: int(found.get(kind, 0)) for kind in KINDS}
 
 
-def classify(answers: pd.DataFrame, comparisons: pd.DataFrame, known: pd.DataFrame) -> Preview:
+def classify(
+    answers: pd.DataFrame, comparisons: pd.DataFrame, known: pd.DataFrame, *, ties_allowed: bool = True
+) -> Preview:
     """Say of each answer what it means for the open ballot.
 
     An answer belongs to the comparison with its task id and number, if the four texts agree too (see `text_key`); in
@@ -70,7 +72,8 @@ def classify(answers: pd.DataFrame, comparisons: pd.DataFrame, known: pd.DataFra
     store comes back only when a file says Approved. The order of the rows decides nothing.
 
     Parameters: `answers` (`tables.ANSWERS`); `comparisons` (`tables.COMPARISONS`) of the open ballot; `known`
-    (`tables.KNOWN`), the judgements in the store for this ballot.
+    (`tables.KNOWN`), the judgements in the store for this ballot; `ties_allowed` by the plan, else a tie is
+    `unreadable`.
     Raises `InputError` where a table is of another kind, or names a task's place or an assignment's answer twice.
     """
     ANSWERS.check(answers)
@@ -88,6 +91,9 @@ def classify(answers: pd.DataFrame, comparisons: pd.DataFrame, known: pd.DataFra
     unread = matched & (choice != "") & ~np.isin(choice, _CHOICES)
     text = "the choice is none of left, right, tie and unknown: "
     _set(rows, unread, "unreadable", [text + repr(found) for found in choice[unread]])
+    if not ties_allowed:
+        text = "a tie, which this plan doesn't allow: the answer came from another task page"
+        _set(rows, (rows["kind"] == "") & (choice == "tie"), "unreadable", text)
     _judge(rows, known)
     return Preview(rows.astype({"answer": "str", "kind": "str", "reason": "str", "becomes": "str"}))
 

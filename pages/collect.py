@@ -7,6 +7,7 @@ import streamlit as st
 from core.store.ballots import close_ballot, discard_ballot, draw_next_ballot, reopen_ballot
 from core.store.simulated import simulate_votes
 from core.views.collect import CollectView, Stage
+from core.views.words import many
 from ui import ballot_files, cache, frame, uploads
 
 project = frame.project()
@@ -21,7 +22,9 @@ def timeline() -> None:
         for stage in view.stages:
             with st.container(border=True, width=150):
                 st.markdown(f"{icons[stage.state]} **Ballot {stage.number}**")
-                st.caption(f"{stage.n_items:,} items  \n{stage.n_comparisons:,} comparisons  \n{said(stage)}")
+                st.caption(
+                    f"{many(stage.n_items, 'item')}  \n{many(stage.n_comparisons, 'comparison')}  \n{said(stage)}"
+                )
 
 
 def said(stage: Stage) -> str:
@@ -29,24 +32,25 @@ def said(stage: Stage) -> str:
     if stage.progress is None:
         return "planned"
     if stage.state == "closed":
-        return f"closed, {stage.progress.votes:,} votes"
+        simulated = ", simulated" if stage.progress.simulated else ""
+        return f"closed, {many(stage.progress.votes, 'vote')}{simulated}"
     return f"open, {stage.progress.share:.0%} voted"
 
 
 def progress(stage: Stage) -> None:
     """How far the open ballot is."""
     p = stage.progress
-    text = f"{p.votes:,} of {p.wanted:,} votes"
+    text = f"{p.answered:,} of {p.wanted:,} comparisons have a vote; {many(p.votes, 'vote')} in all"
     if p.simulated:
-        text += f", {p.simulated:,} of them by simulated voters"
-    st.progress(min(p.share, 1.0), text=text)
-    uneven = (
-        f" Their votes are as uneven as if {p.effective_voters:.1f} voters had given equally many (1/Σp²)."
-        if p.effective_voters
-        else ""
-    )
+        text += f", {p.simulated:,} by simulated voters"
+    st.progress(p.share, text=text)
     figures = (
-        ("Voters", f"{p.voters:,}", "Who gave at least one counted vote." + uneven),
+        ("Voters", f"{p.voters:,}", "Who gave at least one counted vote."),
+        (
+            "Effective voters",
+            "–" if p.effective_voters is None else f"{p.effective_voters:.1f}",
+            "The votes are as uneven as if so many voters had given equally many (1/Σp²).",
+        ),
         ("Largest share of a voter", percent(p.top_share), "A single opinion should not carry a ballot."),
         (
             "Items short of votes",
@@ -82,7 +86,7 @@ def close(stage: Stage) -> None:
     for warning in view.warnings:
         st.warning(frame.plain(warning), icon=":material/lightbulb:")
     complete = not view.warnings
-    sure = complete or st.checkbox("Close it all the same", key=f"sure-{project.revision}")
+    sure = complete or st.checkbox("Close it all the same", key=f"sure-{project.id}-{project.revision}")
     with st.container(horizontal=True):
         frame.command_button(
             f"Close ballot {stage.number}",
@@ -113,7 +117,7 @@ def open_ballot(stage: Stage) -> None:
     ballot_files.downloads(store, project, stage.ballot, view.settings)
     st.markdown("##### 2. Take the votes back")
     uploads.upload_box(store, project)
-    if project.may_simulate and stage.progress.votes < stage.progress.wanted:
+    if project.may_simulate and not stage.progress.is_complete:
         st.caption("Or, in a demo or trial project:")
         frame.command_button(
             "Let simulated voters answer this ballot",
@@ -157,14 +161,16 @@ if view.plan is None:
     st.stop()
 stage = view.open_stage
 if stage is not None:
-    votes = f"{stage.progress.votes:,} of {stage.progress.wanted:,} votes are in"
-    st.markdown(f"**Ballot {stage.number} of {len(view.stages)} is open: {votes}.**")
+    answered = f"{stage.progress.answered:,} of {stage.progress.wanted:,} comparisons have a vote"
+    st.markdown(f"**Ballot {stage.number} of {len(view.stages)} is open: {answered}.**")
 elif view.next_number is None:
     st.markdown("**All ballots are closed: the scores are final.**")
 elif view.next_number == 1:
     st.markdown("**No ballot is drawn yet.** Drawing it fixes the token lists and the plan.")
 else:
     st.markdown(f"**Ballot {view.next_number - 1} is closed.** The next one keeps the best of its items.")
+if any(stage.progress and stage.progress.simulated for stage in view.stages):
+    st.warning("Some of these votes were given by simulated voters.", icon=":material/science:")
 timeline()
 if stage is not None:
     open_ballot(stage)

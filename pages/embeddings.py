@@ -34,9 +34,13 @@ if mine:
             "imported (UTC)": moment(embedding.imported_at),
         }
         if view.n_tokens:
-            row |= {"tokens covered": f"{covered[embedding.id].covered} of {view.n_tokens}"}
+            found = covered[embedding.id]
+            row |= {"tokens covered": "–" if found.problem else f"{found.covered} of {view.n_tokens}"}
         rows.append(row)
     st.dataframe(rows, hide_index=True, alt="Embeddings of the project")
+    for found in view.coverage:
+        if found.problem:
+            st.error(frame.plain(f"{found.name}: {found.problem}"))
     for embedding in mine:
         for note in embedding.info.get("notes", []):
             st.caption(frame.plain(f"{embedding.name}: {note}"))

@@ -8,6 +8,7 @@ from core import charts
 from core.store.library import read_embeddings
 from core.views.evaluate import FIGURES, EvaluateView
 from core.views.scores import pair_label
+from core.views.words import many
 from ui import cache, frame
 
 project = frame.project()
@@ -42,19 +43,22 @@ if view.dataset.empty:
 
 
 def headline() -> None:
-    overall = view.table[view.table["area"] == "all"].dropna(subset=["ρ_w"])
-    if overall.empty:
+    leaders = view.leaders
+    on = "the items that all cover" if len(view.common) else ""
+    if leaders.empty:
         st.markdown("**No embedding can be compared: see the reasons below.**")
-    elif len(overall) == 1:
-        row = overall.iloc[0]
+    elif len(view.overall) == 1:
+        row = leaders.iloc[0]
         st.markdown(
             f"**{frame.plain(row['embedding'])} reaches ρ_w = {row['ρ_w']:.3f} and τ_w = {row['τ_w']:.3f}** "
             f"on {row['covered']:,} of {row['items']:,} items."
         )
     else:
-        row = overall.sort_values("ρ_w", ascending=False).iloc[0]
-        leader = f"{frame.plain(row['embedding'])}, {row['ρ_w']:.3f}"
-        st.markdown(f"**Highest ρ_w: {leader}** on {row['covered']:,} of {row['items']:,} items.")
+        row = leaders.iloc[0]
+        names = " and ".join(map(frame.plain, leaders["embedding"]))
+        st.markdown(f"**Highest ρ_w: {names}, {row['ρ_w']:.3f}** on {on or many(row['covered'], 'item')}.")
+    for problem in view.problems:
+        st.error(frame.plain(problem))
     about = view.dataset.attrs
     if about["simulated_votes"]:
         st.warning("The dataset holds votes of simulated voters.", icon=":material/science:")
@@ -74,7 +78,7 @@ def tables() -> None:
     config["coverage"] = st.column_config.ProgressColumn(
         format="percent", min_value=0, max_value=1, help="Share of the items both of whose tokens the embedding has."
     )
-    overall = view.table[view.table["area"] == "all"].drop(columns="area")
+    overall = view.overall.drop(columns="area")
     st.dataframe(overall, hide_index=True, column_config=config, alt="Embeddings over all areas")
     st.caption(
         f"By {view.dataset.attrs['votes']:,} votes. No intervals yet: a plain bootstrap over voters is known to miss "
@@ -86,9 +90,7 @@ def tables() -> None:
         shown = view.common.drop(columns=["area", "covered", "coverage"])
         st.dataframe(shown, hide_index=True, column_config=config, alt="Embeddings over their common items")
     st.subheader("By area")
-    st.dataframe(
-        view.table[view.table["area"] != "all"], hide_index=True, column_config=config, alt="Embeddings by area"
-    )
+    st.dataframe(view.by_area, hide_index=True, column_config=config, alt="Embeddings by area")
     for reason in view.undefined:
         st.caption("Blank: " + frame.plain(reason))
     st.download_button(
@@ -99,8 +101,10 @@ def tables() -> None:
 def disagreements() -> None:
     st.subheader("Where people and embedding disagree")
     names = [evaluation.model for evaluation in view.evaluations]
-    name = names[0] if len(names) == 1 else st.selectbox("Embedding", names, key=f"model-{project.id}")
-    evaluation = view.evaluations[names.index(name)]
+    chosen = 0
+    if len(names) > 1:
+        chosen = st.selectbox("Embedding", range(len(names)), format_func=names.__getitem__, key=f"model-{project.id}")
+    evaluation = view.evaluations[chosen]
     worst = evaluation.worst(15)
     left, right = st.columns(2, gap="large")
     with left:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import re
+from functools import partial
 
 import streamlit as st
 
 from core.dataset import for_gensim, to_csv, to_json, to_tsv
-from core.views.scores import ScoresView
+from core.errors import RunoffError
+from core.views.scores import ScoresView, file_stem
+from core.views.words import many
 from ui import cache, frame
 
 project = frame.project()
@@ -22,32 +24,61 @@ if dataset.empty:
 
 about = dataset.attrs
 n_ballots = max(about["ballots_closed"], 1)
-ballots = "1 ballot" if n_ballots == 1 else f"{n_ballots} ballots"
-st.markdown(f"**{len(dataset):,} items with scores, from {about['votes']:,} votes in {ballots}.**")
+st.markdown(
+    f"**{many(len(dataset), 'item')} with scores, from {many(about['votes'], 'vote')} in {many(n_ballots, 'ballot')}.**"
+)
 if about["provisional"]:
-    st.info("Provisional: not all ballots are closed. The files say so.", icon=":material/hourglass_top:")
+    st.info(
+        "Provisional: not all ballots are closed. File names and description say so.", icon=":material/hourglass_top:"
+    )
 if about["simulated_votes"]:
-    st.warning("The dataset holds votes of simulated voters. The description says so.", icon=":material/science:")
+    st.warning(
+        "The dataset holds votes of simulated voters. File names and description say so.", icon=":material/science:"
+    )
 
-slug = re.sub(r"[^a-z0-9]+", "-", project.name.casefold()).strip("-") or "dataset"
-stem = f"{slug}-provisional" if about["provisional"] else slug
+stem = file_stem(about)
 FILES = (
-    ("CSV", to_csv(dataset), f"{stem}.csv", "text/csv", "For programs. Reads back exactly."),
-    ("TSV", to_tsv(dataset), f"{stem}.tsv", "text/tab-separated-values", "The same, with tabs."),
-    ("Description (JSON)", to_json(about), f"{stem}.json", "application/json",
-     "What the scores mean: notion, estimator, scale, interval, plan, seeds, versions. Keep it beside the CSV."),
-    ("For gensim", for_gensim(dataset), f"{stem}-gensim.tsv", "text/tab-separated-values",
-     "For gensim's evaluate_word_pairs: two words and a score a line."),
-    ("For a spreadsheet (CSV)", to_csv(dataset, spreadsheet=True), f"{stem}-spreadsheet.csv", "text/csv",
-     "Tokens that a spreadsheet would take for a formula get an apostrophe. Not for programs."),
-)  # fmt: skip
-for label, data, filename, mime, help_text in FILES:
+    ("CSV", partial(to_csv, dataset), f"{stem}.csv", "text/csv", "For programs. Reads back exactly."),
+    ("TSV", partial(to_tsv, dataset), f"{stem}.tsv", "text/tab-separated-values", "The same, with tabs."),
+    (
+        "Description (JSON)",
+        partial(to_json, about),
+        f"{stem}.json",
+        "application/json",
+        "What the scores mean: notion, estimator, scale, interval, plan, seeds, versions. Keep it beside the CSV.",
+    ),
+    (
+        "For gensim",
+        partial(for_gensim, dataset),
+        f"{stem}-gensim.tsv",
+        "text/tab-separated-values",
+        "For gensim's evaluate_word_pairs: two words and a score a line.",
+    ),
+    (
+        "For a spreadsheet (CSV)",
+        partial(to_csv, dataset, spreadsheet=True),
+        f"{stem}-spreadsheet.csv",
+        "text/csv",
+        "Tokens that a spreadsheet would take for a formula get an apostrophe. Not for programs.",
+    ),
+)
+for label, make, filename, mime, about_file in FILES:
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        try:
+            data, problem = make(), ""
+        except RunoffError as error:
+            data, problem = b"", str(error)
         st.download_button(
-            label, data, filename, mime, icon=":material/download:", on_click="ignore",
+            label,
+            data,
+            filename,
+            mime,
+            icon=":material/download:",
+            on_click="ignore",
             type="primary" if label == "CSV" else "secondary",
-        )  # fmt: skip
-        st.caption(help_text)
+            disabled=bool(problem),
+        )
+        st.caption(frame.plain(problem or about_file))
 st.subheader("What is in it")
 st.caption("Columns: area, token_a, token_b, score, rank, lower, upper (90 % interval of the score), votes, ballots.")
 st.dataframe(dataset.head(10), hide_index=True, alt="The first ten rows of the dataset")

@@ -20,7 +20,7 @@ locked = bool(overview.ballots)
 
 st.title("Plan")
 if overview.n_items < 2:
-    st.markdown("**A plan needs items, and there are none yet.**")
+    st.markdown("**A plan needs two items at least: three tokens in one area, or two areas.**")
     frame.link("tokens", "**Next: add token lists**", icon=":material/arrow_forward:")
     st.stop()
 start = saved or proposed_plan(overview.n_items, project.seed)
@@ -39,8 +39,12 @@ def figures(plan: Plan, settings: PlanSettings) -> None:
             f"{plan.n_comparisons:,}",
             "One vote each; ⌈M·N(k)/2⌉ summed over the ballots (Eq. 3).",
         ),
-        ("A top item's appearances, M_top", f"{plan.top_appearances:,}", "For an item that stays to the end (Eq. 4)."),
-        ("Spread evenly, M_unif", f"{plan.uniform_appearances:.1f}", "If no ballot cut any item (2·N_comp/N)."),
+        ("Top item, M_top", f"{plan.top_appearances:,}", "How often an item that stays to the end is shown (Eq. 4)."),
+        (
+            "If even, M_unif",
+            f"{plan.uniform_appearances:.1f}",
+            "How often each item would be shown if no ballot cut any (2·N_comp/N).",
+        ),
         ("Voters' time", f"{cost.hours:,.1f} h", "N_comp times the seconds a comparison (Eq. 10)."),
         ("Money", f"{cost.total:,.2f}", paid),
     )
@@ -56,7 +60,8 @@ def figures(plan: Plan, settings: PlanSettings) -> None:
             "comparisons": plan.comparisons,
         }
     )
-    st.dataframe(table, hide_index=True, alt="The ballots of the plan")
+    whole = dict.fromkeys(table.columns, st.column_config.NumberColumn(format="localized"))
+    st.dataframe(table, hide_index=True, column_config=whole, alt="The ballots of the plan")
 
 
 def save_box(settings: PlanSettings) -> None:

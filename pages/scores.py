@@ -7,7 +7,8 @@ import streamlit as st
 
 from core import charts
 from core.dataset import to_csv
-from core.views.scores import ScoresView, line_of
+from core.views.scores import ScoresView, file_stem, line_of
+from core.views.words import many
 from ui import cache, frame
 
 project = frame.project()
@@ -26,14 +27,16 @@ def headline() -> None:
     top = dataset.iloc[0]
     n_top = int((dataset["rank"] == top["rank"]).sum())
     leader = f"{top['token_a']} – {top['token_b']}" + (f" and {n_top - 1} more, tied" if n_top > 1 else "")
-    st.markdown(f"**Most related: {frame.plain(leader)}**, by {about['votes']:,} votes on {len(dataset):,} items.")
+    st.markdown(
+        f"**Most related: {frame.plain(leader)}**, by {many(about['votes'], 'vote')} on {many(len(dataset), 'item')}."
+    )
     if about["simulated_votes"]:
         st.warning("These scores hold votes of simulated voters.", icon=":material/science:")
     if about["provisional"]:
         of = f"{about['ballots_closed']} of {about['ballots_planned']} ballots are closed"
         st.info(f"Provisional: {of}. An open ballot counts once it is closed.", icon=":material/hourglass_top:")
     if about["unscored_items"]:
-        st.info(f"{about['unscored_items']:,} items have no vote yet, so they have no score.")
+        st.info(f"{many(about['unscored_items'], 'item')} without a vote yet, and so without a score.")
     if view.interval_note:
         st.caption(frame.plain(view.interval_note))
 
@@ -72,7 +75,7 @@ def ranking() -> None:
         st.download_button(
             "Download the ranking (CSV)",
             to_csv(dataset),
-            "ranking.csv",
+            f"{file_stem(about)}.csv",
             "text/csv",
             icon=":material/download:",
             on_click="ignore",
@@ -112,7 +115,7 @@ if view.n_closed:
     with right:
         st.subheader("Rescaling")
         figure2()
-    with st.expander("x, y and ȳ of every item, ballot by ballot"):
+    if st.toggle("Show x, y and ȳ of every item, ballot by ballot", key=f"by-ballot-{project.id}"):
         st.dataframe(
             view.by_ballot[["rank", "pair", "area", "ballot", "votes", "x", "y", "mean"]].rename(columns={"mean": "ȳ"}),
             hide_index=True,

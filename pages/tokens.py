@@ -2,89 +2,88 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core.errors import RunoffError
-from core.store.areas import delete_area, save_areas
+from core.store.areas import add_areas, change_area, delete_area
 from core.tokens import TokenLists, clean_token, read_areas_file, read_pasted
 from core.views.tokens import Coverage, TokensView
 from core.views.words import many
 from ui import cache, frame
 
 project = frame.project()
-view: TokensView = cache.load_tokens(frame.store(), project)
+store = frame.store()
+view: TokensView = cache.load_tokens(store, project)
 
 
-def save(lists: TokenLists) -> None:
-    """Save areas and say what the reading noticed."""
-    for note in lists.notes[:20]:
-        frame.flash(str(note), kind="warning")
-    names = ", ".join(area.name for area in lists.areas)
-    frame.carry_out(
-        save_areas,
-        frame.store(),
-        project.id,
-        lists.areas,
-        expected_revision=frame.expected(),
-        done=f"Saved: {names}.",
-    )
-
-
-def read_and_save(reader, *args) -> None:
+def take(action, reader, *args) -> None:
+    """Read token lists and carry out what they are for; what the reading noticed is said."""
     try:
-        lists = reader(*args)
+        lists: TokenLists = reader(*args)
     except RunoffError as error:
         frame.show_error(error)
         return
-    save(lists)
+    names = ", ".join(area.name for area in lists.areas)
+    if frame.carried_out(action, lists.areas, done=f"Saved: {names}."):
+        for note in lists.notes[:20]:
+            frame.flash(str(note), kind="warning")
+        st.session_state["_areas_turn"] = st.session_state.get("_areas_turn", 0) + 1
+        st.rerun()
 
 
-def add_areas() -> None:
+def add_box() -> None:
+    """New areas by paste or from a file. The boxes are emptied once their areas are saved."""
+    key = f"{project.id}-{st.session_state.get('_areas_turn', 0)}"
     paste, file = st.tabs(["Paste", "From a file"])
-    with paste, st.form("paste", clear_on_submit=False):
-        name = st.text_input("Area", placeholder="For example: Sales & marketing", max_chars=100)
-        text = st.text_area("Tokens, one a line", height=180, placeholder="sales\nmarketing\nmachine learning")
+    with paste, st.form(f"paste-{project.id}"):
+        name = st.text_input("Area", placeholder="For example: Sales & marketing", max_chars=100, key=f"new-name-{key}")
+        text = st.text_area(
+            "Tokens, one a line", height=180, placeholder="sales\nmarketing\nmachine learning", key=f"new-text-{key}"
+        )
         if st.form_submit_button("Add area", type="primary"):
             if not clean_token(name):
                 st.error("The area has no name. Type one above the tokens.")
             else:
-                read_and_save(read_pasted, name, text)
+                take(partial(add_areas, store, project.id), read_pasted, name, text)
     with file:
         upload = st.file_uploader(
-            "CSV or TSV with the columns area and token, or a list of one token a line", type=["csv", "tsv", "txt"]
+            "CSV or TSV with the columns area and token, or a list of one token a line",
+            type=["csv", "tsv", "txt"],
+            key=f"new-file-{key}",
         )
         if upload is not None and st.button("Add these areas", type="primary"):
-            read_and_save(read_areas_file, upload.getvalue(), upload.name)
+            take(partial(add_areas, store, project.id), read_areas_file, upload.getvalue(), upload.name)
 
 
-def edit_area() -> None:
+def edit_box() -> None:
+    """One area's tokens; what is typed stays until it is saved, whatever else happens to the project."""
     names = [area.name for area in view.areas]
     name = st.selectbox("Area", names, key=f"edit-{project.id}")
     area = next(area for area in view.areas if area.name == name)
+    stored = "\n".join(area.tokens)
     text = st.text_area(
-        f"Tokens, one a line ({len(area.tokens)} tokens make {area.n_items} items)",
-        "\n".join(area.tokens),
+        f"Tokens, one a line ({many(len(area.tokens), 'token')}: {many(area.n_items, 'item')})",
+        stored,
         height=300,
-        key=f"tokens-{project.id}-{name}-{project.revision}",
+        key=f"tokens-{project.id}-{name}-{hash(stored)}",
         disabled=view.locked,
     )
     if view.locked:
         return
     with st.container(horizontal=True):
-        if st.button("Save changes", disabled=text == "\n".join(area.tokens)):
-            read_and_save(read_pasted, name, text)
+        if st.button("Save changes", disabled=text == stored):
+            take(lambda areas: change_area(store, project.id, area, areas[0].tokens), read_pasted, name, text)
         if st.button("Delete area"):
-            frame.carry_out(
-                delete_area,
-                frame.store(),
-                project.id,
-                name,
-                expected_revision=frame.expected(),
-                done=f"The area {name} is deleted. The log keeps its tokens.",
-            )
+            done = f"The area {name} is deleted. The log keeps its tokens."
+            frame.carry_out(delete_area, store, project.id, area, done=done)
 
 
 def coverage(found: Coverage) -> None:
+    if found.problem:
+        st.error(frame.plain(f"{found.name}: {found.problem}"))
+        return
     st.markdown(f"**{frame.plain(found.name)}** has {found.covered} of {found.n_tokens} tokens.")
     if len(found.missing):
         st.dataframe(found.missing, hide_index=True, alt=f"Tokens missing in {found.name}")
@@ -93,7 +92,7 @@ def coverage(found: Coverage) -> None:
 st.title("Tokens")
 if not view.areas:
     st.markdown("**A semantic area is a list of tokens that belong together. Only tokens of one area are paired.**")
-    add_areas()
+    add_box()
     st.stop()
 
 st.markdown(
@@ -119,11 +118,11 @@ for area, token, names in view.hidden:
 left, right = st.columns(2, gap="large")
 with left:
     st.subheader("The tokens of an area" if view.locked else "Edit an area")
-    edit_area()
+    edit_box()
 with right:
     if not view.locked:
         st.subheader("Add an area")
-        add_areas()
+        add_box()
     st.subheader("In the embeddings")
     if not view.coverage:
         st.caption("No embedding is loaded yet, so nothing is known of missing tokens.")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from core.platforms.batch import write_batch
 from core.store import Store
-from core.store.areas import save_areas
+from core.store.areas import add_areas
 from core.store.ballots import draw_next_ballot, read_comparisons
 from core.store.plans import PlanSettings, save_plan
 from core.store.projects import create_project
@@ -26,7 +26,7 @@ Choice = Callable[[dict[str, str]], str]
 def make_project(store: Store, *, kind: str = "real", plan: PlanSettings | None = PLAN, seed: int = 11) -> str:
     """A project of 21 items with a plan, no ballot drawn."""
     project_id = create_project(store, "Test", kind=kind, seed=seed)
-    save_areas(store, project_id, AREAS)
+    add_areas(store, project_id, AREAS)
     if plan is not None:
         save_plan(store, project_id, plan)
     return project_id

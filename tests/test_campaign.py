@@ -12,10 +12,12 @@ import pytest
 import sqlalchemy as sa
 from campaigns import AREAS, PLAN, answer_batch, draw_batch, make_project
 
+from core.dataset import read_dataset as read_written
+from core.dataset import to_csv
 from core.errors import InputError, PlanError, StoreError
 from core.platforms.batch import write_batch
 from core.store import schema as t
-from core.store.areas import delete_area, read_items, save_areas
+from core.store.areas import add_areas, change_area, delete_area, read_areas, read_items
 from core.store.ballots import (
     close_ballot,
     discard_ballot,
@@ -26,7 +28,7 @@ from core.store.ballots import (
 )
 from core.store.plans import read_plan, save_plan
 from core.store.scores import read_ballot_scores, read_dataset
-from core.store.simulated import has_simulated_votes, simulate_votes, simulated_ballots
+from core.store.simulated import has_simulated_votes, simulate_votes
 from core.store.tallies import progress_of
 from core.store.uploads import read_uploads, withdraw_upload
 from core.store.votes import accept_upload, preview_upload
@@ -258,6 +260,143 @@ def test_results_of_another_ballot_are_left_out(store):
     assert preview_upload(store, project_id, results, "old.csv").counts == {"other_ballot": 42}
 
 
+def test_another_draw_has_other_task_ids(store):
+    project_id = make_project(store)
+    first = draw_batch(store, project_id)
+    discard_ballot(store, project_id)
+    save_plan(store, project_id, replace(PLAN, task_size=6))
+    second = draw_batch(store, project_id)
+    ids = [{line.split(b",", 1)[0] for line in batch.splitlines()[1:]} for batch in (first, second)]
+    assert ids[0] & ids[1] == set()
+    assert preview_upload(store, project_id, answer_batch(first), "old.csv").counts == {"other_ballot": 42}
+
+
+def test_late_answers_are_named_with_their_ballot(store):
+    project_id = make_project(store)
+    _, results = run_ballot(store, project_id)
+    draw_next_ballot(store, project_id)
+    reasons = preview_upload(store, project_id, results, "late.csv").preview.rows["reason"]
+    assert set(reasons) == {"of ballot 1, which is closed"}
+
+
+def test_several_votes_of_a_comparison_hide_no_comparison_without_one(store):
+    project_id = make_project(store)
+    batch = draw_batch(store, project_id)
+    half = b"\n".join(batch.splitlines()[:8]) + b"\n"
+    accept_upload(store, project_id, answer_batch(half, voters=("W1",)), "one.csv")
+    accept_upload(store, project_id, answer_batch(half, voters=("W2",), tag="B"), "two.csv")
+    with store.read() as conn:
+        progress = progress_of(conn, read_ballots(store, project_id)[0].id)
+    assert (progress.votes, progress.answered, progress.wanted) == (42, 21, 42)
+    assert progress.share == 0.5
+    assert not progress.is_complete
+
+
+def test_a_repeat_counts_once_its_first_vote_is_rejected(store):
+    project_id = make_project(store)
+    batch = draw_batch(store, project_id)
+    accept_upload(store, project_id, answer_batch(batch, voters=("W1",), status="Submitted"), "one.csv")
+    accept_upload(store, project_id, answer_batch(batch, voters=("W1",), status="Submitted", tag="B"), "two.csv")
+    accept_upload(store, project_id, answer_batch(batch, voters=("W1",), status="Rejected"), "rejects-one.csv")
+    with store.read() as conn:
+        progress = progress_of(conn, read_ballots(store, project_id)[0].id)
+    assert (progress.votes, progress.rejected, progress.repeats) == (42, 42, 0)
+
+
+def test_only_voters_with_a_counted_vote_are_voters_of_the_dataset(store):
+    project_id = make_project(store)
+    batch = draw_batch(store, project_id)
+    accept_upload(store, project_id, answer_batch(batch, voters=("W1", "W2")), "one.csv")
+    accept_upload(store, project_id, answer_batch(batch, voters=("W3",), status="Rejected", tag="B"), "two.csv")
+    gone = accept_upload(store, project_id, answer_batch(batch, voters=("W4",), tag="C"), "three.csv")
+    withdraw_upload(store, project_id, gone.upload_id)
+    assert read_dataset(store, project_id).attrs["voters"] == {"people": 2, "simulated": 0}
+
+
+def test_a_tie_is_no_answer_where_the_plan_has_none(store):
+    project_id = make_project(store, kind="trial", plan=replace(PLAN, ties_allowed=False))
+    batch = draw_batch(store, project_id)
+    results = answer_batch(batch, choose=lambda _: "tie")
+    assert preview_upload(store, project_id, results, "ties.csv").counts == {"unreadable": 42}
+    simulate_votes(store, project_id)
+    assert read_ballot_scores(store, project_id)["ties"].sum() == 0
+
+
+def test_a_refused_file_is_not_kept(store):
+    project_id = make_project(store)
+    results = answer_batch(draw_batch(store, project_id), choose=lambda _: "")
+    with pytest.raises(StoreError, match="no vote"):
+        accept_upload(store, project_id, results, "empty.csv")
+    assert list(store.uploads.iterdir()) == []
+
+
+def test_judgements_are_never_deleted(store):
+    project_id = make_project(store)
+    batch = draw_batch(store, project_id)
+    accept_upload(store, project_id, answer_batch(batch, status="Submitted"), "one.csv")
+    with store.read() as conn:
+        before = conn.execute(sa.select(t.judgement.c.id)).scalars().all()
+    changed = accept_upload(store, project_id, answer_batch(batch, status="Rejected"), "two.csv")
+    withdraw_upload(store, project_id, changed.upload_id)
+    with store.read() as conn:
+        assert conn.execute(sa.select(t.judgement.c.id)).scalars().all() == before
+
+
+def test_an_area_of_a_name_that_is_there_is_not_replaced(store):
+    project_id = make_project(store)
+    with pytest.raises(InputError, match="There is an area Tools already"):
+        add_areas(store, project_id, [AreaTokens("Tools", ("a", "b"))])
+    assert read_areas(store, project_id) == list(AREAS)
+
+
+@pytest.mark.parametrize("tokens", [("a", "b", "c"), ("a", "b", "c", "d", "e")])
+@pytest.mark.parametrize("n_ballots", [1, 2])
+@pytest.mark.parametrize("task_size", [1, 50])
+def test_tiny_projects_go_the_whole_way(store, tokens, n_ballots, task_size):
+    project_id = make_project(store, plan=None)
+    for area in AREAS:
+        delete_area(store, project_id, area)
+    add_areas(store, project_id, [AreaTokens("x", tokens)])
+    plan = replace(PLAN, n_ballots=n_ballots, keep=0.7, appearances=22, task_size=task_size)
+    save_plan(store, project_id, plan)
+    for _ in range(n_ballots):
+        draw_next_ballot(store, project_id)
+        batch = write_batch(read_comparisons(store, project_id, read_ballots(store, project_id)[-1].number))
+        accept_upload(store, project_id, answer_batch(batch), "results.csv")
+        close_ballot(store, project_id)
+    dataset = read_dataset(store, project_id)
+    assert len(dataset) == len(tokens) * (len(tokens) - 1) // 2
+    assert dataset["score"].notna().all()
+
+
+def test_odd_texts_come_through_the_whole_way(store):
+    tokens = (
+        "=2+3",
+        "<b>x</b>",
+        'say "hi"',
+        "a, b",
+        "$x$",
+        "&amp;",
+        "🔥 fire",
+        "ｗｉｄｅ",
+        "שלום",
+        "007",
+        "NA",
+        "a\u200db",
+    )
+    project_id = make_project(store, plan=None)
+    for area in AREAS:
+        delete_area(store, project_id, area)
+    add_areas(store, project_id, [AreaTokens("R&D <i>", tokens)])
+    save_plan(store, project_id, replace(PLAN, n_ballots=1))
+    batch = draw_batch(store, project_id)
+    accept_upload(store, project_id, answer_batch(batch), "results.csv")
+    close_ballot(store, project_id)
+    back = read_written(to_csv(read_dataset(store, project_id)))
+    assert set(back["token_a"]) | set(back["token_b"]) == set(tokens)
+    assert set(back["area"]) == {"R&D <i>"}
+
+
 def test_a_ballot_with_an_item_without_votes_cannot_close(store):
     project_id = make_project(store)
     batch = draw_batch(store, project_id)
@@ -294,8 +433,9 @@ def test_the_order_of_life_is_kept(store):
     with pytest.raises(StoreError, match="still open"):
         draw_next_ballot(store, project_id)
     for change in (
-        lambda: save_areas(store, project_id, [AreaTokens("x", ("a", "b"))]),
-        lambda: delete_area(store, project_id, "Tools"),
+        lambda: add_areas(store, project_id, [AreaTokens("x", ("a", "b"))]),
+        lambda: delete_area(store, project_id, AREAS[1]),
+        lambda: change_area(store, project_id, AREAS[1], ("a", "b")),
         lambda: save_plan(store, project_id, replace(PLAN, n_ballots=2)),
     ):
         with pytest.raises(StoreError, match="ballot 1 is drawn"):
@@ -350,9 +490,9 @@ def test_simulated_voters_answer_trial_projects_only_and_are_marked(store):
         simulate_votes(store, real)
     assert simulate_votes(store, trial) == 42
     close_ballot(store, trial)
-    assert has_simulated_votes(store, trial)
-    assert simulated_ballots(store, trial) == {1}
-    assert not has_simulated_votes(store, real)
+    with store.read() as conn:
+        assert has_simulated_votes(conn, trial)
+        assert not has_simulated_votes(conn, real)
     about = read_dataset(store, trial).attrs
     assert about["simulated_votes"] is True
     with store.read() as conn:
@@ -385,7 +525,7 @@ def test_simulated_voters_share_the_tasks_evenly_within_one(store):
 def test_areas_with_too_few_tokens_and_impossible_plans_are_refused(store):
     project_id = make_project(store, plan=None)
     with pytest.raises(InputError, match="fewer than two tokens"):
-        save_areas(store, project_id, [AreaTokens("One", ("alone",))])
+        add_areas(store, project_id, [AreaTokens("One", ("alone",))])
     with pytest.raises(PlanError):
         save_plan(store, project_id, replace(PLAN, n_ballots=9))
     with pytest.raises(PlanError, match="task"):

@@ -13,7 +13,7 @@ from alembic.runtime.migration import MigrationContext
 from core.errors import StaleError, StoreError
 from core.store import engine, open_store
 from core.store import schema as t
-from core.store.areas import read_areas, save_areas
+from core.store.areas import add_areas, change_area, read_areas
 from core.store.command import command
 from core.store.migrations import head
 from core.store.projects import change_project, create_project, get_project, list_projects, read_log
@@ -60,6 +60,60 @@ def test_a_backup_is_made_before_each_migration(store, monkeypatch):
     engine._open.cache_clear()
 
 
+def test_a_migration_that_rebuilds_a_table_keeps_the_rows_that_point_to_it(store, monkeypatch):
+    project_id = create_project(store, "Kept")
+    add_areas(store, project_id, [AreaTokens("x", ("a", "b", "c"))])
+
+    def rebuilds(conn):
+        columns = "id, project_id, name, position"
+        conn.execute(sa.text(f"CREATE TABLE other AS SELECT {columns} FROM area"))
+        conn.execute(sa.text("DROP TABLE area"))
+        conn.execute(sa.text("ALTER TABLE other RENAME TO area"))
+        conn.execute(sa.text("CREATE UNIQUE INDEX area_id ON area (id)"))
+        conn.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+
+    monkeypatch.setattr(engine, "HEAD", "9999")
+    monkeypatch.setattr("core.store.migrations.upgrade", rebuilds)
+    engine._open.cache_clear()
+    open_store(store.folder)
+    with store.read() as conn:
+        assert conn.execute(sa.text("SELECT count(*) FROM token")).scalar() == 3
+        assert conn.execute(sa.text("SELECT count(*) FROM item")).scalar() == 3
+
+
+def test_a_migration_that_breaks_links_is_not_made(store, monkeypatch):
+    project_id = create_project(store, "Kept")
+    add_areas(store, project_id, [AreaTokens("x", ("a", "b", "c"))])
+
+    def loses(conn):
+        conn.execute(sa.text("DELETE FROM area"))
+
+    monkeypatch.setattr(engine, "HEAD", "9999")
+    monkeypatch.setattr("core.store.migrations.upgrade", loses)
+    engine._open.cache_clear()
+    with pytest.raises(StoreError, match="would lose"):
+        open_store(store.folder)
+    assert read_areas(store, project_id) == [AreaTokens("x", ("a", "b", "c"))]
+
+
+@pytest.mark.parametrize("name", ["what?a=1", "50 % off #1", "ü ß"])
+def test_a_workspace_lies_where_it_was_asked_for(tmp_path, name):
+    opened = open_store(tmp_path / name)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [name]
+    assert (tmp_path / name / "runoff.sqlite").is_file()
+    opened.engine.dispose()
+
+
+def test_a_locked_database_is_told_in_words(store, monkeypatch):
+    project_id = create_project(store, "Busy")
+    monkeypatch.setattr(engine, "BUSY_MS", 50)
+    impatient = engine.Store(store.folder, engine.make_engine(store.folder / "runoff.sqlite"))
+    with store.write(), pytest.raises(StoreError, match="locked"):
+        create_project(impatient, "Other")
+    assert [project.id for project in list_projects(store)] == [project_id]
+    impatient.engine.dispose()
+
+
 def test_a_failed_migration_leaves_the_database_as_it_was(store, monkeypatch):
     def breaks(conn):
         conn.execute(sa.text("DROP TABLE judgement"))
@@ -97,14 +151,14 @@ def test_a_workspace_that_cannot_be_made_is_told_in_words(tmp_path):
 
 def test_every_command_raises_the_revision_and_is_logged(store):
     project_id = create_project(store, "  My   words ", seed=5)
-    save_areas(store, project_id, [AreaTokens("x", ("a", "b"))])
+    add_areas(store, project_id, [AreaTokens("x", ("a", "b"))])
     project = get_project(store, project_id)
     change_project(store, project_id, name="Other", notion="similarity", expected_revision=project.revision)
     assert get_project(store, project_id).revision == 3
     entries = read_log(store, project_id)
     assert [(entry["revision"], entry["action"]) for entry in entries] == [
         (3, "change project"),
-        (2, "save areas"),
+        (2, "add areas"),
         (1, "create project"),
     ]
     assert entries[2]["detail"]["name"] == "My words"
@@ -112,10 +166,13 @@ def test_every_command_raises_the_revision_and_is_logged(store):
 
 def test_a_stale_edit_is_refused_and_changes_nothing(store):
     project_id = create_project(store, "One")
-    save_areas(store, project_id, [AreaTokens("x", ("a", "b"))])
+    add_areas(store, project_id, [AreaTokens("x", ("a", "b"))])
     with pytest.raises(StaleError, match="changed in the meantime"):
-        save_areas(store, project_id, [AreaTokens("x", ("c", "d"))], expected_revision=1)
+        change_project(store, project_id, name="Two", notion="relatedness", expected_revision=1)
+    with pytest.raises(StaleError, match="area x was changed in the meantime"):
+        change_area(store, project_id, AreaTokens("x", ("a",)), ("c", "d"))
     assert read_areas(store, project_id) == [AreaTokens("x", ("a", "b"))]
+    assert get_project(store, project_id).name == "One"
     assert get_project(store, project_id).revision == 2
 
 

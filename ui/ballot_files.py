@@ -28,7 +28,7 @@ def page_for(settings: PlanSettings, project: Project, n_comparisons: int, targe
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
-def _batch(_store: Store, folder: str, project_id: str, ballot_code: str, number: int) -> tuple[bytes, int, dict]:
+def _batch(_store: Store, folder: str, project_id: str, drawn_at: str, number: int) -> tuple[bytes, int, dict]:
     """The batch file, the most comparisons of a task, and the cells of the first task."""
     comparisons = COMPARISONS.check(read_comparisons(_store, project_id, number))
     data = write_batch(comparisons)
@@ -42,7 +42,7 @@ def _batch(_store: Store, folder: str, project_id: str, ballot_code: str, number
 
 def downloads(store: Store, project: Project, ballot: Ballot, settings: PlanSettings) -> None:
     """Buttons for the batch and the templates, and the preview of a task."""
-    data, widest, row = _batch(store, str(store.folder), project.id, ballot.code, ballot.number)
+    data, widest, row = _batch(store, str(store.folder), project.id, ballot.drawn_at, ballot.number)
     with st.container(horizontal=True):
         st.download_button(
             "Batch (CSV)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -121,10 +122,19 @@ def show_flash() -> None:
         shows[kind](plain(message))
 
 
+_MARKS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&])")
+# Markdown draws these as arrows and dashes; an invisible joiner between their characters keeps them as they are.
+_TYPOGRAPHY = re.compile(r"<->|<-|->|--|>=|<=|~=|!=|==")
+
+
 def plain(text: str) -> str:
-    """A text that Markdown shows as it is: tokens may hold anything."""
-    marks = "\\`*_{}[]()<>#+-.!|~$:&"
-    return "".join("\\" + character if character in marks else character for character in text)
+    """A text that Markdown shows as it is: tokens may hold anything.
+
+    >>> plain("*a* $x$")
+    '\\\\*a\\\\* \\\\$x\\\\$'
+    """
+    joined = _TYPOGRAPHY.sub(lambda match: "\u2060".join(match[0]), text)
+    return _MARKS.sub(r"\\\1", joined)
 
 
 def show_error(error: RunoffError) -> None:
@@ -137,19 +147,28 @@ def show_error(error: RunoffError) -> None:
         st.error(plain(str(error)))
 
 
-def carry_out(action: Callable[..., Any], *args: Any, done: str | Callable[[Any], str], **kwargs: Any) -> None:
-    """Send one command, say what happened, and draw the page anew. An error is shown in place."""
+def carried_out(action: Callable[..., Any], *args: Any, done: str | Callable[[Any], str], **kwargs: Any) -> bool:
+    """Send one command and leave its message for the next run; an error that can be mended here is shown in place.
+
+    True where the page should be drawn anew.
+    """
     try:
         result = action(*args, **kwargs)
     except StaleError as error:
         flash(str(error), kind="warning")
     except RunoffError as error:
         show_error(error)
-        return
+        return False
     else:
         flash(done if isinstance(done, str) else done(result))
     changed_here()
-    st.rerun()
+    return True
+
+
+def carry_out(action: Callable[..., Any], *args: Any, done: str | Callable[[Any], str], **kwargs: Any) -> None:
+    """Send one command, say what happened, and draw the page anew. An error is shown in place."""
+    if carried_out(action, *args, done=done, **kwargs):
+        st.rerun()
 
 
 def command_button(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import secrets
+import shutil
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -25,7 +27,9 @@ def import_box(store: Store, project: Project) -> None:
             key=f"path-{project.id}-{_turn()}",
             help="Any size. The file is read once and may be moved afterwards.",
         )
-        if text.strip():
+        if "\0" in text:
+            st.error("A path can't hold that character.")
+        elif text.strip():
             path = Path(text.strip().strip('"')).expanduser()
             _offer(store, project, path, path.stem, {"path": str(path), "shown": str(path)})
     with upload_tab:
@@ -36,6 +40,8 @@ def import_box(store: Store, project: Project) -> None:
         )
         if file is not None:
             path = _keep(store, file)
+            if path is None:
+                return
             _offer(
                 store, project, path, Path(file.name).stem, {"path": str(path), "shown": file.name, "uploaded": True}
             )
@@ -45,15 +51,21 @@ def _turn() -> int:
     return st.session_state.setdefault("_import_turn", 0)
 
 
-def _keep(store: Store, file) -> Path:
-    """The uploaded file on disk, under a name of ours; written once a file."""
+def _keep(store: Store, file: Any) -> Path | None:
+    """The uploaded file on disk, under a name of ours; written once a file. None where there is no room for it."""
     kept = st.session_state.setdefault("_kept_uploads", {})
     if file.file_id not in kept or not kept[file.file_id].exists():
         path = store.incoming / f"upload-{secrets.token_hex(8)}"
         file.seek(0)
-        with open(path, "wb") as handle:
-            while block := file.read(1 << 22):
-                handle.write(block)
+        try:
+            with open(path, "wb") as handle:
+                shutil.copyfileobj(file, handle, 1 << 22)
+        except OSError as error:
+            path.unlink(missing_ok=True)
+            st.error(
+                f"The file can't be kept in the workspace ({error.strerror}). Make room, or import it by its path."
+            )
+            return None
         kept[file.file_id] = path
     return kept[file.file_id]
 
@@ -72,7 +84,11 @@ def _offer(store: Store, project: Project, path: Path, stem: str, params: dict) 
         if not name.strip():
             st.error("The embedding has no name. Type one.")
             return
-        job_id = jobs.start(store, "import_embedding", {**params, "name": name.strip()}, project_id=project.id)
+        try:
+            job_id = jobs.start(store, "import_embedding", {**params, "name": name.strip()}, project_id=project.id)
+        except RunoffError as error:
+            frame.show_error(error)
+            return
         st.session_state.setdefault("_watched", []).append(job_id)
         st.session_state["_import_turn"] += 1
         st.rerun()
@@ -94,7 +110,7 @@ def watch(store: Store, project: Project) -> None:
         return
     for job in shown:
         if job.state == "done":
-            frame.flash(f"{job.params['name']} is imported: {job.result['n_words']:,} words.")
+            frame.flash(f"{job.result['name']} is imported: {job.result['n_words']:,} words.")
         elif job.state == "failed":
             frame.flash(f"{job.params['name']} was not imported. {job.error}", kind="warning")
         else:
@@ -107,6 +123,7 @@ def watch(store: Store, project: Project) -> None:
 
 @st.fragment(run_every=1)
 def _watch_running(store: Store, project: Project) -> None:
+    jobs.sweep(store)
     running = [job for job in jobs.project_jobs(store, project.id) if not job.ended]
     if not running:
         frame.changed_here()

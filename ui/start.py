@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import logging.handlers
 
+import sqlalchemy as sa
 import streamlit as st
 
 from core import jobs
@@ -16,15 +17,17 @@ log = logging.getLogger("runoff")
 
 
 def prepare() -> None:
-    """Open the workspace, clear what a crash left, make the demo, and load what pages will need."""
+    """Open the workspace, clear what a crash left, make the demo, and load what pages will need.
+
+    Nothing here keeps the app from starting: what goes wrong is logged, and pages say what they can't do.
+    """
     try:
         store = open_store()
-    except RunoffError as error:
-        log.error("%s", error)  # the pages say it too
-        return
-    keep_log(store)
-    jobs.sweep(store)
-    ensure_demo(store)
+        keep_log(store)
+        jobs.sweep(store)
+        ensure_demo(store)
+    except (RunoffError, OSError, sa.exc.SQLAlchemyError) as error:
+        log.error("The start is not complete.", exc_info=error)
     _warm_up()
 
 

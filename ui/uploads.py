@@ -20,12 +20,14 @@ KINDS = {
     "unknown": ("“I don't know a word here”", "will be logged; no vote"),
     "known": ("already known", "nothing happens"),
     "changed": ("changed since the last upload", "will be updated"),
+    "contradicts": ("differ from the stored answer", "nothing happens: withdraw the first upload to replace it"),
     "rejected": ("rejected assignments", "will be kept, not counted"),
     "repeat": ("the same voter again", "will be kept, not counted; the first vote counts"),
     "no_answer": ("no answer", "left out"),
     "other_ballot": ("not of this ballot", "left out"),
     "unreadable": ("unreadable", "left out"),
 }
+KEPT = 30  # previews of a session that are not read anew at each run
 _SHOWN = ["row", "kind", "reason", "voter", "assignment_id", "task_id", "n", "choice"]
 
 
@@ -63,7 +65,7 @@ def _preview(store: Store, project: Project, file: Any) -> UploadPreview | None:
             st.markdown(f"**{frame.plain(file.name)}**")
             frame.show_error(error)
             return None
-        st.session_state["_previews"] = {key: found, **dict(list(kept.items())[:4])}
+        st.session_state["_previews"] = {key: found, **dict(list(kept.items())[:KEPT])}
         return found
     return kept[key]
 
@@ -107,13 +109,11 @@ def _take(store: Store, project: Project, files: list[Any]) -> None:
 def said(name: str, accepted: Accepted) -> str:
     """What an accepted upload changed, in a sentence."""
     counts = accepted.counts
-    extra = [
-        f"{counts[kind]:,} {KINDS[kind][0]}"
-        for kind in ("changed", "rejected", "repeat", "unknown")
-        if counts.get(kind)
-    ]
-    more = f" Also kept: {', '.join(extra)}." if extra else ""
-    return f"{name}: {many(counts.get('new', 0), 'new vote')} of {many(accepted.n_voters, 'voter')} count now.{more}"
+    new = counts.get("new", 0)
+    parts = [f"{many(new, 'new vote')} of {many(accepted.n_voters, 'voter')}"] if new else []
+    kinds = ("changed", "rejected", "repeat", "unknown")
+    parts += [f"{counts[kind]:,} {KINDS[kind][0]}" for kind in kinds if counts.get(kind)]
+    return f"{name} is taken: {', '.join(parts)}."
 
 
 def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], open_number: int | None) -> None:

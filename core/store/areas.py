@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import sqlalchemy as sa
 
-from ..errors import InputError, StoreError
+from ..errors import InputError, StaleError, StoreError
 from ..items import all_pairs
 from ..tables import ITEMS
 from ..tokens import AreaTokens
@@ -31,10 +31,11 @@ def refuse_after_draw(conn: sa.Connection, project_id: str, what: str) -> None:
 def read_areas(store: Store, project_id: str) -> list[AreaTokens]:
     """The project's areas in order, each with its tokens in order."""
     with store.read() as conn:
-        return _areas(conn, project_id)
+        return areas_of(conn, project_id)
 
 
-def _areas(conn: sa.Connection, project_id: str) -> list[AreaTokens]:
+def areas_of(conn: sa.Connection, project_id: str) -> list[AreaTokens]:
+    """The project's areas in order, each with its tokens in order."""
     query = (
         sa.select(t.area.c.name, t.token.c.text)
         .join(t.token, t.token.c.area_id == t.area.c.id, isouter=True)
@@ -49,29 +50,51 @@ def _areas(conn: sa.Connection, project_id: str) -> list[AreaTokens]:
     return [AreaTokens(name, tuple(texts)) for name, texts in tokens.items()]
 
 
-def save_areas(
-    store: Store, project_id: str, areas: Sequence[AreaTokens], *, expected_revision: int | None = None
-) -> None:
-    """Add areas; one of a name that is there replaces it. The items are made anew.
+def add_areas(store: Store, project_id: str, areas: Sequence[AreaTokens]) -> None:
+    """Add areas; the items are made anew.
 
-    Raises `InputError` for an area of fewer than two tokens, `StoreError` once ballot 1 is drawn.
+    Raises `InputError` for a name that is there already and for an area of fewer than two tokens, `StoreError`
+    once ballot 1 is drawn.
     """
-    with command(store, project_id, "save areas", expected_revision=expected_revision) as change:
-        merged = {area.name: area for area in _areas(change.conn, project_id)}
-        merged |= {area.name: area for area in areas}
+    with command(store, project_id, "add areas") as change:
+        there = areas_of(change.conn, project_id)
+        taken = {area.name for area in there} & {area.name for area in areas}
+        if taken:
+            names = ", ".join(sorted(taken))
+            raise InputError(f"There is an area {names} already. Edit it instead, or give the new one another name.")
         change.detail = {"areas": {area.name: list(area.tokens) for area in areas}}
-        _replace(change, list(merged.values()))
+        _replace(change, [*there, *areas])
 
 
-def delete_area(store: Store, project_id: str, name: str, *, expected_revision: int | None = None) -> None:
-    """Delete an area with its tokens and items; the log keeps the tokens."""
-    with command(store, project_id, "delete area", expected_revision=expected_revision) as change:
-        areas = _areas(change.conn, project_id)
-        gone = [area for area in areas if area.name == name]
-        if not gone:
-            raise StoreError(f"There is no area {name!r} in this project.")
-        change.detail = {"area": name, "tokens": list(gone[0].tokens)}
-        _replace(change, [area for area in areas if area.name != name])
+def change_area(store: Store, project_id: str, seen: AreaTokens, tokens: Sequence[str]) -> None:
+    """Give an area other tokens; the log keeps the old ones too.
+
+    `seen` is the area as it was when somebody began to edit it: `StaleError` if it is another one now.
+    """
+    with command(store, project_id, "change area") as change:
+        areas = _with(change, seen)
+        change.detail = {"area": seen.name, "tokens": list(tokens), "before": list(seen.tokens)}
+        new = AreaTokens(seen.name, tuple(tokens))
+        _replace(change, [new if area.name == seen.name else area for area in areas])
+
+
+def delete_area(store: Store, project_id: str, seen: AreaTokens) -> None:
+    """Delete an area with its tokens and items; the log keeps the tokens. `seen` as in `change_area`."""
+    with command(store, project_id, "delete area") as change:
+        areas = _with(change, seen)
+        change.detail = {"area": seen.name, "tokens": list(seen.tokens)}
+        _replace(change, [area for area in areas if area.name != seen.name])
+
+
+def _with(change: Change, seen: AreaTokens) -> list[AreaTokens]:
+    """The project's areas, if the one that somebody saw is among them unchanged."""
+    areas = areas_of(change.conn, change.project_id)
+    if seen not in areas:
+        raise StaleError(
+            f"The area {seen.name} was changed in the meantime, perhaps in another tab. "
+            "The page now shows how it stands; do it again if it is still what you want."
+        )
+    return areas
 
 
 def _replace(change: Change, areas: list[AreaTokens]) -> None:

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
-from ..ballots import draw_ballot, select_items
+from ..ballots import DrawnBallot, draw_ballot, select_items
 from ..errors import StoreError
-from ..scores import bootstrap_intervals, score_campaign
+from ..scores import BallotScores, Intervals, bootstrap_intervals, score_campaign
 from . import schema as t
 from .areas import items_of, n_items_of
-from .command import Change, command, fetch_rows, insert_one, insert_rows
+from .command import Change, check_revision, command, fetch_rows, insert_one, insert_rows, project_row
 from .comparisons import comparisons_of, insert_comparisons
 from .engine import Store, now
 from .plans import PlanSettings, settings_of
@@ -83,23 +83,16 @@ def draw_next_ballot(store: Store, project_id: str, *, expected_revision: int | 
     Ballot 1 holds all items; ballot k the N(k) items of ballot k−1 with the highest ȳ (ties at the cut by a
     seeded draw, reported). Raises `StoreError` where a ballot is open, all are drawn, or there is no plan.
     """
-    with command(store, project_id, "draw ballot", expected_revision=expected_revision) as change:
-        conn = change.conn
-        found = settings_of(conn, project_id)
-        if found is None:
-            raise StoreError("There is no plan yet. Save one on the Plan page first.")
-        plan_id, settings = found
-        ballots = ballots_of(conn, project_id)
-        number = len(ballots) + 1
-        if ballots and ballots[-1].is_open:
-            raise StoreError(f"Ballot {ballots[-1].number} is still open. Close it before the next one is drawn.")
-        plan = settings.plan(n_items_of(conn, project_id))
-        if number > plan.n_ballots:
-            raise StoreError(f"All {plan.n_ballots} ballots of the plan are drawn. The scores are final.")
-        seed = ballot_seed(change.project.seed, settings.seed, number)
-        chosen = _choose_items(conn, project_id, ballots, plan.sizes[number - 1], seed)
-        _insert_ballot(change, plan_id, settings, number, seed, chosen)
-        return number
+    with store.read() as conn:
+        project = project_row(conn, project_id)
+        check_revision(project, expected_revision)
+        due = _due(conn, project)
+    # A large draw takes seconds: nobody else need wait for it. The revision says whether it still holds.
+    size = due.settings.task_size
+    drawn = draw_ballot(due.chosen.positions, due.appearances, task_size=size, seed=due.seed)
+    with command(store, project_id, "draw ballot", expected_revision=project.revision) as change:
+        _insert_ballot(change, due, drawn)
+    return due.number
 
 
 @dataclass(frozen=True)
@@ -111,6 +104,36 @@ class _Chosen:
     entry_scores: list[float | None]
     n_tied: int = 0
     n_tied_kept: int = 0
+
+
+@dataclass(frozen=True)
+class _Due:
+    """What the next ballot will be made of."""
+
+    plan_id: int
+    settings: PlanSettings
+    number: int
+    appearances: int
+    seed: int
+    chosen: _Chosen
+
+
+def _due(conn: sa.Connection, project: sa.Row) -> _Due:
+    """What the next ballot is by the plan; `StoreError` where none can be drawn now."""
+    found = settings_of(conn, project.id)
+    if found is None:
+        raise StoreError("There is no plan yet. Save one on the Plan page first.")
+    plan_id, settings = found
+    ballots = ballots_of(conn, project.id)
+    number = len(ballots) + 1
+    if ballots and ballots[-1].is_open:
+        raise StoreError(f"Ballot {ballots[-1].number} is still open. Close it before the next one is drawn.")
+    plan = settings.plan(n_items_of(conn, project.id))
+    if number > plan.n_ballots:
+        raise StoreError(f"All {plan.n_ballots} ballots of the plan are drawn. The scores are final.")
+    seed = ballot_seed(project.seed, settings.seed, number)
+    chosen = _choose_items(conn, project.id, ballots, plan.sizes[number - 1], seed)
+    return _Due(plan_id, settings, number, plan.appearances_by_ballot[number - 1], seed, chosen)
 
 
 def _choose_items(conn: sa.Connection, project_id: str, ballots: list[Ballot], size: int, seed: int) -> _Chosen:
@@ -131,25 +154,20 @@ def _choose_items(conn: sa.Connection, project_id: str, ballots: list[Ballot], s
     return _Chosen(positions[kept], ids[kept], mean[kept].tolist(), selection.n_tied, selection.n_tied_kept)
 
 
-def _insert_ballot(
-    change: Change, plan_id: int, settings: PlanSettings, number: int, seed: int, chosen: _Chosen
-) -> None:
-    conn = change.conn
-    plan = settings.plan(n_items_of(conn, change.project_id))
-    appearances = plan.appearances_by_ballot[number - 1]
-    drawn = draw_ballot(chosen.positions, appearances, task_size=settings.task_size, seed=seed)
-    code = _code(change.project_id, number, seed)
+def _insert_ballot(change: Change, due: _Due, drawn: DrawnBallot) -> None:
+    conn, chosen = change.conn, due.chosen
+    code = _code(change.project_id, due, drawn)
     ballot_id = insert_one(
         conn,
         t.ballot,
         project_id=change.project_id,
-        plan_id=plan_id,
-        number=number,
+        plan_id=due.plan_id,
+        number=due.number,
         code=code,
         state="open",
-        protocol=settings.protocol,
-        appearances=appearances,
-        seed=seed,
+        protocol=due.settings.protocol,
+        appearances=due.appearances,
+        seed=due.seed,
         n_items=len(chosen.positions),
         n_comparisons=len(drawn.first),
         n_tied=chosen.n_tied,
@@ -159,18 +177,21 @@ def _insert_ballot(
     entries = zip([ballot_id] * len(chosen.ids), chosen.ids.tolist(), chosen.entry_scores, strict=True)
     insert_rows(conn, t.ballot_item, ["ballot_id", "item_id", "entry_score"], list(entries))
     change.detail = {
-        "ballot": number,
+        "ballot": due.number,
         "items": len(chosen.positions),
         "comparisons": len(drawn.first),
         "tasks": insert_comparisons(conn, ballot_id, code, drawn, chosen.positions, chosen.ids),
-        "seed": seed,
+        "seed": due.seed,
         "tied at the cut": chosen.n_tied,
     }
 
 
-def _code(project_id: str, number: int, seed: int) -> str:
-    digest = hashlib.sha256(f"{project_id}/{number}/{seed}".encode()).hexdigest()
-    return f"b{number}-{digest[:8]}"
+def _code(project_id: str, due: _Due, drawn: DrawnBallot) -> str:
+    """The start of the ballot's task ids: the same for the same draw, another one for any other draw."""
+    digest = hashlib.sha256(f"{project_id}/{due.number}/{due.seed}".encode())
+    for part in (drawn.first, drawn.second, drawn.task, drawn.position, drawn.flipped):
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return f"b{due.number}-{digest.hexdigest()[:8]}"
 
 
 def discard_ballot(store: Store, project_id: str, *, expected_revision: int | None = None) -> None:
@@ -189,36 +210,28 @@ def close_ballot(store: Store, project_id: str, *, expected_revision: int | None
 
     Raises `StoreError` if it has no votes, or if an item of ballot 1 has none (then it would have no score).
     """
-    with command(store, project_id, "close ballot", expected_revision=expected_revision) as change:
-        conn = change.conn
+    with store.read() as conn:
+        project = project_row(conn, project_id)
+        check_revision(project, expected_revision)
         ballot = open_ballot_of(conn, project_id)
         votes = [ballot_votes(conn, b.id) for b in ballots_of(conn, project_id)]
-        n_votes = len(votes[-1].first)
-        if n_votes == 0:
-            raise StoreError(f"Ballot {ballot.number} has no votes yet. Upload results before it is closed.")
         n_items = n_items_of(conn, project_id)
-        scored = score_campaign(votes, n_items)[-1]
-        unscored = int(np.isnan(scored.mean).sum())
-        if unscored:
-            raise StoreError(
-                f"{unscored} of {ballot.n_items} items have no vote yet, so they would have no score. "
-                "Collect more results before the ballot is closed."
-            )
-        intervals = bootstrap_intervals(
-            votes, n_items, resamples=RESAMPLES, level=LEVEL, rng=np.random.default_rng([ballot.seed, 2])
+    n_votes = len(votes[-1].first)
+    if n_votes == 0:
+        raise StoreError(f"Ballot {ballot.number} has no votes yet. Upload results before it is closed.")
+    scored = score_campaign(votes, n_items)[-1]
+    unscored = int(np.isnan(scored.mean).sum())
+    if unscored:
+        raise StoreError(
+            f"{unscored:,} of {ballot.n_items:,} items have no vote yet, so they would have no score. "
+            "Collect more results before the ballot is closed."
         )
-        positions = scored.items
-        columns = (
-            scored.x,
-            scored.y,
-            scored.mean,
-            scored.count,
-            intervals.lower[positions],
-            intervals.upper[positions],
-        )
-        _write_scores(conn, ballot.id, positions, columns, change.project_id)
-        slope = None if np.isnan(scored.slope) or ballot.number == 1 else float(scored.slope)
-        conn.execute(
+    rng = np.random.default_rng([ballot.seed, 2])
+    intervals = bootstrap_intervals(votes, n_items, resamples=RESAMPLES, level=LEVEL, rng=rng)
+    slope = None if np.isnan(scored.slope) or ballot.number == 1 else float(scored.slope)
+    with command(store, project_id, "close ballot", expected_revision=project.revision) as change:
+        _write_scores(change, ballot.id, scored, intervals)
+        change.conn.execute(
             sa.update(t.ballot)
             .where(t.ballot.c.id == ballot.id)
             .values(state="closed", closed_at=now(), slope=slope, interval_note=intervals.reason or None)
@@ -226,23 +239,28 @@ def close_ballot(store: Store, project_id: str, *, expected_revision: int | None
         change.detail = {"ballot": ballot.number, "votes": n_votes, "comparisons": ballot.n_comparisons, "slope": slope}
 
 
-def _write_scores(
-    conn: sa.Connection, ballot_id: int, positions: np.ndarray, columns: tuple[np.ndarray, ...], project_id: str
-) -> None:
-    found = conn.execute(sa.select(t.item.c.position, t.item.c.id).where(t.item.c.project_id == project_id))
-    ids = dict(found.all())
-    table = t.ballot_item
-    statement = (
-        sa.update(table)
-        .where(table.c.ballot_id == ballot_id, table.c.item_id == sa.bindparam("of_item"))
-        .values({name: sa.bindparam(f"new_{name}") for name in ("x", "y", "mean", "count", "lower", "upper")})
-    )
-    names = ("new_x", "new_y", "new_mean", "new_count", "new_lower", "new_upper")
+def _write_scores(change: Change, ballot_id: int, scored: BallotScores, intervals: Intervals) -> None:
+    query = sa.select(t.item.c.position, t.item.c.id).where(t.item.c.project_id == change.project_id)
+    ids = dict(fetch_rows(change.conn, query))
+    columns = {
+        "x": scored.x,
+        "y": scored.y,
+        "mean": scored.mean,
+        "count": scored.count,
+        "lower": intervals.lower[scored.items],
+        "upper": intervals.upper[scored.items],
+    }
     rows = []
-    for place, position in enumerate(positions.tolist()):
-        values = [None if np.isnan(column[place]) else column[place].item() for column in columns]
-        rows.append({"of_item": ids[position], **dict(zip(names, values, strict=True))})
-    conn.execute(statement, rows)
+    for place, position in enumerate(scored.items.tolist()):
+        values = {f"new_{name}": column[place].item() for name, column in columns.items()}
+        row = {name: None if np.isnan(value) else value for name, value in values.items()}
+        rows.append({"of_item": ids[position], **row})
+    statement = (
+        sa.update(t.ballot_item)
+        .where(t.ballot_item.c.ballot_id == ballot_id, t.ballot_item.c.item_id == sa.bindparam("of_item"))
+        .values({name: sa.bindparam(f"new_{name}") for name in columns})
+    )
+    change.conn.execute(statement, rows)
 
 
 def reopen_ballot(store: Store, project_id: str, *, expected_revision: int | None = None) -> None:

@@ -35,6 +35,15 @@ def project_row(conn: sa.Connection, project_id: str) -> sa.Row:
     return row
 
 
+def check_revision(row: sa.Row, expected: int | None) -> None:
+    """Raise `StaleError` if the project isn't at the revision that somebody acted on."""
+    if expected is not None and row.revision != expected:
+        raise StaleError(
+            "The project was changed in the meantime, perhaps in another tab. "
+            "The page now shows how it stands; do it again if it is still what you want."
+        )
+
+
 @contextmanager
 def command(
     store: Store, project_id: str, action: str, *, expected_revision: int | None = None, who: str = "owner"
@@ -45,11 +54,7 @@ def command(
     """
     with store.write() as conn:
         row = project_row(conn, project_id)
-        if expected_revision is not None and row.revision != expected_revision:
-            raise StaleError(
-                "The project was changed in the meantime, perhaps in another tab. "
-                "The page now shows how it stands; do it again if it is still what you want."
-            )
+        check_revision(row, expected_revision)
         change = Change(conn, row)
         yield change
         revision = row.revision + 1

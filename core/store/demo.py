@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import csv
 import shutil
-import time
 from dataclasses import asdict
 from pathlib import Path
 
 import sqlalchemy as sa
+from filelock import FileLock, Timeout
 
 from ..embeddings import import_embedding
 from ..tokens import read_areas_file
 from . import schema as t
-from .areas import items_of, save_areas
+from .areas import add_areas, items_of
 from .ballots import close_ballot, draw_next_ballot
 from .command import command
 from .engine import Store
@@ -29,7 +29,6 @@ EMBEDDING_NAME = "GloVe 6B 50d, 20,000 words"
 PLAN = PlanSettings(n_ballots=5, keep=0.5, appearances=22, task_size=10, n_voters=60, seed=1)
 CLOSED_BALLOTS = 3
 OPEN_SHARE = 0.4
-STALE_LOCK_SECONDS = 120
 
 
 def ensure_demo(store: Store) -> str | None:
@@ -44,9 +43,13 @@ def ensure_demo(store: Store) -> str | None:
         return None
     if not (DATA / "demo.bin").exists():
         return None  # installed as a package, without the demo's data
-    with _only_one(store) as mine:
-        if mine:
-            _build(store)
+    try:
+        # The lock is the system's: it is free again as soon as its process is gone, however it went.
+        with FileLock(store.folder / "demo.lock", blocking=False):
+            if not _finished(store):
+                _build(store)
+    except Timeout:
+        pass  # another process is at it
     return DEMO_ID
 
 
@@ -56,35 +59,13 @@ def _finished(store: Store) -> bool:
         return conn.execute(query).first() is not None
 
 
-class _only_one:
-    """Holds the demo's making to one process: the lock is a folder, which only one can make."""
-
-    def __init__(self, store: Store) -> None:
-        self._lock = store.incoming / "demo.lock"
-
-    def __enter__(self) -> bool:
-        if self._lock.exists() and time.time() - self._lock.stat().st_mtime > STALE_LOCK_SECONDS:
-            self._lock.rmdir()  # its process was killed
-        try:
-            self._lock.mkdir()
-        except FileExistsError:
-            self._mine = False
-        else:
-            self._mine = True
-        return self._mine
-
-    def __exit__(self, *_: object) -> None:
-        if self._mine:
-            self._lock.rmdir()
-
-
 def _build(store: Store) -> None:
     with store.write() as conn:  # what a start that was cut short left behind
         conn.execute(sa.delete(t.project).where(t.project.c.id == DEMO_ID))
     create_project(store, "Demo: jobs and skills", kind="demo", seed=DEMO_SEED, project_id=DEMO_ID)
     _add_embedding(store)
     data = (DATA / "areas.csv").read_bytes()
-    save_areas(store, DEMO_ID, read_areas_file(data, "areas.csv").areas)
+    add_areas(store, DEMO_ID, read_areas_file(data, "areas.csv").areas)
     _store_similarities(store)
     save_plan(store, DEMO_ID, PLAN)
     for _ in range(CLOSED_BALLOTS):
@@ -111,7 +92,7 @@ def _add_embedding(store: Store) -> None:
         change.detail = {"embedding": embedding_id}
         described = {**asdict(info), "name": EMBEDDING_NAME}
         record_import(change.conn, embedding_id, name=EMBEDDING_NAME, source="data/demo.bin", info=described)
-        link_embedding(change.conn, DEMO_ID, embedding_id)
+        link_embedding(change.conn, DEMO_ID, embedding_id, EMBEDDING_NAME)
 
 
 def _store_similarities(store: Store) -> None:

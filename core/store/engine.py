@@ -65,14 +65,29 @@ class Store:
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """One consistent look at the store; nothing is written."""
-        with self.engine.connect() as conn, conn.begin():
+        with _told_in_words(self), self.engine.connect() as conn, conn.begin():
             yield conn
 
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
         """One transaction that holds the write lock from its first statement: all of it happens, or nothing."""
-        with self.engine.connect().execution_options(runoff_write=True) as conn, conn.begin():
+        with (
+            _told_in_words(self),
+            self.engine.connect().execution_options(runoff_write=True) as conn,
+            conn.begin(),
+        ):
             yield conn
+
+
+@contextmanager
+def _told_in_words(store: Store) -> Iterator[None]:
+    try:
+        yield
+    except sa.exc.OperationalError as error:
+        raise StoreError(
+            f"The workspace can't do it now ({error.orig}), and nothing was changed. If it is locked, another "
+            f"program is at work in {store.folder}: try again. If the disk is full, make room."
+        ) from error
 
 
 def _set_up_connection(dbapi: Any, _record: Any) -> None:
@@ -98,7 +113,8 @@ def _begin(conn: sa.Connection) -> None:
 
 def make_engine(database: Path) -> sa.Engine:
     """An engine on a SQLite file: WAL, foreign keys, `BEGIN IMMEDIATE` for writers, full syncs."""
-    engine = sa.create_engine(f"sqlite:///{database}", connect_args={"check_same_thread": False})
+    url = sa.URL.create("sqlite", database=str(database))
+    engine = sa.create_engine(url, connect_args={"check_same_thread": False})
     sa.event.listen(engine, "connect", _set_up_connection)
     sa.event.listen(engine, "begin", _begin)
     return engine
@@ -156,9 +172,19 @@ def _migrate(store: Store, database: Path) -> None:
 
     if version is not None:
         back_up(database, store.folder / "backups", f"before-{HEAD}")
-    with store.write() as conn:
-        if schema_version(conn) != HEAD:  # another process may have been quicker
-            upgrade(conn)
+    # A migration may rebuild a table that others point to: with foreign keys on, dropping the old one would take
+    # their rows with it. The switch works outside a transaction only, so these connections have it off from the start.
+    without_keys = make_engine(database)
+    sa.event.listen(without_keys, "connect", lambda dbapi, _: dbapi.execute("PRAGMA foreign_keys=OFF"))
+    try:
+        with Store(store.folder, without_keys).write() as conn:
+            if schema_version(conn) != HEAD:  # another process may have been quicker
+                upgrade(conn)
+                broken = conn.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
+                if broken:
+                    raise StoreError(f"The migration would lose {len(broken)} links, so it was not made. Report this.")
+    finally:
+        without_keys.dispose()
 
 
 def back_up(database: Path, folder: Path, label: str) -> Path:

@@ -30,12 +30,13 @@ class Imported:
 
 
 _COLUMNS = [t.embedding.c[name] for name in Imported.__annotations__]
+_NAMED = [t.project_embedding.c.name if column.name == "name" else column for column in _COLUMNS]
 
 
 def embeddings_of(conn: sa.Connection, project_id: str) -> list[Imported]:
     """The project's embeddings, in the order they were added."""
     query = (
-        sa.select(*_COLUMNS)
+        sa.select(*_NAMED)
         .join(t.project_embedding, t.project_embedding.c.embedding_id == t.embedding.c.id)
         .where(t.project_embedding.c.project_id == project_id)
         .order_by(t.project_embedding.c.added_at, t.embedding.c.id)
@@ -76,19 +77,31 @@ def record_import(conn: sa.Connection, embedding_id: str, *, name: str, source: 
         )
 
 
-def link_embedding(conn: sa.Connection, project_id: str, embedding_id: str) -> None:
-    """Add an embedding to a project; nothing happens if it is there already."""
+def link_embedding(conn: sa.Connection, project_id: str, embedding_id: str, name: str) -> str:
+    """Add an embedding to a project, and return the name it has there.
+
+    One that is there already gets the name. A name that another embedding of the project has gets a number.
+    """
+    others = {e.name for e in embeddings_of(conn, project_id) if e.id != embedding_id}
+    free = next(n for n in (name, *(f"{name} ({k})" for k in range(2, len(others) + 3))) if n not in others)
     key = {"project_id": project_id, "embedding_id": embedding_id}
     there = sa.select(t.project_embedding.c.added_at).filter_by(**key)
     if conn.execute(there).first() is None:
-        conn.execute(sa.insert(t.project_embedding).values(**key, added_at=now()))
+        conn.execute(sa.insert(t.project_embedding).values(**key, name=free, added_at=now()))
+    else:
+        conn.execute(sa.update(t.project_embedding).filter_by(**key).values(name=free))
+    return free
 
 
 def add_embedding(store: Store, project_id: str, embedding_id: str) -> None:
     """Use an embedding of the workspace in a project."""
     with command(store, project_id, "add embedding") as change:
-        change.detail = {"embedding": embedding_id}
-        link_embedding(change.conn, project_id, embedding_id)
+        query = sa.select(t.embedding.c.name).where(t.embedding.c.id == embedding_id)
+        name = change.conn.execute(query).scalar_one_or_none()
+        if name is None:
+            raise StoreError("There is no such embedding in this workspace. Import it.")
+        change.detail = {"embedding": embedding_id, "name": name}
+        link_embedding(change.conn, project_id, embedding_id, name)
 
 
 def remove_embedding(store: Store, project_id: str, embedding_id: str) -> None:
@@ -106,7 +119,9 @@ def open_library(store: Store, embedding_id: str) -> Embedding:
     """An imported embedding, memory-mapped; opened once a process."""
     folder = store.embeddings / embedding_id
     if not folder.is_dir():
-        raise StoreError(f"The files of this embedding are gone from {folder}. Import it again.")
+        raise StoreError(
+            f"The files of this embedding are gone from {folder}. Import it again, or remove it on the Embeddings page."
+        )
     return _opened(folder)
 
 

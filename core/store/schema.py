@@ -100,7 +100,9 @@ project_embedding = Table(
     metadata,
     Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), primary_key=True),
     Column("embedding_id", ForeignKey("embedding.id"), primary_key=True),
+    _text("name"),  # the project's own name for it
     _text("added_at"),
+    UniqueConstraint("project_id", "name"),
     sqlite_with_rowid=False,
 )
 
@@ -167,7 +169,7 @@ ballot = Table(
     Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False),
     _to("plan"),
     Column("number", Integer, nullable=False),
-    _text("code"),  # start of its task ids, so that files of another draw are known as such
+    _text("code"),  # start of its task ids; follows from what was drawn, so that files of another draw are known
     _text("state"),
     _text("protocol"),
     Column("appearances", Integer, nullable=False),

@@ -16,7 +16,7 @@ from .areas import items_of
 from .ballots import LEVEL, Ballot, ballots_of
 from .command import fetch_rows, project_row
 from .engine import Store
-from .plans import settings_of
+from .plans import PlanSettings, settings_of
 
 
 def ballot_scores_of(conn: sa.Connection, project_id: str) -> pd.DataFrame:
@@ -42,37 +42,40 @@ def read_ballot_scores(store: Store, project_id: str) -> pd.DataFrame:
 
 
 def read_dataset(store: Store, project_id: str) -> pd.DataFrame:
+    """The project's dataset as it stands; see `dataset_of`."""
+    with store.read() as conn:
+        return dataset_of(conn, project_id)
+
+
+def dataset_of(conn: sa.Connection, project_id: str) -> pd.DataFrame:
     """The project's dataset as it stands (schema DATASET), best first, with its description in `.attrs`.
 
     An item's score is ȳ of the last closed ballot it was in. Before any ballot is closed it is x of ballot 1 by
     the votes received so far. Items without a vote are left out and counted in `.attrs["unscored_items"]`.
     """
-    with store.read() as conn:
-        project = project_row(conn, project_id)
-        ballots = ballots_of(conn, project_id)
-        dataset = build_dataset(items_of(conn, project_id), ballot_scores_of(conn, project_id), ballots)
-        found = settings_of(conn, project_id)
-        voters = _voters(conn, [b.id for b in ballots if not b.is_open] or [b.id for b in ballots])
+    project = project_row(conn, project_id)
+    ballots = ballots_of(conn, project_id)
+    dataset = build_dataset(items_of(conn, project_id), ballot_scores_of(conn, project_id), ballots)
+    found = settings_of(conn, project_id)
+    closed = [ballot for ballot in ballots if not ballot.is_open]
+    voters = _voters(conn, [ballot.id for ballot in closed or ballots])
     planned = found[1].n_ballots if found else None
-    n_closed = sum(not ballot.is_open for ballot in ballots)
-    plan = None
-    if found:
-        s = found[1]
-        appearances = list(s.appearances) if isinstance(s.appearances, tuple) else s.appearances
-        plan = {"n_ballots": s.n_ballots, "keep": s.keep, "appearances": appearances, "protocol": s.protocol}
     dataset.attrs |= {
         "project": project.name,
         "notion": project.notion,
-        "provisional": planned is None or n_closed < planned,
-        "ballots_closed": n_closed,
+        "provisional": planned is None or len(closed) < planned,
+        "ballots_closed": len(closed),
         "ballots_planned": planned,
         "estimator": "mean of rescaled Borda scores (Lombardo et al. 2020, Eqs. 1, 5, 6)",
         "scale": "Borda score of ballot 1; higher = more related; not clipped",
         "interval": {"level": LEVEL, "kind": "percentile bootstrap of the score, voters resampled"},
         "n0": 2.0,
-        "plan": plan,
-        "seeds": {"project": project.seed, "ballots": [ballot.seed for ballot in ballots]},
-        "votes": int(dataset.attrs["votes_total"]),
+        "plan": _described(found[1]) if found else None,
+        "seeds": {
+            "project": project.seed,
+            "plan": found[1].seed if found else None,
+            "ballots": [ballot.seed for ballot in ballots],
+        },
         "voters": {"people": voters["person"], "simulated": voters["simulated"]},
         "simulated_votes": voters["simulated"] > 0,
         "versions": {"runoff": __version__, "numpy": np.__version__, "pandas": pd.__version__},
@@ -80,14 +83,28 @@ def read_dataset(store: Store, project_id: str) -> pd.DataFrame:
     return dataset
 
 
+def _described(settings: PlanSettings) -> dict:
+    appearances = settings.appearances
+    return {
+        "protocol": settings.protocol,
+        "n_ballots": settings.n_ballots,
+        "keep": settings.keep,
+        "appearances": list(appearances) if isinstance(appearances, tuple) else appearances,
+        "ties_allowed": settings.ties_allowed,
+    }
+
+
 def _voters(conn: sa.Connection, ballot_ids: Sequence[int]) -> dict[str, int]:
+    """How many people and simulated voters gave a counted vote."""
     query = (
         sa.select(t.voter.c.kind, sa.func.count(sa.distinct(t.voter.c.id)))
         .join(t.assignment, t.assignment.c.voter_id == t.voter.c.id)
-        .where(t.assignment.c.ballot_id.in_(ballot_ids))
+        .join(t.judgement, t.judgement.c.assignment_id == t.assignment.c.id)
+        .join(t.question, t.question.c.id == t.judgement.c.question_id)
+        .where(t.assignment.c.ballot_id.in_(ballot_ids), t.judgement.c.status == "counted", t.question.c.role == "main")
         .group_by(t.voter.c.kind)
     )
-    return {"person": 0, "simulated": 0} | dict(conn.execute(query).fetchall())
+    return {"person": 0, "simulated": 0} | dict(fetch_rows(conn, query))
 
 
 def build_dataset(items: pd.DataFrame, scores: pd.DataFrame, ballots: Sequence[Ballot]) -> pd.DataFrame:
@@ -98,7 +115,7 @@ def build_dataset(items: pd.DataFrame, scores: pd.DataFrame, ballots: Sequence[B
     if not closed:
         with np.errstate(invalid="ignore", divide="ignore"):
             used = used.assign(mean=(used["wins"] + used["ties"] / 2) / used["votes"])
-    last = used.dropna(subset=["mean"]).groupby("item").last()
+    last = used.dropna(subset=["mean"]).groupby("item").tail(1).set_index("item")
     totals = used.assign(ballots=used["votes"] > 0).groupby("item")[["votes", "ballots"]].sum()
     frame = items.set_index("item")[["area", "token_a", "token_b"]].join(last[["mean", "lower", "upper"]], how="inner")
     frame = frame.join(totals).rename(columns={"mean": "score"}).reset_index()
@@ -107,5 +124,5 @@ def build_dataset(items: pd.DataFrame, scores: pd.DataFrame, ballots: Sequence[B
     frame = frame.astype({"votes": "int64", "ballots": "int64", "lower": "float64", "upper": "float64"})
     dataset = DATASET.check(frame[list(DATASET.columns)])
     dataset.attrs["unscored_items"] = len(items) - len(dataset)
-    dataset.attrs["votes_total"] = int(used["votes"].sum() // 2)
+    dataset.attrs["votes"] = int(used["votes"].sum() // 2)
     return dataset

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from ..errors import StoreError
 from ..voters import Panel, answer, draw_panel, exponential
 from . import schema as t
-from .ballots import ballots_of, open_ballot_of
+from .ballots import open_ballot_of
 from .command import Change, command, fetch_rows, insert_rows, next_id
 from .engine import Store, now
 from .library import embeddings_of, open_library
@@ -51,6 +51,8 @@ def simulate_votes(store: Store, project_id: str, *, share: float = 1.0, expecte
         outcome = answer(
             similarity, missing[:, 2], missing[:, 3], voter, voters, seed=seed, rng=rng, notion=change.project.notion
         )
+        if found and not found[1].ties_allowed:
+            outcome = np.where(outcome == 0.5, rng.integers(0, 2, len(outcome)), outcome)
         _write(change, ballot.id, tasks, of_task, missing, outcome)
         write_tallies(conn, ballot.id)
         change.detail = {"ballot": ballot.number, "votes": len(missing), "voters": len(np.unique(voter))}
@@ -144,24 +146,7 @@ def _write(
     insert_rows(conn, t.judgement, fields, judgements)
 
 
-def has_simulated_votes(store: Store, project_id: str) -> bool:
+def has_simulated_votes(conn: sa.Connection, project_id: str) -> bool:
     """Whether any vote of the project came from a simulated voter."""
     query = sa.select(t.voter.c.id).where(t.voter.c.project_id == project_id, t.voter.c.kind == "simulated").limit(1)
-    with store.read() as conn:
-        return conn.execute(query).first() is not None
-
-
-def simulated_ballots(store: Store, project_id: str) -> set[int]:
-    """The numbers of the ballots that hold simulated votes."""
-    with store.read() as conn:
-        found = set()
-        for ballot in ballots_of(conn, project_id):
-            query = (
-                sa.select(t.assignment.c.id)
-                .join(t.voter, t.voter.c.id == t.assignment.c.voter_id)
-                .where(t.assignment.c.ballot_id == ballot.id, t.voter.c.kind == "simulated")
-                .limit(1)
-            )
-            if conn.execute(query).first() is not None:
-                found.add(ballot.number)
-        return found
+    return conn.execute(query).first() is not None

@@ -84,13 +84,12 @@ def write_tallies(conn: sa.Connection, ballot_id: int) -> None:
     value = np.concatenate([votes.outcome, 1 - votes.outcome])
     wins, ties, losses = (np.bincount(both[value == v], minlength=n) for v in (1.0, 0.5, 0.0))
     unknowns = _unknowns(conn, ballot_id, n)
-    ids = dict(
-        conn.execute(
-            sa.select(t.item.c.position, t.item.c.id)
-            .join(t.ballot_item, t.ballot_item.c.item_id == t.item.c.id)
-            .where(t.ballot_item.c.ballot_id == ballot_id)
-        ).fetchall()
+    query = (
+        sa.select(t.item.c.position, t.item.c.id)
+        .join(t.ballot_item, t.ballot_item.c.item_id == t.item.c.id)
+        .where(t.ballot_item.c.ballot_id == ballot_id)
     )
+    ids = dict(fetch_rows(conn, query))
     rows = [
         {"of_item": ids[i], "w": int(wins[i]), "t": int(ties[i]), "l": int(losses[i]), "u": int(unknowns[i])}
         for i in votes.items.tolist()
@@ -120,13 +119,15 @@ def _unknowns(conn: sa.Connection, ballot_id: int, n: int) -> np.ndarray:
 class Progress:
     """How far a ballot has come.
 
-    `votes` counted of `wanted`; `simulated` of them; `short_items` have fewer votes than M; `top_share` is the
-    largest share of one voter, `effective_voters` is 1/Σp²; `seconds` is the median time a comparison, None
+    `answered` of `wanted` comparisons have a vote; `votes` are counted in all (more than `answered` where voters
+    answered the same comparison), `simulated` of them. `short_items` have fewer votes than M; `top_share` is the
+    largest share of one voter, `effective_voters` is 1/Σp²; `seconds` is the median time of a counted answer, None
     where no file told.
     """
 
-    votes: int
+    answered: int
     wanted: int
+    votes: int
     simulated: int
     voters: int
     short_items: int
@@ -141,7 +142,13 @@ class Progress:
 
     @property
     def share(self) -> float:
-        return self.votes / self.wanted if self.wanted else 0.0
+        """The answered share of the comparisons, 0 to 1."""
+        return self.answered / self.wanted if self.wanted else 0.0
+
+    @property
+    def is_complete(self) -> bool:
+        """Every comparison has the votes it wants."""
+        return self.answered >= self.wanted
 
     @property
     def untouched(self) -> bool:
@@ -151,54 +158,64 @@ class Progress:
 
 def progress_of(conn: sa.Connection, ballot_id: int) -> Progress:
     """The progress of one ballot, from its tallies and a few counts."""
-    bound = {"ballot": ballot_id}
-    wanted, votes = conn.execute(
-        sa.text("SELECT coalesce(sum(n_wanted), 0), coalesce(sum(n_votes), 0) FROM question WHERE ballot_id = :ballot"),
-        bound,
-    ).one()
-    items = conn.execute(
-        sa.text(
-            "SELECT b.wins + b.ties + b.losses, p.appearances FROM ballot_item b "
-            "JOIN ballot p ON p.id = b.ballot_id WHERE b.ballot_id = :ballot"
-        ),
-        bound,
-    ).fetchall()
-    by_status = conn.execute(
-        sa.text(
-            "SELECT j.status, j.source, a.voter_id, count(*) FROM judgement j "
-            "JOIN assignment a ON a.id = j.assignment_id WHERE a.ballot_id = :ballot GROUP BY 1, 2, 3"
-        ),
-        bound,
-    ).fetchall()
-    counts: dict[str, int] = {}
-    voters: dict[int, int] = {}
-    simulated = 0
-    for status, source, voter, n in by_status:
-        counts[status] = counts.get(status, 0) + n
-        if status == "counted":
-            voters[voter] = voters.get(voter, 0) + n
-            simulated += n if source == "simulated" else 0
+    q = t.question.c
+    answered = sa.func.sum(sa.case((q.n_votes < q.n_wanted, q.n_votes), else_=q.n_wanted))
+    totals = sa.select(sa.func.coalesce(answered, 0), sa.func.coalesce(sa.func.sum(q.n_wanted), 0))
+    n_answered, wanted = conn.execute(totals.where(q.ballot_id == ballot_id, q.role == "main")).one()
+    b = t.ballot_item.c
+    tallies = fetch_rows(
+        conn,
+        sa.select(b.wins + b.ties + b.losses, t.ballot.c.appearances)
+        .join(t.ballot, t.ballot.c.id == b.ballot_id)
+        .where(b.ballot_id == ballot_id),
+    )
+    counts, voters, simulated = _judgements_by_status(conn, ballot_id)
+    votes = sum(voters.values())
     shares = np.array(list(voters.values()), dtype=float) / max(votes, 1)
-    seconds = conn.execute(
-        sa.text(
-            "SELECT j.seconds FROM judgement j JOIN assignment a ON a.id = j.assignment_id "
-            "WHERE a.ballot_id = :ballot AND j.seconds IS NOT NULL"
-        ),
-        bound,
-    ).scalars()
-    known_seconds = np.fromiter(seconds, dtype=float)
     return Progress(
+        answered=int(n_answered),
+        wanted=int(wanted),
         votes=votes,
-        wanted=wanted,
         simulated=simulated,
         voters=len(voters),
-        short_items=sum(n < m for n, m in items),
-        unvoted_items=sum(n == 0 for n, _ in items),
+        short_items=sum(n < m for n, m in tallies),
+        unvoted_items=sum(n == 0 for n, _ in tallies),
         unknown=counts.get("unknown", 0),
         rejected=counts.get("rejected", 0),
         repeats=counts.get("repeat", 0),
         withdrawn=counts.get("withdrawn", 0),
         top_share=float(shares.max()) if len(shares) else None,
         effective_voters=float(1 / (shares**2).sum()) if len(shares) else None,
-        seconds=float(np.median(known_seconds)) if len(known_seconds) else None,
+        seconds=_median_seconds(conn, ballot_id),
     )
+
+
+def _judgements_by_status(conn: sa.Connection, ballot_id: int) -> tuple[dict[str, int], dict[int, int], int]:
+    """Judgements of each status, counted votes of each voter, and how many of these are simulated."""
+    j, voter = t.judgement.c, t.assignment.c.voter_id
+    query = (
+        sa.select(j.status, j.source, voter, sa.func.count())
+        .join(t.assignment, t.assignment.c.id == j.assignment_id)
+        .where(t.assignment.c.ballot_id == ballot_id)
+        .group_by(j.status, j.source, voter)
+    )
+    counts: dict[str, int] = {}
+    voters: dict[int, int] = {}
+    simulated = 0
+    for status, source, voter_id, n in fetch_rows(conn, query):
+        counts[status] = counts.get(status, 0) + n
+        if status == "counted":
+            voters[voter_id] = voters.get(voter_id, 0) + n
+            simulated += n if source == "simulated" else 0
+    return counts, voters, simulated
+
+
+def _median_seconds(conn: sa.Connection, ballot_id: int) -> float | None:
+    j = t.judgement.c
+    query = (
+        sa.select(j.seconds)
+        .join(t.assignment, t.assignment.c.id == j.assignment_id)
+        .where(t.assignment.c.ballot_id == ballot_id, j.seconds.is_not(None), j.status.in_(["counted", "unknown"]))
+    )
+    seconds = [row[0] for row in fetch_rows(conn, query)]
+    return float(np.median(seconds)) if seconds else None

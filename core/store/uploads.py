@@ -31,6 +31,12 @@ class Upload:
 
 def read_uploads(store: Store, project_id: str) -> list[Upload]:
     """Every accepted upload, the newest first, withdrawn ones too."""
+    with store.read() as conn:
+        return uploads_of(conn, project_id)
+
+
+def uploads_of(conn: sa.Connection, project_id: str) -> list[Upload]:
+    """Every accepted upload, the newest first, withdrawn ones too."""
     query = (
         sa.select(
             t.upload.c.id,
@@ -46,8 +52,7 @@ def read_uploads(store: Store, project_id: str) -> list[Upload]:
         .where(t.ballot.c.project_id == project_id)
         .order_by(t.upload.c.id.desc())
     )
-    with store.read() as conn:
-        return [Upload(*row) for row in conn.execute(query)]
+    return [Upload(*row) for row in conn.execute(query)]
 
 
 def withdraw_upload(store: Store, project_id: str, upload_id: int) -> int:

@@ -16,9 +16,11 @@ from ..platforms import read_results
 from ..tables import KNOWN
 from ..votes import Preview, classify
 from . import schema as t
-from .ballots import Ballot, comparisons_of, open_ballot_of
+from .ballots import Ballot, ballots_of, open_ballot_of
 from .command import Change, command, fetch_rows, insert_one, insert_rows, next_id
+from .comparisons import comparisons_of
 from .engine import Store, now
+from .plans import settings_of
 from .tallies import write_tallies
 
 VALUES = {"first": 1.0, "second": 0.0, "tie": 0.5}
@@ -38,8 +40,10 @@ class UploadPreview:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Answers of each kind that occurs."""
-        return {kind: n for kind, n in self.preview.counts().items() if n}
+        """Answers of each kind that occurs; changed ones that the store won't follow are `contradicts`."""
+        rows = self.preview.rows
+        kinds = rows["kind"].mask((rows["kind"] == "changed") & (rows["becomes"] == ""), "contradicts")
+        return {str(kind): int(n) for kind, n in kinds.value_counts(sort=False).items()}
 
     @property
     def takes_something(self) -> bool:
@@ -90,9 +94,14 @@ def preview_upload(store: Store, project_id: str, data: bytes, filename: str) ->
 def preview_of(conn: sa.Connection, project_id: str, ballot: Ballot, data: bytes, filename: str) -> UploadPreview:
     """What a file holds, against the store as `conn` sees it."""
     results = read_results(data, filename)
+    found = settings_of(conn, project_id)
     preview = classify(
-        results.answers, comparisons_of(conn, ballot.id, project_id), known_of(conn, ballot.id, results.platform)
+        results.answers,
+        comparisons_of(conn, ballot.id, project_id),
+        known_of(conn, ballot.id, results.platform),
+        ties_allowed=found is None or found[1].ties_allowed,
     )
+    _name_other_ballots(conn, project_id, preview.rows)
     digest = hashlib.sha256(data).hexdigest()
     query = sa.select(t.upload.c.accepted_at).where(
         t.upload.c.ballot_id == ballot.id, t.upload.c.sha256 == digest, t.upload.c.withdrawn_at.is_(None)
@@ -101,6 +110,19 @@ def preview_of(conn: sa.Connection, project_id: str, ballot: Ballot, data: bytes
     return UploadPreview(
         safe_name(filename), results.platform, ballot.number, results.n_rows, preview, results.issues, before
     )
+
+
+def _name_other_ballots(conn: sa.Connection, project_id: str, rows: pd.DataFrame) -> None:
+    """Say of answers that belong to another ballot of the project which one it is."""
+    other = rows["kind"] == "other_ballot"
+    if not other.any():
+        return
+    ballots = {b.code: b for b in ballots_of(conn, project_id)}
+    codes = rows.loc[other, "task_id"].str.rsplit("-", n=1).str[0]
+    named = codes[codes.isin(list(ballots))]
+    rows.loc[named.index, "reason"] = [
+        f"of ballot {ballots[code].number}, which is {ballots[code].state}" for code in named
+    ]
 
 
 def safe_name(filename: str) -> str:
@@ -115,13 +137,13 @@ def accept_upload(store: Store, project_id: str, data: bytes, filename: str) -> 
     The file is read against the store as it is now, so that a second tab or a second press doubles nothing.
     Raises `StoreError` if there is nothing in it to take.
     """
-    digest = _keep_bytes(store, data)
     with command(store, project_id, "accept upload") as change:
         conn = change.conn
         ballot = open_ballot_of(conn, project_id)
         found = preview_of(conn, project_id, ballot, data, filename)
         if not found.takes_something:
             raise StoreError(f"{found.filename} holds no vote that isn't in the store already. Nothing was changed.")
+        digest = _keep_bytes(store, data)
         upload_id = insert_one(
             conn,
             t.upload,
@@ -141,74 +163,119 @@ def accept_upload(store: Store, project_id: str, data: bytes, filename: str) -> 
 
 
 def _keep_bytes(store: Store, data: bytes) -> str:
-    """Write the file under its hash before the votes are taken, so that a vote is never without its source."""
+    """Write the file under its hash before its votes are in the store, so that a vote is never without its source."""
     digest = hashlib.sha256(data).hexdigest()
     target = store.uploads / digest
-    if not target.exists():
-        part = store.incoming / f"{digest}.{os.getpid()}.part"
-        with open(part, "wb") as handle:
-            handle.write(data)
-            handle.flush()
-            os.fsync(handle.fileno())
-        part.replace(target)
+    part = store.incoming / f"{digest}.{os.getpid()}.part"
+    try:
+        if not target.exists():
+            with open(part, "wb") as handle:
+                handle.write(data)
+                handle.flush()
+                os.fsync(handle.fileno())
+            part.replace(target)
+    except OSError as error:
+        raise StoreError(
+            f"The file can't be kept in {store.uploads} ({error.strerror}). Nothing was changed."
+        ) from error
     return digest
 
 
 def write_judgements(change: Change, ballot_id: int, upload_id: int, found: UploadPreview) -> int:
-    """Insert the assignments and judgements of a preview; returns the number of its voters."""
+    """Write the assignments and judgements of a preview; returns the number of voters whose votes are new or changed.
+
+    A judgement that is there already (withdrawn, or changed by this file) is brought up to date, never doubled.
+    """
     conn, rows = change.conn, found.preview.rows
     taken = rows[rows["becomes"] != ""]
     voters = voter_ids(change, taken["voter"].unique().tolist(), found.platform, "person")
-    tasks = dict(conn.execute(sa.select(t.task.c.code, t.task.c.id).where(t.task.c.ballot_id == ballot_id)).fetchall())
-    there = {
-        (voter, external): id_
-        for id_, voter, external in conn.execute(
-            sa.select(t.assignment.c.id, t.assignment.c.voter_id, t.assignment.c.external_id).where(
-                t.assignment.c.ballot_id == ballot_id
-            )
+    ids = _write_assignments(conn, ballot_id, upload_id, taken, voters)
+    keys = zip(taken["voter"].map(voters), taken["assignment_id"], strict=True)
+    columns = taken[["question_id", "answer", "seconds", "becomes"]].itertuples(index=False)
+    there = set(
+        fetch_rows(
+            conn,
+            sa.select(t.judgement.c.assignment_id, t.judgement.c.question_id)
+            .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
+            .where(t.assignment.c.ballot_id == ballot_id),
         )
-    }
-    assignments: dict[tuple[int, str], int] = {}
-    new_rows, judgements = [], []
-    free = next_id(conn, t.assignment)
-    columns = [
-        "voter",
-        "assignment_id",
-        "task_id",
-        "status",
-        "submitted_at",
-        "question_id",
-        "answer",
-        "seconds",
-        "becomes",
-    ]
-    for voter, external, code, status, submitted, question, answer, seconds, becomes in taken[columns].itertuples(
-        index=False
-    ):
-        key = (voters[voter], external)
-        if key not in assignments:
-            assignments[key] = there.get(key, free)
-            if assignments[key] == free:
-                new_rows.append(
-                    (free, ballot_id, key[0], upload_id, tasks.get(code), external, status, submitted or None)
-                )
-                free += 1
-        seconds = None if np.isnan(seconds) else float(seconds)
-        judgements.append((assignments[key], int(question), answer, VALUES.get(answer), seconds, becomes, "person"))
-    fields = ["id", "ballot_id", "voter_id", "upload_id", "task_id", "external_id", "status", "submitted_at"]
-    insert_rows(conn, t.assignment, fields, new_rows)
-    revived = [assignment for key, assignment in assignments.items() if key in there]
-    if revived:
-        update = sa.update(t.assignment).where(t.assignment.c.id == sa.bindparam("of")).values(upload_id=upload_id)
-        conn.execute(update, [{"of": assignment} for assignment in revived])
-        remove = sa.delete(t.judgement).where(
-            t.judgement.c.assignment_id == sa.bindparam("of"), t.judgement.c.question_id == sa.bindparam("about")
-        )
-        again = set(revived)
-        conn.execute(remove, [{"of": row[0], "about": row[1]} for row in judgements if row[0] in again])
+    )
+    new: list[tuple] = []
+    again: list[tuple] = []
+    for key, (question, answer, seconds, becomes) in zip(keys, columns, strict=True):
+        time = None if np.isnan(seconds) else float(seconds)
+        row = (ids[key], int(question), answer, VALUES.get(answer), time, becomes, "person")
+        (again if row[:2] in there else new).append(row)
     fields = ["assignment_id", "question_id", "answer", "value", "seconds", "status", "source"]
-    insert_rows(conn, t.judgement, fields, judgements)
+    insert_rows(conn, t.judgement, fields, new)
+    if again:
+        statement = (
+            sa.update(t.judgement)
+            .where(t.judgement.c.assignment_id == sa.bindparam("of"), t.judgement.c.question_id == sa.bindparam("on"))
+            .values({name: sa.bindparam(f"new_{name}") for name in fields[2:]})
+        )
+        names = ("of", "on", *(f"new_{name}" for name in fields[2:]))
+        conn.execute(statement, [dict(zip(names, row, strict=True)) for row in again])
+    _promote_repeats(conn, ballot_id)
     return len(voters)
+
+
+def _write_assignments(
+    conn: sa.Connection, ballot_id: int, upload_id: int, taken: pd.DataFrame, voters: dict[str, int]
+) -> dict[tuple[int, str], int]:
+    """Ids of the ballot's assignments by (voter, external id): new ones inserted, known ones brought up to date."""
+    tasks = dict(fetch_rows(conn, sa.select(t.task.c.code, t.task.c.id).where(t.task.c.ballot_id == ballot_id)))
+    columns = (t.assignment.c.voter_id, t.assignment.c.external_id, t.assignment.c.id)
+    query = sa.select(*columns).where(t.assignment.c.ballot_id == ballot_id)
+    ids = {(voter, external): id_ for voter, external, id_ in fetch_rows(conn, query)}
+    known = set(ids)
+    free = next_id(conn, t.assignment)
+    fields = ["voter", "assignment_id", "task_id", "status", "submitted_at"]
+    new: list[tuple] = []
+    again: list[dict] = []
+    for voter, external, code, status, submitted in taken[fields].drop_duplicates(fields[:2]).itertuples(index=False):
+        key = (voters[voter], external)
+        if key in known:
+            again.append({"of": ids[key], "new_status": status, "new_submitted": submitted or None, "to": upload_id})
+            continue
+        ids[key] = free
+        new.append((free, ballot_id, key[0], upload_id, tasks.get(code), external, status, submitted or None))
+        free += 1
+    names = ["id", "ballot_id", "voter_id", "upload_id", "task_id", "external_id", "status", "submitted_at"]
+    insert_rows(conn, t.assignment, names, new)
+    if again:
+        values: dict = {"status": sa.bindparam("new_status"), "submitted_at": sa.bindparam("new_submitted")}
+        statement = sa.update(t.assignment).where(t.assignment.c.id == sa.bindparam("of"))
+        conn.execute(statement.values(**values, upload_id=sa.bindparam("to")), again)
+    return ids
+
+
+def _promote_repeats(conn: sa.Connection, ballot_id: int) -> None:
+    """A repeat counts once the voter's first vote doesn't any more; of several, the earliest submitted."""
+    query = (
+        sa.select(
+            t.judgement.c.id,
+            t.assignment.c.voter_id,
+            t.judgement.c.question_id,
+            t.judgement.c.status,
+            t.judgement.c.answer,
+            t.assignment.c.submitted_at,
+        )
+        .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
+        .where(t.assignment.c.ballot_id == ballot_id, t.judgement.c.status.in_(["counted", "unknown", "repeat"]))
+    )
+    rows = pd.DataFrame(fetch_rows(conn, query), columns=["id", "voter", "question", "status", "answer", "at"])
+    repeats = rows[rows["status"] == "repeat"].sort_values(["at", "id"], na_position="last")
+    if repeats.empty:
+        return
+    standing = pd.MultiIndex.from_frame(rows.loc[rows["status"] != "repeat", ["voter", "question"]])
+    keys = pd.MultiIndex.from_frame(repeats[["voter", "question"]])
+    first = repeats[~keys.isin(standing)].drop_duplicates(["voter", "question"])
+    is_unknown = first["answer"] == "unknown"
+    for status, part in (("unknown", first[is_unknown]), ("counted", first[~is_unknown])):
+        promote = sa.update(t.judgement).where(t.judgement.c.id == sa.bindparam("of")).values(status=status)
+        if len(part):
+            conn.execute(promote, [{"of": id_} for id_ in part["id"].tolist()])
 
 
 def voter_ids(change: Change, names: list[str], platform: str, kind: str) -> dict[str, int]:

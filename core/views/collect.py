@@ -10,7 +10,8 @@ from ..store.areas import n_items_of
 from ..store.ballots import Ballot, ballots_of
 from ..store.plans import PlanSettings, settings_of
 from ..store.tallies import Progress, progress_of
-from ..store.uploads import Upload, read_uploads
+from ..store.uploads import Upload, uploads_of
+from .words import many
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ def load(store: Store, project_id: str) -> CollectView:
         ballots = {ballot.number: ballot for ballot in ballots_of(conn, project_id)}
         progress = {number: progress_of(conn, ballot.id) for number, ballot in ballots.items()}
         n_items = n_items_of(conn, project_id)
+        uploads = tuple(uploads_of(conn, project_id))
     if found is None or n_items < 2:
         return CollectView(found[1] if found else None, None, (), (), ())
     settings = found[1]
@@ -69,22 +71,20 @@ def load(store: Store, project_id: str) -> CollectView:
         Stage(number, size, comparisons, ballots.get(number), progress.get(number))
         for number, (size, comparisons) in enumerate(zip(plan.sizes, plan.comparisons, strict=True), start=1)
     )
-    view = CollectView(settings, plan, stages, tuple(read_uploads(store, project_id)), ())
-    stage = view.open_stage
-    warnings = closing_warnings(stage.progress, settings) if stage and stage.progress else ()
-    return CollectView(settings, plan, stages, view.uploads, warnings)
+    of_open = next((s.progress for s in stages if s.state == "open"), None)
+    warnings = closing_warnings(of_open, settings) if of_open else ()
+    return CollectView(settings, plan, stages, uploads, warnings)
 
 
 def closing_warnings(progress: Progress, settings: PlanSettings) -> tuple[str, ...]:
     """What a person should know before closing a ballot in this state."""
     warnings = []
-    if progress.votes < progress.wanted:
-        warnings.append(
-            f"{progress.wanted - progress.votes:,} of {progress.wanted:,} comparisons have no vote. "
-            f"{progress.short_items:,} items have fewer votes than planned."
-        )
+    if not progress.is_complete:
+        warnings.append(f"{progress.wanted - progress.answered:,} of {progress.wanted:,} comparisons have no vote.")
+    if progress.short_items:
+        warnings.append(f"{many(progress.short_items, 'item')} with fewer votes than planned.")
     if progress.unvoted_items:
-        warnings.append(f"{progress.unvoted_items:,} items have no vote at all.")
+        warnings.append(f"{many(progress.unvoted_items, 'item')} with no vote at all.")
     fair = 1 / min(settings.n_voters, max(progress.wanted // settings.task_size, 1))
     if progress.top_share is not None and progress.top_share > max(3 * fair, 0.1):
         warnings.append(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..store import Store
-from ..store.areas import n_items_of, read_areas
+from ..store.areas import areas_of, n_items_of
 from ..store.ballots import Ballot, ballots_of
 from ..store.library import embeddings_of
 from ..store.plans import settings_of
@@ -44,8 +44,9 @@ class Overview:
 
 def load(store: Store, project_id: str) -> Overview:
     """The overview of a project."""
-    areas = read_areas(store, project_id)
     with store.read() as conn:
+        areas = areas_of(conn, project_id)
+        simulated = has_simulated_votes(conn, project_id)
         embeddings = embeddings_of(conn, project_id)
         n_items = n_items_of(conn, project_id)
         found = settings_of(conn, project_id)
@@ -63,7 +64,7 @@ def load(store: Store, project_id: str) -> Overview:
             f"{many(len(areas), 'area')}, {many(n_tokens, 'token')}, {many(n_items, 'item')}",
             n_items > 1,
         ),
-        Step("plan", "Plan", f"{n_planned} ballots" if n_planned else "not saved yet", n_planned is not None),
+        Step("plan", "Plan", many(n_planned, "ballot") if n_planned else "not saved yet", n_planned is not None),
         Step("collect", "Collect", _collected(ballots, n_planned), n_planned is not None and n_closed == n_planned),
         Step("scores", "Scores", _scored(n_closed, ballots), n_closed > 0),
         Step(
@@ -82,7 +83,7 @@ def load(store: Store, project_id: str) -> Overview:
         tuple(ballots),
         n_planned,
         progress,
-        has_simulated_votes(store, project_id),
+        simulated,
         steps,
         headline,
         page,
@@ -95,17 +96,18 @@ def next_step(
 ) -> tuple[str, str, str]:
     """One sentence on where the project stands, and the next step's page and label."""
     if n_items < 2:
-        return "The project has no items yet.", "tokens", "Add token lists"
+        return "The project needs two items at least.", "tokens", "Add token lists"
     if n_planned is None:
         return f"{many(n_items, 'item')} wait for a plan.", "plan", "Make the plan"
     if not ballots:
-        return f"{many(n_planned, 'ballot')} are planned, none is drawn.", "collect", "Draw ballot 1"
+        return f"The plan has {many(n_planned, 'ballot')}, none is drawn.", "collect", "Draw ballot 1"
     last = ballots[-1]
     if last.is_open and progress is not None:
         sentence = (
-            f"Ballot {last.number} of {n_planned} is open: {progress.votes:,} of {progress.wanted:,} votes are in."
+            f"Ballot {last.number} of {n_planned} is open: "
+            f"{progress.answered:,} of {progress.wanted:,} comparisons have a vote."
         )
-        return sentence, "collect", "Close the ballot" if progress.votes >= progress.wanted else "Collect votes"
+        return sentence, "collect", "Close the ballot" if progress.is_complete else "Collect votes"
     if last.number < n_planned:
         return f"Ballot {last.number} of {n_planned} is closed.", "collect", f"Draw ballot {last.number + 1}"
     if not n_embeddings:

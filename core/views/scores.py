@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from ..store import Store
-from ..store.areas import read_items
-from ..store.ballots import Ballot, read_ballots
-from ..store.scores import read_ballot_scores, read_dataset
+from ..store.areas import items_of
+from ..store.ballots import Ballot, ballots_of
+from ..store.scores import ballot_scores_of, dataset_of
 
 
 @dataclass(frozen=True)
@@ -43,15 +44,27 @@ class ScoresView:
 
 def load(store: Store, project_id: str) -> ScoresView:
     """The scores view of a project."""
-    ballots = read_ballots(store, project_id)
-    dataset = read_dataset(store, project_id)
-    scores = read_ballot_scores(store, project_id)
-    items = read_items(store, project_id)
+    with store.read() as conn:
+        ballots = ballots_of(conn, project_id)
+        dataset = dataset_of(conn, project_id)
+        scores = ballot_scores_of(conn, project_id)
+        items = items_of(conn, project_id)
     by_ballot = _by_ballot(scores, items, dataset, [b.number for b in ballots if not b.is_open])
     rescalings = tuple(_rescaling(by_ballot, ballot) for ballot in ballots if ballot.number > 1 and not ballot.is_open)
     closed = [ballot for ballot in ballots if not ballot.is_open]
     note = closed[-1].interval_note if closed else "Intervals are computed when a ballot is closed."
     return ScoresView(dataset, by_ballot, rescalings, tuple(ballots), note)
+
+
+def file_stem(about: dict) -> str:
+    """The name of a dataset's files, without ending: the project's, and what a reader must know at once.
+
+    >>> file_stem({"project": "Jobs & skills", "provisional": True, "simulated_votes": True})
+    'jobs-skills-provisional-simulated'
+    """
+    slug = re.sub(r"[^a-z0-9]+", "-", str(about["project"]).casefold()).strip("-") or "dataset"
+    marks = {"provisional": about["provisional"], "simulated": about["simulated_votes"]}
+    return "-".join([slug, *(name for name, is_so in marks.items() if is_so)])
 
 
 def pair_label(frame: pd.DataFrame) -> pd.Series:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from ..errors import RunoffError
 from ..items import shared_pairs
 from ..store import Store
-from ..store.areas import items_of, read_areas
+from ..store.areas import areas_of, items_of
 from ..store.ballots import ballots_of
 from ..store.library import embeddings_of, open_library
 from ..tokens import AreaTokens, invisible_characters
@@ -16,12 +17,16 @@ from ..tokens import AreaTokens, invisible_characters
 
 @dataclass(frozen=True)
 class Coverage:
-    """An embedding and the project's tokens it has no usable vector for, with the reason of each."""
+    """An embedding and the project's tokens it has no usable vector for, with the reason of each.
+
+    `problem` says why the embedding can't be opened, and is empty where it can.
+    """
 
     embedding_id: str
     name: str
     n_tokens: int
     missing: pd.DataFrame  # area, token, reason
+    problem: str = ""
 
     @property
     def covered(self) -> int:
@@ -46,17 +51,22 @@ class TokensView:
 
 def load(store: Store, project_id: str) -> TokensView:
     """The tokens view of a project."""
-    areas = read_areas(store, project_id)
     with store.read() as conn:
+        areas = areas_of(conn, project_id)
         embeddings = embeddings_of(conn, project_id)
         locked = bool(ballots_of(conn, project_id))
         items = items_of(conn, project_id)
     rows = [(area.name, token) for area in areas for token in area.tokens]
     coverage = []
     for imported in embeddings:
-        reasons = open_library(store, imported.id).reasons(list(dict.fromkeys(token for _, token in rows)))
+        reasons: dict[str, str] = {}
+        problem = ""
+        try:
+            reasons = dict(open_library(store, imported.id).reasons(list(dict.fromkeys(token for _, token in rows))))
+        except RunoffError as error:
+            problem = str(error)
         missing = [(area, token, reasons[token]) for area, token in rows if token in reasons]
         frame = pd.DataFrame(missing, columns=["area", "token", "reason"])
-        coverage.append(Coverage(imported.id, imported.name, len(rows), frame))
+        coverage.append(Coverage(imported.id, imported.name, len(rows), frame, problem))
     hidden = [(area, token, tuple(names)) for area, token in rows if (names := invisible_characters(token))]
     return TokensView(tuple(areas), items, tuple(coverage), tuple(shared_pairs(areas)), tuple(hidden), locked)

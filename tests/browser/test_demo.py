@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from campaigns import answer_batch, draw_batch
 from playwright.sync_api import expect
 
 from core.store import Store, open_store
@@ -20,11 +19,13 @@ from core.store.votes import accept_upload
 from core.tokens import AreaTokens
 from tests.browser.server import Server
 from tests.browser.visitor import TITLES, Visitor
+from tests.campaigns import answer_batch, draw_batch
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 Visit = Callable[..., Visitor]
 DEMO = "Demo: jobs and skills"
+ODD_TOKENS = ("<b>**x**</b>", "$x$", ":smile:", "[a](http://b)", ":red[y]", "R&amp;D")
 
 
 def address(title: str, project: str = "demo") -> str:
@@ -52,7 +53,7 @@ def test_a_deep_link_on_a_fresh_server_shows_the_navigation(own_server: Server, 
         [re.compile(f"{title}$") for title in TITLES]
     )
     expect(visitor.picker).to_have_value(DEMO)
-    visitor.says("4 areas hold 80 tokens")
+    visitor.says(re.compile("4 areas .*80 tokens"))
 
 
 def test_no_page_scrolls_sideways_on_a_phone(server: Server, visit: Visit) -> None:
@@ -140,13 +141,14 @@ def large_embedding(path: Path, *, n_bytes: int, dimensions: int = 300) -> Path:
 
 def odd_project(store: Store) -> str:
     """A project of tokens that look like Markdown, HTML and LaTeX; ballot 1 is closed, ballot 2 open."""
-    tokens = ("<b>**x**</b>", "$x$", ":smile:", "[a](http://b)", ":red[y]", "R&amp;D")
     project_id = create_project(store, "Odd :smile: $x$ <b>**x**</b>", seed=5)
-    save_areas(store, project_id, (AreaTokens("Odd :smile: <i>*a*</i>", tokens),))
+    save_areas(store, project_id, (AreaTokens("Odd :smile: <i>*a*</i>", ODD_TOKENS),))
     save_plan(store, project_id, PlanSettings(n_ballots=2, keep=0.5, appearances=4, task_size=3, n_voters=6, seed=7))
     # The pair of the first two tokens wins whenever it is shown.
     batch = draw_batch(store, project_id)
-    accept_upload(store, project_id, answer_batch(batch, choose=lambda shown: prefer(shown, set(tokens[:2]))), "r.csv")
+    accept_upload(
+        store, project_id, answer_batch(batch, choose=lambda shown: prefer(shown, set(ODD_TOKENS[:2]))), "r.csv"
+    )
     close_ballot(store, project_id)
     draw_next_ballot(store, project_id)
     return project_id
@@ -164,9 +166,8 @@ def test_odd_tokens_are_shown_as_they_are(server: Server, visit: Visit) -> None:
     project_id = odd_project(open_store(server.workspace))
     visitor = visit(server)
     visitor.open(address("Tokens", project_id))
-    assert visitor.main.get_by_label("Tokens, one a line").input_value().splitlines()[:3] == [
-        "<b>**x**</b>", "$x$", ":smile:",
-    ]  # fmt: skip
+    # Ballot 1 is drawn, so this is the box of the area's own tokens.
+    expect(visitor.main.get_by_label("Tokens, one a line")).to_have_value("\n".join(ODD_TOKENS))
     visitor.unfold("All 15 items")
     assert visitor.cells("All items")[0][1:] == ["<b>**x**</b>", "$x$"]
     nothing_rendered(visitor)
@@ -181,8 +182,8 @@ def test_odd_tokens_are_shown_as_they_are(server: Server, visit: Visit) -> None:
     first = task.get_by_role("group").first
     expect(first.get_by_role("radio", name="Left pair")).to_be_visible()
     assert first.locator("b, i, a").count() == 0
-    expect(task.locator("body")).to_contain_text("<b>**x**</b>")
-    expect(task.locator("body")).to_contain_text("R&amp;D")
+    for text in ("<b>**x**</b>", "$x$", ":smile:", "Odd :smile: <i>*a*</i>"):
+        expect(task.locator("body")).to_contain_text(text)
     nothing_rendered(visitor)
 
 

@@ -103,7 +103,12 @@ class Visitor:
             box.press("Tab")
 
     def choose(self, label: str) -> None:
-        """Choose a radio button or a segment by its label, or check a box."""
+        """Choose a radio button or a segment by its label."""
+        with self.a_run():
+            self.main.get_by_role("radio", name=label, exact=True).click()
+
+    def check(self, label: str) -> None:
+        """Check a box by its label."""
         with self.a_run():
             self.main.get_by_text(label, exact=True).click()
 
@@ -111,15 +116,13 @@ class Visitor:
         """Open an expander."""
         self.main.get_by_text(label, exact=True).click()
 
-    def upload(self, label: str, *files: tuple[str, bytes] | Path) -> None:
-        """Put files into an upload box and wait for the run that follows."""
-        given = [
-            file if isinstance(file, Path) else {"name": file[0], "mimeType": "text/csv", "buffer": file[1]}
-            for file in files
-        ]
+    def upload(self, label: str, name: str, data: bytes) -> None:
+        """Put a file into an upload box and wait for the run that follows."""
         box = self.main.get_by_test_id("stFileUploader").filter(has=self.page.get_by_label(label))
         with self.a_run():
-            box.locator("input[type=file]").set_input_files(given)
+            box.locator("input[type=file]").set_input_files(
+                {"name": name, "mimeType": "application/octet-stream", "buffer": data}
+            )
 
     def download(self, label: str) -> bytes:
         """Press a download button; the bytes of the file."""
@@ -127,12 +130,17 @@ class Visitor:
             self.main.get_by_role("button", name=label, exact=True).click()
         return Path(caught.value.path()).read_bytes()
 
-    def cells(self, table: str) -> list[list[str]]:
-        """The cells of a table, row by row, as far as they are in view."""
+    def cells(self, table: str, n_rows: int | None = None) -> list[list[str]]:
+        """The cells of a table, row by row, as far as they are in view; waits for `n_rows` rows where given.
+
+        A table draws itself when it comes into view, some time after the run that filled it.
+        """
         region = self.main.get_by_role("region", name=table)
         region.scroll_into_view_if_needed()
-        region.get_by_role("gridcell").first.wait_for(state="attached")
+        region.locator("td[role=gridcell]").first.wait_for(state="attached")
         rows = region.locator("tbody tr")
+        if n_rows is not None:
+            expect(rows).to_have_count(n_rows)
         return rows.evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
 
     def says(self, text: str | re.Pattern[str]) -> None:

@@ -15,9 +15,9 @@ KEYS = ["project", "embeddings", "tokens", "plan", "collect", "scores", "evaluat
 
 
 def words(app) -> str:
-    """All that a page says."""
+    """All that a page says, without the side bar."""
     kinds = ("title", "markdown", "caption", "info", "warning", "success", "error", "subheader")
-    return "\n".join(str(element.value) for kind in kinds for element in getattr(app, kind)).replace("\\", "")
+    return "\n".join(str(element.value) for kind in kinds for element in getattr(app.main, kind)).replace("\\", "")
 
 
 def press(app, label: str):
@@ -106,10 +106,10 @@ def test_areas_are_pasted_edited_and_deleted(empty, visit):
 def test_a_plan_is_computed_at_once_and_saved_by_a_button(empty, visit):
     from campaigns import AREAS
 
-    from core.store.areas import save_areas
+    from core.store.areas import add_areas
 
     project_id = create_project(empty, "Words")
-    save_areas(empty, project_id, AREAS)
+    add_areas(empty, project_id, AREAS)
     app = visit("plan", project_id)
     ballots = next(box for box in app.number_input if "n_b" in box.label)
     ballots.set_value(2).run()
@@ -212,3 +212,82 @@ def _queued(store, params):
     with store.write() as conn:
         conn.execute(sa.insert(t.job).values(**row, created_at=now()))
     return "job"
+
+
+def test_what_is_typed_in_one_project_does_not_stand_in_another(empty, visit):
+    one, two = create_project(empty, "One"), create_project(empty, "Two")
+    app = visit("tokens", one)
+    app.text_area[0].set_value("k\nl").run()
+    app.sidebar.selectbox[0].set_value(two).run()
+    assert app.query_params["project"] == two
+    assert app.text_area[0].value == ""
+
+
+def test_edits_of_an_area_outlive_other_changes_of_the_project(empty, visit):
+    from campaigns import AREAS, make_project
+
+    from core.store.projects import change_project
+
+    project_id = make_project(empty)
+    app = visit("tokens", project_id)
+    editor = next(box for box in app.text_area if "cat" in box.value)
+    editor.set_value("cat\ndog\nowl").run()
+    revision = get_project(empty, project_id).revision
+    change_project(empty, project_id, name="Other", notion="relatedness", expected_revision=revision)
+    press(app, "Save changes")
+    assert read_areas(empty, project_id)[0].tokens == ("cat", "dog", "owl")
+    assert read_areas(empty, project_id)[1] == AREAS[1]
+
+
+def test_tokens_with_tabs_are_refused_with_their_rows(empty, visit):
+    project_id = create_project(empty, "Words")
+    app = visit("tokens", project_id)
+    app.text_input[0].set_value("Sea")
+    app.text_area[0].set_value("ship\nboat\tharbour\nsail")
+    press(app, "Add area")
+    assert "holds a tab" in words(app)
+    assert "row 2" in words(app)
+    assert read_areas(empty, project_id) == []
+
+
+def test_an_embedding_whose_files_are_gone_is_told_and_the_rest_works(demo, visit):
+    import shutil
+
+    from core.store.library import read_embeddings
+
+    (embedding,) = read_embeddings(demo, "demo")
+    shutil.rmtree(demo.embeddings / embedding.id)
+    for key in ("embeddings", "tokens", "evaluate"):
+        app = visit(key, "demo")
+        assert not app.exception
+        assert "are gone" in words(app), key
+    app = visit("embeddings", "demo")
+    assert [button.label for button in app.button if button.label == "Remove it"]
+
+
+def test_figures_over_all_areas_stand_apart_from_those_of_areas(demo):
+    from core.views import evaluate
+
+    view = evaluate.load(demo, "demo", 2.0, "relatedness")
+    assert len(view.overall) == 1
+    assert view.overall["items"].iloc[0] == 760
+    assert len(view.by_area) == 4
+
+
+def test_a_dataset_that_gensim_cannot_read_is_exported_all_the_same(empty, visit):
+    from campaigns import PLAN, answer_batch, draw_batch
+
+    from core.store.areas import add_areas
+    from core.store.plans import save_plan
+    from core.store.votes import accept_upload
+    from core.tokens import AreaTokens
+
+    project_id = create_project(empty, "Tags")
+    add_areas(empty, project_id, [AreaTokens("Tags", ("#a", "#b", "#c", "#d"))])
+    save_plan(empty, project_id, PLAN)
+    accept_upload(empty, project_id, answer_batch(draw_batch(empty, project_id)), "results.csv")
+    app = visit("export", project_id)
+    assert not app.exception
+    buttons = {button.label: button.disabled for button in app.get("download_button")}
+    assert buttons["CSV"] is False
+    assert set(buttons) >= {"CSV", "TSV", "Description (JSON)", "For gensim", "For a spreadsheet (CSV)"}

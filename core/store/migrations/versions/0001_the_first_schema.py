@@ -114,12 +114,14 @@ def upgrade() -> None:
         "project_embedding",
         sa.Column("project_id", sa.Text(), nullable=False),
         sa.Column("embedding_id", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
         sa.Column("added_at", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(["embedding_id"], ["embedding.id"], name=op.f("fk_project_embedding_embedding_id")),
         sa.ForeignKeyConstraint(
             ["project_id"], ["project.id"], name=op.f("fk_project_embedding_project_id"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("project_id", "embedding_id", name=op.f("pk_project_embedding")),
+        sa.UniqueConstraint("project_id", "name", name=op.f("uq_project_embedding_project_id_name")),
         sqlite_with_rowid=False,
     )
     op.create_table(

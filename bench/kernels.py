@@ -1,0 +1,63 @@
+"""The numeric kernels: drawing a ballot, the weighted rank correlation, the bootstrap of the scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.stats import weightedtau
+
+from bench.table import Line, measure
+from core.ballots import draw_comparisons
+from core.metrics import weighted_kendall
+from core.scores import bootstrap_intervals, score_campaign
+from core.scores.borda import BallotVotes
+
+
+def lines(*, quick: bool) -> Iterator[Line]:
+    """All lines of this part; `quick` makes everything a hundredth of its size."""
+    share = 100 if quick else 1
+    yield drawing(100_000 // share)
+    yield correlation(1_000_000 // share)
+    yield bootstrap(20_000 // share, 1_000 // share)
+
+
+def drawing(n_items: int, appearances: int = 20) -> Line:
+    """Drawing the comparisons of one ballot."""
+    (ours,) = measure(lambda: draw_comparisons(np.arange(n_items), appearances, rng=np.random.default_rng(1)), rounds=1)
+    return Line(f"drawing {n_items:,} items × M {appearances}", ours, limit=10.0)
+
+
+def correlation(n_items: int) -> Line:
+    """τ_w of two rankings without ties; SciPy's has other weights (1/rank, averaged over both rankings)."""
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=n_items)
+    y = x + rng.normal(size=n_items)
+    ours, other = measure(lambda: weighted_kendall(x, y), lambda: weightedtau(x, y))
+    return Line(f"weighted Kendall of {n_items:,} items", ours, other, "scipy.stats.weightedtau")
+
+
+def bootstrap(n_votes: int, resamples: int, n_voters: int = 50) -> Line:
+    """Intervals of the scores; the other is a loop that scores the campaign anew for each resample of voters."""
+    n_items = max(n_votes // 20, 10)
+    rng = np.random.default_rng(3)
+    first = rng.integers(n_items, size=n_votes)
+    second = (first + rng.integers(1, n_items, size=n_votes)) % n_items
+    voter = rng.integers(n_voters, size=n_votes)
+    outcome = rng.choice([0.0, 0.5, 1.0], size=n_votes)
+    votes = BallotVotes(np.arange(n_items), first, second, outcome, voter)
+    of_voter = [np.flatnonzero(voter == code) for code in range(n_voters)]
+
+    def plain_loop() -> None:
+        scores = []
+        for _ in range(resamples):
+            rows = np.concatenate([of_voter[code] for code in rng.integers(n_voters, size=n_voters)])
+            drawn = BallotVotes(votes.items, first[rows], second[rows], outcome[rows], voter[rows])
+            scores.append(score_campaign([drawn], n_items)[0].mean)
+        np.nanquantile(scores, (0.05, 0.95), axis=0)
+
+    def at_once() -> None:
+        bootstrap_intervals([votes], n_items, resamples=resamples, rng=np.random.default_rng(4))
+
+    ours, other = measure(at_once, plain_loop, rounds=1)
+    return Line(f"bootstrap of {n_votes:,} votes × {resamples:,}", ours, other, "plain loop")

@@ -1,0 +1,69 @@
+"""The table that `make bench` prints: a line a measurement, everything in it measured in the same run."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Line:
+    """One measurement in seconds: ours, beside another program's or a limit; `note` says what else should be known."""
+
+    what: str
+    ours: float
+    other: float | None = None
+    other_name: str = ""
+    limit: float | None = None
+    note: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        """Slower than its limit."""
+        return self.limit is not None and self.ours > self.limit
+
+    def cells(self) -> tuple[str, str, str, str]:
+        """The line as texts: what, ours, other, ratio or limit."""
+        other = "" if self.other is None else f"{duration(self.other)} {self.other_name}"
+        verdict = "" if self.other is None else f"{self.other / self.ours:.1f} × faster"
+        if self.other is not None and self.other < self.ours:
+            verdict = f"{self.ours / self.other:.1f} × slower"
+        if self.limit is not None:
+            verdict = f"{'OVER THE' if self.is_over else 'within the'} limit {duration(self.limit)}"
+        return self.what + (f" ({self.note})" if self.note else ""), duration(self.ours), other, verdict
+
+
+def duration(seconds: float) -> str:
+    """A time for people.
+
+    >>> duration(0.0123), duration(4.2)
+    ('12 ms', '4.20 s')
+    """
+    return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+def measure(*actions: Callable[[], Any], rounds: int = 3) -> list[float]:
+    """The median seconds of each action. They take turns, so that a busy machine is unfair to none of them."""
+    times: list[list[float]] = [[] for _ in actions]
+    for _ in range(rounds):
+        for action, taken in zip(actions, times, strict=True):
+            gc.collect()
+            start = time.perf_counter()
+            action()
+            taken.append(time.perf_counter() - start)
+    return [median(taken) for taken in times]
+
+
+def show(lines: Iterable[Line]) -> str:
+    """The table, in Markdown."""
+    rows = [("what", "ours", "other", "ratio or limit"), *(line.cells() for line in lines)]
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    texts = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
+    ]
+    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
+    return "\n".join([texts[0], rule, *texts[1:]])

@@ -1,0 +1,120 @@
+"""Token lists: what is kept, what is mended, what is reported, and the items they make."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import InputError
+from core.items import all_pairs, shared_pairs
+from core.tokens import AreaTokens, clean_token, invisible_characters, read_areas_file, read_pasted
+
+
+def read_case(shared, name: str):
+    return read_areas_file((shared / "cases" / name).read_bytes(), name)
+
+
+def by_area(lists) -> dict[str, tuple[str, ...]]:
+    return {area.name: area.tokens for area in lists.areas}
+
+
+def test_words_that_look_like_missing_values_stay_text(shared):
+    assert by_area(read_case(shared, "20-tokens-na.csv")) == {
+        "metals": ("NA", "anvil", "null"),
+        "words": ("nan", "None", "n/a", "candle", "N/A"),
+    }
+
+
+def test_numbers_stay_text(shared):
+    assert by_area(read_case(shared, "22-tokens-numeric.csv")) == {"numbers": ("007", "1e5", "inf", "3.10", "7")}
+
+
+def test_a_list_without_columns_is_one_area_named_after_its_file(shared):
+    lists = read_case(shared, "24-tokens-unicode.txt")
+    (area,) = lists.areas
+    assert area.name == "24-tokens-unicode"
+    assert area.tokens.count("café") == 1  # once composed, once with a combining accent
+    assert area.tokens.count("candle") == 1  # once with a space behind it
+    assert {"İzmir", "straße", "STRASSE", "שלום", "山", "ｆlute"} - set(area.tokens) in (set(), {"ｆlute"})
+    said = " ".join(map(str, lists.notes))
+    assert "ZERO WIDTH SPACE" in said
+    assert "SOFT HYPHEN" in said
+    assert said.count("was kept once") == 2
+
+
+def test_what_a_spreadsheet_would_take_for_a_formula_stays_text(shared):
+    assert by_area(read_case(shared, "25-tokens-formula.csv"))["odd"] == ("=2+3", "+1", "-er", "@home", "'tis")
+
+
+def test_files_of_spreadsheets_in_other_encodings_are_read(shared):
+    assert by_area(read_case(shared, "26-tokens-excel-semicolon.csv")) == {"meubles": ("fenêtre", "château", "œuvre")}
+    assert by_area(read_case(shared, "26b-tokens-bom.csv")) == {"tools": ("anvil", "barge")}
+
+
+def test_characters_beyond_the_first_plane_and_markup_stay_text(shared):
+    assert read_case(shared, "30-tokens-emoji.txt").areas[0].tokens == ("anvil", "fire 🔥", "😀", "não", "𠮷野家")
+    assert "<b>bold</b>" in read_case(shared, "70-markdown-tokens.txt").areas[0].tokens
+
+
+def test_columns_may_stand_in_any_order_and_case():
+    lists = read_areas_file(b"id;TOKEN;Area\n1;ship;Sea\n2;boat;Sea\n", "x.csv")
+    assert by_area(lists) == {"Sea": ("ship", "boat")}
+
+
+def test_other_columns_are_told_in_words():
+    with pytest.raises(InputError, match=r"no columns named area and token.*'word', 'group'"):
+        read_areas_file(b"word,group\na,b\n", "x.csv")
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "\t\n"])
+def test_nothing_to_take_is_told_in_words(text):
+    with pytest.raises(InputError):
+        read_pasted("Sea", text)
+
+
+@pytest.mark.parametrize("bad", ["a\tb", "a\x00b", "a\x1bb"])
+def test_control_characters_are_refused_with_their_rows(bad):
+    with pytest.raises(InputError, match=r"row 2: holds a tab") as caught:
+        read_pasted("Sea", f"ship\n{bad}\nboat")
+    assert [issue.row for issue in caught.value.issues] == [2]
+
+
+def test_a_quoted_line_break_in_a_file_is_refused():
+    with pytest.raises(InputError, match="line break"):
+        read_areas_file(b'area,token\nSea,"ship\nboat"\nSea,sail\n', "x.csv")
+
+
+def test_rows_without_an_area_and_long_tokens_are_reported():
+    lists = read_areas_file(f"area,token\n,ship\nSea,boat\nSea,{'x' * 201}\nSea,sail\n".encode(), "x.csv")
+    assert by_area(lists) == {"Sea": ("boat", "sail")}
+    assert [note.row for note in lists.notes] == [2, 4]
+
+
+@given(st.text())
+def test_cleaning_is_done_once(text):
+    assert clean_token(clean_token(text)) == clean_token(text)
+
+
+def test_joiners_are_named_and_kept():
+    assert invisible_characters("a\u200db") == ["ZERO WIDTH JOINER"]
+    assert read_pasted("x", "a\u200db\nab").areas[0].tokens == ("a\u200db", "ab")
+
+
+def test_all_pairs_of_each_area_and_none_across():
+    areas = [AreaTokens("x", ("a", "b", "c")), AreaTokens("y", ("a", "b"))]
+    items = all_pairs(areas)
+    assert items[["area", "token_a", "token_b"]].to_numpy().tolist() == [
+        ["x", "a", "b"],
+        ["x", "a", "c"],
+        ["x", "b", "c"],
+        ["y", "a", "b"],
+    ]
+    assert items["item"].tolist() == [0, 1, 2, 3]
+    assert shared_pairs(areas) == [("a", "b", ("x", "y"))]
+
+
+@given(st.lists(st.integers(2, 12), min_size=1, max_size=4))
+def test_the_number_of_items(sizes):
+    areas = [AreaTokens(str(n), tuple(f"t{k}" for k in range(size))) for n, size in enumerate(sizes)]
+    assert len(all_pairs(areas)) == sum(n * (n - 1) // 2 for n in sizes) == sum(area.n_items for area in areas)
