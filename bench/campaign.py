@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bench.table import Line, measure
 from core.store import open_store
-from core.store.areas import save_areas
+from core.store.areas import add_areas
 from core.store.ballots import close_ballot
 from core.store.plans import PlanSettings, save_plan
 from core.store.projects import create_project
@@ -25,7 +25,7 @@ def lines(*, quick: bool) -> Iterator[Line]:
     with tempfile.TemporaryDirectory() as name:
         store = open_store(Path(name) / "workspace")
         project = create_project(store, "Bench", seed=6)
-        save_areas(store, project, (AreaTokens("Tokens", tokens),))
+        add_areas(store, project, (AreaTokens("Tokens", tokens),))
         save_plan(store, project, PlanSettings(n_ballots=2, keep=0.5, appearances=20, seed=7))
         data = answer_batch(draw_batch(store, project), voters=voters)
         n_answers = preview_upload(store, project, data, "results.csv").counts["new"]

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core.errors import RunoffError
+from core.platforms import PLATFORMS
 from core.store import Store
 from core.store.projects import Project
 from core.store.uploads import Upload, withdraw_upload
@@ -27,6 +28,7 @@ KINDS = {
     "other_ballot": ("not of this ballot", "left out"),
     "unreadable": ("unreadable", "left out"),
 }
+LABELS = {platform.name: platform.label for platform in PLATFORMS}
 KEPT = 30  # previews of a session that are not read anew at each run
 _SHOWN = ["row", "kind", "reason", "voter", "assignment_id", "task_id", "n", "choice"]
 
@@ -74,7 +76,7 @@ def _show(preview: UploadPreview) -> None:
     counts = preview.counts
     with st.container(border=True):
         st.markdown(
-            f"**{frame.plain(preview.filename)}**: {many(preview.n_rows, 'row')} in {preview.platform}'s format, "
+            f"**{frame.plain(preview.filename)}**: {many(preview.n_rows, 'row')} in {LABELS[preview.platform]}'s format, "
             f"for ballot {preview.ballot}. **{many(counts.get('new', 0), 'new vote')}.**"
         )
         if preview.accepted_before:
@@ -125,7 +127,7 @@ def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], ope
         {
             "ballot": upload.ballot,
             "file": upload.filename,
-            "format": upload.platform,
+            "format": LABELS[upload.platform],
             "rows": upload.n_rows,
             "new votes": upload.counts.get("new", 0),
             "taken (UTC)": moment(upload.accepted_at),

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from core.store import Store, open_store
-from core.store.areas import save_areas
+from core.store.areas import add_areas
 from core.store.ballots import close_ballot, draw_next_ballot
 from core.store.plans import PlanSettings, save_plan
 from core.store.projects import create_project
@@ -142,7 +142,7 @@ def large_embedding(path: Path, *, n_bytes: int, dimensions: int = 300) -> Path:
 def odd_project(store: Store) -> str:
     """A project of tokens that look like Markdown, HTML and LaTeX; ballot 1 is closed, ballot 2 open."""
     project_id = create_project(store, "Odd :smile: $x$ <b>**x**</b>", seed=5)
-    save_areas(store, project_id, (AreaTokens("Odd :smile: <i>*a*</i>", ODD_TOKENS),))
+    add_areas(store, project_id, (AreaTokens("Odd :smile: <i>*a*</i>", ODD_TOKENS),))
     save_plan(store, project_id, PlanSettings(n_ballots=2, keep=0.5, appearances=4, task_size=3, n_voters=6, seed=7))
     # The pair of the first two tokens wins whenever it is shown.
     batch = draw_batch(store, project_id)

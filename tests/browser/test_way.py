@@ -68,7 +68,7 @@ def make_project(visitor: Visitor) -> None:
     form.get_by_label("Name").fill("Way through the pages")
     with visitor.a_run():
         form.get_by_role("button", name="Create project").click()
-    visitor.says("The project has no items yet.")
+    visitor.says("The project needs two items at least.")
     expect(visitor.main.get_by_role("heading", level=1)).to_contain_text("Way through the pages")
     assert visitor.project_id != "demo"
 
@@ -114,7 +114,7 @@ def take(visitor: Visitor, name: str, results: bytes, expected: dict[str, int]) 
         what: int(count) for count, what, _ in visitor.cells(f"What {name} holds", n_rows=len(expected))
     } == expected
     visitor.press("Take these votes")
-    visitor.says(f"{name}: {expected['new votes']:,} new votes of")
+    visitor.says(f"{name} is taken: {expected['new votes']:,} new votes of")
 
 
 def ballot_with_one_word_unknown(visitor: Visitor, server: Server, batch: bytes) -> list[bytes]:
@@ -127,11 +127,13 @@ def ballot_with_one_word_unknown(visitor: Visitor, server: Server, batch: bytes)
     visitor.page.reload()
     visitor.ready()
     expect(visitor.picker).to_have_value("Way through the pages")
-    visitor.says("Ballot 1 of 3 is open: 111 of 112 votes are in.")
+    visitor.says("Ballot 1 of 3 is open: 111 of 112 comparisons have a vote.")
     with visitor.page.context.expect_page() as opened:
         visitor.page.evaluate("window.open(location.href)")
     second: Page = opened.value
-    expect(second.get_by_test_id("stMain")).to_contain_text("Ballot 1 of 3 is open: 111 of 112 votes are in.")
+    expect(second.get_by_test_id("stMain")).to_contain_text(
+        "Ballot 1 of 3 is open: 111 of 112 comparisons have a vote."
+    )
     second.close()
     expect(visitor.main.get_by_role("button", name="Close ballot 1")).to_be_disabled()
     visitor.check("Close it all the same")
@@ -153,7 +155,7 @@ def ballot_over_a_restart(visitor: Visitor, server: Server, batch: bytes) -> lis
     visitor.ready()
     visitor.faults.clear()  # the tab lost its server for a while
     expect(visitor.picker).to_have_value("Way through the pages")
-    visitor.says(f"Ballot 2 of 3 is open: {counts[0]} of 56 votes are in.")
+    visitor.says(f"Ballot 2 of 3 is open: {counts[0]} of 56 comparisons have a vote.")
     assert visitor.download("Batch (CSV)") == batch
     take(visitor, "second half.csv", halves[1], {"new votes": counts[1]})
     visitor.press("Close ballot 2")
@@ -164,9 +166,9 @@ def ballot_in_turkle(visitor: Visitor, server: Server, batch: bytes) -> list[byt
     """The results come from Turkle."""
     results = as_turkle(answer_batch(batch))
     visitor.upload(UPLOAD, "turkle.csv", results)
-    visitor.says("in turkle's format, for ballot 3.")
+    visitor.says("in Turkle's format, for ballot 3.")
     visitor.press("Take these votes")
-    visitor.says("turkle.csv: 28 new votes of 3 voters")
+    visitor.says("turkle.csv is taken: 28 new votes of 3 voters")
     visitor.press("Close ballot 3")
     return [results]
 
