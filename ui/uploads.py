@@ -76,8 +76,8 @@ def _show(preview: UploadPreview) -> None:
     counts = preview.counts
     with st.container(border=True):
         st.markdown(
-            f"**{frame.plain(preview.filename)}**: {many(preview.n_rows, 'row')} in {LABELS[preview.platform]}'s format, "
-            f"for ballot {preview.ballot}. **{many(counts.get('new', 0), 'new vote')}.**"
+            f"**{frame.plain(preview.filename)}**: {many(preview.n_rows, 'row')} in {LABELS[preview.platform]}'s "
+            f"format, for ballot {preview.ballot}. **{many(counts.get('new', 0), 'new vote')}.**"
         )
         if preview.accepted_before:
             st.caption(f"The same file was taken on {moment(preview.accepted_before)} UTC.")

@@ -213,9 +213,9 @@ def look_at_evaluation(visitor: Visitor) -> float:
 
 
 def figures_of(visitor: Visitor) -> dict[str, float]:
-    """The line "all" of the evaluation's table, as downloaded."""
+    """The overall line of the evaluation's table, as downloaded."""
     rows = list(csv.DictReader(io.StringIO(visitor.download("Download this table (CSV)").decode("utf-8"))))
-    line = next(row for row in rows if row["area"] == "all")
+    line = next(row for row in rows if row["part"] == "overall")
     return {name: float(line[name]) for name in ("ρ_w", "τ_w", "ρ", "τ")}
 
 
