@@ -141,3 +141,25 @@ def thin(frame: pd.DataFrame, limit: int = MAX_POINTS) -> pd.DataFrame:
     head = limit // 2
     rest = np.linspace(head, len(frame) - 1, limit - head).astype(int)
     return frame.iloc[np.concatenate([np.arange(head), rest])]
+
+
+def similarity_curves(curves: pd.DataFrame, value: str) -> Chart:
+    """The paper's Figure 3: values of items and of random pairs, sorted, over the share of pairs."""
+    names = ["items", "random pairs"]
+    return (
+        alt.Chart(curves)
+        .mark_line(strokeWidth=2.5)
+        .encode(
+            x=alt.X("share:Q", title="Share of pairs, the most related first", axis=alt.Axis(format="%")),
+            y=alt.Y("value:Q", title=value),
+            color=alt.Color(
+                "pairs:N",
+                title=None,
+                legend=alt.Legend(orient="top"),
+                scale=alt.Scale(domain=names, range=[BLUE, ORANGE]),
+            ),
+            strokeDash=alt.StrokeDash("pairs:N", title=None, scale=alt.Scale(domain=names, range=[[1, 0], [6, 3]])),
+            tooltip=["pairs:N", alt.Tooltip("share:Q", format=".0%"), alt.Tooltip("value:Q", format=".3f")],
+        )
+        .properties(height=300)
+    )

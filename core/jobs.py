@@ -7,6 +7,7 @@ the transaction that ends it. Cancelling ends the process. Jobs whose process is
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -99,6 +100,14 @@ def project_jobs(store: Store, project_id: str, *, limit: int = 10) -> list[Job]
     """The project's newest jobs, the newest first."""
     with store.read() as conn:
         return _select(conn, t.job.c.project_id == project_id)[:limit]
+
+
+def recent_paths(store: Store, *, limit: int = 8) -> list[str]:
+    """Files that were imported by their path and are still there, the newest first."""
+    with store.read() as conn:
+        jobs = _select(conn, t.job.c.kind == "import_embedding")
+    paths = dict.fromkeys(job.params["path"] for job in jobs if not job.params.get("uploaded"))
+    return [path for path in paths if Path(path).is_file()][:limit]
 
 
 def start(store: Store, kind: str, params: dict, *, project_id: str | None = None) -> str:
@@ -303,19 +312,28 @@ def run(job_id: str) -> None:
 def _import_embedding(store: Store, job: Job, report: Reporter) -> None:
     source = Path(job.params["path"])
     work = store.incoming / f"job-{job.id}"
-    info = import_embedding(source, work, progress=lambda done, total: report(done, total, "bytes read"))
-    embedding_id = adopt_import(store, work, info.sha256)
+    shown = job.params.get("shown", str(source))
+    info = import_embedding(
+        source,
+        work,
+        progress=lambda done, total: report(done, total, "bytes read"),
+        name=re.split(r"[/\\]", shown)[-1],
+        trusted=bool(job.params.get("trusted", False)),
+        encoding=job.params.get("encoding") or "utf-8",
+        vocabulary=job.params.get("vocabulary") or None,
+    )
+    embedding_id = adopt_import(store, work, info.identity)
     name = job.params.get("name") or source.stem
-    described = {**asdict(info), "name": name}
+    described = {**asdict(info), "identity": info.identity}
     result = {"embedding_id": embedding_id, "n_words": info.n_words, "dimensions": info.dimensions}
     if job.project_id is None:
         with store.write() as conn:
-            record_import(conn, embedding_id, name=name, source=job.params.get("shown", str(source)), info=described)
+            record_import(conn, embedding_id, name=name, source=shown, info=described)
             _mark_done(conn, job.id, result)
     else:
         with command(store, job.project_id, "import embedding") as change:
-            change.detail = {"embedding": embedding_id, "name": name, "source": job.params.get("shown", str(source))}
-            record_import(change.conn, embedding_id, name=name, source=change.detail["source"], info=described)
+            change.detail = {"embedding": embedding_id, "name": name, "source": shown}
+            record_import(change.conn, embedding_id, name=name, source=shown, info=described)
             result["name"] = link_embedding(change.conn, job.project_id, embedding_id, name)
             _mark_done(change.conn, job.id, result)
     _remove_upload(store, job.params)

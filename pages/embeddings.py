@@ -7,7 +7,7 @@ import streamlit as st
 from core.store.library import add_embedding, other_embeddings, read_embeddings, remove_embedding
 from core.views.tokens import TokensView
 from core.views.words import moment
-from ui import cache, frame, imports
+from ui import cache, embedding_view, frame, imports
 
 project = frame.project()
 store = frame.store()
@@ -41,14 +41,18 @@ if mine:
     for found in view.coverage:
         if found.problem:
             st.error(frame.plain(f"{found.name}: {found.problem}"))
-    for embedding in mine:
-        for note in embedding.info.get("notes", []):
-            st.caption(frame.plain(f"{embedding.name}: {note}"))
     if not view.areas:
         frame.link("tokens", "**Next: add token lists**", icon=":material/arrow_forward:")
 
 st.subheader("Import an embedding")
 imports.import_box(store, project)
+
+if mine:
+    st.subheader("Look at an embedding")
+    chosen = mine[0]
+    if len(mine) > 1:
+        chosen = st.selectbox("Embedding", mine, format_func=lambda e: e.name, key=f"look-{project.id}")
+    embedding_view.show(cache.load_embedding(store, project, chosen.id), project)
 
 others = other_embeddings(store, project.id)
 if others:

@@ -19,8 +19,8 @@ from core.embeddings import (
     EmbeddingInfo,
     import_embedding,
     load,
-    loading,
     open_embedding,
+    sinks,
     spellings,
     storage,
 )
@@ -274,7 +274,7 @@ def test_a_disk_that_becomes_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_too_little_memory_is_noticed_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "_available_memory", lambda: 10)
+    monkeypatch.setattr(sinks, "available_memory", lambda: 10)
     path = write(tmp_path, binary(WORDS, MATRIX))
     with pytest.raises(InputError, match="Import it instead"):
         load(path)

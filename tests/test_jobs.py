@@ -52,7 +52,7 @@ def test_an_import_runs_to_its_end(store):
     assert (job.state, job.error) == ("done", None)
     (imported,) = read_embeddings(store, project_id)
     assert (imported.name, imported.n_words, imported.dimensions) == ("Demo", job.result["n_words"], 50)
-    embedding = open_library(store, imported.id)
+    embedding = open_library(store, imported)
     assert embedding.missing(["sales", "no such word"]) == ["no such word"]
     assert get_project(store, project_id).revision == 2
     assert leftovers(store) == [imported.id]

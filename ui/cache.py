@@ -11,7 +11,7 @@ import streamlit as st
 
 from core.store import Store
 from core.store.projects import Project
-from core.views import collect, evaluate, overview, scores, tokens
+from core.views import collect, embedding, evaluate, overview, scores, tokens
 
 _KEEP = 32
 
@@ -39,6 +39,10 @@ def load_collect(store: Store, project: Project) -> collect.CollectView:
 
 def load_scores(store: Store, project: Project) -> scores.ScoresView:
     return _load(scores.load, store, project)
+
+
+def load_embedding(store: Store, project: Project, embedding_id: str) -> embedding.EmbeddingView:
+    return _load(embedding.load, store, project, embedding_id)
 
 
 def load_evaluation(store: Store, project: Project, n0: float, notion: str) -> evaluate.EvaluateView:

@@ -10,41 +10,34 @@ from typing import Any
 import streamlit as st
 
 from core import jobs
-from core.embeddings import Recognised, sniff
-from core.errors import RunoffError
+from core.embeddings import ENCODINGS, EncodingError, Recognised, sniff
+from core.errors import InputError, RunoffError
 from core.store import Store
 from core.store.projects import Project
 from ui import frame
+from ui.files import choose_file
 
 
 def import_box(store: Store, project: Project) -> None:
     """Path or upload; what was recognised is shown before the import starts."""
     path_tab, upload_tab = st.tabs(["From a path on this machine", "By upload"])
     with path_tab:
-        text = st.text_input(
-            "Path of the file",
-            placeholder="/data/vectors.bin",
-            key=f"path-{project.id}-{_turn()}",
-            help="Any size. The file is read once and may be moved afterwards.",
-        )
-        if "\0" in text:
-            st.error("A path can't hold that character.")
-        elif text.strip():
-            path = Path(text.strip().strip('"')).expanduser()
-            _offer(store, project, path, path.stem, {"path": str(path), "shown": str(path)})
+        path = choose_file(store, f"{project.id}-{_turn()}")
+        if path is not None:
+            _offer(store, project, path, path.name, {"path": str(path), "shown": str(path)})
     with upload_tab:
         file = st.file_uploader(
-            "word2vec file, text or binary",
+            "Embedding file",
             key=f"embedding-{project.id}-{_turn()}",
-            help="Up to 1,000 MB; larger files by path.",
+            help="Up to 1,000 MB; larger files, and files that could run a program, by path only.",
         )
-        if file is not None:
-            path = _keep(store, file)
-            if path is None:
-                return
-            _offer(
-                store, project, path, Path(file.name).stem, {"path": str(path), "shown": file.name, "uploaded": True}
-            )
+        kept = _keep(store, file) if file is not None else None
+        if file is not None and kept is not None:
+            _offer(store, project, kept, file.name, {"path": str(kept), "shown": file.name, "uploaded": True})
+    st.caption(
+        "Read: word2vec and GloVe text, word2vec binary, fastText .vec and .bin, gensim's own files, NumPy arrays and "
+        "lists of words, tables of similarities; packed or not. The content decides, not the file's name."
+    )
 
 
 def _turn() -> int:
@@ -70,34 +63,72 @@ def _keep(store: Store, file: Any) -> Path | None:
     return kept[file.file_id]
 
 
-def _offer(store: Store, project: Project, path: Path, stem: str, params: dict) -> None:
+def _offer(store: Store, project: Project, path: Path, shown: str, params: dict) -> None:
+    """What the file is, what must still be said about it, and the button that imports it."""
+    key = f"{project.id}-{path}"
     try:
-        found = sniff(path)
+        found, options = _recognise(path, shown, key)
     except RunoffError as error:
         frame.show_error(error)
         return
-    st.markdown(describe(found))
+    st.markdown(f"Recognised: **{frame.plain(found.sentence())}**")
     for note in found.notes:
         st.caption(frame.plain(note))
-    name = st.text_input("Name in this project", stem, max_chars=100, key=f"name-{path}")
-    if st.button("Import", type="primary", key=f"import-{path}"):
+    if found.needs_trust:
+        if params.get("uploaded"):
+            st.error(frame.plain(f"{found.needs_trust} It is imported by its path only, from a place you know."))
+            return
+        st.warning(frame.plain(found.needs_trust))
+        options["trusted"] = st.checkbox("I know where this file comes from, and I trust it", key=f"trust-{key}")
+    name = st.text_input("Name in this project", Path(shown).stem, max_chars=100, key=f"name-{key}")
+    ready = not found.needs_vocabulary and (not found.needs_trust or options.get("trusted"))
+    if st.button("Import", type="primary", key=f"import-{key}", disabled=not ready):
         if not name.strip():
             st.error("The embedding has no name. Type one.")
             return
-        try:
-            job_id = jobs.start(store, "import_embedding", {**params, "name": name.strip()}, project_id=project.id)
-        except RunoffError as error:
-            frame.show_error(error)
-            return
-        st.session_state.setdefault("_watched", []).append(job_id)
-        st.session_state["_import_turn"] += 1
-        st.rerun()
+        _start(store, project, {**params, **options, "name": name.strip()})
 
 
-def describe(found: Recognised) -> str:
-    """What was recognised, in a sentence."""
-    words = f"{found.n_words:,} words" if found.n_words is not None else f"about {found.n_expected:,} words, no header"
-    return f"Recognised: **{found.format}**, {words}, {found.dimensions:,} dimensions."
+def _recognise(path: Path, shown: str, key: str) -> tuple[Recognised, dict]:
+    """What the file is under the options chosen so far; the widgets for the options that it needs."""
+    name = Path(shown).name
+    options: dict[str, Any] = {}
+    try:
+        found = sniff(path, name=name)
+    except EncodingError as error:
+        frame.show_error(error)
+        found, suggested = None, error.suggested
+    else:
+        suggested = found.needs_encoding
+    if suggested:
+        choices = [suggested, *(e for e in ENCODINGS if e != suggested)]
+        options["encoding"] = st.selectbox(
+            "Encoding of the words",
+            choices,
+            key=f"encoding-{key}",
+            help="The file isn't in UTF-8. utf-8-replace keeps what is, and marks what isn't with �.",
+        )
+        found = sniff(path, name=name, encoding=options["encoding"])
+    if found is not None and found.needs_vocabulary:
+        st.warning(frame.plain(found.needs_vocabulary))
+        words = st.text_input("File with the words, one a line", key=f"vocabulary-{key}")
+        if words.strip():
+            options["vocabulary"] = str(Path(words.strip()).expanduser())
+            found = sniff(path, name=name, vocabulary=options["vocabulary"])
+    if found is None:
+        raise InputError(f"{name} can't be read. Choose another encoding.")
+    return found, options
+
+
+def _start(store: Store, project: Project, params: dict) -> None:
+    try:
+        job_id = jobs.start(store, "import_embedding", params, project_id=project.id)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    st.session_state.setdefault("_watched", []).append(job_id)
+    st.session_state["_import_turn"] = _turn() + 1
+    st.rerun()
 
 
 def watch(store: Store, project: Project) -> None:

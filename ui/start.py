@@ -48,6 +48,7 @@ def _warm_up() -> None:
     import core.charts
     import core.evaluation
     import core.views.collect
+    import core.views.embedding
     import core.views.evaluate
     import core.views.scores  # noqa: F401
 

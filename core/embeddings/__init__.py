@@ -1,22 +1,34 @@
 """Word embeddings: recognised by content, imported once, memory-mapped, compared by cosine.
 
+    sniff(path)                           what a file is, and what must still be said before it can be read
     load(path, tokens=[…])                any known file, without a workspace
     import_embedding(path, folder)        once, into a folder …
     open_embedding(folder)                … that opens in milliseconds
 
-A format is one module with a `Reader`, listed in `loading.READERS`.
+A format is one module with a `Reader`, listed in `loading.READERS`. Similarities of pairs are an embedding too, of the
+kind "similarities".
 """
 
 from .formats import Recognised
-from .loading import READERS, import_embedding, load, sniff
+from .loading import READERS, import_embedding, load, open_embedding, sniff
+from .neighbours import DuplicateVectors, NormsSummary
+from .options import ENCODINGS, EncodingError, TrustError, VocabularyError
+from .similarities import Similarities
 from .storage import EmbeddingInfo
-from .vectors import Embedding, open_embedding, spellings
+from .vectors import Embedding, spellings
 
 __all__ = [
+    "ENCODINGS",
     "READERS",
+    "DuplicateVectors",
     "Embedding",
     "EmbeddingInfo",
+    "EncodingError",
+    "NormsSummary",
     "Recognised",
+    "Similarities",
+    "TrustError",
+    "VocabularyError",
     "import_embedding",
     "load",
     "open_embedding",

@@ -1,28 +1,29 @@
 """What an embedding file is, judged by its content and never by its name.
 
 A format is one module with a `Reader`: `recognise` looks at the beginning of a file, `read` yields its words
-and vectors block by block. Add the reader to `READERS` in `__init__`, and everything else follows. What is
+and vectors block by block. Add the reader to `READERS` in `loading`, and everything else follows. What is
 recognised but can't be read is in `_REFUSED`, each with the way out.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
 
 from ..errors import InputError
+from .containers import Content, open_content, packing_of
+from .options import Options
 
 HEAD_BYTES = 1 << 20
 MAX_DIMENSIONS = 100_000
 HEADER = re.compile(rb"\s*(\d{1,15})[ \t]+(\d{1,15})[ \t\r]*\n")
 BOM = b"\xef\xbb\xbf"
+VECTORS, SIMILARITIES = "vectors", "similarities"
 
 Progress = Callable[[int, int], None]
 
@@ -32,9 +33,15 @@ class Recognised:
     """What a file was found to be.
 
     `format` is its name for people; `n_words` is what the header claims, None without a header; `dimensions`
-    is the length of a vector; `notes` are remarks for people. The rest is for the format's reader: `offset`
-    is where the first word begins, `separator` stands between fields (" ", a tab, or "mixed"), and
-    `n_expected` is the number of words by the header or estimated from the file's size.
+    is the length of a vector, 0 where it isn't known before the file is read; `notes` are remarks for people.
+    What is still needed before it can be imported: `needs_trust` and `needs_vocabulary` say why (see `Options`),
+    `needs_encoding` is an encoding that fits, where the file's beginning isn't in the one it was read as.
+    `packing` is "gzip", "bzip2", "xz", "zip" or ""; `kind` "vectors" or "similarities"; `has_subwords` says that
+    vectors of other words can be made from parts of words.
+
+    The rest is for the format's reader: `offset` is where the first word begins, `separator` stands between
+    fields (" ", a tab, or "mixed"), and `n_expected` is the number of words by the header or estimated from the
+    file's size.
     """
 
     format: str
@@ -45,6 +52,26 @@ class Recognised:
     offset: int = 0
     separator: str = " "
     n_expected: int = 0
+    packing: str = ""
+    kind: str = VECTORS
+    has_subwords: bool = False
+    needs_trust: str = ""
+    needs_vocabulary: str = ""
+    needs_encoding: str = ""
+
+    def sentence(self) -> str:
+        """What was recognised, for people.
+
+        >>> Recognised("word2vec text", 40000, 300, True).sentence()
+        'word2vec text, 40,000 words, 300 dimensions'
+        """
+        unit = "pairs of tokens" if self.kind == SIMILARITIES else "words"
+        counts = [f"{self.n_words:,} {unit}"] if self.n_words is not None else []
+        if self.n_words is None and self.n_expected:
+            counts = [f"about {self.n_expected:,} {unit}"]
+        if self.dimensions:
+            counts.append(f"{self.dimensions:,} dimensions")
+        return ", ".join([self.format, *counts])
 
 
 @dataclass(frozen=True)
@@ -57,40 +84,90 @@ class Block:
 
 @dataclass(frozen=True)
 class Head:
-    """A file's name, its size in bytes, and its first `HEAD_BYTES` bytes."""
+    """The first `HEAD_BYTES` bytes of a file's content, and how long all of it is.
+
+    `name` is what messages call the file; `size` is exact if `is_exact`, else (of a packed file) estimated.
+    """
 
     path: Path
     size: int
     start: bytes
+    name: str = ""
+    is_exact: bool = True
+    packing: str = ""
+    notes: tuple[str, ...] = ()
+    options: Options = field(default_factory=Options)
 
     @property
     def is_whole(self) -> bool:
-        """True when the file is no longer than its head."""
+        """True when the content is no longer than its head."""
         return len(self.start) >= self.size
 
 
-class Source:
-    """A file read once from its beginning: counts and hashes what was read, and reports progress."""
+@dataclass(frozen=True)
+class Subwords:
+    """What makes vectors of words from their parts: the n-grams of `min_n` to `max_n` characters, and a row of
+    `ngrams` (n_buckets × dimensions, float32) for each hash of one; words are cut up in the model's `encoding`."""
 
-    def __init__(self, file: BinaryIO, path: Path, size: int, progress: Progress | None = None) -> None:
-        self.path, self.size, self.done = path, size, 0
-        self._file, self._progress, self._hash = file, progress, hashlib.sha256()
+    min_n: int
+    max_n: int
+    ngrams: np.ndarray
+    encoding: str = "utf-8"
+
+
+class Source:
+    """A file's content read once from its beginning; counts what was read, and reports progress.
+
+    `wanted` are the only words that matter, None if all do (a reader may leave out others, but need not);
+    `scratch` is a folder for what doesn't fit in memory; `keeps_ngrams` says that rows of n-grams are to be
+    written there, into `NGRAMS`. A reader that finds n-grams sets `subwords`; one that reads other files too
+    puts their names and hashes into `companions`.
+    """
+
+    NGRAMS = "ngrams.f32"
+
+    def __init__(self, content: Content, head: Head, progress: Progress | None = None) -> None:
+        self.path, self.name, self.options = head.path, head.name, head.options
+        self.packing, self.done = content.packing, 0
+        self.wanted: frozenset[str] | None = None
+        self.scratch = Path()
+        self.keeps_ngrams = False
+        self.subwords: Subwords | None = None
+        self.companions: list[tuple[str, str]] = []
+        self._content, self._progress = content, progress
 
     def read(self, n_bytes: int) -> bytes:
-        """The next bytes, fewer than asked for only at the end of the file."""
-        try:
-            data = self._file.read(n_bytes)
-        except OSError as error:
-            raise InputError(f"{self.path.name} can't be read any further than byte {self.done}: {error}.") from error
-        self._hash.update(data)
+        """The next bytes, fewer than asked for only at the end of the content."""
+        data = self._content.read(n_bytes)
         self.done += len(data)
         if self._progress is not None:
-            self._progress(self.done, self.size)
+            self._progress(self._content.file_done, self._content.file_size)
         return data
 
+    def drain(self) -> int:
+        """Read what is left, and return how many bytes that were."""
+        n_bytes = 0
+        while data := self.read(4 << 20):
+            n_bytes += len(data)
+        return n_bytes
+
     def sha256(self) -> str:
-        """The hash of everything read so far, as hexadecimal digits."""
-        return self._hash.hexdigest()
+        """The hash of the whole file, as hexadecimal digits; reads what is left of it."""
+        self.drain()
+        digest = self._content.sha256()
+        if self._progress is not None:
+            self._progress(self._content.file_size, self._content.file_size)
+        return digest
+
+    @property
+    def file_size(self) -> int:
+        """The file's size in bytes, packed or not."""
+        return self._content.file_size
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks on how the file is packed."""
+        return tuple(self._content.notes)
 
 
 @dataclass(frozen=True)
@@ -100,36 +177,29 @@ class Reader:
 
     name: str
     recognise: Callable[[Head], Recognised | None]
-    read: Callable[[Source, Recognised, list[str]], Iterator[Block]]
+    read: Callable[[Source, Recognised, list[str]], Iterator[Block]] = field(repr=False)
 
 
-def read_head(path: Path) -> Head:
-    """The beginning of the file at `path`; raises `InputError` where there is none to read."""
-    try:
-        with path.open("rb") as file:
-            return Head(path, path.stat().st_size, file.read(HEAD_BYTES))
-    except FileNotFoundError as error:
-        raise InputError(f"There is no file {path}. Check the path.") from error
-    except IsADirectoryError as error:
-        raise InputError(f"{path} is a folder; choose the file of an embedding.") from error
-    except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror or error}.") from error
+def read_head(path: Path, name: str = "", options: Options | None = None) -> Head:
+    """The beginning of the file at `path`, which messages call `name`; raises `InputError` where there is none."""
+    name, options = name or path.name, options or Options()
+    with open_content(path, name) as content:
+        start = content.read(HEAD_BYTES)
+        size, is_whole = content.size, not content.read(1)
+        if size is None:
+            # As much again for each byte of the file as for those unpacked so far.
+            ratio = content.file_size / max(content.file_done, 1)
+            size = len(start) if is_whole else max(len(start) + 1, round(len(start) * ratio))
+        return Head(path, size, start, name, content.size is not None or is_whole, content.packing, options=options)
 
 
 _UNPACK = "unpack it and choose the file inside"
 # Bytes at an offset, what they mean, and what to do. The longest magics come first where they overlap.
 _REFUSED: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"version https://git-lfs", "a Git LFS pointer, not the model itself", "fetch the model with `git lfs pull`"),
-    (0, b"\x1f\x8b", "compressed (gzip)", _UNPACK),
-    (0, b"BZh", "compressed (bzip2)", _UNPACK),
-    (0, b"\xfd7zXZ", "compressed (xz)", _UNPACK),
     (0, b"\x28\xb5\x2f\xfd", "compressed (zstandard)", _UNPACK),
     (0, b"7z\xbc\xaf", "a 7z archive", _UNPACK),
-    (0, b"PK\x03\x04", "a zip archive", _UNPACK),
-    (0, b"PK\x05\x06", "an empty zip archive", "choose another file"),
     (257, b"ustar", "a tar archive", _UNPACK),
-    (0, b"\xba\x16\x4f\x2f", "a fastText binary model", "choose the model's .vec file, which comes with it"),
-    (0, b"\x93NUMPY", "a NumPy array without its words", "choose the model it belongs to, saved in word2vec format"),
     (0, b"\x89HDF", "an HDF5 file", "export the model in word2vec format"),
     (0, b"SQLite format 3", "an SQLite database (a Magnitude file, perhaps)", "export the model in word2vec format"),
     (0, b"PAR1", "a Parquet file", "export the model in word2vec format"),
@@ -138,30 +208,27 @@ _REFUSED: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"\xff\xfe", "text in UTF-16", "save it as UTF-8"),
     (0, b"\xfe\xff", "text in UTF-16", "save it as UTF-8"),
 )
-_PICKLE = re.compile(rb"\x80[\x02-\x05]")
 _WEB_PAGE = re.compile(rb"\s*<(!doctype|html|\?xml)", re.IGNORECASE)
 
 
 def refuse(head: Head) -> None:
     """Raise `InputError` for a file that is known to be something else, saying what it is and what to do."""
     if head.size == 0:
-        raise InputError(f"{head.path.name} is empty. Fetch it again.")
+        raise InputError(f"{head.name} is empty. Fetch it again.")
+    within = f", packed by {head.packing}" if head.packing else ""
+    if twice := packing_of(head.start):
+        raise InputError(f"{head.name} is packed twice ({head.packing} and {twice}): unpack it once.")
     for offset, magic, what, remedy in _REFUSED:
         if head.start.startswith(magic, offset):
-            raise InputError(f"{head.path.name} is {what}: {remedy}.")
-    if _PICKLE.match(head.start):
-        raise InputError(
-            f"{head.path.name} is a Python pickle (a gensim model, perhaps), which could run any program when opened: "
-            "export the vectors with gensim's save_word2vec_format and choose that file."
-        )
+            raise InputError(f"{head.name} is {what}{within}: {remedy}.")
     if _WEB_PAGE.match(head.start):
-        raise InputError(f"{head.path.name} is a web page, not the model: fetch the model itself.")
+        raise InputError(f"{head.name} is a web page, not the model: fetch the model itself.")
 
 
 def check_dimensions(head: Head, dimensions: int) -> None:
     """Raise `InputError` for a vector length that no embedding has."""
     if not 1 <= dimensions <= MAX_DIMENSIONS:
         raise InputError(
-            f"{head.path.name}: the first line says {dimensions} dimensions; between 1 and {MAX_DIMENSIONS:,} can be. "
+            f"{head.name}: the first line says {dimensions} dimensions; between 1 and {MAX_DIMENSIONS:,} can be. "
             "The file is damaged or of another format."
         )

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputError, RunoffError, StoreError
-from . import text, word2vec_binary
-from .formats import Block, Head, Progress, Reader, Recognised, Source, read_head, refuse
-from .storage import INFO, EmbeddingInfo, FolderSink, check_disk, compact, describe, first_positions, norms_of
-from .vectors import Embedding, open_embedding, spellings
+from . import fasttext_binary, gensim_pickle, numpy_array, similarities, text, word2vec_binary
+from .containers import open_content
+from .formats import SIMILARITIES, Block, Head, Progress, Reader, Recognised, Source, read_head, refuse
+from .options import UTF8, Options, TrustError, VocabularyError
+from .sinks import MemorySink, check_memory
+from .storage import INFO, EmbeddingInfo, FolderSink, check_disk, map_subwords, map_vectors, read_info, read_vocabulary
+from .vectors import Embedding, spellings
 
-# Asked in this order. Text comes first: its numbers could pass for a binary file's words, never the reverse.
-READERS: tuple[Reader, ...] = (text.READER, word2vec_binary.READER)
+# Asked in this order: first what begins with an unmistakable mark. Text comes before word2vec's binary format: its
+# numbers could pass for a binary file's words, never the reverse.
+READERS: tuple[Reader, ...] = (
+    similarities.READER,
+    fasttext_binary.READER,
+    numpy_array.READER,
+    gensim_pickle.READER,
+    text.READER,
+    word2vec_binary.READER,
+)
 
 
 def _recognise(head: Head) -> tuple[Reader, Recognised]:
@@ -28,62 +38,93 @@ def _recognise(head: Head) -> tuple[Reader, Recognised]:
     for reader in READERS:
         recognised = reader.recognise(head)
         if recognised is not None:
+            if head.packing:
+                shown = f"{recognised.format}, {head.packing}"
+                recognised = replace(recognised, packing=head.packing, format=shown)
             return reader, recognised
     raise InputError(
-        f"{head.path.name} isn't an embedding of a known format. Can be read: {', '.join(r.name for r in READERS)} "
-        "(float32), GloVe's text files; a line of text has a word and two or more numbers, spaces or tabs between."
+        f"{head.name} isn't an embedding of a known format. Can be read, packed by gzip, bzip2, xz or zip or not: "
+        f"{', '.join(reader.name for reader in READERS)}. A line of text has a word and two or more numbers, spaces "
+        f"or tabs between; similarities begin with a line that names the columns {', '.join(similarities.COLUMNS)}."
     )
 
 
-def sniff(path: Path | str) -> Recognised:
-    """What the file at `path` is, judged by its first megabyte and never by its name.
+def sniff(
+    path: Path | str, *, name: str = "", encoding: str = UTF8, vocabulary: Path | str | None = None
+) -> Recognised:
+    """What the file at `path` is, judged by its first megabyte and never by its name; parameters as in `load`.
 
+    What is still to be said before it can be imported is in `needs_trust`, `needs_vocabulary` and `needs_encoding`.
     Raises `InputError` saying what it is instead, and what to do: unpack an archive, fetch what a Git LFS
     pointer stands for, and the like.
     """
-    return _recognise(read_head(Path(path)))[1]
+    return _recognise(read_head(Path(path), name, _options(False, encoding, vocabulary)))[1]
+
+
+def _options(trusted: bool, encoding: str, vocabulary: Path | str | None) -> Options:
+    return Options(trusted, encoding, None if vocabulary is None else Path(vocabulary))
+
+
+def _check_needs(head: Head, recognised: Recognised) -> None:
+    if recognised.needs_trust and not head.options.trusted:
+        raise TrustError(f"{head.name}: {recognised.needs_trust}")
+    if recognised.needs_vocabulary:
+        raise VocabularyError(f"{head.name}: {recognised.needs_vocabulary}")
 
 
 @contextmanager
 def _open(head: Head, progress: Progress | None) -> Iterator[Source]:
-    try:
-        file = head.path.open("rb")
-    except OSError as error:
-        raise InputError(f"{head.path} can't be read: {error.strerror or error}.") from error
-    with file:
-        yield Source(file, head.path, head.size, progress)
+    with open_content(head.path, head.name) as content:
+        yield Source(content, head, progress)
 
 
 def _info(head: Head, recognised: Recognised, source: Source, notes: Iterable[str], n_words: int) -> EmbeddingInfo:
     """The info of a file read to its end, before words are counted out."""
     if n_words == 0:
-        raise InputError(f"{head.path.name} holds no words. Fetch it again.")
+        raise InputError(f"{head.name} holds no words. Fetch it again.")
+    sha256 = source.sha256()
+    subwords = source.subwords
     return EmbeddingInfo(
         format=recognised.format,
         n_words=n_words,
         dimensions=recognised.dimensions,
-        sha256=source.sha256(),
-        source=head.path.name,
-        n_bytes=head.size,
-        notes=(*recognised.notes, *notes),
+        sha256=sha256,
+        source=head.name,
+        n_bytes=source.file_size,
+        notes=(*recognised.notes, *notes, *source.notes),
+        kind=recognised.kind,
+        encoding=head.options.encoding,
+        companions=tuple(source.companions),
+        min_n=0 if subwords is None else subwords.min_n,
+        max_n=0 if subwords is None else subwords.max_n,
+        n_buckets=0 if subwords is None else len(subwords.ngrams),
     )
 
 
 def import_embedding(
-    source: Path | str, target_folder: Path | str, *, progress: Progress | None = None
+    source: Path | str,
+    target_folder: Path | str,
+    *,
+    progress: Progress | None = None,
+    name: str = "",
+    trusted: bool = False,
+    encoding: str = UTF8,
+    vocabulary: Path | str | None = None,
 ) -> EmbeddingInfo:
     """Read an embedding file into a folder from which `open_embedding` opens it at once.
 
     Everything is written to `target_folder` + ".part", which is renamed at the end: the target is whole or not
     there. Memory stays bounded whatever the file's size. A `.part` left by a killed import is overwritten.
 
-    Parameters: `progress(done_bytes, total_bytes)` is called after each piece of a few megabytes.
+    Parameters: `progress(done_bytes, total_bytes)` is called after each piece of a few megabytes, in bytes of the
+    file as it is, packed or not; the others as in `load`.
     Raises `InputError` for a file that can't be used, `StoreError` if the target is there already, or the disk is
     or becomes full.
     """
-    path, target = Path(source), Path(target_folder)
-    head = read_head(path)
+    target = Path(target_folder)
+    head = read_head(Path(source), name, _options(trusted, encoding, vocabulary))
     reader, recognised = _recognise(head)
+    _check_needs(head, recognised)
     if target.exists():
         raise StoreError(f"{target} is there already; an embedding is imported once.")
     part = target.with_name(target.name + ".part")
@@ -96,7 +137,7 @@ def import_embedding(
     except OSError as error:
         shutil.rmtree(part, ignore_errors=True)
         raise StoreError(f"The embedding can't be written to {target}: {error.strerror or error}.") from error
-    except RunoffError:
+    except (RunoffError, MemoryError):
         shutil.rmtree(part, ignore_errors=True)
         raise
     return info
@@ -104,25 +145,48 @@ def import_embedding(
 
 def _write(head: Head, reader: Reader, recognised: Recognised, part: Path, progress: Progress | None) -> EmbeddingInfo:
     notes: list[str] = []
-    sink = FolderSink(part, recognised.dimensions)
     n_words = 0
-    try:
-        with _open(head, progress) as source:
+    with _open(head, progress) as source:
+        if recognised.kind == SIMILARITIES:
+            pairs = similarities.read_pairs(source, recognised, notes)
+            return similarities.write(part, pairs, _info(head, recognised, source, notes, len(pairs.words)))
+        source.scratch, source.keeps_ngrams = part, True
+        sink = FolderSink(part)
+        try:
             for block in reader.read(source, recognised, notes):
                 sink.add(block)
                 n_words += len(block.words)
             info = _info(head, recognised, source, notes, n_words)
-    finally:
-        sink.close()
+        finally:
+            sink.close()
     return sink.finish(info)
 
 
-def load(path: Path | str, *, tokens: Iterable[str] | None = None, progress: Progress | None = None) -> Embedding:
+def load(
+    path: Path | str,
+    *,
+    tokens: Iterable[str] | None = None,
+    progress: Progress | None = None,
+    name: str = "",
+    trusted: bool = False,
+    encoding: str = UTF8,
+    vocabulary: Path | str | None = None,
+    subwords: bool = False,
+) -> Embedding:
     """An embedding straight from a file of any known format, or from the folder of an imported one.
 
-    Parameters: `tokens` are the only ones whose rows are kept in memory (in any of their `spellings`), None
-    keeps all; a folder is memory-mapped, and `tokens` don't matter. `progress` as in `import_embedding`.
-    With `tokens`, duplicates and unusable vectors are counted among the kept rows only.
+    Parameters
+    ----------
+    tokens : the only ones whose rows are kept in memory (in any of their `spellings`), None keeps all; a folder is
+        memory-mapped, and `tokens` don't matter. With `tokens`, duplicates and unusable vectors are counted among
+        the kept rows only.
+    progress : as in `import_embedding`.
+    name : what messages call the file, its own name by default.
+    trusted : allow a gensim model to be opened, which is a Python pickle and could run any program.
+    encoding : of the words, such as "latin-1"; UTF-8 by default.
+    vocabulary : the file with the words of a NumPy array; None looks for one beside it.
+    subwords : let a fastText model make vectors of words that aren't in its vocabulary (`Embedding.vectors`).
+
     Raises `InputError` for what can't be read, or is larger than the memory that is free.
 
         embedding = load("model.bin", tokens=["barge", "dune"])
@@ -130,25 +194,44 @@ def load(path: Path | str, *, tokens: Iterable[str] | None = None, progress: Pro
     """
     path = Path(path)
     if (path / INFO).is_file():
-        return open_embedding(path)
-    head = read_head(path)
+        return open_embedding(path, subwords=subwords)
+    head = read_head(path, name, _options(trusted, encoding, vocabulary))
     reader, recognised = _recognise(head)
-    keep: Callable[[Block], Block] | None = None
-    if tokens is None:
-        _check_memory(head, recognised)
-    else:
-        keep = _filter({word for token in tokens for word in spellings(token)})
-    sink, notes, n_words = _MemorySink(recognised, whole=keep is None), list[str](), 0
+    _check_needs(head, recognised)
+    wanted = None if tokens is None else frozenset(word for token in tokens for word in spellings(token))
+    if wanted is None:
+        check_memory(head.name, recognised.n_expected * 4 * (recognised.dimensions + 1))
+    embedding = _collect(head, reader, recognised, wanted, progress)
+    return embedding.with_subwords() if subwords else embedding
+
+
+def _collect(
+    head: Head, reader: Reader, recognised: Recognised, wanted: frozenset[str] | None, progress: Progress | None
+) -> Embedding:
+    """The words of a file, all or the `wanted` ones, in memory."""
+    notes: list[str] = []
+    # Holds what is too large for memory; it lives as long as the embedding that needs it.
+    scratch = tempfile.TemporaryDirectory(prefix="runoff-", ignore_cleanup_errors=True)
     with _open(head, progress) as source:
+        if recognised.kind == SIMILARITIES:
+            pairs = similarities.read_pairs(source, recognised, notes)
+            info = _info(head, recognised, source, notes, len(pairs.words))
+            return similarities.Similarities(similarities.described(info, pairs), pairs)
+        source.scratch, source.wanted = Path(scratch.name), wanted
+        sink, n_words = MemorySink(head.name, recognised, whole=wanted is None), 0
+        keep = _filter(wanted)
         for block in reader.read(source, recognised, notes):
             n_words += len(block.words)
-            sink.add(block if keep is None else keep(block))
+            sink.add(keep(block))
         info = _info(head, recognised, source, notes, n_words)
-    return sink.finish(info, partial=keep is not None)
+    info, words, matrix, norms = sink.finish(replace(info, dimensions=sink.dimensions))
+    return Embedding(info, words, matrix, norms, partial=wanted is not None, subwords=source.subwords, scratch=scratch)
 
 
-def _filter(wanted: set[str]) -> Callable[[Block], Block]:
-    """A function that leaves only the `wanted` words of a block."""
+def _filter(wanted: frozenset[str] | None) -> Callable[[Block], Block]:
+    """A function that leaves only the `wanted` words of a block, None for all."""
+    if wanted is None:
+        return lambda block: block
     value_set = pa.array(sorted(wanted), pa.string())
 
     def keep(block: Block) -> Block:
@@ -158,56 +241,22 @@ def _filter(wanted: set[str]) -> Callable[[Block], Block]:
     return keep
 
 
-def _available_memory() -> int | None:
-    """Bytes of memory that a program can still have; None where the system doesn't say."""
-    try:
-        with Path("/proc/meminfo").open(encoding="ascii") as file:
-            for line in file:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, AttributeError):
-        return None
+def open_embedding(folder: Path | str, *, subwords: bool = False) -> Embedding:
+    """The embedding that `import_embedding` wrote into `folder`, memory-mapped: opens in milliseconds.
+
+    `subwords` as in `load`. Raises `InputError` where there is none, or a damaged one.
+    """
+    folder = Path(folder)
+    info = read_info(folder)
+    embedding = similarities.open_pairs(folder, info) if info.kind == SIMILARITIES else _open_vectors(folder, info)
+    return embedding.with_subwords() if subwords else embedding
 
 
-def _check_memory(head: Head, recognised: Recognised) -> None:
-    needed, available = recognised.n_expected * 4 * (recognised.dimensions + 1), _available_memory()
-    if available is not None and needed > available:
-        raise InputError(
-            f"{head.path.name} needs about {needed / 1e9:.1f} GB of memory and {available / 1e9:.1f} GB are free. "
-            "Import it instead (it then stays on disk), or name the tokens that are needed."
-        )
-
-
-class _MemorySink:
-    """Collects blocks in memory; `whole` makes room for all the words at once."""
-
-    def __init__(self, recognised: Recognised, *, whole: bool) -> None:
-        room = recognised.n_expected if whole else 0
-        self._matrix = np.empty((room, recognised.dimensions), dtype=np.float32)
-        self._words: list[pa.StringArray] = []
-        self._norms: list[np.ndarray] = []
-        self._n_words = 0
-
-    def add(self, block: Block) -> None:
-        n_words = self._n_words + len(block.words)
-        if n_words > len(self._matrix):
-            larger = np.empty((max(n_words, int(1.2 * len(self._matrix))), self._matrix.shape[1]), dtype=np.float32)
-            larger[: self._n_words] = self._matrix[: self._n_words]
-            self._matrix = larger
-        self._matrix[self._n_words : n_words] = block.vectors
-        if len(block.words):
-            self._words.append(block.words)
-            self._norms.append(norms_of(block.vectors))
-        self._n_words = n_words
-
-    def finish(self, info: EmbeddingInfo, *, partial: bool) -> Embedding:
-        """The embedding; of a word that stood several times the first is kept."""
-        words = pa.chunked_array(self._words, pa.string())
-        matrix, norms = self._matrix[: self._n_words], np.concatenate([np.empty(0, np.float32), *self._norms])
-        kept = first_positions(words)
-        if kept is not None:
-            words, matrix, norms = words.take(pa.array(kept)), compact(matrix, kept), norms[kept]
-        n_duplicates = self._n_words - len(words)
-        info = replace(info, n_words=info.n_words - n_duplicates, n_duplicates=n_duplicates)
-        return Embedding(describe(info, words, norms), words, matrix, norms, partial=partial)
+def _open_vectors(folder: Path, info: EmbeddingInfo) -> Embedding:
+    """The vectors imported into `folder`, which `info` describes; raises `InputError` for damaged ones."""
+    vocabulary = read_vocabulary(folder)
+    if len(vocabulary) != info.n_words:
+        found = f"{len(vocabulary)} words instead of {info.n_words}"
+        raise InputError(f"The embedding in {folder} is damaged: it has {found}. Import it again.")
+    subwords = map_subwords(folder, info)
+    return Embedding(info, vocabulary, *map_vectors(folder, info), partial=False, subwords=subwords)

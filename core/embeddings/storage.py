@@ -1,13 +1,17 @@
-"""An imported embedding on disk: four files in a folder, read through memory maps.
+"""An imported embedding on disk: a few files in a folder, read through memory maps.
 
 vectors.f32        n_words × dimensions float32, row by row
 norms.f32          n_words float32: 0 for a vector of zeros, NaN for one with NaN or infinite values
 vocabulary.arrow   the words, an Arrow IPC file with one string column `word`
+ngrams.f32         n_buckets × dimensions float32, where the model makes vectors from parts of words
 info.json          `EmbeddingInfo`
+
+Similarities have pairs.arrow (see `similarities`) in place of vectors and norms.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -19,10 +23,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputError, StoreError
-from .formats import Block, Recognised
+from .formats import SIMILARITIES, Block, Recognised, Source, Subwords
+from .formats import VECTORS as VECTOR_KIND
+from .options import UTF8, Options
 
 LAYOUT = 1
 VECTORS, NORMS, VOCABULARY, INFO = "vectors.f32", "norms.f32", "vocabulary.arrow", "info.json"
+NGRAMS, PAIRS = Source.NGRAMS, "pairs.arrow"
+RESERVE_BYTES = 50_000_000
 MAX_LISTED = 100
 _SCHEMA = pa.schema([("word", pa.string())])
 _ROWS = 20_000
@@ -32,10 +40,13 @@ _ROWS = 20_000
 class EmbeddingInfo:
     """What is known of an embedding without opening its vectors.
 
-    `source` is the name of the file it came from, `sha256` the hash of that file's content and `n_bytes` its
-    size. `n_words` counts the words kept; of a word that stood several times the first is kept and the others
-    are counted in `n_duplicates`. `n_zero` words have a vector of zeros, `n_not_finite` one with NaN or infinite
-    values; the first of either kind are listed in `unusable`. `notes` says the same and more for people.
+    `source` is the name of the file it came from, `sha256` the hash of that file and `n_bytes` its size;
+    `companions` are the names and hashes of other files that were read with it, `encoding` that of its words. `kind`
+    is "vectors", or "similarities" for `n_pairs` given pairs. `n_words` counts the words kept; of a word that stood
+    several times the first is kept and the others are counted in `n_duplicates`. `n_zero` words have a vector of
+    zeros, `n_not_finite` one with NaN or infinite values; the first of either kind are listed in `unusable`. `notes`
+    says the same and more for people.
+    With `n_buckets` above 0, vectors of other words can be made of their n-grams of `min_n` to `max_n` characters.
     """
 
     format: str
@@ -49,6 +60,24 @@ class EmbeddingInfo:
     n_zero: int = 0
     n_not_finite: int = 0
     unusable: tuple[str, ...] = ()
+    kind: str = VECTOR_KIND
+    n_pairs: int = 0
+    encoding: str = UTF8
+    companions: tuple[tuple[str, str], ...] = ()
+    min_n: int = 0
+    max_n: int = 0
+    n_buckets: int = 0
+
+    @property
+    def identity(self) -> str:
+        """The hash of all that decided the content: `sha256` itself, unless other files or an encoding had a part.
+
+        Two imports of one identity hold the same words and vectors.
+        """
+        if not self.companions and self.encoding == UTF8:
+            return self.sha256
+        parts = [self.sha256, self.encoding, *(digest for _, digest in self.companions)]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def to_json(self) -> str:
         """As text for `info.json`."""
@@ -65,7 +94,8 @@ class EmbeddingInfo:
             raise InputError(f"info.json of the embedding can't be read ({error}). Import it again.") from error
         if layout != LAYOUT:
             raise InputError(f"The embedding was imported in layout {layout}, {LAYOUT} is expected. Import it again.")
-        return replace(info, notes=tuple(info.notes), unusable=tuple(info.unusable))
+        companions = tuple((name, digest) for name, digest in info.companions)
+        return replace(info, notes=tuple(info.notes), unusable=tuple(info.unusable), companions=companions)
 
 
 def norms_of(vectors: np.ndarray) -> np.ndarray:
@@ -123,18 +153,31 @@ def check_disk(folder: Path, recognised: Recognised, n_bytes: int) -> None:
         )
 
 
+def check_room(folder: Path, n_bytes: int) -> None:
+    """Raise `StoreError` if `n_bytes` more would all but fill the disk of `folder`: what is packed may hold any
+    amount, whatever it claims."""
+    free = shutil.disk_usage(folder).free
+    if free < n_bytes + RESERVE_BYTES:
+        raise StoreError(
+            f"The disk of {folder} is nearly full, {free / 1e6:,.0f} MB are left: the file holds more than fits. "
+            "Make room there, or put the workspace on another disk."
+        )
+
+
 class FolderSink:
     """Writes blocks into a folder as an imported embedding."""
 
-    def __init__(self, folder: Path, dimensions: int) -> None:
-        self._folder, self._dimensions = folder, dimensions
-        self._vectors = (folder / VECTORS).open("wb")
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._dimensions = folder, 0
+        self._vectors = (folder / VECTORS).open("wb", buffering=0)
         self._norms = (folder / NORMS).open("wb")
         self._words = pa.ipc.new_file(str(folder / VOCABULARY), _SCHEMA)
         self._n_words = 0
 
     def add(self, block: Block) -> None:
         """Append the words of `block`."""
+        check_room(self._folder, block.vectors.nbytes)
+        self._dimensions = block.vectors.shape[1]
         block.vectors.tofile(self._vectors)
         norms_of(block.vectors).tofile(self._norms)
         self._words.write_batch(pa.record_batch([block.words], schema=_SCHEMA))
@@ -153,10 +196,10 @@ class FolderSink:
         if kept is not None:
             self._compact(kept)
         n_words = self._n_words if kept is None else len(kept)
-        info = replace(info, n_words=n_words, n_duplicates=self._n_words - n_words)
+        info = replace(info, n_words=n_words, dimensions=self._dimensions, n_duplicates=self._n_words - n_words)
         norms = np.fromfile(self._folder / NORMS, dtype=np.float32)
         info = describe(info, read_vocabulary(self._folder), norms)
-        (self._folder / INFO).write_text(info.to_json(), encoding="utf-8")
+        write_info(self._folder, info)
         return info
 
     def _compact(self, kept: np.ndarray) -> None:
@@ -169,10 +212,15 @@ class FolderSink:
             del rows
             os.truncate(path, len(kept) * width * 4)
         words = read_vocabulary(self._folder).take(pa.array(kept))
-        fresh = self._folder / (VOCABULARY + ".new")
-        with pa.ipc.new_file(str(fresh), _SCHEMA) as file:
-            file.write_table(pa.table({"word": words}, schema=_SCHEMA))
-        fresh.replace(self._folder / VOCABULARY)
+        write_vocabulary(self._folder, words)
+
+
+def write_vocabulary(folder: Path, words: pa.ChunkedArray) -> None:
+    """Write the words of an embedding, in place of those that may be there."""
+    fresh = folder / (VOCABULARY + ".new")
+    with pa.ipc.new_file(str(fresh), _SCHEMA) as file:
+        file.write_table(pa.table({"word": words}, schema=_SCHEMA))
+    fresh.replace(folder / VOCABULARY)
 
 
 def read_vocabulary(folder: Path) -> pa.ChunkedArray:
@@ -184,6 +232,11 @@ def read_vocabulary(folder: Path) -> pa.ChunkedArray:
         raise InputError(f"{path} can't be read ({error}). Import the embedding again.") from error
 
 
+def write_info(folder: Path, info: EmbeddingInfo) -> None:
+    """Write `info` into the folder of an embedding: the last of its files."""
+    (folder / INFO).write_text(info.to_json(), encoding="utf-8")
+
+
 def read_info(folder: Path) -> EmbeddingInfo:
     """`EmbeddingInfo` of the embedding imported into `folder`, whose files have the sizes that it says.
 
@@ -192,15 +245,33 @@ def read_info(folder: Path) -> EmbeddingInfo:
     try:
         text = (folder / INFO).read_text(encoding="utf-8")
         info = EmbeddingInfo.from_json(text)
-        sizes = {name: (folder / name).stat().st_size for name in (VECTORS, NORMS)}
+        expected = _sizes(info)
+        sizes = {name: (folder / name).stat().st_size for name in expected}
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{folder} holds no imported embedding ({error}). Import it again.") from error
-    if sizes != {VECTORS: 4 * info.n_words * info.dimensions, NORMS: 4 * info.n_words}:
+    if sizes != expected:
         raise InputError(f"The embedding in {folder} is damaged: its files have other sizes. Import it again.")
     return info
+
+
+def _sizes(info: EmbeddingInfo) -> dict[str, int]:
+    """The sizes that the files of numbers must have."""
+    if info.kind == SIMILARITIES:
+        return {}
+    sizes = {VECTORS: 4 * info.n_words * info.dimensions, NORMS: 4 * info.n_words}
+    return {**sizes, NGRAMS: 4 * info.n_buckets * info.dimensions} if info.n_buckets else sizes
 
 
 def map_vectors(folder: Path, info: EmbeddingInfo) -> tuple[np.ndarray, np.ndarray]:
     """Vectors (n_words × dimensions) and norms (n_words) as read-only memory maps."""
     vectors = np.memmap(folder / VECTORS, dtype=np.float32, mode="r", shape=(info.n_words, info.dimensions))
     return vectors, np.memmap(folder / NORMS, dtype=np.float32, mode="r", shape=(info.n_words,))
+
+
+def map_subwords(folder: Path, info: EmbeddingInfo) -> Subwords | None:
+    """The rows of n-grams as a read-only memory map, None where the model has none."""
+    if not info.n_buckets:
+        return None
+    shape = (info.n_buckets, info.dimensions)
+    ngrams = np.memmap(folder / NGRAMS, dtype=np.float32, mode="r", shape=shape)
+    return Subwords(info.min_n, info.max_n, ngrams, Options(encoding=info.encoding).codec)

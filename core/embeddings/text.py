@@ -10,7 +10,7 @@ import os
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,8 @@ import pyarrow.csv as pacsv
 
 from ..errors import InputError
 from .formats import Block, Reader, Recognised, Source
+from .mending import note_broken
+from .options import MENDED, EncodingError, Options, suggest_encoding
 from .text_recognition import FORMAT, n_values, numbers, recognise
 
 CHUNK_BYTES = 4 << 20
@@ -42,10 +44,13 @@ class _Line:
 
 @dataclass(frozen=True)
 class _Parsed:
-    """The block of a chunk, and how many of its lines had values but no word."""
+    """The block of a chunk; how many lines had values but no word, and how many pyarrow couldn't split; whether the
+    last line has no end."""
 
     block: Block
     n_nameless: int = 0
+    n_odd: int = 0
+    is_open_ended: bool = False
 
 
 def _chunks(source: Source, recognised: Recognised) -> Iterator[_Chunk]:
@@ -57,7 +62,7 @@ def _chunks(source: Source, recognised: Recognised) -> Iterator[_Chunk]:
         if cut == 0:
             rest += data
             if len(rest) > MAX_LINE_BYTES:
-                raise InputError(f"{source.path.name}, line {line}, is over {MAX_LINE_BYTES >> 20} MB long.")
+                raise InputError(f"{source.name}, line {line}, is over {MAX_LINE_BYTES >> 20} MB long.")
             continue
         whole, rest = rest + data[:cut], data[cut:]
         yield _Chunk(whole, line)
@@ -90,23 +95,43 @@ def _is_utf8(data: bytes) -> bool:
 class _Parser:
     """Parses chunks of one file; safe to use from several threads."""
 
-    def __init__(self, name: str, recognised: Recognised) -> None:
-        self._name, self._recognised = name, recognised
+    def __init__(self, name: str, recognised: Recognised, options: Options) -> None:
+        self._name, self._recognised, self._options = name, recognised, options
         values = [str(i) for i in range(recognised.dimensions)]
         self._columns = ["word", *values]
+        self._seems_tidy = recognised.separator != "mixed"
         self._types = {"word": pa.string(), **dict.fromkeys(values, pa.float32())}
 
     def parse(self, chunk: _Chunk) -> _Parsed:
         """The chunk's words and vectors; raises `InputError` naming the line that can't be read."""
-        data = _tidy(chunk.data, self._recognised.separator)
+        data = chunk.data if self._options.is_utf8 else self._recode(chunk)
+        # Looking for blanks at line ends takes half as long as parsing: it is done once a line was odd.
+        is_tidy = self._seems_tidy and b"\r" not in data
+        if not is_tidy:
+            data = _tidy(data, self._recognised.separator)
         # For pyarrow a lone carriage return ends a line, and odd lines that aren't UTF-8 are dropped without a word.
-        if b"\r" not in data and _is_utf8(data):
-            parsed = self._parse_fast(data, chunk)
-            if parsed is not None:
-                return parsed
-        return self._parse_slowly(data, chunk)
+        parsed = self._parse_fast(data) if b"\r" not in data and _is_utf8(data) else None
+        if is_tidy and (parsed is None or parsed.n_odd):
+            tidied = _tidy(data, self._recognised.separator)
+            if tidied != data:
+                self._seems_tidy, data = False, tidied
+                parsed = self._parse_fast(data) if _is_utf8(data) else None
+        return replace(parsed or self._parse_slowly(data, chunk), is_open_ended=chunk.is_last)
 
-    def _parse_fast(self, data: bytes, chunk: _Chunk) -> _Parsed | None:
+    def _recode(self, chunk: _Chunk) -> bytes:
+        """The chunk in UTF-8."""
+        try:
+            return chunk.data.decode(self._options.codec, self._options.errors).encode()
+        except UnicodeDecodeError as error:
+            number = chunk.first_line + chunk.data.count(b"\n", 0, error.start)
+            line = chunk.data.split(b"\n")[number - chunk.first_line]
+            raise self._misread(number, line) from error
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"{self._name} isn't text in {self._options.encoding}; choose another encoding."
+            ) from error
+
+    def _parse_fast(self, data: bytes) -> _Parsed | None:
         """Parse by pyarrow; None if there is a line that only a close look can judge."""
         odd: list[tuple[int, str]] = []
 
@@ -156,22 +181,27 @@ class _Parser:
             try:
                 read = self._line(line)
             except UnicodeDecodeError as error:
-                raise self._not_utf8(number, line) from error
+                raise self._misread(number, line) from error
             if read is not None:
                 words.append(read.word)
                 values.append(read.values)
-            elif n_values(b"word " + line) == len(line.split()) == self._recognised.dimensions:
+            # (A last line without an end was rather cut off.)
+            elif not chunk.is_last and n_values(b"word " + line) == len(line.split()) == self._recognised.dimensions:
                 nameless += 1
             else:
                 raise self._unreadable(number, line, chunk.is_last)
         vectors = np.array(values, dtype=np.float32).reshape(len(words), self._recognised.dimensions)
         return _Parsed(Block(pa.array(words, pa.string()), vectors), nameless)
 
-    def _not_utf8(self, number: int, line: bytes) -> InputError:
-        word = line.rsplit(None, self._recognised.dimensions)[0].decode("latin-1")
-        return InputError(
-            f"{self._name}, line {number}: the word isn't valid UTF-8; read as Latin-1 it would be {word[:40]!r}. "
-            "Convert the file to UTF-8 (for example `iconv -f latin1 -t utf-8 OLD > NEW`) and choose the new one."
+    def _misread(self, number: int, line: bytes) -> InputError:
+        suggested = suggest_encoding(line)
+        word = line.rsplit(None, self._recognised.dimensions)[0].decode(suggested, "replace")
+        read_as, name = self._options.encoding.upper(), {"latin-1": "Latin-1"}.get(suggested, suggested)
+        return EncodingError(
+            f"{self._name}, line {number}: the word isn't valid {read_as}; read as {name} it would be {word[:40]!r}. "
+            f"Choose the encoding {suggested} if that is right, else another one; {MENDED} puts a mark in place of "
+            "what can't be read.",
+            suggested,
         )
 
     def _unreadable(self, number: int, line: bytes, is_last: bool) -> InputError:
@@ -202,12 +232,12 @@ def _put_back(block: Block, places: list[int], lines: list[_Line]) -> _Parsed:
     order[~is_odd] = np.arange(len(block.words))
     order[is_odd] = np.arange(len(block.words), n_words)
     words = pa.concat_arrays([block.words, pa.array([line.word for line in lines], pa.string())])
-    return _Parsed(Block(words.take(pa.array(order)), vectors))
+    return _Parsed(Block(words.take(pa.array(order)), vectors), n_odd=len(places))
 
 
 def _parsed(source: Source, recognised: Recognised) -> Iterator[_Parsed]:
     """The file's chunks parsed, several at a time and yielded in order."""
-    parser = _Parser(source.path.name, recognised)
+    parser = _Parser(source.name, recognised, source.options)
     n_threads = min(4, os.cpu_count() or 1)
     waiting: deque[Future[_Parsed]] = deque()
     with ThreadPoolExecutor(n_threads) as threads:
@@ -223,14 +253,23 @@ def _parsed(source: Source, recognised: Recognised) -> Iterator[_Parsed]:
 def read(source: Source, recognised: Recognised, notes: list[str]) -> Iterator[Block]:
     """Yield the file's words and vectors; see `Reader.read`."""
     n_words = n_nameless = 0
+    is_open_ended = False
+    broken: list[str] = []
     for parsed in _parsed(source, recognised):
         n_words += len(parsed.block.words)
         n_nameless += parsed.n_nameless
+        is_open_ended = parsed.is_open_ended
+        if source.options.encoding == MENDED:
+            marked = pc.match_substring(parsed.block.words, "\ufffd")
+            broken += parsed.block.words.filter(marked).to_pylist()
         yield parsed.block
     if recognised.n_words is not None and recognised.n_words != n_words + n_nameless:
         notes.append(f"the first line says {recognised.n_words} words, {n_words + n_nameless} were found")
+    if is_open_ended:
+        notes.append("the last line has no line end: if the file was cut off, its last value may be too short")
     if n_nameless:
         notes.append(f"lines without a word, left out: {n_nameless:,}")
+    note_broken(broken, source.options, notes)
 
 
 READER = Reader(FORMAT, recognise, read)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 from collections import Counter
+from dataclasses import replace
 
 from ..errors import InputError
 from .formats import BOM, HEADER, Head, Recognised, check_dimensions
+from .options import suggest_encoding
 
 FORMAT = "word2vec text"
 _SAMPLE_LINES = 100
@@ -57,8 +60,28 @@ def _separator(lines: list[bytes], dimensions: int) -> str:
     return "\t" if 2 * tabbed > len(lines) else "mixed"
 
 
+def _with_encoding(head: Head, recognised: Recognised) -> Recognised:
+    """`recognised` with an encoding that fits, if the file's beginning isn't in the one it is read as."""
+    try:
+        codecs.getincrementaldecoder(head.options.codec)(head.options.errors).decode(head.start)
+    except UnicodeDecodeError as error:
+        number = head.start.count(b"\n", 0, error.start) + 1
+        word = head.start[head.start.rfind(b"\n", 0, error.start) + 1 :].split(maxsplit=1)[0]
+        suggested = suggest_encoding(head.start)
+        shown = word.decode(suggested, "replace")[:40]
+        note = f"line {number}: not valid {head.options.encoding.upper()}; in {suggested} it begins {shown!r}"
+        return replace(recognised, needs_encoding=suggested, notes=(*recognised.notes, note))
+    return recognised
+
+
 def recognise(head: Head) -> Recognised | None:
-    """A file of lines that end in equally many numbers; see `Reader.recognise`.
+    """A text file of vectors; see `Reader.recognise`."""
+    recognised = _recognise(head)
+    return None if recognised is None else _with_encoding(head, recognised)
+
+
+def _recognise(head: Head) -> Recognised | None:
+    """A file of lines that end in equally many numbers.
 
     The first line is a header if it is two whole numbers and the other lines aren't all as short.
     """
@@ -80,7 +103,7 @@ def recognise(head: Head) -> Recognised | None:
     check_dimensions(head, dimensions)
     if dimensions != found:
         raise InputError(
-            f"{head.path.name}: the first line says {dimensions} dimensions, the lines after it have {found} values. "
+            f"{head.name}: the first line says {dimensions} dimensions, the lines after it have {found} values. "
             "Correct the first line, or fetch the file again."
         )
     offset = skipped + match.end()

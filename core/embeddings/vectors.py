@@ -6,21 +6,22 @@ vectors stay in their memory map until rows are asked for.
 
 from __future__ import annotations
 
+import tempfile
 import unicodedata
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputError
-from .storage import EmbeddingInfo, map_vectors, read_info, read_vocabulary
+from .formats import Subwords
+from .neighbours import DuplicateVectors, NormsSummary, pairwise_cosines, same_rows, summarise_norms, top
+from .storage import EmbeddingInfo, norms_of
+from .subwords import vectors_of_others
 
 # Entries that mark places in a text: they are in many vocabularies and aren't words.
 MARKERS = ("</s>", "<s>", "<unk>", "<pad>")
-DIGITS = 12
-_ROWS = 16_384
 _MAX_REMEMBERED = 500_000
 
 NOT_IN_VOCABULARY = "not in the vocabulary"
@@ -43,14 +44,24 @@ class Embedding:
 
     `vocabulary` (n strings), `matrix` (n × dimensions, float32) and `norms` (n, float32; 0 or NaN where a vector
     can't be compared) belong together row by row. `info.n_words` is what the file holds; a `partial` embedding
-    has only the rows of the tokens it was loaded for.
+    has only the rows of the tokens it was loaded for. `subwords` make vectors of other words, where the model has
+    them; `scratch` is a folder that must stay as long as they are needed.
     """
 
     def __init__(
-        self, info: EmbeddingInfo, vocabulary: pa.ChunkedArray, matrix: np.ndarray, norms: np.ndarray, *, partial: bool
+        self,
+        info: EmbeddingInfo,
+        vocabulary: pa.ChunkedArray,
+        matrix: np.ndarray,
+        norms: np.ndarray,
+        *,
+        partial: bool,
+        subwords: Subwords | None = None,
+        scratch: tempfile.TemporaryDirectory | None = None,
     ) -> None:
         self.info, self.partial = info, partial
         self._vocabulary, self._matrix, self._norms = vocabulary, matrix, norms
+        self._subwords, self._makes_vectors, self._scratch = subwords, False, scratch
         self._found: dict[str, int] = {}
 
     def __repr__(self) -> str:
@@ -70,6 +81,42 @@ class Embedding:
     def dimensions(self) -> int:
         """The length of a vector."""
         return self.info.dimensions
+
+    @property
+    def kind(self) -> str:
+        """ "vectors", or "similarities" where only similarities of pairs are known."""
+        return self.info.kind
+
+    @property
+    def has_subwords(self) -> bool:
+        """Whether vectors of words outside the vocabulary can be made."""
+        return self._subwords is not None
+
+    def _parts(self) -> Subwords:
+        if self._subwords is None:
+            raise InputError(f"{self.name} has no vectors of parts of words, as a fastText model (.bin) has.")
+        return self._subwords
+
+    def with_subwords(self) -> Embedding:
+        """The same embedding, which makes vectors of words outside its vocabulary from their n-grams.
+
+        Raises `InputError` if the model has no n-grams.
+        """
+        if self._subwords is None:
+            raise InputError(
+                f"{self.name} has no vectors of parts of words; only a fastText model has (its .bin file)."
+            )
+        other = Embedding(
+            self.info,
+            self._vocabulary,
+            self._matrix,
+            self._norms,
+            partial=self.partial,
+            subwords=self._parts(),
+            scratch=self._scratch,
+        )
+        other._makes_vectors = True
+        return other
 
     def _positions(self, tokens: Iterable[str]) -> np.ndarray:
         """The row of each token, −1 where the vocabulary has no spelling of it."""
@@ -99,11 +146,28 @@ class Embedding:
         usable[usable] = self._norms[rows[usable]] > 0
         return rows, usable
 
-    def vectors(self, tokens: Sequence[str]) -> np.ndarray:
-        """The tokens' vectors, float32 (n_tokens × dimensions); a row of NaN for a missing token (`missing`)."""
+    def vectors(self, tokens: Sequence[str], *, subwords: bool | None = None) -> np.ndarray:
+        """The tokens' vectors, float32 (n_tokens × dimensions); a row of NaN for a missing token (`missing`).
+
+        `subwords` makes vectors of tokens that aren't in the vocabulary from their n-grams, in normal form C; None
+        does so for an embedding `with_subwords`. Raises `InputError` if it is True and the model has no n-grams.
+        """
         rows, usable = self._usable(tokens)
         vectors = np.full((len(rows), self.dimensions), np.nan, dtype=np.float32)
         vectors[usable] = self._matrix[rows[usable]]
+        if subwords or (subwords is None and self._makes_vectors):
+            others = np.flatnonzero(rows < 0)
+            vectors[others] = self._made([tokens[int(i)] for i in others])
+        return vectors
+
+    def _made(self, tokens: list[str]) -> np.ndarray:
+        """Vectors of tokens outside the vocabulary from their n-grams; NaN where there is no usable one."""
+        if self._subwords is None:
+            raise InputError(
+                f"{self.name} has no vectors of parts of words; only a fastText model has (its .bin file)."
+            )
+        vectors = vectors_of_others([unicodedata.normalize("NFC", token) for token in tokens], self._subwords)
+        vectors[~(norms_of(vectors) > 0)] = np.nan
         return vectors
 
     def spelling(self, tokens: Sequence[str]) -> list[str | None]:
@@ -116,6 +180,9 @@ class Embedding:
         """The distinct tokens without a usable vector, in the order given, each with the reason."""
         distinct = list(dict.fromkeys(tokens))
         rows, usable = self._usable(distinct)
+        if self._makes_vectors:
+            others = np.flatnonzero(rows < 0)
+            usable[others] = np.isfinite(self._made([distinct[i] for i in others])).all(axis=1)
         return {
             token: NOT_IN_VOCABULARY if row < 0 else ZERO if self._norms[row] == 0 else NOT_FINITE
             for token, row, fine in zip(distinct, rows, usable, strict=True)
@@ -138,13 +205,29 @@ class Embedding:
         Returns float64 (n,), NaN where either token is missing (`missing` says which).
         Raises `InputError` if the lengths differ.
         """
-        if len(a_tokens) != len(b_tokens):
-            raise InputError(f"Cosines need as many first tokens as second ones: {len(a_tokens)}, {len(b_tokens)}.")
+        self._check_lengths(a_tokens, b_tokens)
         rows_a, usable_a = self._usable(a_tokens)
         rows_b, usable_b = self._usable(b_tokens)
+        if self._makes_vectors and (min(rows_a, default=0) < 0 or min(rows_b, default=0) < 0):
+            return self._made_cosines(a_tokens, b_tokens)
         both = usable_a & usable_b
         cosines = np.full(len(rows_a), np.nan)
         cosines[both] = self._cosines(rows_a[both], rows_b[both])
+        return cosines
+
+    def _check_lengths(self, a_tokens: Sequence[str], b_tokens: Sequence[str]) -> None:
+        if len(a_tokens) != len(b_tokens):
+            raise InputError(f"Cosines need as many first tokens as second ones: {len(a_tokens)}, {len(b_tokens)}.")
+
+    def _made_cosines(self, a_tokens: Sequence[str], b_tokens: Sequence[str]) -> np.ndarray:
+        """Cosines of tokens some of which have only a vector made of n-grams."""
+        distinct = list(dict.fromkeys([*a_tokens, *b_tokens]))
+        at = {token: place for place, token in enumerate(distinct)}
+        vectors = self.vectors(distinct)
+        a, b = (np.array([at[token] for token in tokens], dtype=np.int64) for tokens in (a_tokens, b_tokens))
+        both = np.isfinite(vectors[a]).all(axis=1) & np.isfinite(vectors[b]).all(axis=1)
+        cosines = np.full(len(a), np.nan)
+        cosines[both] = pairwise_cosines(vectors, a[both], b[both])
         return cosines
 
     def random_cosines(self, n: int, *, rng: np.random.Generator) -> np.ndarray:
@@ -153,11 +236,9 @@ class Embedding:
         Markers such as `</s>` are left out. Raises `InputError` if fewer than two words are left, or if the
         embedding was loaded for chosen tokens only, which are no sample of its vocabulary.
         """
-        if self.partial:
-            raise InputError(f"{self.name} was loaded for chosen tokens only; load it whole to draw random words.")
+        self._check_whole("draw random words")
         usable = np.asarray(self._norms > 0)
-        markers = self._positions(MARKERS)
-        usable[markers[markers >= 0]] = False
+        usable[self._marker_rows()] = False
         rows = np.flatnonzero(usable)
         if len(rows) < 2:
             raise InputError(f"{self.name} has too few words with a usable vector for random pairs: {len(rows)}.")
@@ -166,30 +247,50 @@ class Embedding:
         second += second >= first
         return self._cosines(rows[first], rows[second])
 
+    def _check_whole(self, purpose: str) -> None:
+        if self.partial:
+            raise InputError(f"{self.name} was loaded for chosen tokens only; load it whole to {purpose}.")
+
+    def _marker_rows(self) -> np.ndarray:
+        rows = self._positions(MARKERS)
+        return rows[rows >= 0]
+
+    def neighbours(self, token: str, n: int = 10) -> list[tuple[str, float]]:
+        """The `n` words with the highest cosine to `token`, highest first, each with its cosine.
+
+        Exact (cosines in float64, rounded to 12 digits); ties stand in the vocabulary's order. The word itself and
+        markers such as `</s>` are left out. Raises `InputError` for a token without a usable vector, or if the
+        embedding was loaded for chosen tokens only.
+        """
+        self._check_whole("find neighbours")
+        if n < 1:
+            raise InputError(f"At least 1 neighbour must be asked for, found {n}.")
+        if reason := self.reasons([token]).get(token):
+            raise InputError(f"{token!r} has no neighbours in {self.name}: {reason}.")
+        row = self._positions([token])
+        left_out = np.append(self._marker_rows(), row[row >= 0])
+        rows, cosines = top(self._matrix, self._norms, self.vectors([token])[0], n, left_out)
+        words = self._vocabulary.take(pa.array(rows)).to_pylist()
+        return list(zip(words, cosines.tolist(), strict=True))
+
+    def norms_summary(self) -> NormsSummary:
+        """Quantiles of the vectors' lengths, and how many vectors can't be compared."""
+        self._check_whole("sum up its vectors")
+        return summarise_norms(self._norms)
+
+    def duplicate_vectors(self, limit: int = 20) -> DuplicateVectors:
+        """Different words with the same vector, all of them counted and the first `limit` groups listed.
+
+        Vectors that can't be compared are left out. Raises `InputError` if only chosen tokens were loaded.
+        """
+        self._check_whole("look for equal vectors")
+        groups = same_rows(self._matrix, self._norms)
+        listed = tuple(tuple(self._vocabulary.take(pa.array(rows)).to_pylist()) for rows in groups[:limit])
+        return DuplicateVectors(len(groups), sum(map(len, groups)), listed)
+
     def _cosines(self, rows_a: np.ndarray, rows_b: np.ndarray) -> np.ndarray:
         """Cosines of pairs of rows whose vectors are usable."""
         # Each row is fetched once: rows of a memory map are far dearer than rows in memory.
         rows, places = np.unique(np.concatenate([rows_a, rows_b]), return_inverse=True)
-        vectors = self._matrix[rows]
         places_a, places_b = np.split(places, 2)
-        cosines = np.empty(len(rows_a))
-        for start in range(0, len(cosines), _ROWS):
-            part = slice(start, start + _ROWS)
-            a, b = (vectors[p[part]].astype(np.float64) for p in (places_a, places_b))
-            squares = np.einsum("ij,ij->i", a, a) * np.einsum("ij,ij->i", b, b)
-            cosines[part] = np.einsum("ij,ij->i", a, b) / np.sqrt(squares)
-        return np.clip(cosines, -1.0, 1.0).round(DIGITS)
-
-
-def open_embedding(folder: Path | str) -> Embedding:
-    """The embedding that `import_embedding` wrote into `folder`, memory-mapped: opens in milliseconds.
-
-    Raises `InputError` where there is none, or a damaged one.
-    """
-    folder = Path(folder)
-    info = read_info(folder)
-    vocabulary = read_vocabulary(folder)
-    if len(vocabulary) != info.n_words:
-        found = f"{len(vocabulary)} words instead of {info.n_words}"
-        raise InputError(f"The embedding in {folder} is damaged: it has {found}. Import it again.")
-    return Embedding(info, vocabulary, *map_vectors(folder, info), partial=False)
+        return pairwise_cosines(self._matrix[rows], places_a, places_b)

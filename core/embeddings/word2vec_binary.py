@@ -7,17 +7,16 @@ import codecs
 from collections.abc import Iterator
 
 import numpy as np
-import pyarrow as pa
 
 from ..errors import InputError
 from .formats import HEADER, Block, Head, Reader, Recognised, Source, check_dimensions
+from .mending import note_broken, texts_of
 
 FORMAT = "word2vec binary"
 CHUNK_BYTES = 8 << 20
 MAX_WORD_BYTES = 2000
 _N_CHECKED = 20
 _TEXT_BYTES = 1 << 16
-_N_SHOWN = 5
 
 
 def recognise(head: Head) -> Recognised | None:
@@ -31,11 +30,11 @@ def recognise(head: Head) -> Recognised | None:
     if not _words_fit(body, 4 * dimensions):
         return None
     if n_words == 0:
-        raise InputError(f"{head.path.name}: the first line says 0 words. Fetch the file again.")
+        raise InputError(f"{head.name}: the first line says 0 words. Fetch the file again.")
     n_needed = match.end() + n_words * (4 * dimensions + 1)
-    if head.size < n_needed:
+    if head.is_exact and head.size < n_needed:
         raise InputError(
-            f"{head.path.name}: the file is truncated, {n_words} words of {dimensions} dimensions take at least "
+            f"{head.name}: the file is truncated, {n_words} words of {dimensions} dimensions take at least "
             f"{n_needed:,} bytes and it has {head.size:,}. Fetch it again."
         )
     return Recognised(FORMAT, n_words, dimensions, True, offset=match.end(), n_expected=n_words)
@@ -85,26 +84,19 @@ def _cut(data: bytes, n_bytes: int, n_left: int) -> tuple[list[bytes], list[int]
     return words, places, at
 
 
-def _block(data: bytes, words: list[bytes], places: list[int], dimensions: int, broken: list[str]) -> Block:
-    """The entries found by `_cut`; words that aren't UTF-8 get U+FFFD and are put on the list `broken`."""
+def _vectors(data: bytes, places: list[int], dimensions: int) -> np.ndarray:
+    """The vectors that begin at the places found by `_cut`."""
     # One entry a row of opaque bytes at any offset: numpy copies whole rows at the speed of memory.
     row = np.dtype((np.void, 4 * dimensions))
     rows = np.ndarray((len(data) - row.itemsize + 1,), dtype=row, buffer=data, strides=(1,))
     vectors = rows[np.array(places, dtype=np.int64)].view("<f4").reshape(len(places), dimensions)
-    names = [word.lstrip(b"\n") for word in words]
-    try:
-        array = pa.array(names, pa.binary()).cast(pa.string())
-    except pa.ArrowInvalid:
-        texts = [name.decode("utf-8", "replace") for name in names]
-        broken.extend(text for name, text in zip(names, texts, strict=True) if text.encode() != name)
-        array = pa.array(texts, pa.string())
-    return Block(array, vectors.astype(np.float32, copy=False))
+    return vectors.astype(np.float32, copy=False)
 
 
 def read(source: Source, recognised: Recognised, notes: list[str]) -> Iterator[Block]:
     """Yield the file's words and vectors; see `Reader.read`.
 
-    A word that isn't UTF-8 (word2vec cuts long words between bytes) keeps its vector and is noted.
+    A word that isn't in the file's encoding (word2vec cuts long words between bytes) keeps its vector and is noted.
     """
     source.read(recognised.offset)
     n_bytes, n_total = 4 * recognised.dimensions, recognised.n_expected
@@ -114,24 +106,21 @@ def read(source: Source, recognised: Recognised, notes: list[str]) -> Iterator[B
         data = source.read(max(CHUNK_BYTES, 2 * n_bytes))
         if not data:
             raise InputError(
-                f"{source.path.name}: the file is truncated, it ends in word {n_done + 1} of {n_total}. Fetch it again."
+                f"{source.name}: the file is truncated, it ends in word {n_done + 1} of {n_total}. Fetch it again."
             )
         rest += data
         words, places, at = _cut(rest, n_bytes, n_total - n_done)
         if not words and len(rest) > n_bytes + MAX_WORD_BYTES:
-            raise InputError(f"{source.path.name}: word {n_done + 1} has no end. The file is damaged, fetch it again.")
+            raise InputError(f"{source.name}: word {n_done + 1} has no end. The file is damaged, fetch it again.")
         if words:
-            yield _block(rest, words, places, recognised.dimensions, broken)
+            texts = texts_of([word.lstrip(b"\n") for word in words], source.options, broken)
+            yield Block(texts, _vectors(rest, places, recognised.dimensions))
         n_done += len(words)
         rest = rest[at:]
-    n_over = len(rest.strip(b"\n"))
-    while data := source.read(CHUNK_BYTES):
-        n_over += len(data)
+    n_over = len(rest.strip(b"\n")) + source.drain()
     if n_over:
         notes.append(f"bytes after the last of {n_total:,} words, left out: {n_over:,}")
-    if broken:
-        shown = ", ".join(repr(text) for text in broken[:_N_SHOWN])
-        notes.append(f"words that aren't valid UTF-8, mended with U+FFFD: {len(broken):,} ({shown})")
+    note_broken(broken, source.options, notes)
 
 
 READER = Reader(FORMAT, recognise, read)

@@ -83,14 +83,14 @@ def _add_embedding(store: Store) -> None:
     for left in (work, work.with_name("demo-import.part")):
         shutil.rmtree(left, ignore_errors=True)
     info = import_embedding(DATA / "demo.bin", work)
-    embedding_id = info.sha256[:16]
+    embedding_id = info.identity[:16]
     if (store.embeddings / embedding_id).exists():
         shutil.rmtree(work)
     else:
         work.rename(store.embeddings / embedding_id)
     with command(store, DEMO_ID, "add embedding") as change:
         change.detail = {"embedding": embedding_id}
-        described = {**asdict(info), "name": EMBEDDING_NAME}
+        described = {**asdict(info), "identity": info.identity}
         record_import(change.conn, embedding_id, name=EMBEDDING_NAME, source="data/demo.bin", info=described)
         link_embedding(change.conn, DEMO_ID, embedding_id, EMBEDDING_NAME)
 

@@ -17,7 +17,10 @@ from .engine import Store, now
 
 @dataclass(frozen=True)
 class Imported:
-    """An imported embedding as pages see it; `info` holds what the import noticed."""
+    """An imported embedding as pages see it; `info` holds what the import noticed.
+
+    `subwords` says that the project lets it make vectors of words outside its vocabulary (fastText only).
+    """
 
     id: str
     name: str
@@ -27,10 +30,17 @@ class Imported:
     source: str
     info: dict
     imported_at: str
+    subwords: bool = False
+
+    @property
+    def has_subwords(self) -> bool:
+        """It could make vectors of words outside its vocabulary."""
+        return bool(self.info.get("n_buckets"))
 
 
-_COLUMNS = [t.embedding.c[name] for name in Imported.__annotations__]
+_COLUMNS = [t.embedding.c[name] for name in Imported.__annotations__ if name != "subwords"]
 _NAMED = [t.project_embedding.c.name if column.name == "name" else column for column in _COLUMNS]
+_NAMED.append(t.project_embedding.c.subwords)
 
 
 def embeddings_of(conn: sa.Connection, project_id: str) -> list[Imported]:
@@ -69,7 +79,7 @@ def record_import(conn: sa.Connection, embedding_id: str, *, name: str, source: 
                 format=info["format"],
                 n_words=info["n_words"],
                 dimensions=info["dimensions"],
-                content_hash=info["sha256"],
+                content_hash=info["identity"],
                 source=source,
                 info=info,
                 imported_at=now(),
@@ -115,16 +125,24 @@ def remove_embedding(store: Store, project_id: str, embedding_id: str) -> None:
         )
 
 
-def open_library(store: Store, embedding_id: str) -> Embedding:
-    """An imported embedding, memory-mapped; opened once a process."""
-    folder = store.embeddings / embedding_id
+def set_subwords(store: Store, project_id: str, embedding_id: str, use: bool) -> None:
+    """Let an embedding make vectors of words outside its vocabulary in this project, or not."""
+    with command(store, project_id, "set subwords") as change:
+        change.detail = {"embedding": embedding_id, "subwords": use}
+        key = {"project_id": project_id, "embedding_id": embedding_id}
+        change.conn.execute(sa.update(t.project_embedding).filter_by(**key).values(subwords=use))
+
+
+def open_library(store: Store, imported: Imported) -> Embedding:
+    """An imported embedding as a project uses it, memory-mapped; opened once a process."""
+    folder = store.embeddings / imported.id
     if not folder.is_dir():
         raise StoreError(
             f"The files of this embedding are gone from {folder}. Import it again, or remove it on the Embeddings page."
         )
-    return _opened(folder)
+    return _opened(folder, imported.subwords and imported.has_subwords)
 
 
 @lru_cache(maxsize=32)
-def _opened(folder: Path) -> Embedding:
-    return open_embedding(folder)
+def _opened(folder: Path, subwords: bool) -> Embedding:
+    return open_embedding(folder, subwords=subwords)

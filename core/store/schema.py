@@ -101,6 +101,7 @@ project_embedding = Table(
     Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), primary_key=True),
     Column("embedding_id", ForeignKey("embedding.id"), primary_key=True),
     _text("name"),  # the project's own name for it
+    Column("subwords", Boolean, nullable=False, server_default="0"),  # fastText: vectors of words it never saw
     _text("added_at"),
     UniqueConstraint("project_id", "name"),
     sqlite_with_rowid=False,

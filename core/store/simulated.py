@@ -104,7 +104,7 @@ def _similarity(change: Change, store: Store) -> np.ndarray:
         from .areas import items_of
 
         items = items_of(change.conn, change.project_id)
-        embedding = open_library(store, known[0].id)
+        embedding = open_library(store, known[0])
         cosines = embedding.cosines(items["token_a"].tolist(), items["token_b"].tolist())
         similarity[missing] = cosines[missing]
         missing = np.isnan(similarity)

@@ -60,7 +60,7 @@ def load(store: Store, project_id: str, n0: float, notion: str) -> EvaluateView:
     problems = []
     for embedding in imported:
         try:
-            opened.append((embedding.name, open_library(store, embedding.id)))
+            opened.append((embedding.name, open_library(store, embedding)))
         except RunoffError as error:
             problems.append(f"{embedding.name}: {error}")
     overall, by_area, common = [], [], []

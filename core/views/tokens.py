@@ -62,7 +62,7 @@ def load(store: Store, project_id: str) -> TokensView:
         reasons: dict[str, str] = {}
         problem = ""
         try:
-            reasons = dict(open_library(store, imported.id).reasons(list(dict.fromkeys(token for _, token in rows))))
+            reasons = dict(open_library(store, imported).reasons(list(dict.fromkeys(token for _, token in rows))))
         except RunoffError as error:
             problem = str(error)
         missing = [(area, token, reasons[token]) for area, token in rows if token in reasons]

@@ -115,6 +115,7 @@ def upgrade() -> None:
         sa.Column("project_id", sa.Text(), nullable=False),
         sa.Column("embedding_id", sa.Text(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("subwords", sa.Boolean(), server_default="0", nullable=False),
         sa.Column("added_at", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(["embedding_id"], ["embedding.id"], name=op.f("fk_project_embedding_embedding_id")),
         sa.ForeignKeyConstraint(

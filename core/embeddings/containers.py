@@ -1,0 +1,276 @@
+"""The bytes inside a file: as they are, or unpacked from gzip, bzip2, xz, or a zip archive of one member.
+
+Unpacking is a stream: a few megabytes at a time, whatever sizes the file claims. How far it has come is told in
+bytes of the file itself, since the size of its content isn't known before its end.
+"""
+
+from __future__ import annotations
+
+import bz2
+import hashlib
+import io
+import lzma
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from ..errors import InputError
+
+_CHUNK_BYTES = 1 << 18
+_MAX_LZMA_BYTES = 1 << 28
+_HIDDEN = ("__MACOSX/", ".DS_Store")
+# What a file begins with, and the packing it tells of.
+MAGICS: tuple[tuple[bytes, str], ...] = (
+    (b"\x1f\x8b", "gzip"),
+    (b"BZh", "bzip2"),
+    (b"\xfd7zXZ\x00", "xz"),
+    (b"PK\x03\x04", "zip"),
+    (b"PK\x05\x06", "zip"),
+)
+_BZIP2 = re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)")
+
+
+class _Unpacker(Protocol):
+    """What bz2 and lzma offer, and `_Inflater` for gzip."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int) -> bytes: ...
+
+
+class _Inflater:
+    def __init__(self) -> None:
+        self._object, self._left = zlib.decompressobj(wbits=31), b""
+
+    @property
+    def eof(self) -> bool:
+        return self._object.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._left and not self._object.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._object.unused_data
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        unpacked = self._object.decompress(self._left + data, max_length)
+        self._left = self._object.unconsumed_tail
+        return unpacked
+
+
+_UNPACKERS: dict[str, Callable[[], _Unpacker]] = {
+    "gzip": _Inflater,
+    "bzip2": bz2.BZ2Decompressor,
+    "xz": lambda: lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=_MAX_LZMA_BYTES),
+}
+
+
+class _Hasher:
+    """A hash that is computed while the reader goes on: one thread, one piece behind."""
+
+    def __init__(self) -> None:
+        self._hash, self._thread = hashlib.sha256(), ThreadPoolExecutor(1)
+        self._pending: Future[None] | None = None
+
+    def update(self, data: bytes) -> None:
+        self.wait()
+        self._pending = self._thread.submit(self._hash.update, data)
+
+    def wait(self) -> None:
+        if self._pending is not None:
+            self._pending.result()
+            self._pending = None
+
+    def hexdigest(self) -> str:
+        self.wait()
+        return self._hash.hexdigest()
+
+    def close(self) -> None:
+        self._thread.shutdown()
+
+
+class Content:
+    """The bytes of a file that isn't packed, read once from its beginning.
+
+    `packing` is "" here, else the packing's name; `size` is the content's length in bytes, None where it isn't
+    known; `file_size` the file's; `file_done` how many of the file's bytes have been used; `notes` are remarks.
+    """
+
+    def __init__(self, file: BinaryIO, name: str, file_size: int, packing: str = "") -> None:
+        self.name, self.file_size, self.packing = name, file_size, packing
+        self.size: int | None = file_size if packing == "" else None
+        self.file_done = 0
+        self.notes: list[str] = []
+        self._file, self._hash = file, _Hasher()
+
+    def _raw(self, n_bytes: int) -> bytes:
+        try:
+            data = self._file.read(n_bytes)
+        except OSError as error:
+            raise InputError(f"{self.name} can't be read any further than byte {self.file_done}: {error}.") from error
+        self._hash.update(data)
+        self.file_done += len(data)
+        return data
+
+    def read(self, n_bytes: int) -> bytes:
+        """The next bytes of the content, fewer than asked for only at its end."""
+        return self._raw(n_bytes)
+
+    def close(self) -> None:
+        """Nothing is read any more."""
+        self._hash.close()
+
+    def sha256(self) -> str:
+        """The hash of the whole file, as hexadecimal digits; the content has been read to its end."""
+        while self._raw(_CHUNK_BYTES):
+            pass
+        return self._hash.hexdigest()
+
+
+class _Packed(Content):
+    """gzip, bzip2 or xz, also as several streams one after the other."""
+
+    def __init__(self, file: BinaryIO, name: str, file_size: int, packing: str) -> None:
+        super().__init__(file, name, file_size, packing)
+        self._magic = next(magic for magic, kind in MAGICS if kind == packing)
+        self._unpacker = _UNPACKERS[packing]()
+
+    def read(self, n_bytes: int) -> bytes:
+        parts = []
+        while n_bytes > 0 and (data := self._some(n_bytes)):
+            parts.append(data)
+            n_bytes -= len(data)
+        return b"".join(parts)
+
+    def _some(self, n_bytes: int) -> bytes:
+        """At most `n_bytes` of content; none at its end."""
+        while True:
+            data = b""
+            if self._unpacker.eof:
+                if not (data := self._following_stream()):
+                    return b""
+            elif self._unpacker.needs_input:
+                data = self._raw(_CHUNK_BYTES)
+            try:
+                unpacked = self._unpacker.decompress(data, n_bytes)
+            except (zlib.error, lzma.LZMAError, OSError, ValueError) as error:
+                raise InputError(
+                    f"{self.name} is damaged, its {self.packing} data can't be unpacked any further ({error}). "
+                    "Fetch it again."
+                ) from error
+            if unpacked:
+                return unpacked
+            if not data and self._unpacker.needs_input and not self._unpacker.eof:
+                raise InputError(
+                    f"{self.name}: the file is truncated, its {self.packing} data ends before its end. Fetch it again."
+                )
+
+    def _following_stream(self) -> bytes:
+        """Begin the stream after one that has ended: its first bytes, none where there is no other."""
+        data = self._unpacker.unused_data
+        while len(data) < len(self._magic) and (more := self._raw(_CHUNK_BYTES)):
+            data += more
+        if data.startswith(self._magic):
+            self._unpacker = _UNPACKERS[self.packing]()
+            return data
+        if not data.strip(b"\0"):
+            while more := self._raw(_CHUNK_BYTES):
+                data = more
+                if more.strip(b"\0"):
+                    break
+        if data.strip(b"\0") and not self.notes:
+            self.notes.append(f"something stands after the {self.packing} data's end, left out")
+        return b""
+
+
+class _Zipped(Content):
+    """The one member of a zip archive; the sizes that the archive states are not relied on."""
+
+    def __init__(self, file: BinaryIO, name: str, file_size: int) -> None:
+        super().__init__(file, name, file_size, "zip")
+        try:
+            archive = zipfile.ZipFile(file)
+            members = [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith(_HIDDEN)]
+            if len(members) != 1:
+                shown = ", ".join(member.filename[:60] for member in members[:5])
+                found = f"{len(members)} files ({shown}{', …' if len(members) > 5 else ''})" if members else "no file"
+                raise InputError(
+                    f"{name} is a zip archive of {found}; one that holds exactly one file can be read as it is. "
+                    "Unpack it and choose the file inside."
+                )
+            if members[0].flag_bits & 1:
+                raise InputError(f"{name} is a zip archive with a password: unpack it and choose the file inside.")
+            self._member = archive.open(members[0])
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, ValueError, EOFError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(
+                f"{name} is a zip archive that is truncated, damaged or of an unknown kind ({error}). Fetch it again, "
+                "or unpack it and choose the file inside."
+            ) from error
+        self.member = members[0].filename
+
+    def read(self, n_bytes: int) -> bytes:
+        parts = []
+        try:
+            while n_bytes > 0 and (data := self._member.read(n_bytes)):
+                parts.append(data)
+                n_bytes -= len(data)
+        except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError) as error:
+            raise InputError(
+                f"{self.name} is a truncated or damaged zip archive ({str(error) or 'it ends too early'}). "
+                "Fetch it again."
+            ) from error
+        self.file_done = min(self._file.tell(), self.file_size)
+        return b"".join(parts)
+
+    def sha256(self) -> str:
+        self._file.seek(0)
+        self.file_done = self.file_size
+        while data := self._file.read(_CHUNK_BYTES):
+            self._hash.update(data)
+        return self._hash.hexdigest()
+
+
+def packing_of(start: bytes) -> str:
+    """The packing that a file's first bytes tell of, "" for none."""
+    packing = next((packing for magic, packing in MAGICS if start.startswith(magic)), "")
+    # "BZh" alone could be a word.
+    return "" if packing == "bzip2" and not _BZIP2.match(start) else packing
+
+
+@contextmanager
+def open_content(path: Path, name: str) -> Iterator[Content]:
+    """The content of the file at `path`, which messages call `name`; raises `InputError` where there is none."""
+    try:
+        file = path.open("rb")
+    except FileNotFoundError as error:
+        raise InputError(f"There is no file {path}. Check the path.") from error
+    except IsADirectoryError as error:
+        raise InputError(f"{path} is a folder; choose the file of an embedding.") from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} can't be read: {getattr(error, 'strerror', None) or error}.") from error
+    with file:
+        file_size = file.seek(0, io.SEEK_END)
+        file.seek(0)
+        packing = packing_of(file.read(10))
+        file.seek(0)
+        if packing == "zip":
+            content: Content = _Zipped(file, name, file_size)
+        elif packing:
+            content = _Packed(file, name, file_size, packing)
+        else:
+            content = Content(file, name, file_size)
+        with closing(content):
+            yield content

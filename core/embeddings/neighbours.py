@@ -1,0 +1,149 @@
+"""What a whole matrix of vectors is asked: nearest rows, lengths of vectors, rows that are the same.
+
+Everything goes block by block, so that a memory map of any size is read once and never held.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+DIGITS = 12
+QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+_ROWS = 16_384
+# A float32 product of unit vectors is off by far less; whatever comes so close to the best is computed in float64.
+_MARGIN = 1e-4
+# Below this, float32 has lost digits.
+_TINY = 1e-30
+
+
+@dataclass(frozen=True)
+class NormsSummary:
+    """Lengths of vectors: `quantiles` are (share, length) pairs over the `n_usable` vectors that can be compared,
+    empty if there are none; `n_zero` vectors are all zeros, `n_not_finite` have NaN or infinite values."""
+
+    n_words: int
+    n_usable: int
+    n_zero: int
+    n_not_finite: int
+    quantiles: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class DuplicateVectors:
+    """Different words with one and the same vector: `n_groups` vectors belong to several words, `n_words` in all.
+
+    `groups` are the words of the first ones, in the vocabulary's order.
+    """
+
+    n_groups: int
+    n_words: int
+    groups: tuple[tuple[str, ...], ...]
+
+
+def top(
+    matrix: np.ndarray,
+    norms: np.ndarray,
+    vector: np.ndarray,
+    n: int,
+    left_out: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The `n` rows of the highest cosine with `vector`, and the cosines; ties by the order of rows.
+
+    Rows with an unusable norm and those of `left_out` don't take part. float32 products choose candidates, whose
+    cosines are then taken in float64.
+    """
+    vector = vector.astype(np.float64)
+    unit = (vector / np.sqrt(vector @ vector)).astype(np.float32)
+    # Rows are divided by their norms after the product; what isn't usable becomes −∞.
+    norms = np.asarray(norms)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        cosines = np.empty(len(matrix), dtype=np.float32)
+        for start in range(0, len(matrix), _ROWS):
+            part = slice(start, start + _ROWS)
+            np.dot(matrix[part], unit, out=cosines[part])
+        cosines /= norms
+    usable = norms > 0
+    cosines[~usable] = -np.inf
+    usable[left_out] = False
+    cosines[left_out] = -np.inf
+    # What float32 may have got wrong is a candidate in any case.
+    cosines[usable & ((norms < _TINY) | ~np.isfinite(cosines))] = np.inf
+    n_found = min(n, int(usable.sum()))
+    if n_found <= 0:
+        return np.empty(0, np.int64), np.empty(0)
+    bound = np.partition(cosines, len(cosines) - n_found)[len(cosines) - n_found]
+    rows = np.flatnonzero(usable & (cosines >= (bound - _MARGIN if np.isfinite(bound) else -2)))
+    values = _exact(matrix, vector, rows)
+    chosen = np.lexsort((rows, -values))[:n]
+    return rows[chosen], values[chosen]
+
+
+def _exact(matrix: np.ndarray, vector: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    cosines = np.empty(len(rows))
+    for start in range(0, len(rows), _ROWS):
+        some = np.concatenate([vector[None], matrix[rows[start : start + _ROWS]]])
+        others = np.arange(1, len(some))
+        cosines[start : start + _ROWS] = pairwise_cosines(some, np.zeros_like(others), others)
+    return cosines
+
+
+def pairwise_cosines(vectors: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Cosines of pairs of rows `a`, `b` of `vectors`, in float64, clipped to [−1, 1] and rounded to 12 digits."""
+    cosines = np.empty(len(a))
+    for start in range(0, len(cosines), _ROWS):
+        part = slice(start, start + _ROWS)
+        x, y = (vectors[places[part]].astype(np.float64) for places in (a, b))
+        squares = np.einsum("ij,ij->i", x, x) * np.einsum("ij,ij->i", y, y)
+        cosines[part] = np.einsum("ij,ij->i", x, y) / np.sqrt(squares)
+    return np.clip(cosines, -1.0, 1.0).round(DIGITS)
+
+
+def summarise_norms(norms: np.ndarray) -> NormsSummary:
+    """`NormsSummary` of norms as the storage has them: 0 for zeros, NaN for values that aren't finite."""
+    norms = np.asarray(norms)
+    usable = norms[norms > 0].astype(np.float64)
+    n_not_finite = int(np.isnan(norms).sum())
+    values = np.quantile(usable, QUANTILES).tolist() if len(usable) else []
+    quantiles = tuple(zip(QUANTILES, values, strict=False))
+    return NormsSummary(len(norms), len(usable), len(norms) - len(usable) - n_not_finite, n_not_finite, quantiles)
+
+
+def _hashes(matrix: np.ndarray) -> np.ndarray:
+    """A hash (uint64) of each row's values; equal rows have equal ones."""
+    factors = np.random.default_rng(0).integers(1, 1 << 63, size=matrix.shape[1], dtype=np.uint64) | np.uint64(1)
+    hashes = np.empty(len(matrix), dtype=np.uint64)
+    step = max(1, (1 << 20) // max(matrix.shape[1], 1))
+    for start in range(0, len(matrix), step):
+        # Adding zero makes −0 into 0.
+        bits = (np.asarray(matrix[start : start + step]) + np.float32(0)).view(np.uint32).astype(np.uint64)
+        mixed = bits * factors
+        hashes[start : start + len(mixed)] = (mixed ^ (mixed >> np.uint64(32))).sum(axis=1, dtype=np.uint64)
+    return hashes
+
+
+def same_rows(matrix: np.ndarray, norms: np.ndarray) -> list[np.ndarray]:
+    """Groups of rows (ascending) with the same values, in the order of their first rows; unusable ones left out."""
+    usable = np.flatnonzero(np.asarray(norms) > 0)
+    hashes = _hashes(matrix)[usable]
+    order = np.argsort(hashes, kind="stable")
+    bounds = np.flatnonzero(np.append(True, np.diff(hashes[order]) != 0))
+    sizes = np.diff(np.append(bounds, len(order)))
+    groups: list[np.ndarray] = []
+    for start, size in zip(bounds[sizes > 1], sizes[sizes > 1], strict=True):
+        groups.extend(_split(matrix, usable[order[start : start + size]]))
+    return sorted(groups, key=lambda group: int(group[0]))
+
+
+def _split(matrix: np.ndarray, rows: np.ndarray) -> list[np.ndarray]:
+    """Rows of one hash, split into groups that are really the same."""
+    groups = []
+    while len(rows) > 1:
+        same = np.concatenate(
+            [(matrix[rows[i : i + _ROWS]] == matrix[rows[0]]).all(axis=1) for i in range(0, len(rows), _ROWS)]
+        )
+        if same.sum() > 1:
+            groups.append(rows[same])
+        rows = rows[~same]
+    return groups

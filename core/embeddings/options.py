@@ -1,0 +1,105 @@
+"""What a person can say about a file beyond its path, and the errors that ask for it."""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import InputError
+
+UTF8 = "utf-8"
+# UTF-8 with U+FFFD in place of what isn't.
+MENDED = "utf-8-replace"
+# Offered where a file isn't UTF-8; any other that Python knows can be named too.
+ENCODINGS = (
+    UTF8,
+    MENDED,
+    "cp1252",
+    "latin-1",
+    "cp1250",
+    "cp1251",
+    "iso8859-2",
+    "koi8-r",
+    "cp932",
+    "gb18030",
+    "big5",
+    "euc-kr",
+)
+
+
+class TrustError(InputError):
+    """The file could run any program when opened, and nobody has said that it is trusted."""
+
+
+class VocabularyError(InputError):
+    """An array without words: the file that has them must be named."""
+
+
+class EncodingError(InputError):
+    """Text that isn't in the encoding it was read as; `suggested` is one that fits."""
+
+    def __init__(self, message: str, suggested: str) -> None:
+        super().__init__(message)
+        self.suggested = suggested
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to read a file.
+
+    `trusted` lets a Python pickle be opened; `encoding` is that of the words ("utf-8-replace" reads
+    UTF-8 and puts U+FFFD in place of what isn't, which is noted); `vocabulary` is the file with the
+    words of a NumPy array, None to look for one beside it.
+    """
+
+    trusted: bool = False
+    encoding: str = UTF8
+    vocabulary: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.encoding == MENDED:
+            return
+        try:
+            name = codecs.lookup(self.encoding).name
+            plain = bytes(range(128)).decode(name) == "".join(map(chr, range(128)))
+        except (LookupError, UnicodeDecodeError) as error:
+            raise InputError(
+                f"There is no text encoding {self.encoding!r} for words. Try one of: {', '.join(ENCODINGS)}."
+            ) from error
+        if not plain:
+            raise InputError(
+                f"{self.encoding} writes plain letters in another way than ASCII, such files can't be read line by "
+                "line: save the file as UTF-8."
+            )
+        object.__setattr__(self, "encoding", UTF8 if name in ("utf-8", "utf-8-sig", "ascii") else name)
+
+    @property
+    def codec(self) -> str:
+        """The encoding as Python calls it."""
+        return UTF8 if self.encoding == MENDED else self.encoding
+
+    @property
+    def errors(self) -> str:
+        """What becomes of bytes that aren't in the encoding, as Python calls it."""
+        return "replace" if self.encoding == MENDED else "strict"
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether the words are in UTF-8."""
+        return self.encoding == UTF8
+
+
+def suggest_encoding(data: bytes) -> str:
+    """A Western encoding in which `data`, which isn't UTF-8, can be read.
+
+    >>> suggest_encoding(b"fl\\xfbte"), suggest_encoding(b"it\\x92s")
+    ('latin-1', 'cp1252')
+    """
+    if any(0x80 <= byte < 0xA0 for byte in data):
+        try:
+            data.decode("cp1252")
+        except UnicodeDecodeError:
+            return "latin-1"
+        return "cp1252"
+    return "latin-1"

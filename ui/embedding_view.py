@@ -1,0 +1,92 @@
+"""One embedding looked at: Figure 3, neighbours of a word, lengths and equal vectors."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core import charts
+from core.embeddings import Embedding
+from core.errors import InputError
+from core.store.library import set_subwords
+from core.store.projects import Project
+from core.views.embedding import EmbeddingView
+from core.views.words import many
+from ui import frame
+
+
+def show(view: EmbeddingView, project: Project) -> None:
+    """Everything known of one embedding."""
+    if view.problem or view.embedding is None:
+        st.error(frame.plain(view.problem))
+        return
+    for note in view.imported.info.get("notes", []):
+        st.caption(frame.plain(note))
+    if view.imported.has_subwords:
+        _subwords(view, project)
+    left, right = st.columns(2, gap="large")
+    with left:
+        _figure3(view, project.notion)
+    with right:
+        _neighbours(view.embedding, project)
+    if view.norms is not None:
+        _vectors(view)
+
+
+def _subwords(view: EmbeddingView, project: Project) -> None:
+    use = st.toggle(
+        "Make vectors of missing words from their parts",
+        view.imported.subwords,
+        key=f"subwords-{project.id}-{view.imported.id}-{project.revision}",
+        help="fastText can. Such words are covered then, but the model has never seen them as a whole.",
+    )
+    if use != view.imported.subwords:
+        said = "makes vectors of missing words" if use else "knows only the words of its vocabulary"
+        done = f"{view.imported.name} {said} now."
+        frame.carry_out(set_subwords, frame.store(), project.id, view.imported.id, use, done=done)
+
+
+def _figure3(view: EmbeddingView, notion: str) -> None:
+    st.markdown("##### Items against random pairs")
+    if not view.n_items:
+        st.caption("The embedding has none of the project's items yet.")
+    if view.curves.empty:
+        return
+    value = "|cos|" if notion == "relatedness" else "cos"
+    st.altair_chart(charts.similarity_curves(view.curves, value), alt="Values of items and of random pairs")
+    medians = ", ".join(f"{name} {median:.2f}" for name, median in view.medians.items())
+    st.caption(
+        f"{value} of {many(view.n_items, 'item')} within areas and of random pairs of the vocabulary (Figure 3 of the "
+        f"paper). Medians: {medians}. Areas are worth their while where the items lie higher."
+    )
+
+
+def _neighbours(embedding: Embedding, project: Project) -> None:
+    st.markdown("##### Nearest words")
+    word = st.text_input("Word", key=f"neighbours-{project.id}", placeholder="Type a word of the vocabulary")
+    if not word.strip():
+        return
+    try:
+        found = embedding.neighbours(word.strip(), 10)
+    except InputError as error:
+        frame.show_error(error)
+        return
+    rows = [{"word": near, "cos": round(cosine, 3)} for near, cosine in found]
+    st.dataframe(rows, hide_index=True, alt=f"Nearest words of {word}")
+
+
+def _vectors(view: EmbeddingView) -> None:
+    norms, same = view.norms, view.duplicates
+    if norms is None or same is None:
+        return
+    st.markdown("##### Its vectors")
+    said = [f"{norms.n_usable:,} of {norms.n_words:,} vectors can be compared"]
+    said += [
+        f"{n:,} {what}" for n, what in ((norms.n_zero, "are all zeros"), (norms.n_not_finite, "hold NaN or ∞")) if n
+    ]
+    st.caption("; ".join(said) + ".")
+    quantiles = {f"{share:.0%}": round(length, 3) for share, length in norms.quantiles}
+    st.dataframe([{"lengths": "quantiles", **quantiles}], hide_index=True, alt="Lengths of the vectors")
+    if same.n_groups:
+        st.caption(f"{many(same.n_words, 'word')} share {many(same.n_groups, 'vector')} with another word, such as:")
+        rows = [{"the same vector": " · ".join(group[:12])} for group in same.groups[:5]]
+        st.dataframe(rows, hide_index=True, alt="Words with equal vectors")

@@ -1,0 +1,111 @@
+"""Choosing a file on this machine: a path to type, recent files, and a browser of folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from core import jobs
+from core.store import Store
+from ui import frame
+
+MAX_SHOWN = 500
+
+
+def choose_file(store: Store, key: str) -> Path | None:
+    """A file's path, typed or picked; None as long as there is none. What is wrong with a path is said."""
+    st.session_state.setdefault(f"folder-{key}", str(Path.home()))
+    text = st.text_input(
+        "Path of the file",
+        placeholder=str(Path.home() / "vectors.bin"),
+        key=f"path-{key}",
+        help="Any size. The file is read once and may be moved afterwards.",
+    )
+    left, right = st.columns(2)
+    with left.popover("Browse folders", icon=":material/folder_open:", width="stretch"):
+        _browse(key)
+    recent = jobs.recent_paths(store)
+    if recent:
+        with right.popover("Recent files", icon=":material/history:", width="stretch"):
+            for path in recent:
+                st.button(path, key=f"recent-{key}-{path}", on_click=_take, args=(key, path), type="tertiary")
+    if not text.strip():
+        return None
+    if "\0" in text:
+        st.error("A path can't hold that character.")
+        return None
+    return _checked(Path(text.strip().strip('"')).expanduser())
+
+
+def _checked(path: Path) -> Path | None:
+    """The path if it is a file that can be read; else what there is in its place."""
+    try:
+        if path.is_file():
+            return path
+        if path.is_dir():
+            st.info(f"That is a folder. Add a file's name, or browse it. It holds: {_some(path, '')}")
+        elif path.parent.is_dir():
+            st.warning(
+                frame.plain(f"There is no file {path.name} in {path.parent}. Near it: {_some(path.parent, path.name)}")
+            )
+        else:
+            st.warning(frame.plain(f"There is no folder {path.parent}."))
+    except OSError as error:
+        st.warning(frame.plain(f"{path} can't be looked at ({error.strerror})."))
+    return None
+
+
+def _some(folder: Path, begin: str) -> str:
+    """A few names in a folder that begin like the one that was typed."""
+    names = sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
+    near = [name for name in names if name.casefold().startswith(begin.casefold()[:3])] if begin else names
+    return ", ".join(near[:6]) or "nothing"
+
+
+def _browse(key: str) -> None:
+    folder = Path(st.session_state[f"folder-{key}"])
+    st.caption(frame.plain(str(folder)))
+    try:
+        entries = sorted(folder.iterdir(), key=lambda entry: (entry.is_file(), entry.name.casefold()))
+    except OSError as error:
+        st.warning(frame.plain(f"The folder can't be opened ({error.strerror})."))
+        entries = []
+    st.button(
+        "One folder up", key=f"up-{key}", on_click=_enter, args=(key, folder.parent), icon=":material/arrow_upward:"
+    )
+    shown = [entry for entry in entries if not entry.name.startswith(".")][:MAX_SHOWN]
+    rows = [{"name": entry.name + ("/" if entry.is_dir() else ""), "MB": _megabytes(entry)} for entry in shown]
+    if not rows:
+        st.caption("Nothing to choose here.")
+        return
+    picked = st.dataframe(
+        rows,
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"entries-{key}-{folder}",
+        alt="Files and folders",
+        height=320,
+    )
+    for row in picked.selection.rows:
+        entry = shown[row]
+        action = _enter if entry.is_dir() else _take
+        label = f"Open {entry.name}" if entry.is_dir() else f"Choose {entry.name}"
+        st.button(frame.plain(label), key=f"pick-{key}", type="primary", on_click=action, args=(key, entry))
+
+
+def _megabytes(entry: Path) -> float | None:
+    try:
+        return round(entry.stat().st_size / 1e6, 1) if entry.is_file() else None
+    except OSError:
+        return None
+
+
+def _enter(key: str, folder: Path) -> None:
+    st.session_state[f"folder-{key}"] = str(folder)
+
+
+def _take(key: str, path: Path | str) -> None:
+    st.session_state[f"path-{key}"] = str(path)
+    st.session_state[f"folder-{key}"] = str(Path(path).parent)
