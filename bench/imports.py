@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,19 +13,21 @@ import numpy as np
 from gensim.models import KeyedVectors
 
 from bench.table import Line, measure
-from core.embeddings import import_embedding
+from core.embeddings import import_embedding, open_embedding
 
 
 def lines(*, quick: bool) -> Iterator[Line]:
     """A text file and a binary file of the same embedding; `quick` makes them a hundredth of their size."""
-    n_words, dimensions = 40_000 // (100 if quick else 1), 300
+    n_words, dimensions = 200_000 // (100 if quick else 1), 300
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for path, is_binary in (
-            (write_text(folder / "text.txt", n_words, dimensions), False),
-            (write_binary(folder / "binary.bin", n_words, dimensions), True),
-        ):
-            yield compare(path, is_binary, f"import {n_words:,} × {dimensions}, {path.stem}")
+        text = write_text(folder / "text.txt", n_words, dimensions)
+        yield compare(text, False, f"import {n_words:,} × {dimensions}, text")
+        yield peak_memory(text, 4 * n_words * dimensions)
+        yield compare(
+            write_binary(folder / "binary.bin", n_words, dimensions), True, f"import {n_words:,} × 300, binary"
+        )
+        yield reopening(folder / "text.imported", n_words)
 
 
 def compare(path: Path, is_binary: bool, what: str) -> Line:
@@ -39,6 +43,26 @@ def compare(path: Path, is_binary: bool, what: str) -> Line:
 
     mine, other = measure(ours, gensims, rounds=3 if is_binary else 1)
     return Line(what, mine, other, "gensim")
+
+
+def peak_memory(path: Path, matrix: int) -> Line:
+    """The peak memory of a process that imports the file, above one that only loads the code; in bytes."""
+    target = path.with_suffix(".measured")
+    begin = "import resource, sys; from core.embeddings import import_embedding;"
+    end = "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    codes = (begin + end, f"{begin} import_embedding(sys.argv[1], sys.argv[2]); {end}")
+    idle, busy = (
+        int(subprocess.run([sys.executable, "-c", code, path, target], capture_output=True, check=True).stdout)
+        for code in codes
+    )
+    unit = 1 if sys.platform == "darwin" else 1024
+    return Line("peak memory of that, text", (busy - idle) * unit / 1e6, limit=2 * matrix / 1e6, unit="MB")
+
+
+def reopening(folder: Path, n_words: int) -> Line:
+    """Opening the imported embedding and looking a word up."""
+    (mine,) = measure(lambda: open_embedding(folder).missing([f"word{n_words - 1}"]), rounds=5)
+    return Line(f"reopening {n_words:,} × 300", mine, limit=0.1)
 
 
 def _vectors(dimensions: int) -> np.ndarray:

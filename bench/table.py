@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Line:
-    """One measurement in seconds: ours, beside another program's or a limit; `note` says what else should be known."""
+    """One measurement in seconds (or another `unit`): ours, beside another program's or a limit; `note` says more."""
 
     what: str
     ours: float
@@ -20,6 +20,7 @@ class Line:
     other_name: str = ""
     limit: float | None = None
     note: str = ""
+    unit: str = "s"
 
     @property
     def is_over(self) -> bool:
@@ -28,13 +29,16 @@ class Line:
 
     def cells(self) -> tuple[str, str, str, str]:
         """The line as texts: what, ours, other, ratio or limit."""
-        other = "" if self.other is None else f"{duration(self.other)} {self.other_name}"
+        other = "" if self.other is None else f"{self._amount(self.other)} {self.other_name}"
         verdict = "" if self.other is None else f"{self.other / self.ours:.1f} × faster"
         if self.other is not None and self.other < self.ours:
             verdict = f"{self.ours / self.other:.1f} × slower"
         if self.limit is not None:
-            verdict = f"{'OVER THE' if self.is_over else 'within the'} limit {duration(self.limit)}"
-        return self.what + (f" ({self.note})" if self.note else ""), duration(self.ours), other, verdict
+            verdict = f"{'OVER THE' if self.is_over else 'within the'} limit {self._amount(self.limit)}"
+        return self.what + (f" ({self.note})" if self.note else ""), self._amount(self.ours), other, verdict
+
+    def _amount(self, value: float) -> str:
+        return duration(value) if self.unit == "s" else f"{value:,.0f} {self.unit}"
 
 
 def duration(seconds: float) -> str:

@@ -76,7 +76,7 @@ def make_project(visitor: Visitor) -> None:
 def import_by_upload(visitor: Visitor) -> None:
     visitor.go("Embeddings")
     visitor.main.get_by_role("tab", name="By upload").click()
-    visitor.upload("word2vec file, text or binary", "demo.bin", (ROOT / "data" / "demo.bin").read_bytes())
+    visitor.upload("Embedding file", "demo.bin", (ROOT / "data" / "demo.bin").read_bytes())
     visitor.says("Recognised: word2vec binary, 20,031 words, 50 dimensions.")
     visitor.press("Import")
     visitor.says("demo is imported: 20,031 words.")
