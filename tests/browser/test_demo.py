@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from core.store import Store, open_store
 from core.store.areas import add_areas
 from core.store.ballots import close_ballot, draw_next_ballot
+from core.store.library import read_embeddings, remove_embedding
 from core.store.plans import PlanSettings, save_plan
 from core.store.projects import create_project
 from core.store.votes import accept_upload
@@ -108,6 +109,24 @@ def tab_to(visitor: Visitor, label: str, *, within: str) -> None:
         if focused.count() and focused.inner_text().endswith(label):
             return
     pytest.fail(f"{label} can't be reached by Tab.")
+
+
+def test_a_large_import_shows_its_progress_and_comes_to_its_end(server: Server, visit: Visit, tmp_path: Path) -> None:
+    path = large_embedding(tmp_path / "hundred.txt", n_bytes=100_000_000)
+    visitor = visit(server)
+    visitor.open(address("Embeddings"))
+    visitor.fill("Path of the file", str(path))
+    visitor.says("Recognised: word2vec text")
+    visitor.press("Import")
+    visitor.says("Importing hundred")
+    expect(visitor.main.get_by_role("progressbar")).to_be_visible()
+    visitor.says(re.compile(r"hundred is imported: \d\d,\d{3} words\."))
+    visitor.says("2 embeddings are compared in this project")
+    store = open_store(server.workspace)
+    (imported,) = [found for found in read_embeddings(store, "demo") if found.name == "hundred"]
+    remove_embedding(store, "demo", imported.id)  # the tests share their server
+    visitor.page.reload()
+    visitor.says("1 embedding is compared in this project")
 
 
 def test_a_cancelled_import_leaves_nothing(server: Server, visit: Visit, tmp_path: Path) -> None:
