@@ -10,7 +10,7 @@ import csv
 import math
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -85,17 +85,18 @@ def _unquoted(field: str) -> str:
     return field[1:-1].replace('""', '"') if len(field) > 2 and field[0] == field[-1] == '"' else field
 
 
-def _columns(
-    name: str, sample: list[list[str]], columns: tuple[str | int, str | int] | None
-) -> tuple[int, int, bool]:
+def _columns(name: str, sample: list[list[str]], columns: tuple[str | int, str | int] | None) -> tuple[int, int, bool]:
     """The positions of the words and the counts, and whether the first row is a header."""
     header = [field.strip().lower().removeprefix("\ufeff") for field in sample[0]]
+    named = columns is not None and any(isinstance(column, str) for column in columns)
     if columns is not None:
         word, count = (_position(name, header, column) for column in columns)
+    elif found := _by_names(header):
+        (word, count), named = found, True
     else:
-        word, count = _by_names(header) or _by_content(name, sample)
+        word, count = _by_content(name, sample)
     first = sample[0][count] if count < len(sample[0]) else ""
-    return word, count, math.isnan(_number(first))
+    return word, count, named or math.isnan(_number(first))
 
 
 def _position(name: str, header: list[str], column: str | int) -> int:
@@ -134,7 +135,7 @@ def _by_content(name: str, sample: list[list[str]]) -> tuple[int, int]:
 def _is_rank(values: list[str]) -> bool:
     """Whether a column counts the rows: 0 or 1 and on by ones."""
     numbers = [_number(value) for value in values]
-    return numbers[0] in (0, 1, 2) and all(b - a == 1 for a, b in zip(numbers, numbers[1:], strict=False))
+    return numbers[0] in (0, 1, 2) and all(b - a == 1 for a, b in pairwise(numbers))
 
 
 def _number(text: str) -> float:

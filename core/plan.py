@@ -6,16 +6,29 @@ Reference: Lombardo et al. (2020), EMNLP, Eqs. 2–4, 10 and section 2.7.
 from __future__ import annotations
 
 import math
-import operator
+from bisect import bisect_left
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
+from typing import Any
 
 from .errors import PlanError
 from .heuristics import PlanProblem, problems_of
+from .plan_values import amount, cents, fraction, whole
+from .plan_values import appearances as checked_appearances
 
-__all__ = ["Cost", "Plan", "PlanProblem", "cost"]
+__all__ = [
+    "Cost",
+    "Plan",
+    "PlanProblem",
+    "Quota",
+    "appearances_for_budget",
+    "appearances_for_cost",
+    "cost",
+    "quota",
+]
 
 MOST_BALLOTS = 1000  # a bound against slips of the pen; the paper's own advice is 10
+MOST_APPEARANCES = 10**9
 
 
 @dataclass(frozen=True)
@@ -45,12 +58,12 @@ class Plan:
 
     def __post_init__(self) -> None:
         # Whole numbers of other kinds (NumPy's, a list of them) are taken, and kept as plain ints.
-        object.__setattr__(self, "n_items", _whole(self.n_items, "The number of items", 2))
-        object.__setattr__(self, "n_ballots", _whole(self.n_ballots, "The number of ballots", 1))
+        object.__setattr__(self, "n_items", whole(self.n_items, "The number of items", 2))
+        object.__setattr__(self, "n_ballots", whole(self.n_ballots, "The number of ballots", 1))
         if self.n_ballots > MOST_BALLOTS:
             raise PlanError(f"At most {MOST_BALLOTS:,} ballots, found {self.n_ballots:,}; the paper advises up to 10.")
-        object.__setattr__(self, "keep", _fraction(self.keep))
-        object.__setattr__(self, "appearances", _appearances(self.appearances, self.n_ballots))
+        object.__setattr__(self, "keep", fraction(self.keep))
+        object.__setattr__(self, "appearances", checked_appearances(self.appearances, self.n_ballots))
         for number, size in enumerate(self.sizes, start=1):
             if size < 2:
                 left = "1 item" if size == 1 else "no item"
@@ -110,39 +123,6 @@ def _kept(n: int, keep: float) -> int:
     return math.floor(round(keep * n, 6) + 0.5)
 
 
-def _whole(value: object, name: str, least: int) -> int:
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise PlanError(f"{name} must be a whole number, found {value!r}.") from None
-    if number < least:
-        raise PlanError(f"{name} must be at least {least}, found {number}.")
-    return number
-
-
-def _fraction(value: object) -> float:
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        number = math.nan
-    if not 0 < number < 1:
-        raise PlanError(f"The fraction kept must lie between 0 and 1 (both excluded), found {value!r}; try 0.5.")
-    return number
-
-
-def _appearances(value: object, n_ballots: int) -> int | tuple[int, ...]:
-    name = "The number of appearances of an item in a ballot"
-    if hasattr(value, "__index__"):
-        return _whole(value, name, 1)
-    try:
-        numbers = tuple(_whole(entry, name, 1) for entry in value)  # type: ignore[attr-defined]
-    except TypeError:
-        raise PlanError(f"{name} must be a whole number, or one for each ballot; found {value!r}.") from None
-    if len(numbers) != n_ballots:
-        raise PlanError(f"Give one number of appearances for each of {n_ballots} ballots; found {len(numbers)}.")
-    return numbers
-
-
 @dataclass(frozen=True)
 class Cost:
     """What a plan costs; money in the currency of the reward, rounded to hundredths, halves up.
@@ -185,28 +165,123 @@ def cost(
     >>> cost(Plan(990, 7, 0.5, 20), seconds_per_comparison=9, comparisons_per_task=20, reward=0.45)
     Cost(hours=49.15, n_tasks=984, rewards=442.8, fees=88.56, total=531.36, hourly_wage=9.01)
     """
-    size = _whole(comparisons_per_task, "The number of comparisons in a task", 1)
-    checks = _whole(check_comparisons, "The number of check comparisons in a task", 0)
-    voters = _whole(votes_per_comparison, "The number of votes a comparison", 1)
-    seconds = _amount(seconds_per_comparison, "The seconds a comparison takes")
+    size = whole(comparisons_per_task, "The number of comparisons in a task", 1)
+    checks = whole(check_comparisons, "The number of check comparisons in a task", 0)
+    voters = whole(votes_per_comparison, "The number of votes a comparison", 1)
+    seconds = amount(seconds_per_comparison, "The seconds a comparison takes")
     if seconds == 0:
         raise PlanError("The seconds a comparison takes must be above 0, found 0.")
-    price, share = _amount(reward, "The reward of a task"), _amount(fee, "The fee")
+    price, share = amount(reward, "The reward of a task"), amount(fee, "The fee")
     n_tasks = sum(-(-comparisons // size) for comparisons in plan.comparisons)
     hours = seconds * (voters * plan.n_comparisons + voters * checks * n_tasks) / 3600
     rewards = price * voters * n_tasks
     fees = max(price * share, Decimal("0.01")) * voters * n_tasks if share else Decimal(0)
-    paid, charged = _cents(rewards), _cents(fees)
-    wage = _cents(rewards / hours)
+    paid, charged = cents(rewards), cents(fees)
+    wage = cents(rewards / hours)
     return Cost(float(hours), n_tasks, float(paid), float(charged), float(paid + charged), float(wage))
 
 
-def _amount(value: float, name: str) -> Decimal:
-    number = Decimal(str(value)) if isinstance(value, int | float | Decimal) else Decimal("NaN")
-    if not (number.is_finite() and number >= 0):
-        raise PlanError(f"{name} must be a number from 0 on, found {value!r}.")
-    return number
+def appearances_for_budget(n_items: int, n_ballots: int, keep: float, n_comparisons: int) -> int:
+    """The largest even M, the same in every ballot, whose plan has at most `n_comparisons` comparisons.
+
+        M = 2·⌊budget / Σ N(k)⌋, since an even M takes exactly M/2·Σ N(k) comparisons (Eq. 3, footnote 6)
+
+    Raises `PlanError` if even M = 2 takes more, or no campaign could follow such a plan.
+
+    >>> appearances_for_budget(990, 7, 0.5, 20_000), appearances_for_budget(990, 7, 0.5, 19_659)
+    (20, 18)
+    """
+    budget = whole(n_comparisons, "The number of comparisons", 1)
+    least = Plan(n_items, n_ballots, keep, 2).n_comparisons
+    if budget < least:
+        raise PlanError(
+            f"Two appearances of each item take {least:,} comparisons, and the budget is {budget:,}; "
+            "raise it, or plan fewer items or ballots."
+        )
+    return 2 * (budget // least)
 
 
-def _cents(amount: Decimal) -> Decimal:
-    return amount.quantize(Decimal("0.01"), rounding=ROUND_HALF_UP)
+def appearances_for_cost(
+    n_items: int,
+    n_ballots: int,
+    keep: float,
+    *,
+    total: float | None = None,
+    hours: float | None = None,
+    **terms: Any,
+) -> int:
+    """The largest even M, the same in every ballot, whose `cost` is within `total` (money) and `hours` (voters' time).
+
+    `terms` are those of `cost`; at least one of the two bounds must be given, both at least 0.
+    Raises `PlanError` if even M = 2 costs more, or if the bounds don't bound it (the vote costs nothing).
+
+    >>> appearances_for_cost(990, 7, 0.5, hours=50, seconds_per_comparison=9, comparisons_per_task=20, reward=0.45)
+    20
+    """
+    most_money = None if total is None else amount(total, "The budget")
+    most_hours = None if hours is None else amount(hours, "The number of hours")
+    if most_money is None and most_hours is None:
+        raise PlanError("Give a budget, a number of hours, or both.")
+
+    def fits(halves: int) -> bool:
+        price = cost(Plan(n_items, n_ballots, keep, 2 * halves), **terms)
+        within = most_money is None or Decimal(str(price.total)) <= most_money
+        return within and (most_hours is None or Decimal(str(price.hours)) <= most_hours)
+
+    if not fits(1):
+        price = cost(Plan(n_items, n_ballots, keep, 2), **terms)
+        raise PlanError(
+            f"Two appearances of each item cost {price.total:,.2f} and take {price.hours:,.2f} hours, over what is "
+            "given; raise it, or plan fewer items or ballots."
+        )
+    above = 2
+    while fits(above):
+        above *= 2
+        if above > MOST_APPEARANCES:
+            raise PlanError("There is no end to the votes within this budget: give a reward, or a number of hours.")
+    # The cost never falls as M grows.
+    return 2 * (bisect_left(range(above), True, lo=above // 2, key=lambda halves: not fits(halves)) - 1)
+
+
+@dataclass(frozen=True)
+class Quota:
+    """The most that one voter may answer of a ballot, so that the fastest don't decide it (§2.5 of the paper).
+
+    `n_assignments` tasks are to be answered in all (each by as many voters as a comparison has votes);
+    `tasks_per_voter` and `comparisons_per_voter` are a voter's quota, `share` is its part of the ballot's votes and
+    `equal_share` = 1/n_voters what it would be if all answered equally much. `n_needed` voters can answer it all.
+    """
+
+    ballot: int
+    n_assignments: int
+    tasks_per_voter: int
+    comparisons_per_voter: int
+    share: float
+    equal_share: float
+    n_needed: int
+
+
+def quota(plan: Plan, n_voters: int, task_size: int, *, votes_per_comparison: int = 1) -> tuple[Quota, ...]:
+    """A voter's quota in each ballot: the fewest tasks ⌈assignments / n_voters⌉ at which all voters can answer it.
+
+    Parameters: `n_voters` expected in every ballot, `task_size` comparisons a task (the last task of a ballot may
+    have fewer), `votes_per_comparison` voters who get the same task. Check comparisons are not counted.
+    Raises `PlanError` for values out of range, or fewer voters than a comparison has votes.
+
+    >>> first = quota(Plan(990, 7, 0.5, 20), 100, 20)[0]
+    >>> first.n_assignments, first.tasks_per_voter, first.comparisons_per_voter, round(first.share, 4), first.n_needed
+    (495, 5, 100, 0.0101, 99)
+    """
+    voters = whole(n_voters, "The number of voters", 1)
+    size = whole(task_size, "The number of comparisons in a task", 1)
+    votes = whole(votes_per_comparison, "The number of votes a comparison", 1)
+    if voters < votes:
+        raise PlanError(f"A comparison wants {votes} different voters, and there are {voters}; expect more voters.")
+    quotas = []
+    for ballot, comparisons in enumerate(plan.comparisons, start=1):
+        n_tasks = -(-comparisons // size)
+        tasks = -(-n_tasks * votes // voters)
+        most = min(tasks * size, comparisons)
+        needed = max(votes, -(-n_tasks * votes // tasks))
+        quotas.append(Quota(ballot, n_tasks * votes, tasks, most, most / (comparisons * votes), 1 / voters, needed))
+    return tuple(quotas)

@@ -26,7 +26,6 @@ _BLOCK = 65_536
 _TOKENS = 256
 _MARKERS = ("</s>", "<s>", "<unk>", "<pad>")
 _SEPARATORS = str.maketrans("", "", " _-\u00a0\u2010\u2011\u2013")
-_SEPARATOR = r"[ _\-\x{00a0}\x{2010}\x{2011}\x{2013}]+"
 _HAS_SEPARATOR = r"[ _\-\x{00a0}\x{2010}\x{2011}\x{2013}]"
 
 
@@ -50,7 +49,7 @@ def near_spellings(tokens: Iterable[str], vocabulary: pa.ChunkedArray | Sequence
     Returns a table of `SPELLINGS`, tokens in the order given (each once). Raises `InputError` if `n` < 1.
 
     >>> near_spellings(["Candel"], ["candy", "candle", "CANDEL", "can-del", "canal"])["word"].tolist()
-    ['CANDEL', 'can-del', 'candle', 'canal']
+    ['CANDEL', 'can-del', 'candle', 'candy', 'canal']
     """
     if n < 1:
         raise InputError(f"At least 1 spelling must be asked for, found {n}.")
@@ -74,9 +73,10 @@ def _near(tokens: list[str], words: pa.ChunkedArray, n: int) -> list[tuple[str, 
     for block in _blocks(words):
         raw = _Block(block)
         found = [*raw.within(lowered, [furthest(token) for token in tokens]), *raw.same_but_for_separators(bare)]
-        for which, place, distance in found:
+        for which, place in found:
             word = raw.words[place].as_py()
             kind = _kind(lowered[which], bare[which], word)
+            distance = OSA.distance(lowered[which], _lowered(word))
             if word != tokens[which] and word not in _MARKERS:
                 best[which].append((_KINDS.index(kind), distance, at + place, word))
         best = [sorted(set(options))[:n] for options in best]
@@ -96,16 +96,16 @@ class _Block:
         self._lowered = pc.utf8_lower(pc.utf8_normalize(words, form="NFC"))
         self._texts: list[str] = self._lowered.to_pylist()
 
-    def within(self, tokens: list[str], furthest: list[int]) -> Iterator[tuple[int, int, int]]:
-        """Token, word and distance, where that isn't above the token's bound."""
+    def within(self, tokens: list[str], furthest: list[int]) -> Iterator[tuple[int, int]]:
+        """Token and word, where their distance isn't above the token's bound."""
         most = max(furthest, default=0)
         # What is further than the cutoff comes as cutoff + 1.
         distances = cdist(tokens, self._texts, scorer=OSA.distance, score_cutoff=most, dtype=np.uint8)
         which, places = np.nonzero(distances <= np.array(furthest, dtype=np.uint8)[:, None])
-        yield from zip(which.tolist(), places.tolist(), distances[which, places].tolist(), strict=True)
+        yield from zip(which.tolist(), places.tolist(), strict=True)
 
-    def same_but_for_separators(self, bare: list[str]) -> Iterator[tuple[int, int, int]]:
-        """Token, word and distance, where both are the same without spaces, "_" and hyphens."""
+    def same_but_for_separators(self, bare: list[str]) -> Iterator[tuple[int, int]]:
+        """Token and word, where both are the same without spaces, "_" and hyphens."""
         separated = np.flatnonzero(pc.match_substring_regex(self._lowered, _HAS_SEPARATOR).to_numpy(False))
         texts = [_bare(self._texts[place]) for place in separated.tolist()]
         wanted: dict[str, list[int]] = {}
@@ -117,7 +117,7 @@ class _Block:
         plain = [(place, self._texts[place]) for place in np.flatnonzero(index >= 0).tolist()]
         for place, text in [*plain, *zip(separated.tolist(), texts, strict=True)]:
             for which in wanted.get(text, ()):
-                yield which, place, abs(len(self._texts[place]) - len(text))
+                yield which, place
 
 
 def _blocks(words: pa.ChunkedArray) -> Iterator[pa.Array]:
@@ -137,4 +137,6 @@ def _bare(text: str) -> str:
 def _kind(token: str, bare: str, word: str) -> str:
     """How `word` differs from a token given in lower case and without separators."""
     text = _lowered(word)
-    return CASE if text == token or text.casefold() == token.casefold() else SEPARATORS if _bare(text) == bare else LETTERS
+    return (
+        CASE if text == token or text.casefold() == token.casefold() else SEPARATORS if _bare(text) == bare else LETTERS
+    )

@@ -60,7 +60,12 @@ class Preview:
 
 
 def classify(
-    answers: pd.DataFrame, comparisons: pd.DataFrame, known: pd.DataFrame, *, ties_allowed: bool = True
+    answers: pd.DataFrame,
+    comparisons: pd.DataFrame,
+    known: pd.DataFrame,
+    *,
+    ties_allowed: bool = True,
+    shows_texts: bool = True,
 ) -> Preview:
     """Say of each answer what it means for the open ballot.
 
@@ -73,14 +78,14 @@ def classify(
 
     Parameters: `answers` (`tables.ANSWERS`); `comparisons` (`tables.COMPARISONS`) of the open ballot; `known`
     (`tables.KNOWN`), the judgements in the store for this ballot; `ties_allowed` by the plan, else a tie is
-    `unreadable`.
+    `unreadable`; `shows_texts` is False for a file that has the comparisons' ids and not their texts.
     Raises `InputError` where a table is of another kind, or names a task's place or an assignment's answer twice.
     """
     ANSWERS.check(answers)
     _unique(COMPARISONS.check(comparisons), ["task_id", "n"], "comparisons")
     _unique(KNOWN.check(known), _JUDGEMENT, "known judgements")
     rows = answers.reset_index(drop=True).copy()
-    place, kind, reason = _match(rows, comparisons)
+    place, kind, reason = _match(rows, comparisons, shows_texts)
     question = np.append(comparisons["question_id"].to_numpy(), 0)[place]
     rows["question_id"] = pd.Series(question, dtype="Int64").mask(place < 0)
     rows["answer"] = _answers(rows["choice"], place, comparisons)
@@ -116,7 +121,7 @@ def _set(rows: pd.DataFrame, where: Bools | pd.Series | pd.Index, kind: str, rea
 # Matching
 
 
-def _match(rows: pd.DataFrame, comparisons: pd.DataFrame) -> tuple[Ints, Objects, Objects]:
+def _match(rows: pd.DataFrame, comparisons: pd.DataFrame, shows_texts: bool) -> tuple[Ints, Objects, Objects]:
     """For each answer the position of its comparison or −1, and kind and reason where there is none."""
     n = len(rows)
     texts = _codes([frame[text] for text in _TEXTS for frame in (rows, comparisons)], text_key)
@@ -135,6 +140,7 @@ def _match(rows: pd.DataFrame, comparisons: pd.DataFrame) -> tuple[Ints, Objects
         for number, task in rows.loc[strange, ["n", "task_id"]].itertuples(index=False, name=None)
     ]
     differ = has_task & (by_task >= 0)
+    differ &= shows_texts  # a plain table of votes has the ids only
     differ[differ] = shown[:n][differ] != shown[n:][by_task[differ]]
     kind[differ], reason[differ] = "other_ballot", "the task is of this ballot, but the file shows other words in it"
     absent = ~has_task & (by_text < 0)

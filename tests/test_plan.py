@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import PlanError
-from core.plan import Cost, Plan, cost
+from core.plan import Cost, Plan, Quota, appearances_for_budget, appearances_for_cost, cost, quota
 
 
 def names(plan: Plan) -> list[str]:
@@ -202,3 +202,118 @@ def test_impossible_costs(change):
     good = {"seconds_per_comparison": 5, "comparisons_per_task": 20, "reward": 0.5}
     with pytest.raises(PlanError):
         cost(Plan(10, 2, 0.5, 4), **(good | change))
+
+
+def test_the_largest_even_number_of_appearances_within_a_budget():
+    # The paper's seven ballots of 990 items have 1,966 items in all, so M = 2 takes 1,966 comparisons.
+    assert appearances_for_budget(990, 7, 0.5, 19_660) == 20
+    assert appearances_for_budget(990, 7, 0.5, 19_659) == 18
+    assert appearances_for_budget(990, 7, 0.5, 1_966) == 2
+    with pytest.raises(PlanError, match="take 1,966 comparisons, and the budget is 1,965"):
+        appearances_for_budget(990, 7, 0.5, 1_965)
+    with pytest.raises(PlanError, match="Ballot 4 would have 1 item"):
+        appearances_for_budget(10, 4, 0.4, 1000)
+
+
+@given(st.integers(2, 3000), st.integers(1, 6), st.floats(0.2, 0.9), st.integers(1, 10**6))
+def test_a_budget_is_kept_and_two_appearances_more_would_break_it(n_items, n_ballots, keep, budget):
+    try:
+        Plan(n_items, n_ballots, keep, 2)
+    except PlanError:
+        return
+    if Plan(n_items, n_ballots, keep, 2).n_comparisons > budget:
+        with pytest.raises(PlanError, match="budget"):
+            appearances_for_budget(n_items, n_ballots, keep, budget)
+        return
+    most = appearances_for_budget(n_items, n_ballots, keep, budget)
+    assert most % 2 == 0
+    assert Plan(n_items, n_ballots, keep, most).n_comparisons <= budget
+    assert Plan(n_items, n_ballots, keep, most + 2).n_comparisons > budget
+
+
+@given(
+    st.integers(2, 400),
+    st.integers(1, 3),
+    st.floats(0, 5000),
+    st.floats(0, 300),
+    st.integers(1, 30),
+    st.sampled_from([0.02, 0.45, 1.0]),
+    st.sampled_from([0, 0.2]),
+)
+def test_money_and_hours_are_kept_and_two_appearances_more_would_break_one(
+    n_items, n_ballots, total, hours, task_size, reward, fee
+):
+    terms = {"seconds_per_comparison": 7.5, "comparisons_per_task": task_size, "reward": reward, "fee": fee}
+
+    def fits(appearances: int) -> bool:
+        price = cost(Plan(n_items, n_ballots, 0.7, appearances), **terms)
+        return price.total <= total and price.hours <= hours
+
+    try:
+        possible = fits(2)
+    except PlanError:
+        return
+    if not possible:
+        with pytest.raises(PlanError, match="over what is given"):
+            appearances_for_cost(n_items, n_ballots, 0.7, total=total, hours=hours, **terms)
+        return
+    most = appearances_for_cost(n_items, n_ballots, 0.7, total=total, hours=hours, **terms)
+    assert most % 2 == 0
+    assert fits(most)
+    assert not fits(most + 2)
+
+
+def test_budgets_in_money_by_hand():
+    # 10 + 5 items: M = 2 is 10 + 5 comparisons, tasks of 5: 2 + 1 at 1.00; M = 4 is 4 + 2 tasks, M = 6 is 6 + 3.
+    terms = {"seconds_per_comparison": 6, "comparisons_per_task": 5, "reward": 1, "fee": 0.5}
+    assert appearances_for_cost(10, 2, 0.5, total=4.5, **terms) == 2
+    assert appearances_for_cost(10, 2, 0.5, total=13.49, **terms) == 4
+    assert appearances_for_cost(10, 2, 0.5, total=13.5, **terms) == 6
+    assert appearances_for_cost(10, 2, 0.5, total=13.5, hours=0.05, **terms) == 4  # 30 votes of 6 s
+    with pytest.raises(PlanError, match=r"cost 4\.50 and take 0\.03 hours"):
+        appearances_for_cost(10, 2, 0.5, total=4.49, **terms)
+
+
+def test_budgets_that_bound_nothing():
+    terms = {"seconds_per_comparison": 6, "comparisons_per_task": 5, "reward": 0, "fee": 0}
+    with pytest.raises(PlanError, match="no end"):
+        appearances_for_cost(10, 2, 0.5, total=100, **terms)
+    with pytest.raises(PlanError, match="Give a budget"):
+        appearances_for_cost(10, 2, 0.5, **terms)
+    with pytest.raises(PlanError, match="The budget must be a number"):
+        appearances_for_cost(10, 2, 0.5, total=float("nan"), **terms)
+
+
+def test_quota_by_hand():
+    # 10 + 5 items, M 4: 20 and 10 comparisons; tasks of 8: 3 (8, 8, 4) and 2 (8, 2). Two voters a task, four in all.
+    first, second = quota(Plan(10, 2, 0.5, 4), 4, 8, votes_per_comparison=2)
+    # 6 assignments among 4 voters: 2 each, of at most 16 of the ballot's 40 votes; 3 voters could do it.
+    assert first == Quota(1, 6, 2, 16, 16 / 40, 0.25, 3)
+    # 4 assignments: 1 each, of at most 8 of 20 votes; all four are needed.
+    assert second == Quota(2, 4, 1, 8, 8 / 20, 0.25, 4)
+
+
+@given(st.integers(2, 500), st.integers(1, 3), st.integers(1, 9), st.integers(1, 60), st.integers(1, 40))
+def test_quotas_suffice_and_are_the_least(n_items, n_ballots, appearances, n_voters, task_size):
+    try:
+        plan = Plan(n_items, n_ballots, 0.6, appearances)
+    except PlanError:
+        return
+    for votes in (1, min(3, n_voters)):
+        for entry, comparisons in zip(
+            quota(plan, n_voters, task_size, votes_per_comparison=votes), plan.comparisons, strict=True
+        ):
+            n_tasks = -(-comparisons // task_size)
+            assert entry.n_assignments == n_tasks * votes
+            assert entry.tasks_per_voter * n_voters >= entry.n_assignments
+            assert (entry.tasks_per_voter - 1) * n_voters < entry.n_assignments
+            assert entry.tasks_per_voter <= n_tasks
+            assert entry.tasks_per_voter * entry.n_needed >= entry.n_assignments
+            assert votes <= entry.n_needed <= n_voters
+            assert 0 < entry.share <= 1 / votes
+
+
+@pytest.mark.parametrize("arguments", [(0, 20, 1), (10, 0, 1), (10, 20, 0), (2, 20, 3)])
+def test_quotas_that_are_none(arguments):
+    with pytest.raises(PlanError):
+        quota(Plan(10, 2, 0.5, 4), arguments[0], arguments[1], votes_per_comparison=arguments[2])

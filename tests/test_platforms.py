@@ -536,7 +536,7 @@ class TestCases:
 
 
 def test_platforms_have_distinct_names() -> None:
-    assert [platform.name for platform in PLATFORMS] == ["turkle", "mturk"]
+    assert [platform.name for platform in PLATFORMS] == ["turkle", "mturk", "plain"]
     assert all(platform.label and platform.download_hint for platform in PLATFORMS)
 
 

@@ -7,6 +7,7 @@ import base64
 import streamlit as st
 
 from core.platforms.batch import FIELDS, suffixes, write_batch
+from core.platforms.plain import write_comparisons
 from core.platforms.template import render_preview, template
 from core.store import Store
 from core.store.ballots import Ballot, read_comparisons
@@ -28,8 +29,8 @@ def page_for(settings: PlanSettings, project: Project, n_comparisons: int, targe
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
-def _batch(_store: Store, folder: str, project_id: str, drawn_at: str, number: int) -> tuple[bytes, int, dict]:
-    """The batch file, the most comparisons of a task, and the cells of the first task."""
+def _batch(_store: Store, folder: str, project_id: str, drawn_at: str, number: int) -> tuple[bytes, bytes, int, dict]:
+    """The batch file, the table of comparisons, the most comparisons of a task, and the cells of the first task."""
     comparisons = COMPARISONS.check(read_comparisons(_store, project_id, number))
     data = write_batch(comparisons)
     widest = int(comparisons["n"].max())
@@ -37,12 +38,12 @@ def _batch(_store: Store, folder: str, project_id: str, drawn_at: str, number: i
     row = {"task_id": str(first["task_id"].iloc[0])}
     for (_, shown), suffix in zip(first.iterrows(), suffixes(widest), strict=False):
         row |= {f"{name}{suffix}": shown[name] for name in FIELDS}
-    return data, widest, row
+    return data, write_comparisons(comparisons), widest, row
 
 
 def downloads(store: Store, project: Project, ballot: Ballot, settings: PlanSettings) -> None:
     """Buttons for the batch and the templates, and the preview of a task."""
-    data, widest, row = _batch(store, str(store.folder), project.id, ballot.drawn_at, ballot.number)
+    data, table, widest, row = _batch(store, str(store.folder), project.id, ballot.drawn_at, ballot.number)
     with st.container(horizontal=True):
         st.download_button(
             "Batch (CSV)",
@@ -64,6 +65,15 @@ def downloads(store: Store, project: Project, ballot: Ballot, settings: PlanSett
                 on_click="ignore",
                 help="What voters see and answer. Paste it as the project's template.",
             )
+        st.download_button(
+            "Comparisons as a table (CSV)",
+            table,
+            f"{ballot.code}-comparisons.csv",
+            "text/csv",
+            icon=":material/list:",
+            on_click="ignore",
+            help="A row each, with its id. Votes come back as comparison_id, voter, choice (left, right, tie).",
+        )
     with st.expander("See a task as voters see it"):
         html = render_preview(page_for(settings, project, widest, "turkle"), row)
         encoded = base64.b64encode(html.encode("utf-8")).decode("ascii")

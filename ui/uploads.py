@@ -37,7 +37,7 @@ def upload_box(store: Store, project: Project) -> None:
     """The upload box, the preview of each file, and the button that takes the votes."""
     turn = st.session_state.setdefault("_upload_turn", 0)
     files = st.file_uploader(
-        "Result files from Turkle or in Mechanical Turk's format (CSV)",
+        "Result files from Turkle, in Mechanical Turk's format, or a table of votes (CSV)",
         type=["csv", "tsv", "txt"],
         accept_multiple_files=True,
         key=f"results-{project.id}-{turn}",
@@ -76,8 +76,8 @@ def _show(preview: UploadPreview) -> None:
     counts = preview.counts
     with st.container(border=True):
         st.markdown(
-            f"**{frame.plain(preview.filename)}**: {many(preview.n_rows, 'row')} in {LABELS[preview.platform]}'s "
-            f"format, for ballot {preview.ballot}. **{many(counts.get('new', 0), 'new vote')}.**"
+            f"**{frame.plain(preview.filename)}**: {many(preview.n_rows, 'row')} ({LABELS[preview.platform]}), "
+            f"for ballot {preview.ballot}. **{many(counts.get('new', 0), 'new vote')}.**"
         )
         if preview.accepted_before:
             st.caption(f"The same file was taken on {moment(preview.accepted_before)} UTC.")

@@ -12,10 +12,11 @@ from .base import Platform, ResultFile
 from .batch import write_batch
 from .csvfiles import open_csv
 from .mturk import MTURK
+from .plain import PLAIN, write_comparisons
 from .template import render_preview, template
 from .turkle import TURKLE
 
-PLATFORMS: tuple[Platform, ...] = (TURKLE, MTURK)
+PLATFORMS: tuple[Platform, ...] = (TURKLE, MTURK, PLAIN)
 
 # Other exports that people have at hand, known by a column, and what to do about them.
 _OTHERS = {
@@ -57,4 +58,13 @@ def read_results(data: bytes, filename: str) -> ResultFile:
     )
 
 
-__all__ = ["PLATFORMS", "Platform", "ResultFile", "read_results", "render_preview", "template", "write_batch"]
+__all__ = [
+    "PLATFORMS",
+    "Platform",
+    "ResultFile",
+    "read_results",
+    "render_preview",
+    "template",
+    "write_batch",
+    "write_comparisons",
+]

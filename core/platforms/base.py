@@ -18,7 +18,8 @@ class ResultFile:
 
     `answers` (`tables.ANSWERS`) has one row an answer field, in the order of the file; `n_rows` counts the file's
     rows (assignments) and `n_unreadable` those that gave no answers; `issues` says why, and whatever else a person
-    should know before the votes are taken (a guessed encoding, a file that is cut off).
+    should know before the votes are taken (a guessed encoding, a file that is cut off). `shows_texts` is False where
+    the file has ids of comparisons only.
     """
 
     platform: str
@@ -26,6 +27,7 @@ class ResultFile:
     n_rows: int
     n_unreadable: int
     issues: tuple[Issue, ...]
+    shows_texts: bool = True
 
 
 class Platform(Protocol):

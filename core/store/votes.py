@@ -100,6 +100,7 @@ def preview_of(conn: sa.Connection, project_id: str, ballot: Ballot, data: bytes
         comparisons_of(conn, ballot.id, project_id),
         known_of(conn, ballot.id, results.platform),
         ties_allowed=found is None or found[1].ties_allowed,
+        shows_texts=results.shows_texts,
     )
     _name_other_ballots(conn, project_id, preview.rows)
     digest = hashlib.sha256(data).hexdigest()

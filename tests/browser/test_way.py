@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.ma
 # Eight tokens an area; one of each has no vector in the demo's embedding (data/SOURCE.md).
 MISSING = {"Computing": "machine learning", "Work & welfare": "parental leave"}
 N_ITEMS, SIZES = 56, (56, 28, 14)
-UPLOAD = "Result files from Turkle or in Mechanical Turk's format (CSV)"
+UPLOAD = "Result files from Turkle, in Mechanical Turk's format, or a table of votes (CSV)"
 
 
 def areas() -> dict[str, list[str]]:
@@ -166,7 +166,7 @@ def ballot_in_turkle(visitor: Visitor, server: Server, batch: bytes) -> list[byt
     """The results come from Turkle."""
     results = as_turkle(answer_batch(batch))
     visitor.upload(UPLOAD, "turkle.csv", results)
-    visitor.says("in Turkle's format, for ballot 3.")
+    visitor.says("(Turkle), for ballot 3.")
     visitor.press("Take these votes")
     visitor.says("turkle.csv is taken: 28 new votes of 3 voters")
     visitor.press("Close ballot 3")

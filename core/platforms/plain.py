@@ -1,0 +1,119 @@
+"""Votes in a table of one's own: a comparison, a voter and a choice in each row.
+
+    comparison_id,voter,choice[,seconds][,submitted_at]
+    b1-0a1b2c3d-00001-1,anna,left
+
+The comparisons go out as a table too (`write_comparisons`), so that votes can be collected with anything that holds
+rows: a form, a spreadsheet, a script.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import pandas as pd
+
+from ..errors import InputError, Issue
+from ..tables import ANSWERS, COMPARISONS
+from .base import ResultFile
+from .batch import FIELDS
+from .csvfiles import CsvFile
+from .times import to_utc
+
+NEEDED = ("comparison_id", "voter", "choice")
+OPTIONAL = ("seconds", "submitted_at")
+# A spreadsheet, and whoever opens the file in one, should see the words, not run them.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def comparison_ids(comparisons: pd.DataFrame) -> pd.Series:
+    """The public id of each comparison: its task's id and its number there, such as `b1-0a1b2c3d-00001-1`."""
+    return comparisons["task_id"] + "-" + comparisons["n"].astype("str")
+
+
+def write_comparisons(comparisons: pd.DataFrame) -> bytes:
+    """The comparisons as a table for people: `comparison_id`, the texts as shown, and an empty `choice` to fill in.
+
+    `comparisons` is a table of schema COMPARISONS. UTF-8 with a byte order mark (for Excel); a text that a spreadsheet
+    would take for a formula gets an apostrophe, which does no harm: votes are matched by the id.
+    """
+    COMPARISONS.check(comparisons)
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["comparison_id", *FIELDS, "voter", "choice"])
+    columns = [comparison_ids(comparisons), *(comparisons[field] for field in FIELDS)]
+    for row in zip(*columns, strict=True):
+        writer.writerow([*(f"'{text}" if text.startswith(_FORMULA) else text for text in row), "", ""])
+    return out.getvalue().encode("utf-8-sig")
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A table of votes: `comparison_id`, `voter`, `choice`, and `seconds`, `submitted_at` where they are known."""
+
+    name: str = "plain"
+    label: str = "Plain table"
+    download_hint: str = "A table of votes needs the columns comparison_id, voter and choice."
+
+    def recognises(self, columns: Collection[str]) -> bool:
+        """A file with the comparison's id and a choice."""
+        return {"comparison_id", "choice"} <= set(columns)
+
+    def read_results(self, file: CsvFile) -> ResultFile:
+        """Read the file. A voter's rows of one task are one assignment; rows without a choice are answers not given."""
+        names = [name.strip().casefold() for name in file.header]
+        missing = [name for name in NEEDED if name not in names]
+        if missing:
+            issues = [Issue("column is missing", column=name) for name in missing]
+            raise InputError(f"{file.name} lacks columns. {self.download_hint}", issues)
+        wanted = [names.index(name) for name in (*NEEDED, *OPTIONAL) if name in names]
+        rows = file.read(wanted, max(wanted[: len(NEEDED)]) + 1)
+        cell = dict(zip([names[at] for at in wanted], rows.columns, strict=True))
+        answers, issues = _answers(rows.numbers, cell)
+        bad = len(rows.numbers) - len(answers)
+        return ResultFile(
+            self.name, answers, rows.n_rows, rows.n_unreadable + bad, (*rows.issues, *issues), shows_texts=False
+        )
+
+
+def _answers(numbers: list[int], cell: dict[str, list[str]]) -> tuple[pd.DataFrame, list[Issue]]:
+    issues: list[Issue] = []
+    count = len(numbers)
+    times, n_unread = to_utc(cell.get("submitted_at", [""] * count))
+    if n_unread:
+        issues.append(Issue(f"{n_unread} times could not be read and were left out", column="submitted_at"))
+    records = []
+    columns = (numbers, *(cell[name] for name in NEEDED), cell.get("seconds", [""] * count), times)
+    for row, comparison, voter, choice, seconds, time in zip(*columns, strict=True):
+        task, _, place = comparison.strip().lstrip("'").rpartition("-")
+        if not (task and place.isascii() and place.isdigit() and int(place[:9]) > 0 and voter.strip()):
+            what = "no voter" if task and voter.strip() == "" else "no id of a comparison"
+            issues.append(
+                Issue(what, row=row, column="voter" if what == "no voter" else "comparison_id", found=comparison)
+            )
+            continue
+        name = voter.strip()
+        assignment = f"{task}/{name}"
+        texts = ("", "", "", "")
+        given = choice.strip().casefold()
+        records.append(
+            (row, assignment, name, task, int(place[:9]), *texts, given, "submitted", "", _seconds(seconds), time)
+        )
+    frame = pd.DataFrame(records, columns=list(ANSWERS.columns))
+    kinds = {"int": "int64", "float": "float64", "text": "str"}
+    return ANSWERS.check(frame.astype({name: kinds[kind] for name, kind in ANSWERS.columns.items()})), issues
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text.strip().replace(",", "."))
+    except ValueError:
+        return math.nan
+    return value if math.isfinite(value) and value >= 0 else math.nan
+
+
+PLAIN = Plain()

@@ -1,0 +1,175 @@
+"""Excel workbooks (.xlsx) as rows of texts: what is typed as text comes as it was typed.
+
+Of formulas the value that the program stored last is taken. Numbers, dates, truth values and errors are no texts any
+more: what they were turned into is reported by cell.
+"""
+
+from __future__ import annotations
+
+import datetime
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from xml.etree.ElementTree import ParseError
+
+from .errors import InputError, Issue
+
+if TYPE_CHECKING:
+    from openpyxl import Workbook
+
+_MAX_BYTES = 500 << 20
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    ParseError,
+    SyntaxError,
+    KeyError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    IndexError,
+    OSError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+)
+_OLD_EXCEL = b"\xd0\xcf\x11\xe0"
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet's rows that aren't blank: `numbers` as the program shows them (from 1), `rows` equally long texts,
+    without columns that are blank throughout. `remarks` belong to a position in the rows."""
+
+    name: str
+    numbers: tuple[int, ...]
+    rows: tuple[tuple[str, ...], ...]
+    remarks: tuple[tuple[int, Issue], ...]
+
+    @property
+    def width(self) -> int:
+        return len(self.rows[0]) if self.rows else 0
+
+    def remarks_on(self, *columns: int) -> tuple[Issue, ...]:
+        """The remarks on some columns."""
+        return tuple(issue for column, issue in self.remarks if column in columns)
+
+
+def is_workbook(data: bytes) -> bool:
+    """Whether a file is an Excel workbook by its content: a new one (a zip archive), or an old or encrypted one."""
+    return data.startswith((b"PK\x03\x04", _OLD_EXCEL))
+
+
+def read_workbook(data: bytes, name: str) -> tuple[Sheet, ...]:
+    """The sheets of a workbook that hold anything, hidden ones left out.
+
+    Texts stay as they were typed (`007`, `1e5`, `true`); a number is written without needless digits, with the zeros
+    that a format such as `000` or `0.00` shows; a date as 2020-03-01; cells with an error hold nothing.
+    Raises `InputError` for another kind of file, a damaged one, or one that unpacks to more than 500 MB.
+    """
+    if data.startswith(_OLD_EXCEL):
+        raise InputError(
+            f"{name} is an old or a protected Excel workbook. Save it as “Excel workbook (.xlsx)” without a password."
+        )
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            n_bytes = sum(entry.file_size for entry in archive.infolist())
+            if "[Content_Types].xml" not in archive.namelist():
+                raise InputError(f"{name} is not an Excel workbook. Save the table as .xlsx or as “CSV UTF-8”.")
+        if n_bytes > _MAX_BYTES:
+            raise InputError(f"{name} unpacks to {n_bytes / 1e6:,.0f} MB, over 500. Save the table as “CSV UTF-8”.")
+        return tuple(_sheets(data))
+    except InputError:
+        raise
+    except _UNREADABLE as error:
+        raise InputError(
+            f"{name} can't be read as an Excel workbook ({error}). Save it again as .xlsx, or as “CSV UTF-8”."
+        ) from error
+
+
+def _sheets(data: bytes) -> Iterator[Sheet]:
+    values, formulas = _open(data, True), _open(data, False)
+    for sheet, other in zip(values.worksheets, formulas.worksheets, strict=True):
+        if sheet.sheet_state == "visible":
+            # Some programs write a wrong extent, which would cut the rows off.
+            sheet.reset_dimensions()
+            other.reset_dimensions()
+            read = _sheet(sheet.title, zip(sheet.iter_rows(), other.iter_rows(), strict=True))
+            if read.rows:
+                yield read
+    values.close()
+    formulas.close()
+
+
+def _open(data: bytes, data_only: bool) -> Workbook:
+    from openpyxl import load_workbook
+
+    return load_workbook(io.BytesIO(data), read_only=True, data_only=data_only, keep_links=False)
+
+
+def _sheet(name: str, cells: Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]) -> Sheet:
+    numbers, rows, remarks = [], [], []
+    for number, (values, formulas) in enumerate(cells, start=1):
+        texts = []
+        for column, (cell, formula) in enumerate(zip(values, formulas, strict=True)):
+            text, remark = _text(cell, formula)
+            texts.append(text)
+            if remark:
+                remarks.append((column, Issue(remark, row=number, found=text or str(formula.value))))
+        if any(text.strip() for text in texts):
+            numbers.append(number)
+            rows.append(texts)
+    width = max(map(len, rows), default=0)
+    padded = [row + [""] * (width - len(row)) for row in rows]
+    used = [column for column in range(width) if any(row[column].strip() for row in padded)]
+    place = {column: at for at, column in enumerate(used)}
+    return Sheet(
+        name,
+        tuple(numbers),
+        tuple(tuple(row[column] for column in used) for row in padded),
+        tuple((place.get(column, -1), issue) for column, issue in remarks),
+    )
+
+
+def _text(cell: Any, formula: Any) -> tuple[str, str]:
+    """A cell's text, and what a person should know about it."""
+    value = cell.value
+    if value is None:
+        if isinstance(formula.value, str) and formula.data_type == "f":
+            return "", "the formula has no stored value; open the file in your spreadsheet program and save it again"
+        return "", ""
+    if cell.data_type == "e":
+        return "", "the cell shows an error and was left out; format the column as text and type it again"
+    if isinstance(value, bool):
+        text = "TRUE" if value else "FALSE"
+        return text, "the cell holds a truth value, not text; format the column as text if it should read otherwise"
+    if isinstance(value, int | float):
+        return _number(value, cell.number_format), ""
+    if isinstance(value, datetime.date | datetime.time | datetime.timedelta):
+        return _moment(value), "the spreadsheet made a date or a time of this; format the column as text, type it again"
+    return str(value), ""
+
+
+def _number(value: int | float, shown_as: str) -> str:
+    """A number as text, such as 7, 0.5 or 1e+20; 007 with the format 000.
+
+    >>> _number(7.0, "General"), _number(7, "000"), _number(3.1, "0.00"), _number(0.1 + 0.2, "General")
+    ('7', '007', '3.10', '0.3')
+    """
+    if match := re.fullmatch(r"(0+)(?:\.(0+))?", shown_as):
+        decimals = len(match[2] or "")
+        width = len(match[1]) + (decimals + 1 if decimals else 0) + (value < 0)
+        # A format that hides digits would change what was typed.
+        if round(value, decimals) == value:
+            return f"{value:0{width}.{decimals}f}"
+    return str(value) if isinstance(value, int) else f"{value:.15g}"
+
+
+def _moment(value: datetime.date | datetime.time | datetime.timedelta) -> str:
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        value = value.date()
+    return str(value) if isinstance(value, datetime.timedelta) else value.isoformat()
