@@ -77,7 +77,7 @@ def import_by_upload(visitor: Visitor) -> None:
     visitor.go("Embeddings")
     visitor.main.get_by_role("tab", name="By upload").click()
     visitor.upload("Embedding file", "demo.bin", (ROOT / "data" / "demo.bin").read_bytes())
-    visitor.says("Recognised: word2vec binary, 20,031 words, 50 dimensions.")
+    visitor.says("Recognised: word2vec binary, 20,031 words, 50 dimensions")
     visitor.press("Import")
     visitor.says("demo is imported: 20,031 words.")
     visitor.says("1 embedding is compared in this project.")
