@@ -61,7 +61,7 @@ def test_killed_at_thirty_random_moments_the_workspace_stays_whole(tmp_path):
     context.set_forkserver_preload(["core.store.votes", "core.store.ballots", "scipy.sparse.csgraph"])
     rng = random.Random(20)
     store = open_store(folder)
-    longest = 2 * seconds_of_a_ballot(store)
+    ballot_seconds = seconds_of_a_ballot(store)
     project_id = make_project(store)
     busy, seen = 0, set()
     for _ in range(KILLS):
@@ -69,7 +69,7 @@ def test_killed_at_thirty_random_moments_the_workspace_stays_whole(tmp_path):
         child = context.Process(target=work, args=(str(folder), project_id, started))
         child.start()
         assert started.wait(30)
-        time.sleep(rng.uniform(0.0, longest))
+        time.sleep(ballot_seconds * 10 ** rng.uniform(-1.5, 0.7))  # from the first command on to several later ones
         os.kill(child.pid, signal.SIGKILL)
         child.join(10)
         busy += not over(store, project_id)
@@ -78,18 +78,18 @@ def test_killed_at_thirty_random_moments_the_workspace_stays_whole(tmp_path):
         if over(store, project_id):
             project_id = make_project(store)
     _open.cache_clear()
-    assert busy >= KILLS // 2  # so many kills came before the campaign was through
+    assert busy >= KILLS // 3  # so many kills came before the campaign was through
     assert len(seen) >= 4  # the kills fell into different states of the campaign
     finish(store, project_id)
 
 
 def seconds_of_a_ballot(store) -> float:
-    """How long draw, upload and close take on this machine now: the kills are spread over about two ballots."""
+    """How long draw, upload and close take on this machine now: the moments of the kills are measured by it."""
     other = make_project(store)
     start = time.monotonic()
     for _ in range(3):
         step(store, other)
-    return max(time.monotonic() - start, 0.2)
+    return time.monotonic() - start
 
 
 def state_of(store, project_id: str) -> tuple:
