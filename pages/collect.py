@@ -114,7 +114,8 @@ def open_ballot(stage: Stage) -> None:
         st.caption(f"{stage.ballot.n_tied} items were tied at the cut; {kept}.")
     progress(stage)
     st.markdown("##### 1. Give it to voters")
-    ballot_files.downloads(store, project, stage.ballot, view.settings)
+    p = stage.progress
+    ballot_files.downloads(store, project, stage.ballot, view.settings, begun=not p.untouched, complete=p.is_complete)
     st.markdown("##### 2. Take the votes back")
     uploads.upload_box(store, project)
     if project.may_simulate and not stage.progress.is_complete:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from core import charts
 from core.errors import PlanError
-from core.plan import Plan
+from core.plan import Plan, appearances_for_budget, appearances_for_cost, quota
 from core.store.plans import PlanSettings, proposed_plan, read_plan, save_plan
 from core.views.words import many
 from ui import cache, frame
@@ -17,6 +17,7 @@ project = frame.project()
 overview = cache.load_overview(frame.store(), project)
 saved = read_plan(frame.store(), project.id)
 locked = bool(overview.ballots)
+key = f"{project.id}-{'saved' if saved else 'new'}"  # of the widgets, which start from what is saved
 
 st.title("Plan")
 if overview.n_items < 2:
@@ -62,6 +63,43 @@ def figures(plan: Plan, settings: PlanSettings) -> None:
     )
     whole = dict.fromkeys(table.columns, st.column_config.NumberColumn(format="localized"))
     st.dataframe(table, hide_index=True, column_config=whole, alt="The ballots of the plan")
+    first = quota(plan, settings.n_voters, settings.task_size)[0]
+    st.caption(
+        f"So that the fastest voters don't decide (§2.5): in ballot 1 at most {many(first.tasks_per_voter, 'task')} "
+        f"({many(first.comparisons_per_voter, 'comparison')}) a voter, {first.share:.1%} of its votes. Set this limit "
+        "where voters work; the Collect page shows how evenly the votes came."
+    )
+
+
+def budget_box(settings: PlanSettings) -> None:
+    """The largest M that a budget of votes, hours or money pays for."""
+    kinds = {"votes": "votes", "hours": "hours of voters' time", "money": "money, fees included"}
+    with st.popover("Find M for a budget", icon=":material/savings:"):
+        kind = st.radio("Budget of", list(kinds), format_func=kinds.get, key=f"budget-kind-{project.id}")
+        amount = st.number_input("At most", 1.0, 1e9, 1000.0, key=f"budget-{project.id}")
+        terms = {
+            "seconds_per_comparison": settings.seconds_per_comparison,
+            "comparisons_per_task": settings.task_size,
+            "reward": settings.reward,
+            "fee": settings.fee,
+        }
+        shape = (overview.n_items, settings.n_ballots, settings.keep)
+        try:
+            if kind == "votes":
+                found = appearances_for_budget(*shape, int(amount))
+            else:
+                bound = {"hours": amount} if kind == "hours" else {"total": amount}
+                found = appearances_for_cost(*shape, **bound, **terms)
+        except PlanError as error:
+            frame.show_error(error)
+        else:
+            st.markdown(f"**M = {found}**" + (", as it is." if found == settings.appearances else "."))
+            st.button("Use it", on_click=use_appearances, args=(found,), disabled=found == settings.appearances)
+
+
+def use_appearances(found: int) -> None:
+    """Put M into its box."""
+    st.session_state[f"m-{key}"] = str(found)
 
 
 def save_box(settings: PlanSettings) -> None:
@@ -84,7 +122,7 @@ def save_box(settings: PlanSettings) -> None:
 
 headline = st.empty()
 try:
-    settings = settings_form(start, project.notion, key=f"{project.id}-{'saved' if saved else 'new'}", locked=locked)
+    settings = settings_form(start, project.notion, key=key, locked=locked)
     plan = settings.plan(overview.n_items)
 except PlanError as error:
     frame.show_error(error)
@@ -96,6 +134,7 @@ headline.markdown(
 if locked:
     st.info("The plan is fixed: ballot 1 is drawn.", icon=":material/lock:")
 else:
+    budget_box(settings)
     save_box(settings)
 figures(plan, settings)
 for problem in plan.problems():

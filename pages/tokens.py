@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.errors import RunoffError
 from core.store.areas import add_areas, change_area, delete_area
-from core.tokens import TokenLists, clean_token, read_areas_file, read_pasted
+from core.tokens import Preview, TokenLists, clean_token, preview, read_areas_file, read_pasted
 from core.views.tokens import Coverage, TokensView
 from core.views.words import many
 from ui import cache, frame
@@ -49,12 +49,51 @@ def add_box() -> None:
                 take(partial(add_areas, store, project.id), read_pasted, name, text)
     with file:
         upload = st.file_uploader(
-            "CSV or TSV with the columns area and token, or a list of one token a line",
-            type=["csv", "tsv", "txt"],
+            "CSV, TSV or Excel with the columns area and token, or a list of one token a line",
+            type=["csv", "tsv", "txt", "xlsx"],
             key=f"new-file-{key}",
         )
-        if upload is not None and st.button("Add these areas", type="primary"):
-            take(partial(add_areas, store, project.id), read_areas_file, upload.getvalue(), upload.name)
+        if upload is not None:
+            file_box(upload.getvalue(), upload.name, key)
+
+
+def file_box(data: bytes, filename: str, key: str) -> None:
+    """Which sheet and columns of a file hold areas and tokens, its first rows, and the button that takes it."""
+    try:
+        found = preview(data, filename)
+        sheet = None
+        if len(found.sheets) > 1:
+            sheet = st.selectbox("Sheet", found.sheets, key=f"sheet-{key}")
+            found = preview(data, filename, sheet=sheet)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    columns = None
+    if len(found.header) > 1:
+        columns = columns_box(found, key)
+    table = [dict(zip(found.header, row, strict=False)) for row in found.sample[:5]]
+    st.dataframe(table, hide_index=True, alt="The first rows of the file")
+    if st.button("Add these areas", type="primary"):
+        read = partial(read_areas_file, data, filename, columns=columns, sheet=sheet)
+        take(partial(add_areas, store, project.id), read)
+
+
+def columns_box(found: Preview, key: str) -> tuple[int | None, int]:
+    """The area column (None for one area named after the file) and the token column, as chosen."""
+    places = range(len(found.header))
+    names = {place: found.header[place] or f"column {place + 1}" for place in places}
+    left, right = st.columns(2)
+    area = left.selectbox(
+        "Area column",
+        [*places, None],
+        index=len(places) if found.guess.area is None else found.guess.area,
+        format_func=lambda place: "one area for all" if place is None else names[place],
+        key=f"area-column-{key}",
+    )
+    token = right.selectbox(
+        "Token column", places, index=found.guess.token or 0, format_func=names.get, key=f"token-column-{key}"
+    )
+    return area, token
 
 
 def edit_box() -> None:
@@ -86,7 +125,10 @@ def coverage(found: Coverage) -> None:
         return
     st.markdown(f"**{frame.plain(found.name)}** has {found.covered} of {found.n_tokens} tokens.")
     if len(found.missing):
-        st.dataframe(found.missing, hide_index=True, alt=f"Tokens missing in {found.name}")
+        config = {
+            "near": st.column_config.TextColumn("near spellings", help="Words of the embedding that look like it.")
+        }
+        st.dataframe(found.missing, hide_index=True, column_config=config, alt=f"Tokens missing in {found.name}")
 
 
 st.title("Tokens")

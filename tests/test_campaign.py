@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import sqlalchemy as sa
-from campaigns import AREAS, PLAN, answer_batch, draw_batch, make_project
+from campaigns import AREAS, PLAN, answer_batch, draw_batch, longer_pair, make_project
 
 from core.dataset import read_dataset as read_written
 from core.dataset import to_csv
@@ -25,6 +25,7 @@ from core.store.ballots import (
     read_ballots,
     read_comparisons,
     reopen_ballot,
+    unanswered,
 )
 from core.store.plans import read_plan, save_plan
 from core.store.scores import read_ballot_scores, read_dataset
@@ -407,6 +408,24 @@ def test_a_ballot_with_an_item_without_votes_cannot_close(store):
     with pytest.raises(StoreError, match="of 21 items have no vote"):
         close_ballot(store, project_id)
     assert read_ballots(store, project_id)[0].is_open
+
+
+def test_a_top_up_holds_what_is_missing_and_completes_the_ballot(store):
+    project_id = make_project(store)
+    batch = draw_batch(store, project_id)
+    asked = iter(range(1000))
+    some = answer_batch(batch, choose=lambda shown: "unknown" if next(asked) % 5 == 0 else longer_pair(shown))
+    accept_upload(store, project_id, some, "some.csv")
+    missing = unanswered(store, project_id, 1)
+    assert 0 < len(missing) < 42
+    comparisons = read_comparisons(store, project_id, 1)
+    top_up = write_batch(comparisons, only=missing)
+    header = top_up.splitlines()[0]
+    assert header == batch.splitlines()[0]
+    assert sum(line.count(b",") == header.count(b",") for line in top_up.splitlines()) == len(top_up.splitlines())
+    more = answer_batch(top_up, voters=("X1", "X2"), tag="T")
+    assert accept_upload(store, project_id, more, "more.csv").counts == {"new": len(missing)}
+    assert unanswered(store, project_id, 1) == []
 
 
 def test_missing_votes_of_a_later_ballot_keep_the_mean(store):

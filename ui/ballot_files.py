@@ -10,7 +10,7 @@ from core.platforms.batch import FIELDS, suffixes, write_batch
 from core.platforms.plain import write_comparisons
 from core.platforms.template import render_preview, template
 from core.store import Store
-from core.store.ballots import Ballot, read_comparisons
+from core.store.ballots import Ballot, read_comparisons, unanswered
 from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.tables import COMPARISONS
@@ -41,7 +41,16 @@ def _batch(_store: Store, folder: str, project_id: str, drawn_at: str, number: i
     return data, write_comparisons(comparisons), widest, row
 
 
-def downloads(store: Store, project: Project, ballot: Ballot, settings: PlanSettings) -> None:
+@st.cache_data(max_entries=8, show_spinner=False)
+def _top_up(_store: Store, folder: str, project_id: str, revision: int, number: int) -> bytes:
+    """The batch of what is still missing."""
+    comparisons = read_comparisons(_store, project_id, number)
+    return write_batch(comparisons, only=unanswered(_store, project_id, number))
+
+
+def downloads(
+    store: Store, project: Project, ballot: Ballot, settings: PlanSettings, *, begun: bool, complete: bool
+) -> None:
     """Buttons for the batch and the templates, and the preview of a task."""
     data, table, widest, row = _batch(store, str(store.folder), project.id, ballot.drawn_at, ballot.number)
     with st.container(horizontal=True):
@@ -55,6 +64,16 @@ def downloads(store: Store, project: Project, ballot: Ballot, settings: PlanSett
             on_click="ignore",
             help="One row a task. Upload it to Turkle, or wherever Mechanical Turk's files are taken.",
         )
+        if begun and not complete:
+            st.download_button(
+                "Top-up batch (CSV)",
+                _top_up(store, str(store.folder), project.id, project.revision, ballot.number),
+                f"{ballot.code}-top-up-{project.revision}.csv",
+                "text/csv",
+                icon=":material/playlist_add:",
+                on_click="ignore",
+                help="Only the comparisons that have no vote yet, for the same task page.",
+            )
         for target, label in (("turkle", "Task page for Turkle (HTML)"), ("mturk", "Task page for MTurk (HTML)")):
             st.download_button(
                 label,

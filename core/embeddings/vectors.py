@@ -92,6 +92,11 @@ class Embedding:
         """Whether vectors of words outside the vocabulary can be made."""
         return self._subwords is not None
 
+    @property
+    def vocabulary(self) -> pa.ChunkedArray:
+        """Its words in the file's order, as Arrow strings; only the wanted ones of a `partial` embedding."""
+        return self._vocabulary
+
     def _parts(self) -> Subwords:
         if self._subwords is None:
             raise InputError(f"{self.name} has no vectors of parts of words, as a fastText model (.bin) has.")

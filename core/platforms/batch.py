@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Collection
 
 import pandas as pd
 
@@ -15,14 +16,16 @@ from .text import encode
 FIELDS = ("left_a", "left_b", "right_a", "right_b", "area_left", "area_right")
 
 
-def write_batch(tasks: pd.DataFrame) -> bytes:
+def write_batch(tasks: pd.DataFrame, *, only: Collection[int] | None = None) -> bytes:
     """Write the tasks of a ballot, one row a task: `task_id`, then `left_a_n, …, area_right_n` for n = 1, 2, ….
 
     The numbers are left off when every task holds one comparison. A task with fewer comparisons than the
     widest ends in empty cells, which the template removes. Tokens are written by `text.encode`. UTF-8 without a
     byte order mark (Turkle refuses one), lines end in LF (both platforms read it), rows in order of first appearance.
 
-    Parameters: `tasks`, a table of comparisons (`tables.COMPARISONS`), in any order.
+    Parameters: `tasks`, a table of comparisons (`tables.COMPARISONS`), in any order; `only`, the question ids to
+    publish (all by default): the cells of other comparisons are empty, so that numbers keep their meaning, and
+    tasks without any are left out.
     Raises `InputError` when there is no comparison, or when a task's comparisons aren't numbered 1, 2, … without gaps.
 
     >>> row = {"question_id": 7, "task_id": "t1", "n": 1, "first": 0, "second": 1, "flipped": False,
@@ -47,10 +50,13 @@ def write_batch(tasks: pd.DataFrame) -> bytes:
     writer.writerow(["task_id", *(field + suffix for suffix in suffixes(width) for field in FIELDS)])
     ordered = tasks.sort_values("n", kind="stable")
     cells: dict[str, list[str]] = {task: [] for task in numbers.index}
-    for task_id, *values in ordered[["task_id", *FIELDS]].itertuples(index=False, name=None):
-        cells[task_id].extend(map(encode, values))
+    blank = [""] * len(FIELDS)
+    wanted = None if only is None else frozenset(only)
+    for question, task_id, *values in ordered[["question_id", "task_id", *FIELDS]].itertuples(index=False, name=None):
+        cells[task_id].extend(map(encode, values) if wanted is None or question in wanted else blank)
     n_cells = width * len(FIELDS)
-    writer.writerows([encode(task), *row, *[""] * (n_cells - len(row))] for task, row in cells.items())
+    rows = ((task, row) for task, row in cells.items() if any(row))
+    writer.writerows([encode(task), *row, *[""] * (n_cells - len(row))] for task, row in rows)
     return out.getvalue().encode("utf-8")
 
 

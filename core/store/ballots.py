@@ -280,6 +280,19 @@ def reopen_ballot(store: Store, project_id: str, *, expected_revision: int | Non
         )
 
 
+def unanswered(store: Store, project_id: str, number: int) -> list[int]:
+    """The question ids of ballot `number` that have fewer votes than they want."""
+    query = (
+        sa.select(t.question.c.id)
+        .join(t.ballot, t.ballot.c.id == t.question.c.ballot_id)
+        .where(t.ballot.c.project_id == project_id, t.ballot.c.number == number)
+        .where(t.question.c.n_votes < t.question.c.n_wanted)
+        .order_by(t.question.c.id)
+    )
+    with store.read() as conn:
+        return [row[0] for row in fetch_rows(conn, query)]
+
+
 def read_comparisons(store: Store, project_id: str, number: int) -> pd.DataFrame:
     """The comparisons of ballot `number` (schema COMPARISONS)."""
     with store.read() as conn:

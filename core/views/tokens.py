@@ -6,13 +6,17 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from ..embeddings import Embedding
 from ..errors import RunoffError
 from ..items import shared_pairs
+from ..spellings import near_spellings
 from ..store import Store
 from ..store.areas import areas_of, items_of
 from ..store.ballots import ballots_of
 from ..store.library import embeddings_of, open_library
 from ..tokens import AreaTokens, invisible_characters
+
+MAX_SPELLED = 100  # missing tokens that near spellings are looked for
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,7 @@ class Coverage:
     embedding_id: str
     name: str
     n_tokens: int
-    missing: pd.DataFrame  # area, token, reason
+    missing: pd.DataFrame  # area, token, reason, near (spellings of the vocabulary)
     problem: str = ""
 
     @property
@@ -49,6 +53,12 @@ class TokensView:
         return sum(len(area.tokens) for area in self.areas)
 
 
+def _near(embedding: Embedding, tokens: list[str]) -> dict[str, str]:
+    """Near spellings of missing tokens, for as many tokens as a page can wait for."""
+    found = near_spellings(tokens[:MAX_SPELLED], embedding.vocabulary, n=3)
+    return {str(token): ", ".join(words) for token, words in found.groupby("token")["word"]}
+
+
 def load(store: Store, project_id: str) -> TokensView:
     """The tokens view of a project."""
     with store.read() as conn:
@@ -61,12 +71,15 @@ def load(store: Store, project_id: str) -> TokensView:
     for imported in embeddings:
         reasons: dict[str, str] = {}
         problem = ""
+        near: dict[str, str] = {}
         try:
-            reasons = dict(open_library(store, imported).reasons(list(dict.fromkeys(token for _, token in rows))))
+            embedding = open_library(store, imported)
+            reasons = dict(embedding.reasons(list(dict.fromkeys(token for _, token in rows))))
+            near = _near(embedding, list(reasons))
         except RunoffError as error:
             problem = str(error)
-        missing = [(area, token, reasons[token]) for area, token in rows if token in reasons]
-        frame = pd.DataFrame(missing, columns=["area", "token", "reason"])
+        missing = [(area, token, reasons[token], near.get(token, "")) for area, token in rows if token in reasons]
+        frame = pd.DataFrame(missing, columns=["area", "token", "reason", "near"])
         coverage.append(Coverage(imported.id, imported.name, len(rows), frame, problem))
     hidden = [(area, token, tuple(names)) for area, token in rows if (names := invisible_characters(token))]
     return TokensView(tuple(areas), items, tuple(coverage), tuple(shared_pairs(areas)), tuple(hidden), locked)

@@ -291,3 +291,32 @@ def test_a_dataset_that_gensim_cannot_read_is_exported_all_the_same(empty, visit
     buttons = {button.label: button.disabled for button in app.get("download_button")}
     assert buttons["CSV"] is False
     assert set(buttons) >= {"CSV", "TSV", "Description (JSON)", "For gensim", "For a spreadsheet (CSV)"}
+
+
+def test_m_is_found_for_a_budget_and_used(empty, visit):
+    from campaigns import AREAS
+
+    from core.store.areas import add_areas
+
+    project_id = create_project(empty, "Words")
+    add_areas(empty, project_id, AREAS)
+    app = visit("plan", project_id)
+    amount = next(box for box in app.number_input if box.label == "At most")
+    amount.set_value(300.0).run()
+    assert "M = 14" in words(app)  # 21 + 11 + 6 + 3 items in four ballots: 41·14/2 = 287 votes
+    press(app, "Use it")
+    assert next(box for box in app.text_input if "M" in box.label).value == "14"
+    assert "M = 14, as it is." in words(app).replace("**", "")
+
+
+def test_near_spellings_of_missing_tokens_are_offered(demo, visit):
+    from core.views import tokens
+
+    (coverage,) = tokens.load(demo, "demo").coverage
+    near = dict(zip(coverage.missing["token"], coverage.missing["near"], strict=True))
+    assert set(near) == {"machine learning", "parental leave"}
+    assert not visit("tokens", "demo").exception
+
+
+def test_a_quota_stands_on_the_plan(demo, visit):
+    assert "in ballot 1 at most" in words(visit("plan", "demo"))
