@@ -11,7 +11,7 @@ from core.store.areas import add_areas, change_area, delete_area
 from core.tokens import Preview, TokenLists, clean_token, preview, read_areas_file, read_pasted
 from core.views.tokens import Coverage, TokensView
 from core.views.words import many
-from ui import cache, frame
+from ui import cache, frame, token_choices
 
 project = frame.project()
 store = frame.store()
@@ -171,5 +171,10 @@ with right:
         frame.link("embeddings", "Load an embedding", icon=":material/hub:")
     for found in view.coverage:
         coverage(found)
+if view.areas:
+    st.subheader("Rare tokens")
+    token_choices.rare_tokens(store, project, view)
+    with st.expander("Which pairs become items"):
+        token_choices.item_rules(project, view)
 with st.expander(f"All {len(view.items):,} items"):
     st.dataframe(view.items[["area", "token_a", "token_b"]], hide_index=True, lazy=True, alt="All items")

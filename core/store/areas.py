@@ -8,14 +8,15 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ..errors import InputError, StaleError, StoreError
-from ..items import all_pairs
 from ..tables import ITEMS
 from ..tokens import AreaTokens
 from . import schema as t
 from .command import Change, command, fetch_rows, insert_rows, next_id
 from .engine import Store
+from .item_rules import ItemRules, make_items
 
 MAX_ITEMS = 500_000
+MAX_PAIRS = 5_000_000  # that a sample may be drawn from
 
 
 def refuse_after_draw(conn: sa.Connection, project_id: str, what: str) -> None:
@@ -86,6 +87,15 @@ def delete_area(store: Store, project_id: str, seen: AreaTokens) -> None:
         _replace(change, [area for area in areas if area.name != seen.name])
 
 
+def set_item_rules(store: Store, project_id: str, rules: ItemRules, *, expected_revision: int | None = None) -> None:
+    """Make the items anew by these rules; `StoreError` once ballot 1 is drawn."""
+    with command(store, project_id, "set item rules", expected_revision=expected_revision) as change:
+        change.detail = rules.stored()
+        _replace(change, areas_of(change.conn, project_id), rules)
+        row = sa.update(t.project).where(t.project.c.id == project_id)
+        change.conn.execute(row.values(item_rules=rules.stored()))
+
+
 def _with(change: Change, seen: AreaTokens) -> list[AreaTokens]:
     """The project's areas, if the one that somebody saw is among them unchanged."""
     areas = areas_of(change.conn, change.project_id)
@@ -97,17 +107,21 @@ def _with(change: Change, seen: AreaTokens) -> list[AreaTokens]:
     return areas
 
 
-def _replace(change: Change, areas: list[AreaTokens]) -> None:
+def _replace(change: Change, areas: list[AreaTokens], rules: ItemRules | None = None) -> None:
     """Write the areas and their items as given; refused once ballot 1 is drawn."""
     conn, project_id = change.conn, change.project_id
     refuse_after_draw(conn, project_id, "The token lists")
     for area in areas:
         if len(area.tokens) < 2:
             raise InputError(f"The area {area.name} has fewer than two tokens, so it makes no item. Add tokens to it.")
-    n_items = sum(area.n_items for area in areas)
-    if n_items > MAX_ITEMS:
+    rules = ItemRules.of(change.project.item_rules) if rules is None else rules
+    n_pairs = sum(area.n_items for area in areas)
+    if n_pairs > MAX_PAIRS:
+        raise InputError(f"These areas have {n_pairs:,} pairs; {MAX_PAIRS:,} are possible. Split large areas.")
+    items = make_items(areas, rules, change.project.seed).items
+    if len(items) > MAX_ITEMS:
         raise InputError(
-            f"These areas make {n_items:,} items; {MAX_ITEMS:,} are possible. Split large areas into smaller ones."
+            f"These areas make {len(items):,} items; {MAX_ITEMS:,} are possible. Draw a sample, or split large areas."
         )
     conn.execute(sa.delete(t.area).where(t.area.c.project_id == project_id))
     token_ids: dict[tuple[str, str], int] = {}
@@ -123,7 +137,6 @@ def _replace(change: Change, areas: list[AreaTokens]) -> None:
     area_rows = [(area_ids[area.name], project_id, area.name, place) for place, area in enumerate(areas)]
     insert_rows(conn, t.area, ["id", "project_id", "name", "position"], area_rows)
     insert_rows(conn, t.token, ["id", "area_id", "text", "position"], token_rows)
-    items = all_pairs(areas)
     item_rows = [
         (project_id, area_ids[area], item, token_ids[area, a], token_ids[area, b])
         for item, area, a, b in items[["item", "area", "token_a", "token_b"]].itertuples(index=False)

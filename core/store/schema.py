@@ -65,6 +65,7 @@ project = Table(
     _count("revision"),  # goes up in every command: key of every cache, check against stale edits
     _text("created_at"),
     _text("archived_at", nullable=True),
+    Column("item_rules", JSON),  # which pairs become items: a sample, exclusions; NULL for all pairs
     CheckConstraint("kind IN ('real', 'trial', 'demo')", name="kind"),
     CheckConstraint("notion IN ('relatedness', 'similarity')", name="notion"),
 )
@@ -140,6 +141,20 @@ item = Table(
     Column("similarity", Float),  # what simulated voters of a demo or trial project believe in; else NULL
     UniqueConstraint("project_id", "position"),
     UniqueConstraint("token_a_id", "token_b_id"),
+)
+
+# Where a project's token frequencies come from: a list of one's own (kept under uploads/), or a proxy.
+frequency_source = Table(
+    "frequency_source",
+    metadata,
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), primary_key=True),
+    _text("kind"),  # corpus, rank or wordfreq
+    _text("label"),
+    _text("sha256", nullable=True),
+    Column("embedding_id", ForeignKey("embedding.id")),
+    _text("language", nullable=True),
+    Column("share", Float, nullable=False),
+    Column("lower", Boolean, nullable=False),
 )
 
 plan = Table(

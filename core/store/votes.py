@@ -144,7 +144,7 @@ def accept_upload(store: Store, project_id: str, data: bytes, filename: str) -> 
         found = preview_of(conn, project_id, ballot, data, filename)
         if not found.takes_something:
             raise StoreError(f"{found.filename} holds no vote that isn't in the store already. Nothing was changed.")
-        digest = _keep_bytes(store, data)
+        digest = keep_bytes(store, data)
         upload_id = insert_one(
             conn,
             t.upload,
@@ -163,7 +163,7 @@ def accept_upload(store: Store, project_id: str, data: bytes, filename: str) -> 
     return Accepted(upload_id, found.counts, n_voters)
 
 
-def _keep_bytes(store: Store, data: bytes) -> str:
+def keep_bytes(store: Store, data: bytes) -> str:
     """Write the file under its hash before its votes are in the store, so that a vote is never without its source."""
     digest = hashlib.sha256(data).hexdigest()
     target = store.uploads / digest

@@ -5,14 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pandas as pd
+import sqlalchemy as sa
 
 from ..embeddings import Embedding
 from ..errors import RunoffError
-from ..items import shared_pairs
+from ..frequencies import rare, rare_by_area
+from ..items import near_duplicates, shared_pairs
 from ..spellings import near_spellings
 from ..store import Store
 from ..store.areas import areas_of, items_of
 from ..store.ballots import ballots_of
+from ..store.command import project_row
+from ..store.frequencies import FrequencySource, frequencies_of, source_of
+from ..store.item_rules import ItemRules
 from ..store.library import embeddings_of, open_library
 from ..tokens import AreaTokens, invisible_characters
 
@@ -38,8 +43,23 @@ class Coverage:
 
 
 @dataclass(frozen=True)
+class RareTokens:
+    """Which tokens are rare by the project's source: a row an area with advice, a row a token with the reason."""
+
+    source: FrequencySource
+    is_proxy: bool
+    by_area: pd.DataFrame
+    tokens: pd.DataFrame
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True)
 class TokensView:
-    """Areas, items and coverage of a project; `locked` once ballot 1 is drawn."""
+    """Areas, items and coverage of a project; `locked` once ballot 1 is drawn.
+
+    `rules` say which of the `n_pairs` became items; `rare` is None where no frequencies were chosen.
+    """
 
     areas: tuple[AreaTokens, ...]
     items: pd.DataFrame
@@ -47,6 +67,9 @@ class TokensView:
     shared: tuple[tuple[str, str, tuple[str, ...]], ...]
     hidden: tuple[tuple[str, str, tuple[str, ...]], ...]
     locked: bool
+    rules: ItemRules
+    rare: RareTokens | None
+    near: pd.DataFrame  # pairs of tokens that hardly differ: proposals to exclude
 
     @property
     def n_tokens(self) -> int:
@@ -66,6 +89,8 @@ def load(store: Store, project_id: str) -> TokensView:
         embeddings = embeddings_of(conn, project_id)
         locked = bool(ballots_of(conn, project_id))
         items = items_of(conn, project_id)
+        rules = ItemRules.of(project_row(conn, project_id).item_rules)
+        rare_tokens = _rare(store, conn, project_id, areas)
     rows = [(area.name, token) for area in areas for token in area.tokens]
     coverage = []
     for imported in embeddings:
@@ -82,4 +107,29 @@ def load(store: Store, project_id: str) -> TokensView:
         frame = pd.DataFrame(missing, columns=["area", "token", "reason", "near"])
         coverage.append(Coverage(imported.id, imported.name, len(rows), frame, problem))
     hidden = [(area, token, tuple(names)) for area, token in rows if (names := invisible_characters(token))]
-    return TokensView(tuple(areas), items, tuple(coverage), tuple(shared_pairs(areas)), tuple(hidden), locked)
+    return TokensView(
+        tuple(areas),
+        items,
+        tuple(coverage),
+        tuple(shared_pairs(areas)),
+        tuple(hidden),
+        locked,
+        rules,
+        rare_tokens,
+        near_duplicates(areas),
+    )
+
+
+def _rare(store: Store, conn: sa.Connection, project_id: str, areas: list[AreaTokens]) -> RareTokens | None:
+    source = source_of(conn, project_id)
+    if source is None:
+        return None
+    tokens = list(dict.fromkeys(token for area in areas for token in area.tokens))
+    try:
+        frequencies = frequencies_of(store, conn, project_id, source)
+        judged = rare(tokens, frequencies, source.share, lower=source.lower)
+        by_area = rare_by_area(areas, judged, frequencies)
+    except RunoffError as error:
+        return RareTokens(source, False, pd.DataFrame(), pd.DataFrame(), (), str(error))
+    notes = tuple(str(note) for note in frequencies.notes[:3])
+    return RareTokens(source, frequencies.is_proxy, by_area, judged, notes)

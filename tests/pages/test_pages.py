@@ -320,3 +320,34 @@ def test_near_spellings_of_missing_tokens_are_offered(demo, visit):
 
 def test_a_quota_stands_on_the_plan(demo, visit):
     assert "in ballot 1 at most" in words(visit("plan", "demo"))
+
+
+def test_rare_tokens_and_item_rules_on_the_page(empty, visit):
+    from campaigns import make_project
+
+    from core.store.areas import add_areas, read_items
+    from core.tokens import AreaTokens
+
+    project_id = make_project(empty, plan=None)
+    add_areas(empty, project_id, [AreaTokens("Web", ("e-mail", "email", "link"))])
+    app = visit("tokens", project_id)
+    assert "24 of 24 pairs are items" in words(app)
+    press(app, "Leave out 1 proposed pair")
+    assert len(read_items(empty, project_id)) == 23
+    assert "23 of 24 pairs are items" in words(app)
+    sample = next(toggle for toggle in app.toggle if toggle.label.startswith("Draw a sample"))
+    sample.set_value(True).run()
+    size = next(box for box in app.number_input if box.label == "Items an area")
+    size.set_value(2).run()
+    press(app, "Make the items anew")
+    assert len(read_items(empty, project_id)) == 6
+    assert not app.exception
+
+
+def test_the_order_of_the_demos_words_tells_rare_tokens(demo, visit):
+    app = visit("tokens", "demo")
+    source = next(radio for radio in app.radio if radio.label == "Source")
+    source.set_value("rank").run()
+    press(app, "Use its order")
+    assert "This is a proxy" in words(app)
+    assert not app.exception

@@ -33,6 +33,7 @@ def upgrade() -> None:
         sa.Column("revision", sa.Integer(), server_default="0", nullable=False),
         sa.Column("created_at", sa.Text(), nullable=False),
         sa.Column("archived_at", sa.Text(), nullable=True),
+        sa.Column("item_rules", sa.JSON(), nullable=True),
         sa.CheckConstraint("kind IN ('real', 'trial', 'demo')", name=op.f("ck_project_kind")),
         sa.CheckConstraint("notion IN ('relatedness', 'similarity')", name=op.f("ck_project_notion")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_project")),
@@ -46,6 +47,22 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["project_id"], ["project.id"], name=op.f("fk_area_project_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_area")),
         sa.UniqueConstraint("project_id", "name", name=op.f("uq_area_project_id_name")),
+    )
+    op.create_table(
+        "frequency_source",
+        sa.Column("project_id", sa.Text(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("label", sa.Text(), nullable=False),
+        sa.Column("sha256", sa.Text(), nullable=True),
+        sa.Column("embedding_id", sa.Text(), nullable=True),
+        sa.Column("language", sa.Text(), nullable=True),
+        sa.Column("share", sa.Float(), nullable=False),
+        sa.Column("lower", sa.Boolean(), nullable=False),
+        sa.ForeignKeyConstraint(["embedding_id"], ["embedding.id"], name=op.f("fk_frequency_source_embedding_id")),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["project.id"], name=op.f("fk_frequency_source_project_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("project_id", name=op.f("pk_frequency_source")),
     )
     op.create_table(
         "job",

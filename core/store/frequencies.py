@@ -1,0 +1,101 @@
+"""Where a project's token frequencies come from, and what they say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import sqlalchemy as sa
+
+from ..errors import InputError, StoreError
+from ..frequencies import RARE_SHARE, Frequencies, from_ranks, from_wordfreq
+from ..frequency_files import read_frequencies
+from . import schema as t
+from .command import command
+from .engine import Store
+from .library import embeddings_of, open_library
+from .votes import keep_bytes, safe_name
+
+
+@dataclass(frozen=True)
+class FrequencySource:
+    """A project's choice: `kind` corpus (a list of one's own), rank (an embedding's order) or wordfreq (a language).
+
+    A token is rare below `share` times the mean frequency; `lower` looks tokens up in lower case too.
+    """
+
+    kind: str
+    label: str
+    sha256: str | None = None
+    embedding_id: str | None = None
+    language: str | None = None
+    share: float = RARE_SHARE
+    lower: bool = False
+
+
+_COLUMNS = [t.frequency_source.c[name] for name in FrequencySource.__annotations__]
+
+
+def source_of(conn: sa.Connection, project_id: str) -> FrequencySource | None:
+    """The project's source of frequencies, None where none was chosen."""
+    row = conn.execute(sa.select(*_COLUMNS).where(t.frequency_source.c.project_id == project_id)).one_or_none()
+    return None if row is None else FrequencySource(*row)
+
+
+def use_list(store: Store, project_id: str, data: bytes, filename: str, *, share: float, lower: bool) -> None:
+    """Use a frequency list of one's own; the file is kept. `InputError` if it is none."""
+    found = read_frequencies(data, safe_name(filename))
+    sha256 = keep_bytes(store, data)
+    _set(store, project_id, FrequencySource("corpus", found.label, sha256, share=share, lower=lower))
+
+
+def use_ranks(store: Store, project_id: str, embedding_id: str, *, share: float, lower: bool) -> None:
+    """Use the order of an embedding's vocabulary, a proxy. `InputError` if its order says nothing."""
+    with store.read() as conn:
+        imported = next((e for e in embeddings_of(conn, project_id) if e.id == embedding_id), None)
+    if imported is None:
+        raise StoreError("This embedding is not compared in the project any more.")
+    from_ranks(open_library(store, imported).vocabulary, imported.name)
+    source = FrequencySource("rank", imported.name, embedding_id=embedding_id, share=share, lower=lower)
+    _set(store, project_id, source)
+
+
+def use_wordfreq(store: Store, project_id: str, language: str, *, share: float, lower: bool) -> None:
+    """Use the package wordfreq, a proxy. `InputError` where it isn't installed or doesn't know the language."""
+    label = from_wordfreq(language).label
+    _set(store, project_id, FrequencySource("wordfreq", label, language=language, share=share, lower=lower))
+
+
+def _set(store: Store, project_id: str, source: FrequencySource) -> None:
+    if not 0 < source.share <= 1:
+        raise InputError("A token is rare below a share of the mean frequency between 0 and 1, such as 0.1.")
+    with command(store, project_id, "set frequencies") as change:
+        change.detail = dict(vars(source))
+        change.conn.execute(sa.delete(t.frequency_source).where(t.frequency_source.c.project_id == project_id))
+        change.conn.execute(sa.insert(t.frequency_source).values(project_id=project_id, **vars(source)))
+
+
+def frequencies_of(store: Store, conn: sa.Connection, project_id: str, source: FrequencySource) -> Frequencies:
+    """The frequencies of a source; `StoreError` or `InputError` where they can't be had any more."""
+    if source.kind == "wordfreq":
+        return _of_language(source.language or "en")
+    if source.kind == "rank":
+        imported = next((e for e in embeddings_of(conn, project_id) if e.id == source.embedding_id), None)
+        if imported is None:
+            raise StoreError(f"{source.label}, the source of frequencies, is not compared any more. Choose another.")
+        return from_ranks(open_library(store, imported).vocabulary, imported.name)
+    return _of_file(store, source.sha256 or "", source.label)
+
+
+@lru_cache(maxsize=4)
+def _of_language(language: str) -> Frequencies:
+    return from_wordfreq(language)
+
+
+@lru_cache(maxsize=4)
+def _of_file(store: Store, sha256: str, label: str) -> Frequencies:
+    try:
+        data = (store.uploads / sha256).read_bytes()
+    except OSError as error:
+        raise StoreError(f"The kept copy of {label} can't be read ({error.strerror}). Upload it again.") from error
+    return read_frequencies(data, label)

@@ -1,0 +1,134 @@
+"""What is chosen about tokens and items: where frequencies come from, and which pairs become items."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from core.frequencies import wordfreq_languages
+from core.store import Store
+from core.store.areas import set_item_rules
+from core.store.frequencies import use_list, use_ranks, use_wordfreq
+from core.store.item_rules import ItemRules
+from core.store.library import read_embeddings
+from core.store.projects import Project
+from core.views.tokens import RareTokens, TokensView
+from core.views.words import many
+from ui import frame
+
+SOURCES = {
+    "corpus": "A list of your own domain corpus (the real source)",
+    "rank": "The order of an embedding's words (a proxy)",
+    "wordfreq": "General texts of a language, by wordfreq (a proxy)",
+}
+
+
+def rare_tokens(store: Store, project: Project, view: TokensView) -> None:
+    """Which tokens are rare, by which source; and the choice of the source."""
+    st.caption(
+        "A dataset needs rare tokens too: models tend to give everything the same frequent neighbours (§2.1). A token "
+        "is rare below a share of the mean frequency in texts of the domain (footnote 2)."
+    )
+    if view.rare is not None:
+        _show(view.rare)
+    with st.expander("Choose where frequencies come from", expanded=view.rare is None):
+        _choose(store, project)
+
+
+def _show(found: RareTokens) -> None:
+    if found.problem:
+        st.error(frame.plain(found.problem))
+        return
+    proxy = " This is a proxy: a list of your domain's own texts says more." if found.is_proxy else ""
+    st.markdown(f"By **{frame.plain(found.source.label)}**, rare below {found.source.share:.0%} of the mean.{proxy}")
+    for note in found.notes:
+        st.caption(frame.plain(note))
+    shares = {"share": st.column_config.NumberColumn("share rare", format="percent")}
+    names = {"n_tokens": "tokens", "n_rare": "rare", "n_unknown": "unknown"}
+    st.dataframe(found.by_area.rename(columns=names), hide_index=True, column_config=shares, alt="Rare tokens by area")
+    st.dataframe(found.tokens, hide_index=True, height=240, alt="Frequencies of the tokens")
+
+
+def _choose(store: Store, project: Project) -> None:
+    kind = st.radio("Source", list(SOURCES), format_func=SOURCES.get, key=f"freq-kind-{project.id}")
+    per_cent = st.number_input("Rare below this share of the mean, %", 0.1, 100.0, 10.0, key=f"share-{project.id}")
+    lower = st.toggle("Look tokens up in lower case too", key=f"freq-lower-{project.id}")
+    terms = {"share": per_cent / 100, "lower": lower}
+    done = "The frequencies are in use."
+    if kind == "corpus":
+        file = st.file_uploader(
+            "CSV or TSV of words and counts", type=["csv", "tsv", "txt"], key=f"freq-file-{project.id}"
+        )
+        if file is not None and st.button("Use this list", type="primary"):
+            frame.carry_out(use_list, store, project.id, file.getvalue(), file.name, **terms, done=done)
+    elif kind == "rank":
+        mine = read_embeddings(store, project.id)
+        if not mine:
+            st.caption("There is no embedding yet.")
+            return
+        chosen = st.selectbox("Embedding", mine, format_func=lambda e: e.name, key=f"freq-embedding-{project.id}")
+        if st.button("Use its order", type="primary"):
+            frame.carry_out(use_ranks, store, project.id, chosen.id, **terms, done=done)
+    else:
+        languages = wordfreq_languages()
+        if not languages:
+            st.caption("The package wordfreq is not installed: pip install wordfreq.")
+            return
+        at = sorted(languages).index("en") if "en" in languages else 0
+        language = st.selectbox("Language", sorted(languages), index=at, key=f"freq-language-{project.id}")
+        if st.button("Use wordfreq", type="primary"):
+            frame.carry_out(use_wordfreq, store, project.id, language, **terms, done=done)
+
+
+def item_rules(project: Project, view: TokensView) -> None:
+    """Which pairs become items: all, a sample, all but some."""
+    n_pairs = sum(area.n_items for area in view.areas)
+    st.markdown(f"**{len(view.items):,} of {many(n_pairs, 'pair')} are items.**")
+    sampled = st.toggle(
+        "Draw a sample of each area's pairs",
+        view.rules.sample_size is not None,
+        key=f"sample-{project.id}",
+        disabled=view.locked,
+        help="The paper allows it (§2.2); many pairs make a better dataset. The draw follows from the project's seed.",
+    )
+    size = None
+    if sampled:
+        before = view.rules.sample_size or 100
+        size = st.number_input("Items an area", 1, 1_000_000, before, key=f"size-{project.id}", disabled=view.locked)
+    st.caption("Pairs to leave out, such as two spellings of one word. Tokens that hardly differ are proposed.")
+    start = pd.DataFrame(list(view.rules.excluded), columns=["area", "token_a", "token_b"], dtype="str")
+    edited = st.data_editor(
+        start,
+        num_rows="dynamic" if not view.locked else "fixed",
+        hide_index=True,
+        key=f"excluded-{project.id}-{hash(view.rules.excluded)}",
+        disabled=view.locked,
+        column_config={"area": st.column_config.SelectboxColumn("area", options=[area.name for area in view.areas])},
+    )
+    rows = edited.fillna("")[["area", "token_a", "token_b"]].itertuples(index=False, name=None)
+    excluded = tuple(row for row in rows if row[1] and row[2])
+    if len(view.near):
+        shown = view.near[["area", "token_a", "token_b", "reason"]]
+        st.dataframe(shown, hide_index=True, alt="Tokens that hardly differ")
+    if view.locked:
+        return
+    rules = ItemRules(None if size is None else int(size), excluded)
+    with st.container(horizontal=True):
+        frame.command_button(
+            "Make the items anew",
+            set_item_rules,
+            project.id,
+            rules,
+            done="The items are made by these rules.",
+            disabled=rules == view.rules,
+        )
+        proposed = tuple(view.near[["area", "token_a", "token_b"]].itertuples(index=False, name=None))
+        missing = tuple(pair for pair in proposed if pair not in view.rules.excluded)
+        if missing:
+            frame.command_button(
+                f"Leave out {many(len(missing), 'proposed pair')}",
+                set_item_rules,
+                project.id,
+                ItemRules(view.rules.sample_size, (*view.rules.excluded, *missing)),
+                done="The proposed pairs are left out.",
+            )
