@@ -34,7 +34,7 @@ def wait(store, job_id: str, condition=lambda job: job.ended, seconds: float = 4
 def big_file(path: Path, megabytes: int = 150) -> Path:
     """A text embedding that takes a while to read."""
     line = " ".join(["0.12345"] * 100).encode()
-    block = b"".join(b"word%07d " + line + b"\n" for _ in range(1000))
+    block = b"".join(b"a word%07d " + line + b"\n" for _ in range(1000))  # with a space: read the slow way
     with open(path, "wb") as handle:
         for number in range(megabytes * 1_000_000 // (len(block) + 7000)):
             handle.write(block % tuple(range(number * 1000, number * 1000 + 1000)))

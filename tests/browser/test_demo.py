@@ -130,7 +130,7 @@ def test_a_large_import_shows_its_progress_and_comes_to_its_end(server: Server, 
 
 
 def test_a_cancelled_import_leaves_nothing(server: Server, visit: Visit, tmp_path: Path) -> None:
-    path = large_embedding(tmp_path / "large.txt", n_bytes=300_000_000)
+    path = large_embedding(tmp_path / "large.txt", n_bytes=300_000_000, word="w x")  # spaces: read the slow way
     before = sorted(file.name for file in server.workspace.joinpath("embeddings").iterdir())
     visitor = visit(server)
     visitor.open(address("Embeddings"))
@@ -146,7 +146,7 @@ def test_a_cancelled_import_leaves_nothing(server: Server, visit: Visit, tmp_pat
     visitor.says("1 embedding is compared in this project")
 
 
-def large_embedding(path: Path, *, n_bytes: int, dimensions: int = 300) -> Path:
+def large_embedding(path: Path, *, n_bytes: int, dimensions: int = 300, word: str = "w") -> Path:
     """A text embedding of about that size; its vectors repeat after a thousand words."""
     values = np.random.default_rng(3).normal(size=(1000, dimensions))
     vectors = [" ".join(f"{value:.6f}" for value in row) for row in values]
@@ -154,7 +154,9 @@ def large_embedding(path: Path, *, n_bytes: int, dimensions: int = 300) -> Path:
     with path.open("w", encoding="ascii") as file:
         file.write(f"{n_words} {dimensions}\n")
         for start in range(0, n_words, 1000):
-            file.write("".join(f"w{n:07d} {vectors[n % 1000]}\n" for n in range(start, min(start + 1000, n_words))))
+            file.write(
+                "".join(f"{word}{n:07d} {vectors[n % 1000]}\n" for n in range(start, min(start + 1000, n_words)))
+            )
     return path
 
 
