@@ -128,7 +128,13 @@ def coverage(found: Coverage) -> None:
         config = {
             "near": st.column_config.TextColumn("near spellings", help="Words of the embedding that look like it.")
         }
-        st.dataframe(found.missing, hide_index=True, column_config=config, alt=f"Tokens missing in {found.name}")
+        st.dataframe(
+            found.missing,
+            hide_index=True,
+            column_order=["token", "near", "area", "reason"],
+            column_config=config,
+            alt=f"Tokens missing in {found.name}",
+        )
 
 
 st.title("Tokens")

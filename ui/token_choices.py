@@ -31,7 +31,7 @@ def rare_tokens(store: Store, project: Project, view: TokensView) -> None:
     )
     if view.rare is not None:
         _show(view.rare)
-    with st.expander("Choose where frequencies come from", expanded=view.rare is None):
+    with st.expander("Choose where frequencies come from"):
         _choose(store, project)
 
 
