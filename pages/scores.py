@@ -64,7 +64,8 @@ def ranking() -> None:
             "lower": three,
             "upper": st.column_config.NumberColumn(
                 format="%.3f",
-                help="lower and upper bound the score's 90 % interval; voters were resampled 1,000 times.",
+                help="lower and upper bound the score's 90 % interval; voters were resampled 1,000 times. "
+                "An item that won every vote has an interval of no width: nothing else was seen.",
             ),
             "votes": st.column_config.NumberColumn(help="Votes behind the score, over all its ballots."),
             "ballots": st.column_config.NumberColumn(help="Ballots the item was in."),
