@@ -39,6 +39,8 @@ def main(quick: bool, browser: bool) -> None:
     """Measure Runoff's speed and print one table."""
     lines = list(announced(all_lines(quick=quick, browser=browser)))
     click.echo(f"Runoff on {platform.machine()}, Python {platform.python_version()}\n\n{show(lines)}")
+    if not quick and any(line.is_over for line in lines):
+        raise SystemExit("A limit is not kept: see the lines that say OVER or UNDER.")
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ def compare(path: Path, is_binary: bool, what: str) -> Line:
         KeyedVectors.load_word2vec_format(str(path), binary=is_binary)
 
     mine, other = measure(ours, gensims, rounds=3 if is_binary else 1)
-    return Line(what, mine, other, "gensim")
+    return Line(what, mine, other, "gensim", least_ratio=1 if is_binary else 10)
 
 
 # The peak of a process's own memory. ru_maxrss won't do on Linux: a child starts with its parent's.

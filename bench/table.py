@@ -20,11 +20,14 @@ class Line:
     other_name: str = ""
     limit: float | None = None
     note: str = ""
+    least_ratio: float | None = None
     unit: str = "s"
 
     @property
     def is_over(self) -> bool:
-        """Slower than its limit."""
+        """Slower than its limit, or than the ratio to the other that it must have."""
+        if self.other is not None and self.least_ratio is not None and self.other < self.least_ratio * self.ours:
+            return True
         return self.limit is not None and self.ours > self.limit
 
     def cells(self) -> tuple[str, str, str, str]:
@@ -33,6 +36,8 @@ class Line:
         verdict = "" if self.other is None else f"{self.other / self.ours:.1f} × faster"
         if self.other is not None and self.other < self.ours:
             verdict = f"{self.ours / self.other:.1f} × slower"
+        if self.least_ratio is not None:
+            verdict += f", {'UNDER' if self.is_over else 'at least'} {self.least_ratio:g} ×"
         if self.limit is not None:
             verdict = f"{'OVER THE' if self.is_over else 'within the'} limit {self._amount(self.limit)}"
         return self.what + (f" ({self.note})" if self.note else ""), self._amount(self.ours), other, verdict

@@ -12,7 +12,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -21,6 +21,7 @@ from . import __version__
 from .errors import InputError, RunoffError
 
 if TYPE_CHECKING:
+    from .embeddings import Embedding
     from .evaluation import Comparison, Correlations, Evaluation
     from .plan import Plan
 
@@ -127,7 +128,19 @@ def _plan_text(plan: Plan) -> str:
     help="relatedness ranks by |cos|, similarity by cos; default: what the dataset says, else relatedness.",
 )
 @_with_json
-def evaluate_command(dataset: str, models: tuple[str, ...], n0: float, notion: str | None, as_json: bool) -> None:
+@click.option("--trust", is_flag=True, help="Open gensim's own files, which are pickles and could run a program.")
+@click.option("--encoding", default="utf-8", show_default=True, help="Of the words in the models, such as latin-1.")
+@click.option("--vocabulary", type=click.Path(), help="The list of words of a NumPy array; else one beside it.")
+def evaluate_command(
+    dataset: str,
+    models: tuple[str, ...],
+    n0: float,
+    notion: str | None,
+    trust: bool,
+    encoding: str,
+    vocabulary: str | None,
+    as_json: bool,
+) -> None:
     """Rank word embeddings (MODEL, any known format) by a DATASET file."""
     from .dataset import read_dataset
     from .embeddings import load
@@ -135,11 +148,26 @@ def evaluate_command(dataset: str, models: tuple[str, ...], n0: float, notion: s
 
     table = read_dataset(dataset)
     tokens, notes = tokens_of(table), [str(note) for note in table.attrs.get("notes", ())]
-    comparison = compare(table, (load(model, tokens=tokens) for model in models), n0=n0, notion=notion)
+    loaded = (load(model, tokens=tokens, trusted=trust, encoding=encoding, vocabulary=vocabulary) for model in models)
+    comparison = compare(table, _with_options(loaded), n0=n0, notion=notion)
     if as_json:
         _write_json({"dataset": dataset, "notes": notes, **_evaluation_json(models, comparison)})
     else:
         click.echo("\n\n".join([_evaluation_text(models, comparison), *(f"{dataset}: {note}" for note in notes)]))
+
+
+def _with_options(loaded: Iterator[Embedding]) -> Iterator[Embedding]:
+    """The models; what one lacks is told with the option that gives it."""
+    from .embeddings import EncodingError, TrustError, VocabularyError
+
+    try:
+        yield from loaded
+    except TrustError as error:
+        raise InputError(f"{error} On the command line: --trust.") from error
+    except EncodingError as error:
+        raise InputError(f"{error} On the command line: --encoding {error.suggested}.") from error
+    except VocabularyError as error:
+        raise InputError(f"{error} On the command line: --vocabulary FILE.") from error
 
 
 def _figures_json(result: Correlations) -> dict[str, Any]:

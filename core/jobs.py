@@ -24,7 +24,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from .embeddings import import_embedding
+from .embeddings import import_embedding, open_embedding
 from .errors import RunoffError, StoreError
 from .store import Store, open_store
 from .store import schema as t
@@ -35,8 +35,10 @@ from .store.library import link_embedding, record_import
 REPORT_SECONDS = 0.5
 BEAT_SECONDS = 5.0
 STALE_SECONDS = 60.0
+ASLEEP_SECONDS = 24 * 3600.0
 STOPPED = "The program stopped while this was running. Start it again; runoff.log in the workspace may say more."
 LEFT_SECONDS = 24 * 3600.0
+ORPHAN_SECONDS = 600.0
 ENDED = ("done", "failed", "cancelled")
 
 
@@ -181,6 +183,13 @@ def _gone(job: Job) -> bool:
     return job.pid is not None and not _alive(job.pid)
 
 
+def _is_silent(job: Job) -> bool:
+    """Whether a job has given no sign of life for too long; a process that lives may have slept with its machine."""
+    quiet = age(job.heartbeat_at or job.created_at)
+    lives = job.id in _children or (job.pid is not None and _alive(job.pid))
+    return quiet > (ASLEEP_SECONDS if lives else STALE_SECONDS)
+
+
 def _alive(pid: int) -> bool:
     if sys.platform == "win32":
         return True  # there is no harmless signal to ask with; the heartbeat decides
@@ -222,18 +231,29 @@ def sweep(store: Store) -> int:
         running = _select(conn, t.job.c.state.in_(["queued", "running"]))
     swept = 0
     for job in running:
-        if _gone(job) or age(job.heartbeat_at or job.created_at) > STALE_SECONDS:
+        if _gone(job) or _is_silent(job):
             if read_job(store, job.id).ended:
                 continue  # it came to its end in the meantime
             _finish(store, job.id, state="failed", error=STOPPED)
             _clean_up(store, job)
             swept += 1
     _sweep_uploads(store, {str(job.params.get("path")) for job in running})
+    if not running:
+        _sweep_embeddings(store)
     busy = {job.id for job in running}
     for left in store.incoming.glob("job-*"):
         if left.name.removeprefix("job-").removesuffix(".part") not in busy:
             shutil.rmtree(left, ignore_errors=True)
     return swept
+
+
+def _sweep_embeddings(store: Store) -> None:
+    """Remove imported folders that no row knows of: their process ended between the move and the row."""
+    with store.read() as conn:
+        known = set(conn.execute(sa.select(t.embedding.c.id)).scalars())
+    for folder in store.embeddings.iterdir():
+        if folder.name not in known and time.time() - folder.stat().st_mtime > ORPHAN_SECONDS:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _sweep_uploads(store: Store, wanted: set[str]) -> None:
@@ -343,11 +363,24 @@ def adopt_import(store: Store, work: Path, content_hash: str) -> str:
     """Move a finished import to its place, named by its content; the id it has there."""
     embedding_id = content_hash[:16]
     target = store.embeddings / embedding_id
-    if target.exists():
+    if target.exists() and _is_sound(target):
         shutil.rmtree(work)  # the same content was imported before
-    else:
-        work.rename(target)
+        return embedding_id
+    damaged = work.with_name(f"{work.name}-damaged.part")
+    if target.exists():
+        target.rename(damaged)
+    work.rename(target)
+    shutil.rmtree(damaged, ignore_errors=True)
     return embedding_id
+
+
+def _is_sound(folder: Path) -> bool:
+    """Whether an imported embedding opens."""
+    try:
+        open_embedding(folder)
+    except RunoffError:
+        return False
+    return True
 
 
 def _mark_done(conn: sa.Connection, job_id: str, result: dict) -> None:

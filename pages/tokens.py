@@ -54,7 +54,7 @@ def add_box() -> None:
             key=f"new-file-{key}",
         )
         if upload is not None:
-            file_box(upload.getvalue(), upload.name, key)
+            file_box(upload.getvalue(), upload.name, f"{key}-{upload.file_id}")
 
 
 def file_box(data: bytes, filename: str, key: str) -> None:
@@ -70,7 +70,12 @@ def file_box(data: bytes, filename: str, key: str) -> None:
         return
     columns = None
     if len(found.header) > 1:
-        columns = columns_box(found, key)
+        columns = columns_box(found, f"{key}-{sheet}")
+        if not found.guess.is_certain:
+            st.warning(
+                "The first row is taken for the names of the columns. If it holds a token, put a row with the names "
+                "area and token above it."
+            )
     table = [dict(zip(found.header, row, strict=False)) for row in found.sample[:5]]
     st.dataframe(table, hide_index=True, alt="The first rows of the file")
     if st.button("Add these areas", type="primary"):

@@ -304,6 +304,39 @@ def test_a_repeat_counts_once_its_first_vote_is_rejected(store):
     assert (progress.votes, progress.rejected, progress.repeats) == (42, 42, 0)
 
 
+def test_not_knowing_a_word_stands_in_the_way_of_no_vote(store):
+    project_id = make_project(store)
+    batch = draw_batch(store, project_id)
+    one = {"voters": ("W1",), "status": "Submitted"}
+    accept_upload(store, project_id, answer_batch(batch, choose=lambda _: "unknown", tag="A", **one), "a.csv")
+    accept_upload(store, project_id, answer_batch(batch, tag="B", **one), "b.csv")
+    accept_upload(store, project_id, answer_batch(batch, tag="C", **one), "c.csv")
+    reject = answer_batch(batch, tag="B", voters=("W1",), status="Rejected")
+    accept_upload(store, project_id, reject, "rejects-b.csv")
+    with store.read() as conn:
+        progress = progress_of(conn, read_ballots(store, project_id)[0].id)
+    assert (progress.votes, progress.unknown, progress.rejected) == (42, 42, 42)
+
+
+def test_rows_that_cannot_be_read_are_counted_in_the_preview(store):
+    project_id = make_project(store)
+    lines = answer_batch(draw_batch(store, project_id)).splitlines(keepends=True)
+    cut = b"".join([*lines[:3], *(line[:40] + b"\n" for line in lines[3:6])])
+    preview = preview_upload(store, project_id, cut, "cut.csv")
+    assert preview.counts["unreadable"] >= 1
+    assert preview.counts["new"] == 6
+    assert preview.issues
+
+
+def test_voters_of_an_upload_are_those_whose_votes_count(store):
+    project_id = make_project(store)
+    batch = draw_batch(store, project_id)
+    good = answer_batch(batch, voters=("W1",)).splitlines(keepends=True)
+    bad = answer_batch(batch, voters=("W2",), status="Rejected", tag="B").splitlines(keepends=True)
+    accepted = accept_upload(store, project_id, b"".join([*good[:3], *bad[3:6]]), "mixed.csv")
+    assert accepted.n_voters == 1
+
+
 def test_only_voters_with_a_counted_vote_are_voters_of_the_dataset(store):
     project_id = make_project(store)
     batch = draw_batch(store, project_id)

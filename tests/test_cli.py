@@ -233,3 +233,22 @@ def test_demo_dataset_and_model(run, tmp_path: Path) -> None:
     assert set(row["missing"]) == {"machine learning", "parental leave"}
     assert row["rho"]["estimate"] == pytest.approx(0.329, abs=0.001)  # |cos|; scipy's spearmanr
     assert np.isfinite(row["rho_w"]["estimate"])
+
+
+def test_what_a_model_lacks_is_told_with_its_option(run, tmp_path: Path) -> None:
+    dataset = write(tmp_path, b"token_a,token_b,score\nfl\xc3\xbbte,anvil,0.5\nanvil,barge,0.25\n", "d.csv")
+    latin = write(tmp_path, "flûte 1 0 0\nanvil 0 1 0\nbarge 0.5 1 0\n".encode("latin-1"), "latin.txt")
+    failed = run("evaluate", dataset, latin)
+    assert failed.code == 2
+    assert "--encoding latin-1" in failed.err
+    assert run("evaluate", dataset, latin, "--encoding", "latin-1", "--json").json["models"][0]["coverage"] == 1
+
+    from gensim.models import KeyedVectors
+
+    vectors = KeyedVectors(2)
+    vectors.add_vectors(["flûte", "anvil", "barge"], [[1.0, 0.0], [0.5, 1.0], [0.0, 1.0]])
+    vectors.save(str(tmp_path / "model.kv"))
+    failed = run("evaluate", dataset, tmp_path / "model.kv")
+    assert failed.code == 2
+    assert "--trust" in failed.err
+    assert run("evaluate", dataset, tmp_path / "model.kv", "--trust", "--json").json["models"][0]["coverage"] == 1

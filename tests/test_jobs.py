@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -139,3 +140,33 @@ def test_a_job_without_a_sign_of_life_is_swept(store):
 def test_an_unknown_kind_of_job_is_refused(store):
     with pytest.raises(StoreError, match="no kind of job"):
         jobs.start(store, "make coffee", {})
+
+
+def test_a_damaged_import_is_mended_by_importing_again(store):
+    project_id = create_project(store, "One")
+    params = {"path": str(DEMO), "name": "Demo"}
+    assert wait(store, jobs.start(store, "import_embedding", params, project_id=project_id)).state == "done"
+    (imported,) = read_embeddings(store, project_id)
+    vectors = store.embeddings / imported.id / "vectors.f32"
+    vectors.write_bytes(vectors.read_bytes()[:1000])
+    assert wait(store, jobs.start(store, "import_embedding", params, project_id=project_id)).state == "done"
+    assert open_library(store, imported).missing(["sales"]) == []
+    assert leftovers(store) == [imported.id]
+
+
+def test_a_job_that_slept_with_its_machine_is_not_given_up(store):
+    with store.write() as conn:
+        row = {"id": "x", "kind": "import_embedding", "params": {}, "state": "running", "created_at": jobs.now()}
+        hour_ago = (datetime.now(UTC) - timedelta(hours=1)).isoformat(timespec="microseconds")
+        conn.execute(sa.insert(t.job).values(**row, pid=os.getpid(), heartbeat_at=hour_ago))
+    assert jobs.sweep(store) == 0
+
+
+def test_folders_that_no_row_knows_are_removed_at_start(store):
+    orphan = store.embeddings / "0123456789abcdef"
+    orphan.mkdir()
+    assert jobs.sweep(store) == 0
+    assert orphan.exists()  # its process may just be about to write the row
+    os.utime(orphan, (time.time() - 3600,) * 2)
+    jobs.sweep(store)
+    assert not orphan.exists()

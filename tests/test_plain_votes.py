@@ -87,3 +87,15 @@ def test_odd_rows_are_told_and_the_rest_is_read():
 def test_missing_columns_are_named():
     with pytest.raises(InputError, match="voter"):
         read_results(b"comparison_id,choice\nb1-x-1,left\n", "votes.csv")
+
+
+def test_a_table_that_is_only_begun_is_read_as_far_as_it_is_filled(store):
+    project_id, table = drawn(store)
+    rows = list(csv.reader(io.StringIO(table.decode("utf-8-sig"))))
+    for row in rows[1:6]:
+        row[-2:] = ["anna", "left"]
+    out = io.StringIO()
+    csv.writer(out).writerows(rows)
+    preview = preview_upload(store, project_id, out.getvalue().encode("utf-8-sig"), "begun.csv")
+    assert preview.counts == {"new": 5}
+    assert preview.issues == ()

@@ -54,6 +54,9 @@ def _figure3(view: EmbeddingView, notion: str) -> None:
     value = "|cos|" if notion == "relatedness" else "cos"
     st.altair_chart(charts.similarity_curves(view.curves, value), alt="Values of items and of random pairs")
     medians = ", ".join(f"{name} {median:.2f}" for name, median in view.medians.items())
+    if len(view.medians) < 2:
+        st.caption(f"Values of {many(view.n_items, 'item')} within areas, sorted. Median: {medians}.")
+        return
     st.caption(
         f"{value} of {many(view.n_items, 'item')} within areas and of random pairs of the vocabulary (Figure 3 of the "
         f"paper). Medians: {medians}. Areas are worth their while where the items lie higher."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import streamlit as st
@@ -32,10 +33,20 @@ def choose_file(store: Store, key: str) -> Path | None:
                 st.button(path, key=f"recent-{key}-{path}", on_click=_take, args=(key, path), type="tertiary")
     if not text.strip():
         return None
+    path = typed_path(text)
+    return None if path is None else _checked(path)
+
+
+def typed_path(text: str) -> Path | None:
+    """The path that somebody typed, with ~ for a home folder; None, and a message, where it can't be one."""
     if "\0" in text:
         st.error("A path can't hold that character.")
         return None
-    return _checked(Path(text.strip().strip('"')).expanduser())
+    try:
+        return Path(text.strip().strip('"')).expanduser()
+    except RuntimeError:
+        st.error(frame.plain(f"There is no home folder of that name: {text.strip()}"))
+        return None
 
 
 def _checked(path: Path) -> Path | None:
@@ -44,7 +55,7 @@ def _checked(path: Path) -> Path | None:
         if path.is_file():
             return path
         if path.is_dir():
-            st.info(f"That is a folder. Add a file's name, or browse it. It holds: {_some(path, '')}")
+            st.info(frame.plain(f"That is a folder. Add a file's name, or browse it. It holds: {_some(path, '')}"))
         elif path.parent.is_dir():
             st.warning(
                 frame.plain(f"There is no file {path.name} in {path.parent}. Near it: {_some(path.parent, path.name)}")
@@ -58,7 +69,7 @@ def _checked(path: Path) -> Path | None:
 
 def _some(folder: Path, begin: str) -> str:
     """A few names in a folder that begin like the one that was typed."""
-    names = sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
+    names = sorted(_shown(entry) for entry in folder.iterdir() if not entry.name.startswith("."))
     near = [name for name in names if name.casefold().startswith(begin.casefold()[:3])] if begin else names
     return ", ".join(near[:6]) or "nothing"
 
@@ -67,15 +78,16 @@ def _browse(key: str) -> None:
     folder = Path(st.session_state[f"folder-{key}"])
     st.caption(frame.plain(str(folder)))
     try:
-        entries = sorted(folder.iterdir(), key=lambda entry: (entry.is_file(), entry.name.casefold()))
+        visible = [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
+        entries = sorted(visible, key=lambda entry: (not _is_folder(entry), entry.name.casefold()))
     except OSError as error:
         st.warning(frame.plain(f"The folder can't be opened ({error.strerror})."))
         entries = []
     st.button(
         "One folder up", key=f"up-{key}", on_click=_enter, args=(key, folder.parent), icon=":material/arrow_upward:"
     )
-    shown = [entry for entry in entries if not entry.name.startswith(".")][:MAX_SHOWN]
-    rows = [{"name": entry.name + ("/" if entry.is_dir() else ""), "MB": _megabytes(entry)} for entry in shown]
+    shown = entries[:MAX_SHOWN]
+    rows = [{"name": _shown(entry) + ("/" if _is_folder(entry) else ""), "MB": _megabytes(entry)} for entry in shown]
     if not rows:
         st.caption("Nothing to choose here.")
         return
@@ -90,9 +102,21 @@ def _browse(key: str) -> None:
     )
     for row in picked.selection.rows:
         entry = shown[row]
-        action = _enter if entry.is_dir() else _take
-        label = f"Open {entry.name}" if entry.is_dir() else f"Choose {entry.name}"
+        action = _enter if _is_folder(entry) else _take
+        label = f"{'Open' if _is_folder(entry) else 'Choose'} {_shown(entry)}"
         st.button(frame.plain(label), key=f"pick-{key}", type="primary", on_click=action, args=(key, entry))
+
+
+def _shown(entry: Path) -> str:
+    """A file's name as text, whatever bytes it holds."""
+    return os.fsencode(entry.name).decode("utf-8", "replace")
+
+
+def _is_folder(entry: Path) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _megabytes(entry: Path) -> float | None:

@@ -15,7 +15,7 @@ from core.errors import InputError, RunoffError
 from core.store import Store
 from core.store.projects import Project
 from ui import frame
-from ui.files import choose_file
+from ui.files import choose_file, typed_path
 
 
 def import_box(store: Store, project: Project) -> None:
@@ -100,21 +100,26 @@ def _recognise(path: Path, shown: str, key: str) -> tuple[Recognised, dict]:
         found, suggested = None, error.suggested
     else:
         suggested = found.needs_encoding
-    if suggested:
-        choices = [suggested, *(e for e in ENCODINGS if e != suggested)]
+    # A fault may lie beyond the beginning that was looked at, so the choice is always there.
+    first = suggested or "utf-8"
+    with st.container() if suggested else st.expander("The words aren't in UTF-8?"):
         options["encoding"] = st.selectbox(
             "Encoding of the words",
-            choices,
+            [first, *(e for e in ENCODINGS if e != first)],
             key=f"encoding-{key}",
-            help="The file isn't in UTF-8. utf-8-replace keeps what is, and marks what isn't with �.",
+            help="utf-8-replace keeps what is in UTF-8, and marks what isn't with �.",
         )
+    if options["encoding"] != "utf-8":
         found = sniff(path, name=name, encoding=options["encoding"])
     if found is not None and found.needs_vocabulary:
         st.warning(frame.plain(found.needs_vocabulary))
         words = st.text_input("File with the words, one a line", key=f"vocabulary-{key}")
-        if words.strip():
-            options["vocabulary"] = str(Path(words.strip()).expanduser())
-            found = sniff(path, name=name, vocabulary=options["vocabulary"])
+        listed = typed_path(words) if words.strip() else None
+        if listed is not None and not listed.is_file():
+            st.error(frame.plain(f"There is no file {listed}."))
+        elif listed is not None:
+            options["vocabulary"] = str(listed)
+            found = sniff(path, name=name, encoding=options["encoding"], vocabulary=listed)
     if found is None:
         raise InputError(f"{name} can't be read. Choose another encoding.")
     return found, options

@@ -40,7 +40,9 @@ def _show(found: RareTokens) -> None:
         st.error(frame.plain(found.problem))
         return
     proxy = " This is a proxy: a list of your domain's own texts says more." if found.is_proxy else ""
-    st.markdown(f"By **{frame.plain(found.source.label)}**, rare below {found.source.share:.0%} of the mean.{proxy}")
+    st.markdown(
+        f"By **{frame.plain(found.source.label)}**, rare below {found.source.share * 100:.3g} % of the mean.{proxy}"
+    )
     for note in found.notes:
         st.caption(frame.plain(note))
     shares = {"share": st.column_config.NumberColumn("share rare", format="percent")}
@@ -62,7 +64,7 @@ def _choose(store: Store, project: Project) -> None:
         if file is not None and st.button("Use this list", type="primary"):
             frame.carry_out(use_list, store, project.id, file.getvalue(), file.name, **terms, done=done)
     elif kind == "rank":
-        mine = read_embeddings(store, project.id)
+        mine = [e for e in read_embeddings(store, project.id) if e.info.get("kind") != "similarities"]
         if not mine:
             st.caption("There is no embedding yet.")
             return
@@ -84,6 +86,11 @@ def item_rules(project: Project, view: TokensView) -> None:
     """Which pairs become items: all, a sample, all but some."""
     n_pairs = sum(area.n_items for area in view.areas)
     st.markdown(f"**{len(view.items):,} of {many(n_pairs, 'pair')} are items.**")
+    for problem in view.unknown:
+        st.warning(frame.plain(f"A pair to leave out isn't there: {problem}"))
+    if view.without:
+        named = ", ".join(f"{token} ({area})" for area, token in view.without[:10])
+        st.warning(frame.plain(f"The sample leaves {many(len(view.without), 'token')} without an item: {named}."))
     sampled = st.toggle(
         "Draw a sample of each area's pairs",
         view.rules.sample_size is not None,

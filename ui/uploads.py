@@ -22,7 +22,7 @@ KINDS = {
     "known": ("already known", "nothing happens"),
     "changed": ("changed since the last upload", "will be updated"),
     "contradicts": ("differ from the stored answer", "nothing happens: withdraw the first upload to replace it"),
-    "rejected": ("rejected assignments", "will be kept, not counted"),
+    "rejected": ("answers of rejected assignments", "will be kept, not counted"),
     "repeat": ("the same voter again", "will be kept, not counted; the first vote counts"),
     "no_answer": ("no answer", "left out"),
     "other_ballot": ("not of this ballot", "left out"),
@@ -81,8 +81,12 @@ def _show(preview: UploadPreview) -> None:
         )
         if preview.accepted_before:
             st.caption(f"The same file was taken on {moment(preview.accepted_before)} UTC.")
-        for issue in preview.issues[:5]:
+        for issue in preview.issues[:3]:
             st.warning(frame.plain(str(issue)))
+        if len(preview.issues) > 3:
+            with st.expander(f"All {len(preview.issues):,} remarks on the file"):
+                told = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in preview.issues]
+                st.dataframe(told, hide_index=True, alt="Remarks on the file")
         rows = [
             {"answers": counts[k], "what": what, "then": then} for k, (what, then) in KINDS.items() if counts.get(k)
         ]

@@ -74,7 +74,7 @@ class Plain:
         rows = file.read(wanted, max(wanted[: len(NEEDED)]) + 1)
         cell = dict(zip([names[at] for at in wanted], rows.columns, strict=True))
         answers, issues = _answers(rows.numbers, cell)
-        bad = len(rows.numbers) - len(answers)
+        bad = sum(issue.row is not None for issue in issues)
         return ResultFile(
             self.name, answers, rows.n_rows, rows.n_unreadable + bad, (*rows.issues, *issues), shows_texts=False
         )
@@ -89,6 +89,8 @@ def _answers(numbers: list[int], cell: dict[str, list[str]]) -> tuple[pd.DataFra
     records = []
     columns = (numbers, *(cell[name] for name in NEEDED), cell.get("seconds", [""] * count), times)
     for row, comparison, voter, choice, seconds, time in zip(*columns, strict=True):
+        if not voter.strip() and not choice.strip():
+            continue  # a row of the table that nobody has filled in yet
         task, _, place = comparison.strip().lstrip("'").rpartition("-")
         if not (task and place.isascii() and place.isdigit() and int(place[:9]) > 0 and voter.strip()):
             what = "no voter" if task and voter.strip() == "" else "no id of a comparison"

@@ -55,7 +55,10 @@ def use_ranks(store: Store, project_id: str, embedding_id: str, *, share: float,
         imported = next((e for e in embeddings_of(conn, project_id) if e.id == embedding_id), None)
     if imported is None:
         raise StoreError("This embedding is not compared in the project any more.")
-    from_ranks(open_library(store, imported).vocabulary, imported.name)
+    embedding = open_library(store, imported)
+    if embedding.kind != "vectors":
+        raise InputError(f"{imported.name} is a table of similarities: its order says nothing about frequency.")
+    from_ranks(embedding.vocabulary, imported.name)
     source = FrequencySource("rank", imported.name, embedding_id=embedding_id, share=share, lower=lower)
     _set(store, project_id, source)
 

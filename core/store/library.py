@@ -140,9 +140,9 @@ def open_library(store: Store, imported: Imported) -> Embedding:
         raise StoreError(
             f"The files of this embedding are gone from {folder}. Import it again, or remove it on the Embeddings page."
         )
-    return _opened(folder, imported.subwords and imported.has_subwords)
+    return _opened(folder, folder.stat().st_mtime_ns, imported.subwords and imported.has_subwords)
 
 
 @lru_cache(maxsize=32)
-def _opened(folder: Path, subwords: bool) -> Embedding:
+def _opened(folder: Path, _moment: int, subwords: bool) -> Embedding:
     return open_embedding(folder, subwords=subwords)

@@ -37,13 +37,17 @@ class UploadPreview:
     preview: Preview
     issues: tuple[Issue, ...]
     accepted_before: str | None
+    n_unreadable: int = 0  # rows without any answer that could be read; `issues` say why
 
     @property
     def counts(self) -> dict[str, int]:
         """Answers of each kind that occurs; changed ones that the store won't follow are `contradicts`."""
         rows = self.preview.rows
         kinds = rows["kind"].mask((rows["kind"] == "changed") & (rows["becomes"] == ""), "contradicts")
-        return {str(kind): int(n) for kind, n in kinds.value_counts(sort=False).items()}
+        counts = {str(kind): int(n) for kind, n in kinds.value_counts(sort=False).items()}
+        if self.n_unreadable:
+            counts["unreadable"] = counts.get("unreadable", 0) + self.n_unreadable
+        return counts
 
     @property
     def takes_something(self) -> bool:
@@ -109,7 +113,14 @@ def preview_of(conn: sa.Connection, project_id: str, ballot: Ballot, data: bytes
     )
     before = conn.execute(query.limit(1)).scalar_one_or_none()
     return UploadPreview(
-        safe_name(filename), results.platform, ballot.number, results.n_rows, preview, results.issues, before
+        safe_name(filename),
+        results.platform,
+        ballot.number,
+        results.n_rows,
+        preview,
+        results.issues,
+        before,
+        results.n_unreadable,
     )
 
 
@@ -183,7 +194,7 @@ def keep_bytes(store: Store, data: bytes) -> str:
 
 
 def write_judgements(change: Change, ballot_id: int, upload_id: int, found: UploadPreview) -> int:
-    """Write the assignments and judgements of a preview; returns the number of voters whose votes are new or changed.
+    """Write the assignments and judgements of a preview; returns the number of voters whose votes it counts.
 
     A judgement that is there already (withdrawn, or changed by this file) is brought up to date, never doubled.
     """
@@ -218,7 +229,7 @@ def write_judgements(change: Change, ballot_id: int, upload_id: int, found: Uplo
         names = ("of", "on", *(f"new_{name}" for name in fields[2:]))
         conn.execute(statement, [dict(zip(names, row, strict=True)) for row in again])
     _promote_repeats(conn, ballot_id)
-    return len(voters)
+    return int(taken.loc[taken["becomes"] == "counted", "voter"].nunique())
 
 
 def _write_assignments(
@@ -269,9 +280,12 @@ def _promote_repeats(conn: sa.Connection, ballot_id: int) -> None:
     repeats = rows[rows["status"] == "repeat"].sort_values(["at", "id"], na_position="last")
     if repeats.empty:
         return
-    standing = pd.MultiIndex.from_frame(rows.loc[rows["status"] != "repeat", ["voter", "question"]])
+    # A vote stands in the way of every repeat, "I don't know" only of another one.
+    standing = pd.MultiIndex.from_frame(rows.loc[rows["status"] == "counted", ["voter", "question"]])
+    unknown = pd.MultiIndex.from_frame(rows.loc[rows["status"] == "unknown", ["voter", "question"]])
     keys = pd.MultiIndex.from_frame(repeats[["voter", "question"]])
-    first = repeats[~keys.isin(standing)].drop_duplicates(["voter", "question"])
+    stands = keys.isin(standing) | (keys.isin(unknown) & (repeats["answer"] == "unknown").to_numpy())
+    first = repeats[~stands].drop_duplicates(["voter", "question"])
     is_unknown = first["answer"] == "unknown"
     for status, part in (("unknown", first[is_unknown]), ("counted", first[~is_unknown])):
         promote = sa.update(t.judgement).where(t.judgement.c.id == sa.bindparam("of")).values(status=status)

@@ -17,7 +17,7 @@ from ..store.areas import areas_of, items_of
 from ..store.ballots import ballots_of
 from ..store.command import project_row
 from ..store.frequencies import FrequencySource, frequencies_of, source_of
-from ..store.item_rules import ItemRules
+from ..store.item_rules import ItemRules, make_items
 from ..store.library import embeddings_of, open_library
 from ..tokens import AreaTokens, invisible_characters
 
@@ -70,6 +70,8 @@ class TokensView:
     rules: ItemRules
     rare: RareTokens | None
     near: pd.DataFrame  # pairs of tokens that hardly differ: proposals to exclude
+    unknown: tuple[str, ...] = ()  # exclusions of pairs that aren't there
+    without: tuple[tuple[str, str], ...] = ()  # (area, token) that a sample leaves without an item
 
     @property
     def n_tokens(self) -> int:
@@ -89,7 +91,8 @@ def load(store: Store, project_id: str) -> TokensView:
         embeddings = embeddings_of(conn, project_id)
         locked = bool(ballots_of(conn, project_id))
         items = items_of(conn, project_id)
-        rules = ItemRules.of(project_row(conn, project_id).item_rules)
+        project = project_row(conn, project_id)
+        rules = ItemRules.of(project.item_rules)
         rare_tokens = _rare(store, conn, project_id, areas)
     rows = [(area.name, token) for area in areas for token in area.tokens]
     coverage = []
@@ -117,7 +120,18 @@ def load(store: Store, project_id: str) -> TokensView:
         rules,
         rare_tokens,
         near_duplicates(areas),
+        *_said_of(areas, rules, project.seed),
     )
+
+
+def _said_of(
+    areas: list[AreaTokens], rules: ItemRules, seed: int
+) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """What making the items by the rules has to report."""
+    if rules == ItemRules():
+        return (), ()
+    made = make_items(areas, rules, seed)
+    return tuple(map(str, made.unknown)), made.without
 
 
 def _rare(store: Store, conn: sa.Connection, project_id: str, areas: list[AreaTokens]) -> RareTokens | None:

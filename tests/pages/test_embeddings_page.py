@@ -122,3 +122,31 @@ def test_a_look_at_the_demos_embedding(demo, visit):
     box.set_value("no such word").run()
     assert not app.exception
     assert "no such word" in words(app)
+
+
+def test_paths_that_cannot_be_are_told_in_words(type_path):
+    assert "no home folder" in words(type_path("~nobody-here/x.bin"))
+    assert "hold that character" in words(type_path("a\0b"))
+
+
+def test_odd_names_of_files_do_no_harm(type_path, tmp_path, monkeypatch):
+    import os
+    from pathlib import Path
+
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    with open(os.fsencode(tmp_path) + b"/\xff*a*.txt", "w") as file:
+        file.write(LINES)
+    app = type_path(tmp_path)
+    assert "That is a folder" in words(app)
+    assert "*a*.txt" in words(app)
+
+
+def test_an_encoding_can_be_chosen_where_the_fault_lies_far_down(empty, type_path, tmp_path):
+    path = tmp_path / "late.txt"
+    lines = [f"word{n} 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0" for n in range(60_000)]
+    path.write_bytes("\n".join([*lines, "café" + " 1" * 15, ""]).encode("latin-1"))
+    app = type_path(path)
+    box = next(box for box in app.selectbox if box.label == "Encoding of the words")
+    box.set_value("latin-1").run()
+    (embedding,) = imported(empty, type_path.project_id, app)
+    assert embedding.n_words == 60_001
