@@ -137,6 +137,7 @@ def test_any_wrong_byte_is_noticed_or_harmless(tmp_path: Path, packing: str) -> 
         (b"PK\x03\x04" + bytes(50), "truncated, damaged"),
         (gzip.compress(binary(WORDS, MATRIX)[:-9]), "the file is truncated, it ends in word 300 of 300"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "file",  # packed files hold the time
 )
 def test_refused_with_the_reason(tmp_path: Path, content: bytes, said: str) -> None:
     with pytest.raises(InputError, match=said):
