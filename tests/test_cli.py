@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 import types
 from pathlib import Path
 
@@ -197,17 +196,15 @@ def _shell(*arguments: str, **environment: str) -> subprocess.CompletedProcess[b
     return subprocess.run(command, cwd=ROOT, capture_output=True, check=False, env={**os.environ, **environment})
 
 
-def test_plan_starts_fast_and_loads_nothing_heavy() -> None:
+def test_plan_loads_nothing_heavy() -> None:
     code = (
         "import sys\nfrom core.__main__ import main\n"
         f"try:\n    main({PLAN!r})\n"
         "finally:\n"
         "    print([m for m in ('pandas', 'pyarrow', 'scipy', 'streamlit', 'sqlalchemy') if m in sys.modules])"
     )
-    started = time.perf_counter()
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
-    assert time.perf_counter() - started < 3
 
 
 def test_output_is_utf8_whatever_the_terminal(files) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -103,13 +102,3 @@ def test_duplicate_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     # Rows of one hash that aren't the same are told apart.
     monkeypatch.setattr(neighbours, "_hashes", lambda matrix: np.zeros(len(matrix), np.uint64))
     assert embedding.duplicate_vectors() == found
-
-
-def test_half_a_million_words_in_well_under_a_second(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    words = [f"word{i}" for i in range(100_000)]
-    embedding = imported(tmp_path, words, rng.normal(size=(100_000, 100)).astype(np.float32))
-    embedding.neighbours("word1")
-    started = time.perf_counter()
-    embedding.neighbours("word5")
-    assert time.perf_counter() - started < 0.25

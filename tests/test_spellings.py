@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -103,18 +101,3 @@ def test_blocks_of_a_vocabulary_change_nothing():
     )
     assert whole.equals(parts)
     assert whole[whole["token"] == "wrod2999"]["word"].iloc[0] == "word2999"
-
-
-def test_one_token_in_400_000_words_takes_under_half_a_second():
-    rng = np.random.default_rng(0)
-    letters = np.array(list("etaoinshrdlu"))
-    lengths = rng.integers(3, 14, size=400_000)
-    drawn = "".join(letters[rng.integers(0, len(letters), size=lengths.sum())])
-    ends = np.cumsum(lengths)
-    vocabulary = pa.chunked_array([pa.array([drawn[e - n : e] for e, n in zip(ends, lengths, strict=True)])])
-    taken = []
-    for _ in range(3):
-        start = time.perf_counter()
-        near_spellings(["relationship"], vocabulary)
-        taken.append(time.perf_counter() - start)
-    assert min(taken) < 0.5
