@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.errors import RunoffError
 from core.store.projects import change_project, create_project, read_log
-from ui import cache, frame
+from ui import cache, frame, project_files
 
 NOTIONS = {
     "relatedness": "Relatedness: any strong tie counts, opposites too",
@@ -39,6 +39,7 @@ if not st.session_state.get("project_id"):
     st.title("Runoff")
     st.write("Make a project to begin.")
     new_project()
+    project_files.import_box(frame.store())
     st.stop()
 
 project = frame.project()
@@ -82,8 +83,11 @@ with st.expander("Settings of this project"), st.form("settings"):
             expected_revision=frame.expected(),
             done="The settings are saved.",
         )
-with st.expander("New project"):
+with st.expander("New project, import"):
     new_project()
+    project_files.import_box(frame.store())
+with st.expander("Files, copies, deleting"):
+    project_files.files_box(frame.store(), project)
 with st.expander("Log: who did what when"):
     entries = read_log(frame.store(), project.id)
     rows = [

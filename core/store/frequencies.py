@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import sqlalchemy as sa
@@ -45,8 +45,7 @@ def source_of(conn: sa.Connection, project_id: str) -> FrequencySource | None:
 def use_list(store: Store, project_id: str, data: bytes, filename: str, *, share: float, lower: bool) -> None:
     """Use a frequency list of one's own; the file is kept. `InputError` if it is none."""
     found = read_frequencies(data, safe_name(filename))
-    sha256 = keep_bytes(store, data)
-    _set(store, project_id, FrequencySource("corpus", found.label, sha256, share=share, lower=lower))
+    _set(store, project_id, FrequencySource("corpus", found.label, share=share, lower=lower), data)
 
 
 def use_ranks(store: Store, project_id: str, embedding_id: str, *, share: float, lower: bool) -> None:
@@ -69,10 +68,12 @@ def use_wordfreq(store: Store, project_id: str, language: str, *, share: float, 
     _set(store, project_id, FrequencySource("wordfreq", label, language=language, share=share, lower=lower))
 
 
-def _set(store: Store, project_id: str, source: FrequencySource) -> None:
+def _set(store: Store, project_id: str, source: FrequencySource, data: bytes | None = None) -> None:
     if not 0 < source.share <= 1:
         raise InputError("A token is rare below a share of the mean frequency between 0 and 1, such as 0.1.")
     with command(store, project_id, "set frequencies") as change:
+        if data is not None:
+            source = replace(source, sha256=keep_bytes(store, data))
         change.detail = dict(vars(source))
         change.conn.execute(sa.delete(t.frequency_source).where(t.frequency_source.c.project_id == project_id))
         change.conn.execute(sa.insert(t.frequency_source).values(project_id=project_id, **vars(source)))

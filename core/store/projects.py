@@ -53,6 +53,11 @@ def get_project(store: Store, project_id: str) -> Project:
     return Project(**{column.name: getattr(row, column.name) for column in _COLUMNS})
 
 
+def new_project_id() -> str:
+    """An id for a new project: eight letters and digits that nobody mistakes for others."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(8))
+
+
 def check_name(name: str) -> str:
     """A project's name as stored; `InputError` if it is empty or too long."""
     name = " ".join(name.split())
@@ -77,7 +82,7 @@ def create_project(
     `kind` is real, trial (simulated voters allowed) or demo; `notion` says what voters judge. The seed is
     drawn unless it is given; every draw of the project follows from it.
     """
-    project_id = project_id or "".join(secrets.choice(_LETTERS) for _ in range(8))
+    project_id = project_id or new_project_id()
     seed = secrets.randbelow(2**31) if seed is None else seed
     row = {
         "id": project_id,

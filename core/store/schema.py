@@ -227,8 +227,9 @@ task = Table(
     _id(),
     _to("ballot"),
     Column("position", Integer, nullable=False),
-    Column("code", Text, nullable=False, unique=True),
+    _text("code"),  # what files name the task by; a copy of the project keeps it
     UniqueConstraint("ballot_id", "position"),
+    UniqueConstraint("ballot_id", "code"),
 )
 
 question = Table(

@@ -63,7 +63,7 @@ def test_from_a_new_project_to_a_dataset_that_gensim_reads(
 
 def make_project(visitor: Visitor) -> None:
     visitor.open()
-    visitor.unfold("New project")
+    visitor.unfold("New project, import")
     form = visitor.main.get_by_test_id("stForm").filter(has=visitor.page.get_by_role("button", name="Create project"))
     form.get_by_label("Name").fill("Way through the pages")
     with visitor.a_run():

@@ -351,3 +351,30 @@ def test_the_order_of_the_demos_words_tells_rare_tokens(demo, visit):
     press(app, "Use its order")
     assert "This is a proxy" in words(app)
     assert not app.exception
+
+
+def test_a_project_is_copied_put_away_and_deleted_on_the_page(empty, visit):
+    from campaigns import make_project
+
+    from core.store.archive import list_archived
+
+    project_id = make_project(empty)
+    app = visit("project", project_id)
+    press(app, "Make a copy")
+    (copy,) = [project for project in list_projects(empty) if project.id != project_id]
+    assert copy.name == "Test (copy)"
+    assert app.query_params["project"] == copy.id
+    press(app, "Put this project away")
+    assert [archived.project.id for archived in list_archived(empty)] == [copy.id]
+    assert "is put away" in words(app)
+    press(app, "Take out again")
+    assert list_archived(empty) == []
+    assert app.query_params["project"] == copy.id
+    press(app, "Delete this project")
+    assert len(list_projects(empty)) == 2
+    box = next(box for box in app.text_input if box.label.startswith("To delete"))
+    box.set_value("Test (copy)")
+    press(app, "Delete this project")
+    assert [project.id for project in list_projects(empty)] == [project_id]
+    assert len(list((empty.folder / "backups").iterdir())) == 1
+    assert not app.exception

@@ -231,8 +231,8 @@ def upgrade() -> None:
         sa.Column("code", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(["ballot_id"], ["ballot.id"], name=op.f("fk_task_ballot_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_task")),
+        sa.UniqueConstraint("ballot_id", "code", name=op.f("uq_task_ballot_id_code")),
         sa.UniqueConstraint("ballot_id", "position", name=op.f("uq_task_ballot_id_position")),
-        sa.UniqueConstraint("code", name=op.f("uq_task_code")),
     )
     op.create_table(
         "upload",

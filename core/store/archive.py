@@ -1,0 +1,208 @@
+"""Projects out of the workspace and into it: exported, imported, duplicated, archived, deleted."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from ..errors import InputError, StoreError
+from . import schema as t
+from .command import command, fetch_rows, project_row
+from .csv_tables import FETCH_AGAIN
+from .engine import Store, make_engine, now
+from .project_rows import belongs_to, check_readable, insert_contents
+from .project_zip import TABLES, Contents, read_zip, write_zip
+from .projects import Project, check_name, new_project_id
+from .votes import keep_bytes
+
+_KEEPERS = (t.upload, t.frequency_source)  # tables that name kept files by `sha256`
+_PROJECT = [t.project.c[name] for name in Project.__annotations__]
+
+
+@dataclass(frozen=True)
+class Archived:
+    """A project that was put away, and when."""
+
+    project: Project
+    archived_at: str
+
+
+def archive_project(store: Store, project_id: str, *, expected_revision: int | None = None) -> None:
+    """Put a project away: it is listed no more and loses nothing. `StoreError` if it is archived already."""
+    with command(store, project_id, "archive project", expected_revision=expected_revision) as change:
+        if change.project.archived_at is not None:
+            raise StoreError(f"{change.project.name} is archived already.")
+        row = sa.update(t.project).where(t.project.c.id == project_id)
+        change.conn.execute(row.values(archived_at=now()))
+
+
+def restore_project(store: Store, project_id: str, *, expected_revision: int | None = None) -> None:
+    """Bring an archived project back into the list; `StoreError` if it isn't archived."""
+    with command(store, project_id, "restore project", expected_revision=expected_revision) as change:
+        if change.project.archived_at is None:
+            raise StoreError(f"{change.project.name} isn't archived.")
+        row = sa.update(t.project).where(t.project.c.id == project_id)
+        change.conn.execute(row.values(archived_at=None))
+
+
+def list_archived(store: Store) -> list[Archived]:
+    """The archived projects, the last one archived first."""
+    query = sa.select(*_PROJECT, t.project.c.archived_at).where(t.project.c.archived_at.is_not(None))
+    with store.read() as conn:
+        rows = conn.execute(query.order_by(t.project.c.archived_at.desc(), t.project.c.id)).all()
+    return [Archived(Project(*row[:-1]), row[-1]) for row in rows]
+
+
+def export_project(store: Store, project_id: str) -> bytes:
+    """A zip (see `project_zip`) with everything of a project but the embeddings' vectors and its jobs.
+
+    The same state gives the same bytes. Kept files that are gone or damaged are named in it as missing.
+    """
+    with store.read() as conn:
+        return write_zip(_contents(store, conn, project_id))
+
+
+def import_project(store: Store, data: bytes, *, name: str | None = None) -> str:
+    """Make a new project of an exported one, and return its id.
+
+    Seeds, scores, votes, task ids and log are those of the original, so that a result file of its batches is valid in
+    the copy too; all ids of the store are new, the project isn't archived. Embeddings that the workspace has are
+    linked. The log entry "import project" says what became of embeddings and kept files. Raises `InputError` for a
+    file that isn't an exported project, whole and unchanged; then nothing is taken in.
+    """
+    return _take_in(store, read_zip(data), name, "import project")
+
+
+def duplicate_project(store: Store, project_id: str, name: str) -> str:
+    """A copy of a project in the same workspace, as `import_project` makes it; returns its id."""
+    with store.read() as conn:
+        contents = _contents(store, conn, project_id)
+    return _take_in(store, contents, name, "duplicate project")
+
+
+def delete_project(store: Store, project_id: str, typed_name: str) -> Path:
+    """Delete a project for good, and return the path of the export that is written to `backups/` before.
+
+    Kept files that no other project uses go too; imported embeddings stay in the workspace. Raises `StoreError`
+    unless `typed_name` is the project's name, while a job of it runs, or where the backup can't be written.
+    """
+    with _write_without_keys(store) as conn:
+        row = project_row(conn, project_id)
+        if typed_name != row.name:
+            raise StoreError(
+                f"The name typed is {typed_name!r}, not {row.name!r}, so nothing was deleted. Type it again."
+            )
+        running = sa.select(t.job.c.id).where(
+            t.job.c.project_id == project_id, t.job.c.state.in_(["queued", "running"])
+        )
+        if conn.execute(running.limit(1)).first() is not None:
+            raise StoreError(f"{row.name} has an import under way, so nothing was deleted. Wait for it, or cancel it.")
+        contents = _contents(store, conn, project_id)
+        backup = _back_up(store, contents)
+        for table in reversed(t.metadata.sorted_tables):
+            if table is not t.embedding:
+                conn.execute(sa.delete(table).where(belongs_to(table, project_id)))
+    with store.write() as conn:  # under the lock, so that no upload of the same file comes between
+        for digest in set(contents.uploads) - _kept(conn):
+            (store.uploads / digest).unlink(missing_ok=True)
+    return backup
+
+
+@contextmanager
+def _write_without_keys(store: Store) -> Iterator[sa.Connection]:
+    """A write transaction in which the database doesn't follow foreign keys.
+
+    For each deleted item and voter it would read the votes of all projects, which takes minutes. Who deletes here must
+    delete from every table.
+    """
+    engine = make_engine(store.folder / "runoff.sqlite")
+    sa.event.listen(engine, "connect", lambda dbapi, _: dbapi.execute("PRAGMA foreign_keys=OFF"))
+    try:
+        with Store(store.folder, engine).write() as conn:
+            yield conn
+    finally:
+        engine.dispose()
+
+
+def _back_up(store: Store, contents: Contents) -> Path:
+    stamp = now().replace(":", "").replace("+0000", "")
+    target = store.folder / "backups" / f"{stamp}-{contents.project_id}.zip"
+    part = target.with_suffix(".part")
+    try:
+        target.parent.mkdir(exist_ok=True)
+        with open(part, "wb") as handle:
+            handle.write(write_zip(contents))
+            handle.flush()
+            os.fsync(handle.fileno())
+        part.replace(target)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink()
+        raise StoreError(f"The backup can't be written to {target} ({error.strerror}). Nothing was deleted.") from error
+    return target
+
+
+def _contents(store: Store, conn: sa.Connection, project_id: str) -> Contents:
+    project_row(conn, project_id)
+    rows = {}
+    for table in TABLES:
+        query = sa.select(*table.c).where(belongs_to(table, project_id)).order_by(*table.primary_key.columns)
+        rows[table.name] = fetch_rows(conn, query)
+    uploads, missing = {}, []
+    for digest in sorted(_kept(conn, project_id)):
+        try:
+            data = (store.uploads / digest).read_bytes()
+        except OSError:
+            data = b""
+        if hashlib.sha256(data).hexdigest() == digest:
+            uploads[digest] = data
+        else:
+            missing.append(digest)
+    return Contents(project_id, rows, uploads, tuple(missing))
+
+
+def _kept(conn: sa.Connection, project_id: str | None = None) -> set[str]:
+    """The names of kept files that a project needs, or that any project needs."""
+    needed = set()
+    for table in _KEEPERS:
+        query = sa.select(table.c.sha256).where(table.c.sha256.is_not(None))
+        query = query if project_id is None else query.where(belongs_to(table, project_id))
+        needed |= set(conn.execute(query).scalars())
+    return needed
+
+
+# Taking in
+
+
+def _take_in(store: Store, contents: Contents, name: str | None, action: str) -> str:
+    name = check_name(contents.name if name is None else name)
+    project_id = new_project_id()
+    with store.write() as conn:
+        new_files = [digest for digest in contents.uploads if not (store.uploads / digest).exists()]
+        try:
+            for data in contents.uploads.values():
+                keep_bytes(store, data)
+            detail = insert_contents(conn, contents, project_id, name)
+            check_readable(conn, project_id)
+            _write_log(conn, project_id, action, {"from": contents.project_id, "name": name} | detail)
+        except BaseException as error:
+            for digest in new_files:
+                (store.uploads / digest).unlink(missing_ok=True)
+            if isinstance(error, sa.exc.IntegrityError):
+                raise InputError(f"The project contradicts itself ({error.orig}). {FETCH_AGAIN}") from error
+            raise
+    return project_id
+
+
+def _write_log(conn: sa.Connection, project_id: str, action: str, detail: dict[str, Any]) -> None:
+    revision = project_row(conn, project_id).revision + 1
+    conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(revision=revision))
+    entry = {"project_id": project_id, "revision": revision, "at": now(), "who": "owner", "action": action}
+    conn.execute(sa.insert(t.log).values(**entry, detail=detail))

@@ -1,0 +1,211 @@
+"""A project as one zip file: what stands in it, how it is written, and how one is checked that comes from elsewhere.
+
+manifest.json            format, schema, version of Runoff, the project, rows a table, size and SHA-256 of each member
+tables/<table>.csv       the project's rows of one table, with the column names, by primary key
+uploads/<sha256>         every kept file, byte for byte
+
+The same project gives the same bytes. Nothing here touches a database or the disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .. import __version__
+from ..errors import InputError, Issue
+from . import schema as t
+from .csv_tables import FETCH_AGAIN, Rows, read_table, write_table
+from .engine import HEAD
+
+FORMAT = 1
+MAX_BYTES = 2**30  # of the zip, and of all that is packed in it
+MAX_MANIFEST = 2**24
+# In an order in which rows come after those that they point to. Jobs are this machine's business.
+TABLES = tuple(table for table in t.metadata.sorted_tables if table is not t.job)
+
+_MANIFEST = "manifest.json"
+_NAME = re.compile(r"tables/[a-z_]+\.csv|uploads/[0-9a-f]{64}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_DATE = (1980, 1, 1, 0, 0, 0)
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    OSError,
+    ValueError,
+)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A project outside a store: the rows of each table in the order of its columns, values as SQLite has them.
+
+    `uploads` are kept files by their SHA-256; `missing` those that were gone or damaged when it was exported.
+    """
+
+    project_id: str
+    rows: Mapping[str, Rows]
+    uploads: Mapping[str, bytes]
+    missing: tuple[str, ...] = ()
+    runoff: str = __version__
+
+    @property
+    def name(self) -> str:
+        return str(self.rows[t.project.name][0][list(t.project.c.keys()).index("name")])
+
+
+def write_zip(contents: Contents) -> bytes:
+    """The zip of a project; the same contents give the same bytes."""
+    members = {f"tables/{table.name}.csv": write_table(table, contents.rows[table.name]) for table in TABLES}
+    members |= {f"uploads/{digest}": data for digest, data in contents.uploads.items()}
+    manifest = {
+        "format": FORMAT,
+        "schema": HEAD,
+        "runoff": contents.runoff,
+        "project": {"id": contents.project_id, "name": contents.name},
+        "rows": {table.name: len(contents.rows[table.name]) for table in TABLES},
+        "members": {
+            name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()} for name, data in members.items()
+        },
+        "missing_uploads": sorted(contents.missing),
+    }
+    text = json.dumps(manifest, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, data in [(_MANIFEST, text.encode("utf-8")), *sorted(members.items())]:
+            entry = zipfile.ZipInfo(name, _DATE)
+            entry.compress_type, entry.create_system, entry.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
+            archive.writestr(entry, data, compresslevel=6)
+    return out.getvalue()
+
+
+def read_zip(data: bytes) -> Contents:
+    """What a zip of `write_zip` holds, checked: versions, names, sizes, checksums, columns, values, numbers of rows.
+
+    Raises `InputError` for anything else. Nothing is unpacked to the disk, nothing in it is carried out, and no more
+    than `MAX_BYTES` are unpacked in memory, whatever sizes the file states.
+    """
+    if len(data) > MAX_BYTES:
+        raise InputError(f"This file has {len(data):,} bytes; exported projects up to {MAX_BYTES:,} can be taken in.")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = _entries(archive)
+            manifest = _Manifest.of(_unpack(archive, entries[_MANIFEST], MAX_MANIFEST))
+            _compare_names(set(entries) - {_MANIFEST}, manifest)
+            members = {name: _member(archive, entries[name], manifest) for name in sorted(manifest.members)}
+    except InputError:
+        raise
+    except _DAMAGED as error:
+        raise InputError(f"This file is no zip file, or a truncated or damaged one ({error}). {FETCH_AGAIN}") from error
+    rows = {table.name: _table(table.name, members, manifest) for table in TABLES}
+    if [row[0] for row in rows[t.project.name]] != [manifest.project_id]:
+        raise InputError(f"The file's table of projects isn't that of the project in its manifest. {FETCH_AGAIN}")
+    uploads = {name.removeprefix("uploads/"): data for name, data in members.items() if name.startswith("uploads/")}
+    strange = [digest for digest, data in uploads.items() if hashlib.sha256(data).hexdigest() != digest]
+    if strange:
+        raise InputError(
+            f"A kept file isn't what its name says. {FETCH_AGAIN}",
+            [Issue("has another checksum", column=f"uploads/{name}") for name in strange],
+        )
+    return Contents(manifest.project_id, rows, uploads, manifest.missing, manifest.runoff)
+
+
+def _entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    """The zip's members by name; `InputError` for names, sizes and kinds that no exported project has."""
+    found = archive.infolist()
+    entries = {entry.filename: entry for entry in found}
+    if _MANIFEST not in entries:
+        raise InputError(f"This zip file has no {_MANIFEST}, so it is no exported project. {FETCH_AGAIN}")
+    issues = [Issue("is there twice", column=name) for name in entries if len(found) != len(entries)][:1]
+    for name, entry in entries.items():
+        shown = name[:100]
+        if name != _MANIFEST and not _NAME.fullmatch(name):
+            issues.append(Issue("no part of an exported project has such a name", found=shown))
+        elif entry.flag_bits & 1 or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            issues.append(Issue("has a password or is packed in another way", column=shown))
+    if issues:
+        raise InputError(f"This zip file is no exported project. {FETCH_AGAIN}", issues)
+    n_bytes = sum(entry.file_size for entry in found)
+    if n_bytes > MAX_BYTES:
+        raise InputError(f"This file unpacks to {n_bytes:,} bytes; exported projects up to {MAX_BYTES:,} can be read.")
+    return entries
+
+
+def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limit: int) -> bytes:
+    with archive.open(entry) as handle:
+        data = handle.read(limit + 1)
+    if len(data) > limit:
+        raise InputError(f"{entry.filename} unpacks to more than the {limit:,} bytes it may have. {FETCH_AGAIN}")
+    return data
+
+
+@dataclass(frozen=True)
+class _Manifest:
+    project_id: str
+    runoff: str
+    rows: dict[str, int]
+    members: dict[str, tuple[int, str]]
+    missing: tuple[str, ...]
+
+    @classmethod
+    def of(cls, data: bytes) -> _Manifest:
+        """The manifest; `InputError` for one of another version, or one that isn't as it should be."""
+        try:
+            found = json.loads(data.decode("utf-8"))
+            versions = (found["format"], found["schema"], str(found["runoff"]))
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise InputError(f"{_MANIFEST} can't be read ({error!r}). {FETCH_AGAIN}") from error
+        if versions[:2] != (FORMAT, HEAD):
+            raise InputError(
+                f"The project was exported by Runoff {versions[2][:20]} (format {versions[0]!r}, schema "
+                f"{versions[1]!r}); this one reads format {FORMAT} with schema {HEAD}. Update the older of the two; if "
+                "that is the one that exported, export the project again."
+            )
+        try:
+            members = {str(name): (int(m["bytes"]), str(m["sha256"])) for name, m in found["members"].items()}
+            rows = {str(name): int(n) for name, n in found["rows"].items()}
+            missing = tuple(digest for digest in found["missing_uploads"] if _SHA256.fullmatch(digest))
+            return cls(str(found["project"]["id"]), versions[2], rows, members, missing)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"{_MANIFEST} isn't that of an exported project ({error!r}). {FETCH_AGAIN}") from error
+
+
+def _compare_names(found: set[str], manifest: _Manifest) -> None:
+    """Raise `InputError` unless the members are those of the manifest, with all tables and no other one."""
+    tables = {f"tables/{table.name}.csv" for table in TABLES}
+    issues = [Issue("is missing", column=name) for name in sorted((tables | set(manifest.members)) - found)]
+    issues += [Issue("stands not in the manifest", column=name) for name in sorted(found - set(manifest.members))]
+    strange = {name for name in found if name.startswith("tables/")} - tables
+    issues += [Issue("is no table of this Runoff", column=name) for name in sorted(strange)]
+    if issues:
+        raise InputError(f"The file's parts aren't those of an exported project. {FETCH_AGAIN}", issues)
+
+
+def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, manifest: _Manifest) -> bytes:
+    n_bytes, digest = manifest.members[entry.filename]
+    data = _unpack(archive, entry, min(entry.file_size, MAX_BYTES))
+    if len(data) != n_bytes or hashlib.sha256(data).hexdigest() != digest:
+        raise InputError(
+            f"{entry.filename} was changed or damaged after the project was exported: it has {len(data):,} bytes, or a "
+            f"checksum, that differ from the manifest's ({n_bytes:,} bytes). {FETCH_AGAIN}"
+        )
+    return data
+
+
+def _table(name: str, members: Mapping[str, bytes], manifest: _Manifest) -> Rows:
+    where = f"tables/{name}.csv"
+    rows = read_table(t.metadata.tables[name], members[where], where)
+    if len(rows) != manifest.rows.get(name):
+        raise InputError(f"{where} has {len(rows):,} rows; the manifest says {manifest.rows.get(name)}. {FETCH_AGAIN}")
+    return rows

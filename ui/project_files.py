@@ -1,0 +1,94 @@
+"""A project as a file, copies of it, and how it is put away or deleted."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.errors import RunoffError
+from core.store import Store
+from core.store.archive import (
+    archive_project,
+    delete_project,
+    duplicate_project,
+    export_project,
+    import_project,
+    list_archived,
+    restore_project,
+)
+from core.store.projects import Project, read_log
+from core.views.words import moment
+from ui import frame
+
+
+def open_project(project_id: str) -> None:
+    """Show another project from the next run on."""
+    st.session_state["project_id"] = project_id
+    st.query_params["project"] = project_id
+    frame.changed_here()
+    st.rerun()
+
+
+def import_box(store: Store) -> None:
+    """A project from a file, and the projects that were put away."""
+    turn = st.session_state.setdefault("_project_turn", 0)
+    file = st.file_uploader("Project file (zip)", type=["zip"], key=f"project-file-{turn}")
+    if file is not None and st.button("Import this project", type="primary"):
+        try:
+            with st.spinner("Importing…"):
+                project_id = import_project(store, file.getvalue())
+        except RunoffError as error:
+            frame.show_error(error)
+            return
+        detail = read_log(store, project_id, 1)[0]["detail"]
+        missing = ", ".join(detail.get("embeddings missing", {}).values())
+        more = f" Embeddings that this workspace lacks: {missing}." if missing else ""
+        frame.flash(f"The project is imported.{more}")
+        st.session_state["_project_turn"] = turn + 1
+        open_project(project_id)
+    for archived in list_archived(store):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(frame.plain(f"{archived.project.name}, put away on {moment(archived.archived_at)} UTC"))
+            if st.button("Take out again", key=f"restore-{archived.project.id}"):
+                done = f"{archived.project.name} is back."
+                if frame.carried_out(restore_project, store, archived.project.id, done=done):
+                    open_project(archived.project.id)
+
+
+def files_box(store: Store, project: Project) -> None:
+    """Export, copy, put away, delete."""
+    if st.button(
+        "Prepare the project file", help="Tokens, plan, ballots, votes, uploads, scores and log; no embeddings."
+    ):
+        with st.spinner("Writing…"):
+            st.session_state["_project_file"] = (project.id, project.revision, export_project(store, project.id))
+    kept = st.session_state.get("_project_file")
+    if kept and kept[:2] == (project.id, project.revision):
+        st.download_button(
+            "Download the project file (zip)", kept[2], f"runoff-{project.id}.zip", "application/zip", on_click="ignore"
+        )
+    with st.form("copy"):
+        name = st.text_input("Name of a copy", f"{project.name} (copy)"[:100], max_chars=100)
+        if st.form_submit_button("Make a copy"):
+            _copy(store, project, name)
+    frame.command_button(
+        "Put this project away",
+        archive_project,
+        project.id,
+        done=f"{project.name} is put away. Take it out again under “New project, import”.",
+        help="It is hidden, and nothing of it is lost.",
+    )
+    with st.form("delete"):
+        typed = st.text_input("To delete the project, type its name", help="A project file is kept in the backups.")
+        if st.form_submit_button("Delete this project"):
+            done = f"{project.name} is deleted. A copy lies in the workspace's folder backups."
+            frame.carry_out(delete_project, store, project.id, typed, done=done)
+
+
+def _copy(store: Store, project: Project, name: str) -> None:
+    try:
+        copied = duplicate_project(store, project.id, name)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    frame.flash(f"{name.strip()} is a copy of {project.name}.")
+    open_project(copied)
