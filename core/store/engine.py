@@ -4,7 +4,7 @@ runoff.sqlite        projects, ballots, votes, jobs
 uploads/<sha256>     every accepted result file, byte for byte
 embeddings/<id>/     imported embeddings as memory maps
 incoming/            files on their way in, and half-done imports (swept at start)
-backups/             the database as it was before each migration
+backups/             the database before each migration, and projects before their deletion
 """
 
 from __future__ import annotations
