@@ -57,7 +57,8 @@ takes the same batch and task page and gives the same result files. On the Colle
 2. In Turkle, make a project and paste the task page as its template; then publish the batch with it.
 3. When voters are done, download the results from Turkle's administration page and upload them on the Collect page.
 
-Archived results in Mechanical Turk's format are read as well.
+Archived results in Mechanical Turk's format are read as well. Without any platform, download the *comparisons as a
+table*, let people fill in the columns voter and choice, and upload it.
 """
 )
 st.subheader("How scores come about")
