@@ -33,6 +33,4 @@ async def project_page(request: Request) -> RedirectResponse:
     return RedirectResponse(f"/?{request.url.query}" if request.url.query else "/")
 
 
-app = st.App(
-    "ui/main.py", lifespan=lifespan, on_script_error=on_script_error, routes=[Route("/project", project_page)]
-)
+app = st.App("ui/main.py", lifespan=lifespan, on_script_error=on_script_error, routes=[Route("/project", project_page)])
