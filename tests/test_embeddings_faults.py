@@ -171,6 +171,22 @@ def test_any_bytes_after_any_mark(tmp_path_factory: pytest.TempPathFactory, star
     assert not (folder / "imported.part").exists()
 
 
+@pytest.mark.parametrize(
+    "claim",
+    [
+        b"\x8d\x00\x00\x00\x00\x00\x00\x00\x01",  # a text of 2**56 bytes
+        b"\x8e\x00\x00\x00\x00\x00\x00\x00\x01",  # bytes of that size
+        b"\x96\x00\x00\x00\x00\x00\x00\x00\x01",  # an array of bytes of that size
+    ],
+    ids=["text", "bytes", "bytearray"],
+)
+def test_a_pickle_that_claims_more_than_it_holds_is_called_damaged(tmp_path: Path, claim: bytes) -> None:
+    path = write(tmp_path, b"\x80\x05cgensim.models\nKeyedVectors\n" + claim, "model.kv")
+    with pytest.raises(InputError, match=r"model\.kv.*damaged"):
+        import_embedding(path, tmp_path / "imported", trusted=True)
+    assert os.listdir(tmp_path) == ["model.kv"]
+
+
 def test_case_05_leaves_nothing(shared: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="truncated"):
         import_embedding(shared / "cases" / "05-truncated.bin", tmp_path / "imported")

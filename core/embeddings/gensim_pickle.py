@@ -22,10 +22,12 @@ import pyarrow as pa
 
 from ..errors import InputError
 from .formats import Block, Head, Reader, Recognised, Source, Subwords
+from .sinks import available_memory
 from .storage import check_room
 
 FORMAT = "gensim model"
 CHUNK_BYTES = 4 << 20
+_ROOM = 20
 _PICKLE = re.compile(rb"\x80[\x02-\x05]")
 _WAY_OUT = "export the vectors with gensim's save_word2vec_format and choose that file"
 _TRUST = (
@@ -128,9 +130,14 @@ def _open(source: Source) -> Any:
             f"{source.name} keeps its arrays in files beside it, and {missing} isn't there. Put it beside the model; "
             "an upload of one file isn't enough."
         ) from error
-    except MemoryError:
-        raise
-    except Exception as error:
+    except MemoryError as error:
+        # A pickle states the sizes of its parts, and a damaged one any size. A sound one needs a few times its own.
+        if _ROOM * source.path.stat().st_size > (available_memory() or 0):
+            raise
+        raise InputError(
+            f"{source.name} states a part that is far larger than the file. It is damaged: {_WAY_OUT}."
+        ) from error
+    except Exception as error:  # a damaged pickle can make any constructor raise anything
         raise InputError(
             f"{source.name} can't be opened by this version of gensim ({type(error).__name__}: {error}). It is "
             f"damaged, or from an old version: {_WAY_OUT}."
