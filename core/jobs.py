@@ -17,20 +17,20 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
-from .embeddings import import_embedding, open_embedding
+from .embeddings import import_embedding
 from .errors import RunoffError, StoreError
 from .store import Store, open_store
 from .store import schema as t
 from .store.command import command
 from .store.engine import now
-from .store.library import link_embedding, record_import
+from .store.library import adopt_import, link_embedding, record_import
 
 REPORT_SECONDS = 0.5
 BEAT_SECONDS = 5.0
@@ -344,43 +344,18 @@ def _import_embedding(store: Store, job: Job, report: Reporter) -> None:
     )
     embedding_id = adopt_import(store, work, info.identity)
     name = job.params.get("name") or source.stem
-    described = {**asdict(info), "identity": info.identity}
     result = {"embedding_id": embedding_id, "n_words": info.n_words, "dimensions": info.dimensions}
     if job.project_id is None:
         with store.write() as conn:
-            record_import(conn, embedding_id, name=name, source=shown, info=described)
+            record_import(conn, embedding_id, name=name, source=shown, info=info)
             _mark_done(conn, job.id, result)
     else:
         with command(store, job.project_id, "import embedding") as change:
             change.detail = {"embedding": embedding_id, "name": name, "source": shown}
-            record_import(change.conn, embedding_id, name=name, source=shown, info=described)
+            record_import(change.conn, embedding_id, name=name, source=shown, info=info)
             result["name"] = link_embedding(change.conn, job.project_id, embedding_id, name)
             _mark_done(change.conn, job.id, result)
     _remove_upload(store, job.params)
-
-
-def adopt_import(store: Store, work: Path, content_hash: str) -> str:
-    """Move a finished import to its place, named by its content; the id it has there."""
-    embedding_id = content_hash[:16]
-    target = store.embeddings / embedding_id
-    if target.exists() and _is_sound(target):
-        shutil.rmtree(work)  # the same content was imported before
-        return embedding_id
-    damaged = work.with_name(f"{work.name}-damaged.part")
-    if target.exists():
-        target.rename(damaged)
-    work.rename(target)
-    shutil.rmtree(damaged, ignore_errors=True)
-    return embedding_id
-
-
-def _is_sound(folder: Path) -> bool:
-    """Whether an imported embedding opens."""
-    try:
-        open_embedding(folder)
-    except RunoffError:
-        return False
-    return True
 
 
 def _mark_done(conn: sa.Connection, job_id: str, result: dict) -> None:

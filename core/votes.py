@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from .errors import InputError, Issue
+from .platforms.answers import TEXTS
 from .platforms.text import decode
 from .tables import ANSWERS, COMPARISONS, KNOWN
 
@@ -31,7 +32,6 @@ KINDS = {
     "unreadable": "can't be read or can't be told apart",
 }
 _JUDGEMENT = ["assignment_id", "voter", "question_id"]
-_TEXTS = ["left_a", "left_b", "right_a", "right_b"]
 _DECISION_ORDER = {"approved": 0, "rejected": 1, "submitted": 2}
 _CHOICES = ("left", "right", "tie", "unknown")
 _LATE = "\uffff"
@@ -124,7 +124,7 @@ def _set(rows: pd.DataFrame, where: Bools | pd.Series | pd.Index, kind: str, rea
 def _match(rows: pd.DataFrame, comparisons: pd.DataFrame, shows_texts: bool) -> tuple[Ints, Objects, Objects]:
     """For each answer the position of its comparison or −1, and kind and reason where there is none."""
     n = len(rows)
-    texts = _codes([frame[text] for text in _TEXTS for frame in (rows, comparisons)], text_key)
+    texts = _codes([frame[text] for text in TEXTS for frame in (rows, comparisons)], text_key)
     shown = _combined([np.concatenate(texts[2 * at : 2 * at + 2]) for at in range(4)])
     tasks = _codes([rows["task_id"], comparisons["task_id"]], str.strip)
     places = _combined([np.concatenate(tasks), np.concatenate([rows["n"].to_numpy(), comparisons["n"].to_numpy()])])

@@ -157,9 +157,7 @@ def between_ballots() -> None:
 
 st.title("Collect")
 if view.plan is None:
-    st.markdown("**Ballots are drawn by a plan, and there is none yet.**")
-    frame.link("plan", "**Next: make the plan**", icon=":material/arrow_forward:")
-    st.stop()
+    frame.nothing_yet("Ballots are drawn by a plan, and there is none yet.", "plan", "make the plan")
 stage = view.open_stage
 if stage is not None:
     answered = f"{stage.progress.answered:,} of {stage.progress.wanted:,} comparisons have a vote"

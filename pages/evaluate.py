@@ -14,9 +14,7 @@ from ui import cache, frame
 project = frame.project()
 st.title("Evaluate")
 if not read_embeddings(frame.store(), project.id):
-    st.markdown("**There is no embedding to compare yet.**")
-    frame.link("embeddings", "**Next: load an embedding**", icon=":material/arrow_forward:")
-    st.stop()
+    frame.nothing_yet("There is no embedding to compare yet.", "embeddings", "load an embedding")
 
 HELP = {
     "ρ_w": "Spearman's ρ with more weight on top ranks (Eq. 8). 1 is full agreement.",
@@ -37,9 +35,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     )  # fmt: skip
 view: EvaluateView = cache.load_evaluation(frame.store(), project, float(n0), notion)
 if view.dataset.empty:
-    st.markdown("**There are no scores to compare with yet.**")
-    frame.link("collect", "**Next: collect votes**", icon=":material/arrow_forward:")
-    st.stop()
+    frame.nothing_yet("There are no scores to compare with yet.", "collect", "collect votes")
 
 
 def headline() -> None:

@@ -18,9 +18,7 @@ dataset = view.dataset
 
 st.title("Export")
 if dataset.empty:
-    st.markdown("**There is no dataset yet: it needs votes.**")
-    frame.link("collect", "**Next: collect votes**", icon=":material/arrow_forward:")
-    st.stop()
+    frame.nothing_yet("There is no dataset yet: it needs votes.", "collect", "collect votes")
 
 about = dataset.attrs
 n_ballots = max(about["ballots_closed"], 1)

@@ -21,9 +21,9 @@ key = f"{project.id}-{'saved' if saved else 'new'}"  # of the widgets, which sta
 
 st.title("Plan")
 if overview.n_items < 2:
-    st.markdown("**A plan needs two items at least: three tokens in one area, or two areas.**")
-    frame.link("tokens", "**Next: add token lists**", icon=":material/arrow_forward:")
-    st.stop()
+    frame.nothing_yet(
+        "A plan needs two items at least: three tokens in one area, or two areas.", "tokens", "add token lists"
+    )
 start = saved or proposed_plan(overview.n_items, project.seed)
 
 

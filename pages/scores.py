@@ -18,9 +18,7 @@ about = dataset.attrs
 
 st.title("Scores")
 if dataset.empty:
-    st.markdown("**There are no votes yet, so there are no scores.**")
-    frame.link("collect", "**Next: collect votes**", icon=":material/arrow_forward:")
-    st.stop()
+    frame.nothing_yet("There are no votes yet, so there are no scores.", "collect", "collect votes")
 
 
 def headline() -> None:

@@ -17,6 +17,7 @@ import pytest
 import sqlalchemy as sa
 from campaigns import PLAN, answer_batch, draw_batch, make_project
 
+from core.embeddings import EmbeddingInfo
 from core.errors import InputError, RunoffError, StoreError
 from core.platforms.batch import write_batch
 from core.store import open_store, project_zip
@@ -43,7 +44,7 @@ from core.store.votes import accept_upload, preview_upload
 
 FOUR = replace(PLAN, n_ballots=4)
 TABLES = [table.name for table in t.metadata.sorted_tables if table.name != "job"]
-INFO = {"format": "text", "n_words": 3, "dimensions": 2, "identity": "e" * 64}
+INFO = EmbeddingInfo("text", n_words=3, dimensions=2, sha256="e" * 64, source="x.vec", n_bytes=9)
 
 
 def answer_in_part(store, project_id, batch, *, tag):

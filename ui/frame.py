@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import streamlit as st
 
@@ -43,9 +43,11 @@ def link(key: str, label: str, icon: str | None = None) -> None:
     st.page_link(page, label=label, icon=icon, query_params={"project": st.session_state["project_id"]})
 
 
-def go(key: str) -> None:
-    """Open another page of the same project."""
-    st.switch_page(st.session_state["_pages"][key], query_params={"project": st.session_state["project_id"]})
+def nothing_yet(sentence: str, key: str, label: str) -> NoReturn:
+    """Say why the page has nothing to show yet, lead to the page that changes that, and end here."""
+    st.markdown(f"**{sentence}**")
+    link(key, f"**Next: {label}**", icon=":material/arrow_forward:")
+    st.stop()
 
 
 def store() -> Store:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import shutil
-from dataclasses import asdict
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -17,7 +16,7 @@ from .areas import add_areas, items_of
 from .ballots import close_ballot, draw_next_ballot
 from .command import command
 from .engine import Store
-from .library import link_embedding, record_import
+from .library import adopt_import, link_embedding, record_import
 from .plans import PlanSettings, save_plan
 from .projects import create_project, list_projects
 from .simulated import simulate_votes
@@ -83,15 +82,10 @@ def _add_embedding(store: Store) -> None:
     for left in (work, work.with_name("demo-import.part")):
         shutil.rmtree(left, ignore_errors=True)
     info = import_embedding(DATA / "demo.bin", work)
-    embedding_id = info.identity[:16]
-    if (store.embeddings / embedding_id).exists():
-        shutil.rmtree(work)
-    else:
-        work.rename(store.embeddings / embedding_id)
+    embedding_id = adopt_import(store, work, info.identity)
     with command(store, DEMO_ID, "add embedding") as change:
         change.detail = {"embedding": embedding_id}
-        described = {**asdict(info), "identity": info.identity}
-        record_import(change.conn, embedding_id, name=EMBEDDING_NAME, source="data/demo.bin", info=described)
+        record_import(change.conn, embedding_id, name=EMBEDDING_NAME, source="data/demo.bin", info=info)
         link_embedding(change.conn, DEMO_ID, embedding_id, EMBEDDING_NAME)
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shutil
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 
 import sqlalchemy as sa
 
-from ..embeddings import Embedding, open_embedding
-from ..errors import StoreError
+from ..embeddings import Embedding, EmbeddingInfo, open_embedding
+from ..errors import RunoffError, StoreError
 from . import schema as t
 from .command import command
 from .engine import Store, now
@@ -68,7 +69,34 @@ def other_embeddings(store: Store, project_id: str) -> list[Imported]:
         return [Imported(*row) for row in rows if row.id not in mine]
 
 
-def record_import(conn: sa.Connection, embedding_id: str, *, name: str, source: str, info: dict) -> None:
+def adopt_import(store: Store, work: Path, identity: str) -> str:
+    """Move a finished import from `work` to its place, named by its content; returns the id it has there.
+
+    What is there already stays, unless it is damaged: then the new import takes its place.
+    """
+    embedding_id = identity[:16]
+    target = store.embeddings / embedding_id
+    if target.exists() and _is_sound(target):
+        shutil.rmtree(work)  # the same content was imported before
+        return embedding_id
+    damaged = work.with_name(f"{work.name}-damaged.part")
+    if target.exists():
+        target.rename(damaged)
+    work.rename(target)
+    shutil.rmtree(damaged, ignore_errors=True)
+    return embedding_id
+
+
+def _is_sound(folder: Path) -> bool:
+    """Whether an imported embedding opens."""
+    try:
+        open_embedding(folder)
+    except RunoffError:
+        return False
+    return True
+
+
+def record_import(conn: sa.Connection, embedding_id: str, *, name: str, source: str, info: EmbeddingInfo) -> None:
     """Write an imported embedding's row, unless the same content is there already."""
     there = conn.execute(sa.select(t.embedding.c.id).where(t.embedding.c.id == embedding_id)).first()
     if there is None:
@@ -76,12 +104,12 @@ def record_import(conn: sa.Connection, embedding_id: str, *, name: str, source: 
             sa.insert(t.embedding).values(
                 id=embedding_id,
                 name=name,
-                format=info["format"],
-                n_words=info["n_words"],
-                dimensions=info["dimensions"],
-                content_hash=info["identity"],
+                format=info.format,
+                n_words=info.n_words,
+                dimensions=info.dimensions,
+                content_hash=info.identity,
                 source=source,
-                info=info,
+                info={**asdict(info), "identity": info.identity},
                 imported_at=now(),
             )
         )
