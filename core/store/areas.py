@@ -123,25 +123,54 @@ def _replace(change: Change, areas: list[AreaTokens], rules: ItemRules | None = 
         raise InputError(
             f"These areas make {len(items):,} items; {MAX_ITEMS:,} are possible. Draw a sample, or split large areas."
         )
-    conn.execute(sa.delete(t.area).where(t.area.c.project_id == project_id))
-    token_ids: dict[tuple[str, str], int] = {}
-    area_ids: dict[str, int] = {}
-    token_id, area_id = next_id(conn, t.token), next_id(conn, t.area)
-    token_rows = []
-    for position, area in enumerate(areas):
-        area_ids[area.name] = area_id + position
-        for place, text in enumerate(area.tokens):
-            token_ids[area.name, text] = token_id
-            token_rows.append((token_id, area_id + position, text, place))
-            token_id += 1
-    area_rows = [(area_ids[area.name], project_id, area.name, place) for place, area in enumerate(areas)]
-    insert_rows(conn, t.area, ["id", "project_id", "name", "position"], area_rows)
-    insert_rows(conn, t.token, ["id", "area_id", "text", "position"], token_rows)
+    area_ids, token_ids = _write_areas(conn, project_id, areas)
     item_rows = [
         (project_id, area_ids[area], item, token_ids[area, a], token_ids[area, b])
         for item, area, a, b in items[["item", "area", "token_a", "token_b"]].itertuples(index=False)
     ]
     insert_rows(conn, t.item, ["project_id", "area_id", "position", "token_a_id", "token_b_id"], item_rows)
+
+
+def _write_areas(
+    conn: sa.Connection, project_id: str, areas: list[AreaTokens]
+) -> tuple[dict[str, int], dict[tuple[str, str], int]]:
+    """Write areas and tokens in place of those that are there: ids by area, and by area and token.
+
+    An area that keeps its name keeps its id, and with it the plan made for it; a token keeps where it came from.
+    """
+    query = sa.select(t.area.c.name, t.area.c.id).where(t.area.c.project_id == project_id)
+    there = dict(fetch_rows(conn, query))
+    origins = {(area, text): origin for area, text, origin in _origins(conn, project_id)}
+    gone = [id_ for name, id_ in there.items() if name not in {area.name for area in areas}]
+    conn.execute(sa.delete(t.area).where(t.area.c.id.in_(gone)))
+    conn.execute(sa.delete(t.token).where(t.token.c.area_id.in_(there.values())))
+    free, token_id = next_id(conn, t.area), next_id(conn, t.token)
+    area_ids: dict[str, int] = {}
+    token_ids: dict[tuple[str, str], int] = {}
+    rows = []
+    for area in areas:
+        area_ids[area.name] = there.get(area.name, free)
+        free += area.name not in there
+        for place, text in enumerate(area.tokens):
+            token_ids[area.name, text] = token_id
+            rows.append((token_id, area_ids[area.name], text, place, origins.get((area.name, text), "given")))
+            token_id += 1
+    new = [(area_ids[a.name], project_id, a.name, place) for place, a in enumerate(areas) if a.name not in there]
+    insert_rows(conn, t.area, ["id", "project_id", "name", "position"], new)
+    for place, area in enumerate(areas):
+        conn.execute(sa.update(t.area).where(t.area.c.id == area_ids[area.name]).values(position=place))
+    insert_rows(conn, t.token, ["id", "area_id", "text", "position", "origin"], rows)
+    return area_ids, token_ids
+
+
+def _origins(conn: sa.Connection, project_id: str) -> list[tuple[str, str, str]]:
+    """Area, token and origin of each token of the project."""
+    query = (
+        sa.select(t.area.c.name, t.token.c.text, t.token.c.origin)
+        .join(t.area, t.area.c.id == t.token.c.area_id)
+        .where(t.area.c.project_id == project_id)
+    )
+    return fetch_rows(conn, query)
 
 
 def items_of(conn: sa.Connection, project_id: str, *, similarity: bool = False) -> pd.DataFrame:

@@ -19,6 +19,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ..errors import InputError, Issue
+from .engine import HEAD
 
 FETCH_AGAIN = "Choose the .zip as Runoff exported it, or export the project again."
 MAX_CELL = 2**30
@@ -48,9 +49,14 @@ def _may_be_null_text(column: sa.Column) -> bool:
     return bool(column.nullable) and isinstance(column.type, sa.Text)
 
 
-def read_table(table: sa.Table, data: bytes, where: str) -> Rows:
-    """The rows of a table's CSV text; `InputError` with the rows and columns that can't be. `where` names the file."""
-    names = [column.name for column in table.c]
+def read_table(table: sa.Table, data: bytes, where: str, schema: str = HEAD) -> Rows:
+    """The rows of a table's CSV text in the order of the table's columns; `where` names the file.
+
+    `schema` is the version that wrote it: columns that came later are filled with their defaults. Raises `InputError`
+    with the rows and columns that can't be.
+    """
+    columns = [column for column in table.c if column.info.get("since", "") <= schema]
+    names = [column.name for column in columns]
     try:
         with _csv_limit:
             before = csv.field_size_limit(MAX_CELL)
@@ -66,7 +72,7 @@ def read_table(table: sa.Table, data: bytes, where: str) -> Rows:
         issues += [Issue("column is unknown", column=name[:100]) for name in header if name not in names]
         issues = issues or [Issue("columns stand in another order", row=1)]
         raise InputError(f"{where} hasn't the columns of this Runoff. {FETCH_AGAIN}", issues)
-    readers = [_reader(column) for column in table.c]
+    readers = [_reader(column) for column in columns]
     rows, issues = [], []
     for number, line in enumerate(lines[1:], start=2):
         if len(line) != len(names):
@@ -80,7 +86,20 @@ def read_table(table: sa.Table, data: bytes, where: str) -> Rows:
             break
     if issues:
         raise InputError(f"{where} holds what its columns can't. {FETCH_AGAIN}", issues)
-    return rows
+    return rows if len(names) == len(table.c) else _with_defaults(table, columns, rows)
+
+
+def _with_defaults(table: sa.Table, columns: list[sa.Column], rows: Rows) -> Rows:
+    """Rows of `columns` alone, filled up to all columns of the table."""
+    place = {column.name: number for number, column in enumerate(columns)}
+    missing = {column.name: _default(column) for column in table.c if column.name not in place}
+    order = [(place.get(column.name), missing.get(column.name)) for column in table.c]
+    return [tuple([default if at is None else row[at] for at, default in order]) for row in rows]
+
+
+def _default(column: sa.Column) -> Any:
+    default = column.server_default
+    return _reader(column)(str(default.arg)) if isinstance(default, sa.DefaultClause) else None
 
 
 def _issue(number: int, names: list[str], readers: list[Callable[[str], Any]], line: list[str]) -> Issue:

@@ -29,6 +29,7 @@ FORMAT = 1
 MAX_BYTES = 2**30  # of the zip, and of all that is packed in it
 MAX_MANIFEST = 2**24
 # In an order in which rows come after those that they point to. Jobs are this machine's business.
+SCHEMAS = tuple(f"{number:04d}" for number in range(1, int(HEAD) + 1))  # whose exports can be read
 TABLES = tuple(table for table in t.metadata.sorted_tables if table is not t.job)
 
 _MANIFEST = "manifest.json"
@@ -154,6 +155,7 @@ def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limit: int) -> byt
 class _Manifest:
     project_id: str
     runoff: str
+    schema: str
     rows: dict[str, int]
     members: dict[str, tuple[int, str]]
     missing: tuple[str, ...]
@@ -166,17 +168,17 @@ class _Manifest:
             versions = (found["format"], found["schema"], str(found["runoff"]))
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise InputError(f"{_MANIFEST} can't be read ({error!r}). {FETCH_AGAIN}") from error
-        if versions[:2] != (FORMAT, HEAD):
+        if versions[0] != FORMAT or versions[1] not in SCHEMAS:
             raise InputError(
                 f"The project was exported by Runoff {versions[2][:20]} (format {versions[0]!r}, schema "
-                f"{versions[1]!r}); this one reads format {FORMAT} with schema {HEAD}. Update the older of the two; if "
+                f"{versions[1]!r}); this one reads format {FORMAT} with schemas up to {HEAD}. Update the older of the two; if "
                 "that is the one that exported, export the project again."
             )
         try:
             members = {str(name): (int(m["bytes"]), str(m["sha256"])) for name, m in found["members"].items()}
             rows = {str(name): int(n) for name, n in found["rows"].items()}
             missing = tuple(digest for digest in found["missing_uploads"] if _SHA256.fullmatch(digest))
-            return cls(str(found["project"]["id"]), versions[2], rows, members, missing)
+            return cls(str(found["project"]["id"]), versions[2], versions[1], rows, members, missing)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{_MANIFEST} isn't that of an exported project ({error!r}). {FETCH_AGAIN}") from error
 
@@ -205,7 +207,7 @@ def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, manifest: _Manifes
 
 def _table(name: str, members: Mapping[str, bytes], manifest: _Manifest) -> Rows:
     where = f"tables/{name}.csv"
-    rows = read_table(t.metadata.tables[name], members[where], where)
+    rows = read_table(t.metadata.tables[name], members[where], where, manifest.schema)
     if len(rows) != manifest.rows.get(name):
         raise InputError(f"{where} has {len(rows):,} rows; the manifest says {manifest.rows.get(name)}. {FETCH_AGAIN}")
     return rows

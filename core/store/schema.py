@@ -50,6 +50,12 @@ def _text(name: str, *, nullable: bool = False, default: str | None = None) -> C
     return Column(name, Text, nullable=nullable, server_default=default)
 
 
+def _since(version: str, column: Column) -> Column:
+    """A column that came with a later migration: exported projects from before it lack it (`project_zip`)."""
+    column.info["since"] = version
+    return column
+
+
 def _count(name: str) -> Column:
     return Column(name, Integer, nullable=False, server_default="0")
 
@@ -66,8 +72,10 @@ project = Table(
     _text("created_at"),
     _text("archived_at", nullable=True),
     Column("item_rules", JSON),  # which pairs become items: a sample, exclusions; NULL for all pairs
+    _since("0002", _text("ranking", default="all")),  # one ranking over all areas, or one per area
     CheckConstraint("kind IN ('real', 'trial', 'demo')", name="kind"),
     CheckConstraint("notion IN ('relatedness', 'similarity')", name="notion"),
+    CheckConstraint("ranking IN ('all', 'area')", name="ranking"),
 )
 
 log = Table(
@@ -104,6 +112,9 @@ project_embedding = Table(
     _text("name"),  # the project's own name for it
     Column("subwords", Boolean, nullable=False, server_default="0"),  # fastText: vectors of words it never saw
     _text("added_at"),
+    # How tokens are looked up: those that are missing in lower case too; those of several words (core/multiword.py)
+    _since("0002", Column("lower", Boolean, nullable=False, server_default="0")),
+    _since("0002", _text("multiword", default="as they are")),
     UniqueConstraint("project_id", "name"),
     sqlite_with_rowid=False,
 )
@@ -176,6 +187,7 @@ plan = Table(
     Column("seed", Integer, nullable=False),
     Column("wording", JSON, nullable=False),
     _text("created_at"),
+    _since("0002", _to("area", nullable=True)),  # the area it is for where each has a ranking of its own
 )
 
 ballot = Table(
@@ -198,9 +210,16 @@ ballot = Table(
     Column("interval_note", Text),  # why the scores have no intervals, where they have none
     _text("drawn_at"),
     _text("closed_at", nullable=True),
-    UniqueConstraint("project_id", "number"),
+    _since("0002", _to("area", nullable=True)),  # as in its plan
+    _since("0002", Column("progress", JSON)),  # written by each command that changes its votes; NULL: count anew
+    UniqueConstraint("project_id", "area_id", "number"),
     CheckConstraint("state IN ('open', 'closed')", name="state"),
 )
+# NULLs differ from each other, so the constraint alone would let a ranking over all areas have the same ballot twice.
+Index(
+    "uq_ballot_of_all_areas", ballot.c.project_id, ballot.c.number, unique=True,
+    sqlite_where=ballot.c.area_id.is_(None), postgresql_where=ballot.c.area_id.is_(None),
+)  # fmt: skip
 
 ballot_item = Table(
     "ballot_item",
@@ -291,6 +310,7 @@ upload = Table(
     Column("counts", JSON, nullable=False),
     _text("accepted_at"),
     _text("withdrawn_at", nullable=True),
+    _since("0002", Column("effect", JSON)),  # what accepting it changed: voters, moves in the top of the ranking
     Index("ix_upload_ballot_id", "ballot_id"),
 )
 

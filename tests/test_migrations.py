@@ -1,0 +1,87 @@
+"""Projects and workspaces of earlier versions, kept under fixtures/ as those wrote them, are as they were.
+
+`project-schema-0001.zip` was exported by the last commit with that schema: 21 items, ballot 1 closed, ballot 2 open
+with all its votes. The CSV beside it is the dataset that commit read from it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import sqlalchemy as sa
+
+from core.store import open_store
+from core.store import schema as t
+from core.store.archive import export_project, import_project
+from core.store.ballots import close_ballot, read_ballots
+from core.store.command import project_row
+from core.store.engine import make_engine
+from core.store.migrations import upgrade
+from core.store.project_zip import SCHEMAS, read_zip
+from core.store.projects import list_projects
+from core.store.scores import read_dataset
+
+FIXTURES = Path(__file__).parent / "fixtures"
+OLD = sorted(path.stem.rsplit("-", 1)[1] for path in FIXTURES.glob("project-schema-*.zip"))
+
+
+def kept(schema: str) -> tuple[bytes, pd.DataFrame]:
+    path = FIXTURES / f"project-schema-{schema}.zip"
+    texts = {"area": "str", "token_a": "str", "token_b": "str"}
+    dataset = pd.read_csv(path.with_suffix(".csv"), dtype=texts, keep_default_na=False, na_values={"lower": ""})
+    return path.read_bytes(), dataset
+
+
+def assert_same(dataset: pd.DataFrame, expected: pd.DataFrame) -> None:
+    pd.testing.assert_frame_equal(dataset.reset_index(drop=True), expected, check_dtype=False, rtol=0, atol=1e-15)
+
+
+def test_every_earlier_schema_has_a_project_kept():
+    assert sorted(SCHEMAS)[:-1] == OLD
+
+
+@pytest.mark.parametrize("schema", OLD)
+def test_a_project_exported_earlier_comes_in(store, schema):
+    data, expected = kept(schema)
+    project_id = import_project(store, data)
+    assert_same(read_dataset(store, project_id), expected)
+    with store.read() as conn:
+        assert project_row(conn, project_id).ranking == "all"
+    again = import_project(store, export_project(store, project_id))
+    assert_same(read_dataset(store, again), expected)
+    close_ballot(store, project_id)
+    assert [ballot.state for ballot in read_ballots(store, project_id)] == ["closed", "closed"]
+
+
+@pytest.mark.parametrize("schema", OLD)
+def test_a_workspace_of_an_earlier_schema_is_brought_up(tmp_path, schema):
+    data, expected = kept(schema)
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    engine = make_engine(folder / "runoff.sqlite")
+    with engine.connect().execution_options(runoff_write=True) as conn, conn.begin():
+        upgrade(conn, schema)
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            for table in [table for table in t.metadata.sorted_tables if table is not t.job]:
+                lines = csv.DictReader(
+                    io.StringIO(archive.read(f"tables/{table.name}.csv").decode("utf-8"), newline="")
+                )
+                nullable = {column.name for column in table.c if column.nullable}
+                for line in lines:
+                    values = {name: None if cell == "" and name in nullable else cell for name, cell in line.items()}
+                    names = ", ".join(f'"{name}"' for name in values)
+                    marks = ", ".join(f":{name}" for name in values)
+                    conn.execute(sa.text(f'INSERT INTO "{table.name}" ({names}) VALUES ({marks})'), values)
+    engine.dispose()
+    store = open_store(folder)
+    (project,) = list_projects(store)
+    assert_same(read_dataset(store, project.id), expected)
+    assert len(list((folder / "backups").iterdir())) == 1
+    now, before = read_zip(export_project(store, project.id)), read_zip(data)
+    assert now.rows["judgement"] == before.rows["judgement"]
+    store.engine.dispose()
