@@ -44,9 +44,11 @@ class Figure:
 class Correlations:
     """Four rank correlations between a dataset's scores and a model's, in [−1, 1], higher = better.
 
-    `rho_w` and `tau_w` weigh the first ranks most, `rho` is Spearman's, `tau` Kendall's τ-b. They are taken over
-    `n_covered` of `n_items` items; `coverage` is their ratio, 0 where there are no items. `remark` warns of
-    too few items.
+    Where each area of the dataset has a ranking of its own, those over several areas are the plain means over the
+    `n_areas` areas with a covered item (0 otherwise), undefined if they are in one of them. `rho_w` and `tau_w` weigh
+    the first ranks most, `rho` is Spearman's, `tau` Kendall's τ-b. They are taken over `n_covered` of `n_items` items;
+    `coverage` is their ratio, 0 where there are no items. `remark` warns of too few items, or says of how many areas
+    the figures are means.
     """
 
     n_items: int
@@ -55,6 +57,7 @@ class Correlations:
     tau_w: Figure
     rho: Figure
     tau: Figure
+    n_areas: int = 0
 
     @property
     def coverage(self) -> float:
@@ -64,6 +67,8 @@ class Correlations:
     @property
     def remark(self) -> str:
         """A warning for people, empty where there is none."""
+        if self.n_areas:
+            return f"mean over {self.n_areas} area{'s' * (self.n_areas != 1)}"
         if self.n_covered >= FEW_ITEMS:
             return ""
         if self.n_covered == 0:
@@ -149,18 +154,19 @@ def evaluate(dataset: pd.DataFrame, embedding: Embedding, *, n0: float = 2.0, no
     other = NOTIONS[1 - NOTIONS.index(notion)]
     areas = scored["area"].to_numpy()
     names = dict.fromkeys(areas)
+    apart = _ranked_apart(dataset)
     return Evaluation(
         model=embedding.name,
         notion=notion,
         n0=float(n0),
-        overall=correlations(scores, values, n0=n0),
+        overall=correlations(scores, values, n0=n0, apart=areas if apart else None),
         areas={
             name: correlations(scores[areas == name], values[areas == name], n0=n0)
             for name in names
             if list(names) != [""]
         },
-        other_notion=correlations(scores, _model_scores(cosines, other), n0=n0),
-        pairs=_pairs(scored, scores, cosines, values),
+        other_notion=correlations(scores, _model_scores(cosines, other), n0=n0, apart=areas if apart else None),
+        pairs=_pairs(scored, scores, cosines, values, apart=apart),
         missing=embedding.reasons([*tokens_a, *tokens_b]),
         n_unscored=len(dataset) - len(scored),
         notes=embedding.info.notes,
@@ -178,19 +184,22 @@ def compare(
     if not evaluations:
         raise InputError("No model to compare. Name at least one.")
     covered = np.logical_and.reduce([e.pairs["cosine"].notna().to_numpy() for e in evaluations])
+    scores, areas = (evaluations[0].pairs.loc[covered, name].to_numpy() for name in ("score", "area"))
+    apart = areas if _ranked_apart(dataset) else None
     common = tuple(
-        correlations(
-            e.pairs["score"].to_numpy()[covered], _model_scores(e.pairs["cosine"].to_numpy(), e.notion)[covered], n0=n0
-        )
+        correlations(scores, _model_scores(e.pairs["cosine"].to_numpy()[covered], e.notion), n0=n0, apart=apart)
         for e in evaluations
     )
     return Comparison(evaluations, common, int(covered.sum()))
 
 
-def correlations(scores: np.ndarray, values: np.ndarray, *, n0: float = 2.0) -> Correlations:
+def correlations(
+    scores: np.ndarray, values: np.ndarray, *, n0: float = 2.0, apart: np.ndarray | None = None
+) -> Correlations:
     """The four correlations of a dataset's `scores` (n,) and a model's `values` (n,), both higher = more related.
 
-    NaN in `values` marks items that the model doesn't cover.
+    NaN in `values` marks items that the model doesn't cover. `apart` (n,) has the area of each item where every area
+    has a ranking of its own: scores of different areas then don't compare, and the figures are means over areas.
 
     >>> import numpy as np
     >>> result = correlations(np.array([1.0, 0.8, 0.6, 0.4, 0.2]), np.array([np.nan, 0.7, 0.9, 0.3, 0.1]))
@@ -199,6 +208,11 @@ def correlations(scores: np.ndarray, values: np.ndarray, *, n0: float = 2.0) -> 
     """
     covered = ~np.isnan(values)
     x, y = scores[covered], values[covered]
+    if apart is not None:
+        of = apart[covered]
+        parts = {str(area): correlations(x[of == area], y[of == area], n0=n0) for area in dict.fromkeys(of)}
+        means = {name: _mean_figure(parts, name) for name in ("rho_w", "tau_w", "rho", "tau")}
+        return Correlations(len(scores), len(x), **means, n_areas=len(parts))
     return Correlations(
         n_items=len(scores),
         n_covered=len(x),
@@ -207,6 +221,15 @@ def correlations(scores: np.ndarray, values: np.ndarray, *, n0: float = 2.0) -> 
         rho=_figure(lambda: metrics.spearman(x, y)),
         tau=_figure(lambda: metrics.kendall(x, y)),
     )
+
+
+def _mean_figure(parts: Mapping[str, Correlations], name: str) -> Figure:
+    """The mean of a figure over areas; undefined where it is in one of them, or where there is none."""
+    figures = {area: getattr(part, name) for area, part in parts.items()}
+    undefined = [f"{area}: {figure.reason}" for area, figure in figures.items() if figure.estimate is None]
+    if undefined or not figures:
+        return Figure(None, reason=undefined[0] if undefined else "No item is covered.")
+    return Figure(float(np.mean([figure.estimate for figure in figures.values()])))
 
 
 def tokens_of(dataset: pd.DataFrame) -> list[str]:
@@ -248,11 +271,21 @@ def _model_scores(cosines: np.ndarray, notion: str) -> np.ndarray:
     return np.abs(cosines) if notion == "relatedness" else cosines
 
 
-def _pairs(scored: pd.DataFrame, scores: np.ndarray, cosines: np.ndarray, values: np.ndarray) -> pd.DataFrame:
-    """The table `Evaluation.pairs`."""
+def _ranked_apart(dataset: pd.DataFrame) -> bool:
+    """Whether each area of the dataset has a ranking of its own."""
+    return dataset.attrs.get("ranking") == "area"
+
+
+def _pairs(
+    scored: pd.DataFrame, scores: np.ndarray, cosines: np.ndarray, values: np.ndarray, *, apart: bool
+) -> pd.DataFrame:
+    """The table `Evaluation.pairs`; ranks within each area where the areas are ranked apart."""
     covered = ~np.isnan(values)
     ranks, model_ranks = np.full(len(scores), np.nan), np.full(len(scores), np.nan)
-    ranks[covered] = metrics.average_ranks(scores[covered])
-    model_ranks[covered] = metrics.average_ranks(values[covered])
+    areas = scored["area"].to_numpy() if apart else np.zeros(len(scores))
+    for area in dict.fromkeys(areas[covered]):
+        here = covered & (areas == area)
+        ranks[here] = metrics.average_ranks(scores[here])
+        model_ranks[here] = metrics.average_ranks(values[here])
     pairs = scored[["area", "token_a", "token_b"]].reset_index(drop=True)
     return pairs.assign(score=scores, rank=ranks, cosine=cosines, model_rank=model_ranks, gap=model_ranks - ranks)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
-from core.store.ballots import close_ballot, discard_ballot, draw_next_ballot, reopen_ballot
+from core.store.ballots import close_ballot, discard_ballot, draw_next_ballot, draw_waiting, reopen_ballot
 from core.store.simulated import simulate_votes
 from core.views.collect import CollectView, Stage
 from core.views.words import many
@@ -12,7 +14,10 @@ from ui import ballot_files, cache, frame, uploads
 
 project = frame.project()
 store = frame.store()
-view: CollectView = cache.load_collect(store, project)
+st.title("Collect")
+standings = cache.load_standings(store, project)
+area_id = frame.area(project, standings)
+view: CollectView = cache.load_collect(store, project, area_id)
 
 
 def timeline() -> None:
@@ -90,7 +95,7 @@ def close(stage: Stage) -> None:
     with st.container(horizontal=True):
         frame.command_button(
             f"Close ballot {stage.number}",
-            close_ballot,
+            partial(close_ballot, area_id=area_id),
             project.id,
             done=f"Ballot {stage.number} is closed and its scores are computed.",
             type="primary" if complete else "secondary",
@@ -99,7 +104,7 @@ def close(stage: Stage) -> None:
         if stage.progress.untouched:
             frame.command_button(
                 "Discard this draw",
-                discard_ballot,
+                partial(discard_ballot, area_id=area_id),
                 project.id,
                 done=f"Ballot {stage.number} is discarded.",
                 help="Takes the ballot back; before ballot 1 the plan can be changed again.",
@@ -117,12 +122,12 @@ def open_ballot(stage: Stage) -> None:
     p = stage.progress
     ballot_files.downloads(store, project, stage.ballot, view.settings, begun=not p.untouched, complete=p.is_complete)
     st.markdown("##### 2. Take the votes back")
-    uploads.upload_box(store, project)
+    uploads.upload_box(store, project, area_id)
     if project.may_simulate and not stage.progress.is_complete:
         st.caption("Or, in a demo or trial project:")
         frame.command_button(
             "Let simulated voters answer this ballot",
-            simulate_votes,
+            partial(simulate_votes, area_id=area_id),
             project.id,
             done=lambda n: f"Simulated voters gave {n:,} votes, marked as simulated.",
             icon=":material/science:",
@@ -138,24 +143,32 @@ def between_ballots() -> None:
         if view.next_number is not None:
             frame.command_button(
                 f"Draw ballot {view.next_number}",
-                draw_next_ballot,
+                partial(draw_next_ballot, area_id=area_id),
                 project.id,
                 done=lambda number: f"Ballot {number} is drawn. Download its batch and give it to voters.",
                 type="primary",
                 icon=":material/casino:",
             )
+        waiting = [standing for standing in standings if standing.waits_for_draw]
+        if len(waiting) > 1 and view.next_number is not None:
+            frame.command_button(
+                f"Draw in all {len(waiting)} areas that wait",
+                draw_waiting,
+                project.id,
+                done=lambda n: f"{n} ballots are drawn. Choose an area for its batch.",
+                help="Draws the next ballot of every area that has a plan and no open ballot.",
+            )
         if view.last_closed is not None:
             frame.link("scores", "See the scores", icon=":material/leaderboard:")
             frame.command_button(
                 f"Reopen ballot {view.last_closed.number}",
-                reopen_ballot,
+                partial(reopen_ballot, area_id=area_id),
                 project.id,
                 done=f"Ballot {view.last_closed.number} is open again.",
                 help="Its scores are taken off until it is closed again.",
             )
 
 
-st.title("Collect")
 if view.plan is None:
     frame.nothing_yet("Ballots are drawn by a plan, and there is none yet.", "plan", "make the plan")
 stage = view.open_stage

@@ -41,18 +41,19 @@ if view.dataset.empty:
 def headline() -> None:
     leaders = view.leaders
     on = "the items that all cover" if len(view.common) else ""
+    mean = ", the mean over areas," if view.ranked_apart else ""
     if leaders.empty:
         st.markdown("**No embedding can be compared: see the reasons below.**")
     elif len(view.overall) == 1:
         row = leaders.iloc[0]
         st.markdown(
-            f"**{frame.plain(row['embedding'])} reaches ρ_w = {row['ρ_w']:.3f} and τ_w = {row['τ_w']:.3f}** "
+            f"**{frame.plain(row['embedding'])} reaches ρ_w = {row['ρ_w']:.3f} and τ_w = {row['τ_w']:.3f}**{mean} "
             f"on {row['covered']:,} of {row['items']:,} items."
         )
     else:
         row = leaders.iloc[0]
         names = " and ".join(map(frame.plain, leaders["embedding"]))
-        st.markdown(f"**Highest ρ_w: {names}, {row['ρ_w']:.3f}** on {on or many(row['covered'], 'item')}.")
+        st.markdown(f"**Highest ρ_w: {names}, {row['ρ_w']:.3f}**{mean} on {on or many(row['covered'], 'item')}.")
     for problem in view.problems:
         st.error(frame.plain(problem))
     about = view.dataset.attrs
@@ -65,6 +66,11 @@ def headline() -> None:
         )
     if about["provisional"]:
         st.info("The dataset is provisional: not all ballots are closed.", icon=":material/hourglass_top:")
+    if view.ranked_apart:
+        st.caption(
+            "Each area has a ranking of its own, and scores of two areas don't compare: a figure over all areas is the "
+            "mean of the areas' figures."
+        )
     share = f"R(n₀) = {view.first_rank_share:.0%}"
     st.caption(f"With n₀ = {view.n0:g} the first rank holds {share} of the weight of a long ranking.")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -11,20 +13,25 @@ from core.plan import Plan, appearances_for_budget, appearances_for_cost, quota
 from core.store.plans import PlanSettings, proposed_plan, read_plan, save_plan
 from core.views.words import many
 from ui import cache, frame
-from ui.plan_form import settings_form
+from ui.plan_form import ranking_choice, settings_form
 
 project = frame.project()
-overview = cache.load_overview(frame.store(), project)
-saved = read_plan(frame.store(), project.id)
-locked = bool(overview.ballots)
-key = f"{project.id}-{'saved' if saved else 'new'}"  # of the widgets, which start from what is saved
-
 st.title("Plan")
-if overview.n_items < 2:
+standings = cache.load_standings(frame.store(), project)
+if sum(standing.n_items for standing in standings) < 2:
     frame.nothing_yet(
         "A plan needs two items at least: three tokens in one area, or two areas.", "tokens", "add token lists"
     )
-start = saved or proposed_plan(overview.n_items, project.seed)
+ranking_choice(project, standings)
+area_id = frame.area(project, standings)
+standing = next(standing for standing in standings if standing.ranking.area_id == area_id)
+saved = read_plan(frame.store(), project.id, area_id)
+locked = bool(standing.ballots)
+key = f"{project.id}-{area_id}-{'saved' if saved else 'new'}"  # of the widgets, which start from what is saved
+if standing.n_items < 2:
+    st.warning("This area has one item, and a ranking needs two: add tokens to it, or rank all areas together.")
+    st.stop()
+start = saved or proposed_plan(standing.n_items, project.seed)
 
 
 def figures(plan: Plan, settings: PlanSettings) -> None:
@@ -83,7 +90,7 @@ def budget_box(settings: PlanSettings) -> None:
             "reward": settings.reward,
             "fee": settings.fee,
         }
-        shape = (overview.n_items, settings.n_ballots, settings.keep)
+        shape = (standing.n_items, settings.n_ballots, settings.keep)
         try:
             if kind == "votes":
                 found = appearances_for_budget(*shape, int(amount))
@@ -107,13 +114,23 @@ def save_box(settings: PlanSettings) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         frame.command_button(
             "Save this plan",
-            save_plan,
+            partial(save_plan, area_ids=(area_id,)),
             project.id,
             settings,
             done="The plan is saved. Next: draw ballot 1 on the Collect page.",
             type="primary" if settings != saved else "secondary",
             disabled=settings == saved,
         )
+        others = [other.ranking.area_id for other in standings if not other.ballots and other.n_items > 1]
+        if len(others) > 1:
+            frame.command_button(
+                f"Save it for all {len(others)} areas",
+                partial(save_plan, area_ids=tuple(others)),
+                project.id,
+                settings,
+                done=f"The plan of {len(others)} areas is saved. Next: draw their first ballots on the Collect page.",
+                help="Every area without a ballot gets these numbers; each keeps its own number of items.",
+            )
         if settings == saved:
             frame.link("collect", "**Next: collect votes**", icon=":material/arrow_forward:")
         elif saved:
@@ -123,7 +140,7 @@ def save_box(settings: PlanSettings) -> None:
 headline = st.empty()
 try:
     settings = settings_form(start, project.notion, key=key, locked=locked)
-    plan = settings.plan(overview.n_items)
+    plan = settings.plan(standing.n_items)
 except PlanError as error:
     frame.show_error(error)
     st.stop()

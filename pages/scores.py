@@ -12,11 +12,12 @@ from core.views.words import many
 from ui import cache, frame
 
 project = frame.project()
-view: ScoresView = cache.load_scores(frame.store(), project)
+st.title("Scores")
+area_id = frame.area(project, cache.load_standings(frame.store(), project))
+view: ScoresView = cache.load_scores(frame.store(), project, area_id)
 dataset = view.dataset
 about = dataset.attrs
 
-st.title("Scores")
 if dataset.empty:
     frame.nothing_yet("There are no votes yet, so there are no scores.", "collect", "collect votes")
 
@@ -74,7 +75,7 @@ def ranking() -> None:
         st.download_button(
             "Download the ranking (CSV)",
             to_csv(dataset),
-            f"{file_stem(about)}.csv",
+            f"{file_stem(about)}{view.area_part}.csv",
             "text/csv",
             icon=":material/download:",
             on_click="ignore",

@@ -29,9 +29,11 @@ def page_for(settings: PlanSettings, project: Project, n_comparisons: int, targe
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
-def _batch(_store: Store, folder: str, project_id: str, drawn_at: str, number: int) -> tuple[bytes, bytes, int, dict]:
+def _batch(
+    _store: Store, folder: str, project_id: str, drawn_at: str, number: int, area_id: int | None
+) -> tuple[bytes, bytes, int, dict]:
     """The batch file, the table of comparisons, the most comparisons of a task, and the cells of the first task."""
-    comparisons = COMPARISONS.check(read_comparisons(_store, project_id, number))
+    comparisons = COMPARISONS.check(read_comparisons(_store, project_id, number, area_id))
     data = write_batch(comparisons)
     widest = int(comparisons["n"].max())
     first = comparisons[comparisons["task_id"] == comparisons["task_id"].iloc[0]]
@@ -42,17 +44,18 @@ def _batch(_store: Store, folder: str, project_id: str, drawn_at: str, number: i
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
-def _top_up(_store: Store, folder: str, project_id: str, revision: int, number: int) -> bytes:
+def _top_up(_store: Store, folder: str, project_id: str, revision: int, number: int, area_id: int | None) -> bytes:
     """The batch of what is still missing."""
-    comparisons = read_comparisons(_store, project_id, number)
-    return write_batch(comparisons, only=unanswered(_store, project_id, number))
+    comparisons = read_comparisons(_store, project_id, number, area_id)
+    return write_batch(comparisons, only=unanswered(_store, project_id, number, area_id))
 
 
 def downloads(
     store: Store, project: Project, ballot: Ballot, settings: PlanSettings, *, begun: bool, complete: bool
 ) -> None:
     """Buttons for the batch and the templates, and the preview of a task."""
-    data, table, widest, row = _batch(store, str(store.folder), project.id, ballot.drawn_at, ballot.number)
+    key = (str(store.folder), project.id)
+    data, table, widest, row = _batch(store, *key, ballot.drawn_at, ballot.number, ballot.area_id)
     with st.container(horizontal=True):
         st.download_button(
             "Batch (CSV)",
@@ -67,7 +70,7 @@ def downloads(
         if begun and not complete:
             st.download_button(
                 "Top-up batch (CSV)",
-                _top_up(store, str(store.folder), project.id, project.revision, ballot.number),
+                _top_up(store, *key, project.revision, ballot.number, ballot.area_id),
                 f"{ballot.code}-top-up-{project.revision}.csv",
                 "text/csv",
                 icon=":material/playlist_add:",

@@ -17,7 +17,9 @@ _KEEP = 32
 
 
 def _load(view: Any, store: Store, project: Project, *args: Any) -> Any:
-    return _cached(view.__module__, str(store.folder), project.id, project.revision, args, view, store)
+    return _cached(
+        f"{view.__module__}.{view.__name__}", str(store.folder), project.id, project.revision, args, view, store
+    )
 
 
 @st.cache_resource(max_entries=_KEEP, show_spinner=False)
@@ -33,12 +35,16 @@ def load_tokens(store: Store, project: Project) -> tokens.TokensView:
     return _load(tokens.load, store, project)
 
 
-def load_collect(store: Store, project: Project) -> collect.CollectView:
-    return _load(collect.load, store, project)
+def load_standings(store: Store, project: Project) -> tuple[overview.Standing, ...]:
+    return _load(overview.load_standings, store, project)
 
 
-def load_scores(store: Store, project: Project) -> scores.ScoresView:
-    return _load(scores.load, store, project)
+def load_collect(store: Store, project: Project, area_id: int | None = None) -> collect.CollectView:
+    return _load(collect.load, store, project, area_id)
+
+
+def load_scores(store: Store, project: Project, area_id: int | None = None) -> scores.ScoresView:
+    return _load(scores.load, store, project, area_id)
 
 
 def load_embedding(store: Store, project: Project, embedding_id: str) -> embedding.EmbeddingView:

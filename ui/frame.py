@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
@@ -12,6 +12,7 @@ import streamlit as st
 from core.errors import InputError, RunoffError, StaleError
 from core.store import Store, open_store
 from core.store.projects import Project, get_project, list_projects
+from core.views.overview import Standing
 
 # key, title, icon; the key is the file's name and the page's address
 PAGES = (
@@ -37,10 +38,41 @@ def navigation() -> Any:
     return st.navigation(list(pages.values()), expanded=True)
 
 
-def link(key: str, label: str, icon: str | None = None) -> None:
-    """A link to another page that keeps the project."""
+def link(key: str, label: str, icon: str | None = None, *, area_id: int | None = None) -> None:
+    """A link to another page that keeps the project; to an area's own ranking, where each has one."""
     page = st.session_state["_pages"][key]
-    st.page_link(page, label=label, icon=icon, query_params={"project": st.session_state["project_id"]})
+    query = {"project": st.session_state["project_id"]} | ({} if area_id is None else {"area": str(area_id)})
+    st.page_link(page, label=label, icon=icon, query_params=query)
+
+
+def area(project: Project, standings: Sequence[Standing]) -> int | None:
+    """The area whose ranking a page is about, chosen by the visitor; None where one ranking holds all areas.
+
+    The choice stands in the address, so that a reload and other pages keep it.
+    """
+    if project.ranking == "all" or not standings:
+        return None
+    known = {str(standing.ranking.area_id): standing for standing in standings}
+    asked = st.query_params.get("area") or st.session_state.get(f"_area-{project.id}")
+    chosen = asked if asked in known else next(iter(known))
+    if st.session_state.get("_area_picked") != chosen:
+        st.session_state["_area_picked"] = chosen
+    st.selectbox(
+        "Area",
+        list(known),
+        format_func=lambda key: f"{known[key].ranking.area} ({known[key].said})",
+        key="_area_picked",
+        on_change=_pick_area,
+        args=(project.id,),
+        help="Each area has a ranking of its own: its own plan, ballots and scores.",
+    )
+    st.session_state[f"_area-{project.id}"] = st.query_params["area"] = chosen
+    return known[chosen].ranking.area_id
+
+
+def _pick_area(project_id: str) -> None:
+    chosen = st.session_state["_area_picked"]
+    st.session_state[f"_area-{project_id}"] = st.query_params["area"] = chosen
 
 
 def nothing_yet(sentence: str, key: str, label: str) -> NoReturn:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
 from core.errors import PlanError
+from core.store.areas import read_areas
 from core.store.plans import PlanSettings, Wording
+from core.store.projects import Project
+from core.store.rankings import set_ranking
+from core.views.overview import Standing
+from ui import frame
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,36 @@ NUMBERS = (
                 " Turk took 20 %.", scale=100.0),
     NumberField("seed", "Seed", 0, 2**31 - 1, 1, "The same seed draws the same ballots from the same votes."),
 )  # fmt: skip
+
+
+def ranking_choice(project: Project, standings: Sequence[Standing]) -> None:
+    """Whether all areas are ranked together or each for itself; nothing to choose with one area, or after a draw."""
+    n_areas = len(read_areas(frame.store(), project.id))
+    if n_areas < 2:
+        return
+    kinds = {"all": "One ranking over all areas", "area": "One ranking for each area"}
+    if any(standing.ballots for standing in standings):
+        st.caption(f"{kinds[project.ranking]}. Fixed: ballot 1 is drawn.")
+        return
+    chosen = st.segmented_control(
+        "Ranking",
+        list(kinds),
+        default=project.ranking,
+        required=True,
+        format_func=kinds.get,
+        key=f"ranking-{project.id}-{project.ranking}",
+        help="One ranking compares items of all areas with each other. With one for each area, no comparison crosses "
+        "areas: each has its own plan, ballots and scores, and its scores don't compare with another area's.",
+    )
+    if chosen != project.ranking:
+        frame.carry_out(
+            set_ranking,
+            frame.store(),
+            project.id,
+            chosen,
+            expected_revision=frame.expected(),
+            done=f"{kinds[chosen]}: make its plan.",
+        )
 
 
 def settings_form(start: PlanSettings, notion: str, *, key: str, locked: bool) -> PlanSettings:

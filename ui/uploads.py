@@ -33,7 +33,7 @@ KEPT = 30  # previews of a session that are not read anew at each run
 _SHOWN = ["row", "kind", "reason", "voter", "assignment_id", "task_id", "n", "choice"]
 
 
-def upload_box(store: Store, project: Project) -> None:
+def upload_box(store: Store, project: Project, area_id: int | None) -> None:
     """The upload box, the preview of each file, and the button that takes the votes."""
     turn = st.session_state.setdefault("_upload_turn", 0)
     files = st.file_uploader(
@@ -43,7 +43,7 @@ def upload_box(store: Store, project: Project) -> None:
         key=f"results-{project.id}-{turn}",
         help="Nothing is taken until you confirm. A file may be uploaded again: known votes are not doubled.",
     )
-    previews = [_preview(store, project, file) for file in files]
+    previews = [_preview(store, project, area_id, file) for file in files]
     ready = [(file, preview) for file, preview in zip(files, previews, strict=True) if preview is not None]
     for _, preview in ready:
         _show(preview)
@@ -54,15 +54,15 @@ def upload_box(store: Store, project: Project) -> None:
         return
     label = "Take these votes" if len(useful) == 1 else f"Take the votes of {len(useful)} files"
     if st.button(label, type="primary", icon=":material/check:"):
-        _take(store, project, useful)
+        _take(store, project, area_id, useful)
 
 
-def _preview(store: Store, project: Project, file: Any) -> UploadPreview | None:
+def _preview(store: Store, project: Project, area_id: int | None, file: Any) -> UploadPreview | None:
     kept = st.session_state.setdefault("_previews", {})
-    key = (file.file_id, project.id, project.revision)
+    key = (file.file_id, project.id, project.revision, area_id)
     if key not in kept:
         try:
-            found = preview_upload(store, project.id, file.getvalue(), file.name)
+            found = preview_upload(store, project.id, file.getvalue(), file.name, area_id)
         except RunoffError as error:
             st.markdown(f"**{frame.plain(file.name)}**")
             frame.show_error(error)
@@ -98,10 +98,10 @@ def _show(preview: UploadPreview) -> None:
                 st.dataframe(odd[_SHOWN], hide_index=True, lazy=True, alt="Answers with a remark")
 
 
-def _take(store: Store, project: Project, files: list[Any]) -> None:
+def _take(store: Store, project: Project, area_id: int | None, files: list[Any]) -> None:
     for file in files:
         try:
-            accepted = accept_upload(store, project.id, file.getvalue(), file.name)
+            accepted = accept_upload(store, project.id, file.getvalue(), file.name, area_id)
         except RunoffError as error:
             frame.flash(f"{file.name}: {error}", kind="warning")
         else:

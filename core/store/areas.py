@@ -19,10 +19,12 @@ MAX_ITEMS = 500_000
 MAX_PAIRS = 5_000_000  # that a sample may be drawn from
 
 
-def refuse_after_draw(conn: sa.Connection, project_id: str, what: str) -> None:
-    """Raise `StoreError` if ballot 1 is drawn: what it was drawn from can't change under it."""
-    drawn = conn.execute(sa.select(t.ballot.c.number).where(t.ballot.c.project_id == project_id).limit(1)).first()
-    if drawn is not None:
+def refuse_after_draw(conn: sa.Connection, project_id: str, what: str, area_id: int | None = None) -> None:
+    """Raise `StoreError` if ballot 1 is drawn, of that area or of any: what it was drawn from can't change under it."""
+    query = sa.select(t.ballot.c.number).where(t.ballot.c.project_id == project_id)
+    if area_id is not None:
+        query = query.where(t.ballot.c.area_id == area_id)
+    if conn.execute(query.limit(1)).first() is not None:
         raise StoreError(
             f"{what} can't be changed any more: ballot 1 is drawn. "
             "Discard the ballot while it has no votes, or start another project."
@@ -173,8 +175,10 @@ def _origins(conn: sa.Connection, project_id: str) -> list[tuple[str, str, str]]
     return fetch_rows(conn, query)
 
 
-def items_of(conn: sa.Connection, project_id: str, *, similarity: bool = False) -> pd.DataFrame:
-    """The project's items (schema ITEMS), indexed by item id and in order of their positions."""
+def items_of(
+    conn: sa.Connection, project_id: str, *, area_id: int | None = None, similarity: bool = False
+) -> pd.DataFrame:
+    """The items of the project or of one area (schema ITEMS), indexed by item id and in order of their positions."""
     a, b = t.token.alias("a"), t.token.alias("b")
     columns = [t.item.c.id, t.item.c.position.label("item"), t.area.c.name.label("area")]
     columns += [a.c.text.label("token_a"), b.c.text.label("token_b")]
@@ -188,6 +192,8 @@ def items_of(conn: sa.Connection, project_id: str, *, similarity: bool = False) 
         .where(t.item.c.project_id == project_id)
         .order_by(t.item.c.position)
     )
+    if area_id is not None:
+        query = query.where(t.item.c.area_id == area_id)
     names = ["id", *ITEMS.columns, *(["similarity"] if similarity else [])]
     frame = pd.DataFrame(fetch_rows(conn, query), columns=names).set_index("id")
     frame = frame.astype({"item": "int64", "area": "str", "token_a": "str", "token_b": "str"})
@@ -202,7 +208,9 @@ def read_items(store: Store, project_id: str) -> pd.DataFrame:
         return items_of(conn, project_id)
 
 
-def n_items_of(conn: sa.Connection, project_id: str) -> int:
-    """How many items the project has."""
+def n_items_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> int:
+    """How many items the project has, or one of its areas."""
     query = sa.select(sa.func.count()).select_from(t.item).where(t.item.c.project_id == project_id)
+    if area_id is not None:
+        query = query.where(t.item.c.area_id == area_id)
     return int(conn.execute(query).scalar_one())

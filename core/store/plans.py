@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 
 import sqlalchemy as sa
@@ -13,6 +14,7 @@ from . import schema as t
 from .areas import n_items_of, refuse_after_draw
 from .command import command
 from .engine import Store, now
+from .rankings import belongs, ranking_of
 
 MAX_TASK_SIZE = 50
 
@@ -78,21 +80,40 @@ def check_settings(settings: PlanSettings) -> PlanSettings:
     return settings
 
 
-def save_plan(store: Store, project_id: str, settings: PlanSettings, *, expected_revision: int | None = None) -> None:
-    """Make these settings the project's plan; `StoreError` once ballot 1 is drawn, `PlanError` if impossible."""
+def save_plan(
+    store: Store,
+    project_id: str,
+    settings: PlanSettings,
+    *,
+    area_ids: Sequence[int | None] = (None,),
+    expected_revision: int | None = None,
+) -> None:
+    """Make these settings the plan of the project, or of each of the areas that have rankings of their own.
+
+    Raises `StoreError` once ballot 1 is drawn (nothing is saved then), `PlanError` if no campaign could follow it.
+    """
     check_settings(settings)
     with command(store, project_id, "save plan", expected_revision=expected_revision) as change:
-        refuse_after_draw(change.conn, project_id, "The plan")
-        n_items = n_items_of(change.conn, project_id)
-        plan = settings.plan(n_items)
         row = asdict(settings)
-        change.detail = {**row, "n_items": n_items, "sizes": list(plan.sizes)}
-        change.conn.execute(sa.insert(t.plan).values(project_id=project_id, n_items=n_items, created_at=now(), **row))
+        saved = {}
+        for area_id in area_ids:
+            ranking = ranking_of(change.conn, project_id, area_id)
+            refuse_after_draw(change.conn, project_id, "The plan", ranking.area_id)
+            n_items = n_items_of(change.conn, project_id, area_id)
+            try:
+                sizes = settings.plan(n_items).sizes
+            except PlanError as error:
+                raise PlanError(f"{ranking.area}: {error}" if ranking.area else str(error)) from error
+            values = {"project_id": project_id, "area_id": area_id, "n_items": n_items, "created_at": now(), **row}
+            change.conn.execute(sa.insert(t.plan).values(values))
+            saved[ranking.area] = {"n_items": n_items, "sizes": list(sizes)}
+        change.detail = row | saved.get("", {"areas": saved})
 
 
-def settings_of(conn: sa.Connection, project_id: str) -> tuple[int, PlanSettings] | None:
-    """The newest plan's id and settings, or None where none was saved."""
-    query = sa.select(t.plan).where(t.plan.c.project_id == project_id).order_by(t.plan.c.id.desc()).limit(1)
+def settings_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> tuple[int, PlanSettings] | None:
+    """The id and settings of a ranking's newest plan, or None where none was saved."""
+    query = sa.select(t.plan).where(t.plan.c.project_id == project_id, belongs(t.plan.c.area_id, area_id))
+    query = query.order_by(t.plan.c.id.desc()).limit(1)
     row = conn.execute(query).one_or_none()
     if row is None:
         return None
@@ -101,10 +122,10 @@ def settings_of(conn: sa.Connection, project_id: str) -> tuple[int, PlanSettings
     return row.id, PlanSettings(**values, appearances=appearances, wording=Wording(**row.wording))
 
 
-def read_plan(store: Store, project_id: str) -> PlanSettings | None:
-    """The project's plan, or None where none was saved."""
+def read_plan(store: Store, project_id: str, area_id: int | None = None) -> PlanSettings | None:
+    """A ranking's plan, or None where none was saved."""
     with store.read() as conn:
-        found = settings_of(conn, project_id)
+        found = settings_of(conn, project_id, area_id)
     return None if found is None else found[1]
 
 

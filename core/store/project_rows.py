@@ -15,6 +15,7 @@ from .csv_tables import FETCH_AGAIN, MAX_ISSUES, Rows
 from .item_rules import ItemRules
 from .plans import check_settings, settings_of
 from .project_zip import TABLES, Contents
+from .rankings import rankings_of
 from .scores import dataset_of
 
 
@@ -116,11 +117,12 @@ def check_readable(conn: sa.Connection, project_id: str) -> None:
     try:
         project = project_row(conn, project_id)
         ItemRules.of(project.item_rules)
-        found = settings_of(conn, project_id)
-        seeds = (project.seed, check_settings(found[1]).seed if found else 0)
-        ballot_seed(*seeds, 1)
-        numbers = [ballot.number for ballot in ballots_of(conn, project_id)]
-        _check_counting("ballots", numbers, 1)
+        for ranking in rankings_of(conn, project_id):
+            found = settings_of(conn, project_id, ranking.area_id)
+            seeds = (project.seed, check_settings(found[1]).seed if found else 0)
+            ballot_seed(*seeds, 1, ranking.position)
+            numbers = [ballot.number for ballot in ballots_of(conn, project_id, ranking.area_id)]
+            _check_counting("ballots", numbers, 1)
         _check_counting("items", items_of(conn, project_id)["item"].tolist(), 0)
         dataset_of(conn, project_id)
         for column in (t.log.c.detail, t.upload.c.counts):

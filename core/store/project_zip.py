@@ -171,8 +171,8 @@ class _Manifest:
         if versions[0] != FORMAT or versions[1] not in SCHEMAS:
             raise InputError(
                 f"The project was exported by Runoff {versions[2][:20]} (format {versions[0]!r}, schema "
-                f"{versions[1]!r}); this one reads format {FORMAT} with schemas up to {HEAD}. Update the older of the two; if "
-                "that is the one that exported, export the project again."
+                f"{versions[1]!r}); this one reads format {FORMAT} with schemas up to {HEAD}. Update the older of the "
+                "two; if that is the one that exported, export the project again."
             )
         try:
             members = {str(name): (int(m["bytes"]), str(m["sha256"])) for name, m in found["members"].items()}

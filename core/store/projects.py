@@ -27,6 +27,7 @@ class Project:
     seed: int
     revision: int
     created_at: str
+    ranking: str = "all"  # or "area": each area has a ranking of its own
 
     @property
     def may_simulate(self) -> bool:
@@ -34,7 +35,7 @@ class Project:
         return self.kind in ("demo", "trial")
 
 
-_COLUMNS = [t.project.c[name] for name in ("id", "name", "kind", "notion", "seed", "revision", "created_at")]
+_COLUMNS = [t.project.c[name] for name in ("id", "name", "kind", "notion", "seed", "revision", "created_at", "ranking")]
 
 
 def list_projects(store: Store) -> list[Project]:

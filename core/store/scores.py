@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,17 +19,18 @@ from .ballots import LEVEL, Ballot, ballots_of
 from .command import fetch_rows, project_row
 from .engine import Store
 from .plans import PlanSettings, settings_of
+from .rankings import Ranking, belongs, rankings_of
 
 
-def ballot_scores_of(conn: sa.Connection, project_id: str) -> pd.DataFrame:
-    """One row an item and ballot (schema BALLOT_SCORES), by ballot and item."""
+def ballot_scores_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> pd.DataFrame:
+    """One row an item and ballot of a ranking (schema BALLOT_SCORES), by ballot and item."""
     b = t.ballot_item.c
     names = ("wins", "ties", "losses", "unknowns", "x", "y", "mean", "lower", "upper")
     query = (
         sa.select(t.ballot.c.number, t.item.c.position, *[b[name] for name in names])
         .join(t.ballot, t.ballot.c.id == b.ballot_id)
         .join(t.item, t.item.c.id == b.item_id)
-        .where(t.ballot.c.project_id == project_id)
+        .where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id))
         .order_by(t.ballot.c.number, t.item.c.position)
     )
     frame = pd.DataFrame(fetch_rows(conn, query), columns=list(BALLOT_SCORES.columns))
@@ -35,52 +38,91 @@ def ballot_scores_of(conn: sa.Connection, project_id: str) -> pd.DataFrame:
     return BALLOT_SCORES.check(frame.astype(kinds))
 
 
-def read_ballot_scores(store: Store, project_id: str) -> pd.DataFrame:
-    """One row an item and ballot (schema BALLOT_SCORES)."""
+def read_ballot_scores(store: Store, project_id: str, area_id: int | None = None) -> pd.DataFrame:
+    """One row an item and ballot of a ranking (schema BALLOT_SCORES)."""
     with store.read() as conn:
-        return ballot_scores_of(conn, project_id)
+        return ballot_scores_of(conn, project_id, area_id)
 
 
-def read_dataset(store: Store, project_id: str) -> pd.DataFrame:
+def read_dataset(store: Store, project_id: str, area_id: int | None = None) -> pd.DataFrame:
     """The project's dataset as it stands; see `dataset_of`."""
     with store.read() as conn:
-        return dataset_of(conn, project_id)
+        return dataset_of(conn, project_id, area_id)
 
 
-def dataset_of(conn: sa.Connection, project_id: str) -> pd.DataFrame:
-    """The project's dataset as it stands (schema DATASET), best first, with its description in `.attrs`.
+def dataset_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> pd.DataFrame:
+    """The dataset as it stands (schema DATASET), best first, with its description in `.attrs`.
 
     An item's score is ȳ of the last closed ballot it was in. Before any ballot is closed it is x of ballot 1 by
     the votes received so far. Items without a vote are left out and counted in `.attrs["unscored_items"]`.
+    Where each area has a ranking of its own, it is the dataset of one area, or of all with the areas one after the
+    other: scores and ranks are then within an area, and `.attrs["ranking"]` is "area".
     """
     project = project_row(conn, project_id)
-    ballots = ballots_of(conn, project_id)
-    dataset = build_dataset(items_of(conn, project_id), ballot_scores_of(conn, project_id), ballots)
-    found = settings_of(conn, project_id)
-    closed = [ballot for ballot in ballots if not ballot.is_open]
-    voters = _voters(conn, [ballot.id for ballot in closed or ballots])
-    planned = found[1].n_ballots if found else None
-    dataset.attrs |= {
+    rankings = [r for r in rankings_of(conn, project_id) if area_id is None or r.area_id == area_id]
+    parts = [_part(conn, project_id, ranking) for ranking in rankings]
+    frames = [part.dataset for part in parts if len(part.dataset)] or [part.dataset for part in parts[:1]]
+    dataset = pd.concat(frames, ignore_index=True) if frames else DATASET.empty()
+    about: dict[Hashable, Any] = {
         "project": project.name,
         "notion": project.notion,
-        "provisional": planned is None or len(closed) < planned,
-        "ballots_closed": len(closed),
-        "ballots_planned": planned,
+        "ranking": project.ranking,
         "estimator": "mean of rescaled Borda scores (Lombardo et al. 2020, Eqs. 1, 5, 6)",
         "scale": "Borda score of ballot 1; higher = more related; not clipped",
         "interval": {"level": LEVEL, "kind": "percentile bootstrap of the score, voters resampled"},
         "n0": 2.0,
-        "plan": _described(found[1]) if found else None,
-        "seeds": {
-            "project": project.seed,
-            "plan": found[1].seed if found else None,
-            "ballots": [ballot.seed for ballot in ballots],
-        },
-        "voters": {"people": voters["person"], "simulated": voters["simulated"]},
-        "simulated_votes": voters["simulated"] > 0,
         "versions": {"runoff": __version__, "numpy": np.__version__, "pandas": pd.__version__},
     }
+    dataset.attrs = about | _summed(parts)
+    voters = _voters(conn, [id_ for part in parts for id_ in part.counted])
+    dataset.attrs["voters"] = {"people": voters["person"], "simulated": voters["simulated"]}
+    dataset.attrs["simulated_votes"] = voters["simulated"] > 0
+    described = [part.described | {"area": part.ranking.area} for part in parts]
+    of_all = described[0] if project.ranking == "all" else {"plan": None, "seeds": {}}
+    dataset.attrs["plan"] = of_all["plan"]
+    dataset.attrs["seeds"] = {"project": project.seed, **of_all["seeds"]}
+    if project.ranking == "area":
+        dataset.attrs["areas"] = described
     return dataset
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The dataset of one ranking, the ids of the ballots whose votes are in it, and what describes it."""
+
+    ranking: Ranking
+    dataset: pd.DataFrame
+    counted: list[int]
+    n_closed: int
+    n_planned: int | None
+    described: dict[str, Any]
+
+
+def _part(conn: sa.Connection, project_id: str, ranking: Ranking) -> _Part:
+    area_id = ranking.area_id
+    ballots = ballots_of(conn, project_id, area_id)
+    items = items_of(conn, project_id, area_id=area_id)
+    dataset = build_dataset(items, ballot_scores_of(conn, project_id, area_id), ballots)
+    found = settings_of(conn, project_id, area_id)
+    closed = [ballot for ballot in ballots if not ballot.is_open]
+    described = {
+        "plan": _described(found[1]) if found else None,
+        "seeds": {"plan": found[1].seed if found else None, "ballots": [ballot.seed for ballot in ballots]},
+    }
+    planned = found[1].n_ballots if found else None
+    return _Part(ranking, dataset, [ballot.id for ballot in closed or ballots], len(closed), planned, described)
+
+
+def _summed(parts: Sequence[_Part]) -> dict[Hashable, Any]:
+    """Counts over all rankings; ballots planned are None where a ranking has no plan."""
+    planned = [part.n_planned for part in parts]
+    return {
+        "ballots_closed": sum(part.n_closed for part in parts),
+        "ballots_planned": None if None in planned else sum(n for n in planned if n),
+        "provisional": any(part.n_planned is None or part.n_closed < part.n_planned for part in parts),
+        "unscored_items": sum(part.dataset.attrs["unscored_items"] for part in parts),
+        "votes": sum(part.dataset.attrs["votes"] for part in parts),
+    }
 
 
 def _described(settings: PlanSettings) -> dict:

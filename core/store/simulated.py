@@ -13,6 +13,7 @@ from .command import Change, command, fetch_rows, insert_rows, next_id
 from .engine import Store, now
 from .library import embeddings_of, open_library
 from .plans import settings_of
+from .rankings import ballot_named
 from .tallies import write_tallies
 from .votes import voter_ids
 
@@ -20,8 +21,15 @@ _ANSWERS = {1.0: "first", 0.0: "second", 0.5: "tie"}
 PLATFORM = "simulated"
 
 
-def simulate_votes(store: Store, project_id: str, *, share: float = 1.0, expected_revision: int | None = None) -> int:
-    """Let simulated voters answer what the open ballot still lacks; returns the number of votes.
+def simulate_votes(
+    store: Store,
+    project_id: str,
+    *,
+    area_id: int | None = None,
+    share: float = 1.0,
+    expected_revision: int | None = None,
+) -> int:
+    """Let simulated voters answer what the ranking's open ballot still lacks; returns the number of votes.
 
     The panel is the paper's (§4.1; σ* ~ U[.02, .2], ε ~ U[.005, .05]); tasks are dealt to the plan's voters
     evenly within one. A voter's opinions are drawn once and hold over all ballots. `share` < 1 answers only
@@ -33,9 +41,9 @@ def simulate_votes(store: Store, project_id: str, *, share: float = 1.0, expecte
         if change.project.kind == "real":
             raise StoreError("Simulated voters answer in demo and trial projects only. Real projects take real votes.")
         conn = change.conn
-        ballot = open_ballot_of(conn, project_id)
+        ballot = open_ballot_of(conn, project_id, area_id)
         similarity = _similarity(change, store)
-        found = settings_of(conn, project_id)
+        found = settings_of(conn, project_id, area_id)
         n_voters = found[1].n_voters if found else 50
         rng = np.random.default_rng([ballot.seed, 3, _n_assignments(conn, ballot.id)])
         missing = _missing_questions(conn, ballot.id)
@@ -55,7 +63,8 @@ def simulate_votes(store: Store, project_id: str, *, share: float = 1.0, expecte
             outcome = np.where(outcome == 0.5, rng.integers(0, 2, len(outcome)), outcome)
         _write(change, ballot.id, tasks, of_task, missing, outcome)
         write_tallies(conn, ballot.id)
-        change.detail = {"ballot": ballot.number, "votes": len(missing), "voters": len(np.unique(voter))}
+        change.detail = ballot_named(conn, project_id, area_id, ballot.number)
+        change.detail |= {"votes": len(missing), "voters": len(np.unique(voter))}
         return len(missing)
 
 

@@ -8,9 +8,10 @@ import sqlalchemy as sa
 
 from ..errors import StoreError
 from . import schema as t
-from .ballots import Ballot, ballots_of
+from .ballots import Ballot, every_ballot_of
 from .command import Change, command
 from .engine import Store, now
+from .rankings import ballot_named, belongs
 from .tallies import write_tallies
 from .votes import preview_of, write_judgements
 
@@ -29,14 +30,14 @@ class Upload:
     withdrawn_at: str | None
 
 
-def read_uploads(store: Store, project_id: str) -> list[Upload]:
-    """Every accepted upload, the newest first, withdrawn ones too."""
+def read_uploads(store: Store, project_id: str, area_id: int | None = None) -> list[Upload]:
+    """Every accepted upload of a ranking, the newest first, withdrawn ones too."""
     with store.read() as conn:
-        return uploads_of(conn, project_id)
+        return uploads_of(conn, project_id, area_id)
 
 
-def uploads_of(conn: sa.Connection, project_id: str) -> list[Upload]:
-    """Every accepted upload, the newest first, withdrawn ones too."""
+def uploads_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> list[Upload]:
+    """Every accepted upload of a ranking, the newest first, withdrawn ones too."""
     query = (
         sa.select(
             t.upload.c.id,
@@ -49,7 +50,7 @@ def uploads_of(conn: sa.Connection, project_id: str) -> list[Upload]:
             t.upload.c.withdrawn_at,
         )
         .join(t.ballot, t.ballot.c.id == t.upload.c.ballot_id)
-        .where(t.ballot.c.project_id == project_id)
+        .where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id))
         .order_by(t.upload.c.id.desc())
     )
     return [Upload(*row) for row in conn.execute(query)]
@@ -70,7 +71,7 @@ def withdraw_upload(store: Store, project_id: str, upload_id: int) -> int:
         row = conn.execute(query).one_or_none()
         if row is None or row.project_id != project_id:
             raise StoreError("There is no such upload in this project.")
-        ballot = next(b for b in ballots_of(conn, project_id) if b.id == row.ballot_id)
+        ballot = next(b for b in every_ballot_of(conn, project_id) if b.id == row.ballot_id)
         if row.withdrawn_at is not None:
             raise StoreError(f"{row.filename} is withdrawn already.")
         if not ballot.is_open:
@@ -82,7 +83,8 @@ def withdraw_upload(store: Store, project_id: str, upload_id: int) -> int:
         _replay(store, change, ballot)
         write_tallies(conn, ballot.id)
         withdrawn = _n_withdrawn(conn, ballot.id) - before
-        change.detail = {"ballot": ballot.number, "file": row.filename, "judgements": withdrawn}
+        change.detail = ballot_named(conn, project_id, ballot.area_id, ballot.number)
+        change.detail |= {"file": row.filename, "judgements": withdrawn}
         return withdrawn
 
 

@@ -16,11 +16,12 @@ from ..platforms import read_results
 from ..tables import KNOWN
 from ..votes import Preview, classify
 from . import schema as t
-from .ballots import Ballot, ballots_of, open_ballot_of
+from .ballots import Ballot, every_ballot_of, open_ballot_of
 from .command import Change, command, fetch_rows, insert_one, insert_rows, next_id
 from .comparisons import comparisons_of
 from .engine import Store, now
 from .plans import settings_of
+from .rankings import ballot_named, rankings_of
 from .tallies import write_tallies
 
 VALUES = {"first": 1.0, "second": 0.0, "tie": 0.5}
@@ -85,20 +86,22 @@ def known_of(conn: sa.Connection, ballot_id: int, platform: str) -> pd.DataFrame
     return KNOWN.check(frame.astype({c: "str" for c in KNOWN.columns if c != "question_id"} | {"question_id": "int64"}))
 
 
-def preview_upload(store: Store, project_id: str, data: bytes, filename: str) -> UploadPreview:
-    """Read a result file and say row by row what accepting it would do.
+def preview_upload(
+    store: Store, project_id: str, data: bytes, filename: str, area_id: int | None = None
+) -> UploadPreview:
+    """Read a result file and say row by row what accepting it for the ranking's open ballot would do.
 
     Raises `InputError` for a file that is no result file, `StoreError` if no ballot is open.
     """
     with store.read() as conn:
-        ballot = open_ballot_of(conn, project_id)
+        ballot = open_ballot_of(conn, project_id, area_id)
         return preview_of(conn, project_id, ballot, data, filename)
 
 
 def preview_of(conn: sa.Connection, project_id: str, ballot: Ballot, data: bytes, filename: str) -> UploadPreview:
     """What a file holds, against the store as `conn` sees it."""
     results = read_results(data, filename)
-    found = settings_of(conn, project_id)
+    found = settings_of(conn, project_id, ballot.area_id)
     preview = classify(
         results.answers,
         comparisons_of(conn, ballot.id, project_id),
@@ -129,11 +132,14 @@ def _name_other_ballots(conn: sa.Connection, project_id: str, rows: pd.DataFrame
     other = rows["kind"] == "other_ballot"
     if not other.any():
         return
-    ballots = {b.code: b for b in ballots_of(conn, project_id)}
+    ballots = {b.code: b for b in every_ballot_of(conn, project_id)}
+    areas = {ranking.area_id: f" of the area {ranking.area}" for ranking in rankings_of(conn, project_id)}
+    areas[None] = ""
     codes = rows.loc[other, "task_id"].str.rsplit("-", n=1).str[0]
     named = codes[codes.isin(list(ballots))]
     rows.loc[named.index, "reason"] = [
-        f"of ballot {ballots[code].number}, which is {ballots[code].state}" for code in named
+        f"of ballot {ballots[code].number}{areas.get(ballots[code].area_id, '')}, which is {ballots[code].state}"
+        for code in named
     ]
 
 
@@ -143,15 +149,15 @@ def safe_name(filename: str) -> str:
     return "".join(c for c in name if c.isprintable())[:120] or "results.csv"
 
 
-def accept_upload(store: Store, project_id: str, data: bytes, filename: str) -> Accepted:
-    """Take the votes of a result file, all of them or none; the file is kept byte for byte.
+def accept_upload(store: Store, project_id: str, data: bytes, filename: str, area_id: int | None = None) -> Accepted:
+    """Take the votes of a result file for the ranking's open ballot, all of them or none; it is kept byte for byte.
 
     The file is read against the store as it is now, so that a second tab or a second press doubles nothing.
     Raises `StoreError` if there is nothing in it to take.
     """
     with command(store, project_id, "accept upload") as change:
         conn = change.conn
-        ballot = open_ballot_of(conn, project_id)
+        ballot = open_ballot_of(conn, project_id, area_id)
         found = preview_of(conn, project_id, ballot, data, filename)
         if not found.takes_something:
             raise StoreError(f"{found.filename} holds no vote that isn't in the store already. Nothing was changed.")
@@ -170,7 +176,8 @@ def accept_upload(store: Store, project_id: str, data: bytes, filename: str) -> 
         )
         n_voters = write_judgements(change, ballot.id, upload_id, found)
         write_tallies(conn, ballot.id)
-        change.detail = {"ballot": ballot.number, "file": found.filename, "sha256": digest, "counts": found.counts}
+        change.detail = ballot_named(conn, project_id, area_id, ballot.number)
+        change.detail |= {"file": found.filename, "sha256": digest, "counts": found.counts}
     return Accepted(upload_id, found.counts, n_voters)
 
 

@@ -55,14 +55,14 @@ class CollectView:
         return next((stage.number for stage in self.stages if stage.state == "planned"), None)
 
 
-def load(store: Store, project_id: str) -> CollectView:
-    """The collect view of a project."""
+def load(store: Store, project_id: str, area_id: int | None = None) -> CollectView:
+    """The collect view of a ranking."""
     with store.read() as conn:
-        found = settings_of(conn, project_id)
-        ballots = {ballot.number: ballot for ballot in ballots_of(conn, project_id)}
+        found = settings_of(conn, project_id, area_id)
+        ballots = {ballot.number: ballot for ballot in ballots_of(conn, project_id, area_id)}
         progress = {number: progress_of(conn, ballot.id) for number, ballot in ballots.items()}
-        n_items = n_items_of(conn, project_id)
-        uploads = tuple(uploads_of(conn, project_id))
+        n_items = n_items_of(conn, project_id, area_id)
+        uploads = tuple(uploads_of(conn, project_id, area_id))
     if found is None or n_items < 2:
         return CollectView(found[1] if found else None, None, (), (), ())
     settings = found[1]

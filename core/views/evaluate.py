@@ -38,6 +38,11 @@ class EvaluateView:
     first_rank_share: float
 
     @property
+    def ranked_apart(self) -> bool:
+        """Each area has a ranking of its own: overall figures are means over areas."""
+        return bool(self.dataset.attrs.get("ranking") == "area")
+
+    @property
     def leaders(self) -> pd.DataFrame:
         """The rows with the highest ρ_w, over the items that all cover; none where it is undefined."""
         rows = (self.common if len(self.common) else self.overall).dropna(subset=["ρ_w"])

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import sqlalchemy as sa
+
 from ..store import Store
 from ..store.areas import areas_of, n_items_of
 from ..store.ballots import Ballot, ballots_of
 from ..store.library import embeddings_of
 from ..store.plans import settings_of
+from ..store.rankings import Ranking, rankings_of
 from ..store.simulated import has_simulated_votes
 from ..store.tallies import Progress, progress_of
 from .words import many
@@ -25,21 +28,67 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Standing:
+    """Where one ranking stands: over all areas, or of one area where each has its own."""
+
+    ranking: Ranking
+    n_items: int
+    n_planned: int | None
+    ballots: tuple[Ballot, ...]
+    progress: Progress | None
+
+    @property
+    def n_closed(self) -> int:
+        return sum(not ballot.is_open for ballot in self.ballots)
+
+    @property
+    def is_open(self) -> bool:
+        """It has an open ballot."""
+        return bool(self.ballots) and self.ballots[-1].is_open
+
+    @property
+    def is_final(self) -> bool:
+        """All its ballots are closed."""
+        return self.n_planned is not None and self.n_closed >= self.n_planned
+
+    @property
+    def waits_for_draw(self) -> bool:
+        """Its next ballot can be drawn."""
+        return self.n_planned is not None and not self.is_open and len(self.ballots) < self.n_planned
+
+    @property
+    def said(self) -> str:
+        """Its state in a few words."""
+        if self.n_planned is None:
+            return "no plan yet"
+        if not self.ballots:
+            return f"{many(self.n_planned, 'ballot')} planned"
+        last = f"ballot {self.ballots[-1].number} of {self.n_planned}"
+        if self.is_open and self.progress is not None:
+            return f"{last} open, {self.progress.share:.0%} voted"
+        return "all ballots closed" if self.is_final else f"{last} closed"
+
+
+@dataclass(frozen=True)
 class Overview:
-    """Counts of the project, its steps, and what to do next (page key, label, why)."""
+    """Counts of the project, its rankings, its steps, and what to do next (page key, label, area)."""
 
     n_embeddings: int
     n_areas: int
     n_tokens: int
     n_items: int
-    ballots: tuple[Ballot, ...]
-    n_planned: int | None
-    progress: Progress | None
+    standings: tuple[Standing, ...]
     simulated: bool
     steps: tuple[Step, ...]
     headline: str
     next_page: str
     next_label: str
+    next_area: int | None
+
+    @property
+    def ballots(self) -> tuple[Ballot, ...]:
+        """The ballots of all rankings."""
+        return tuple(ballot for standing in self.standings for ballot in standing.ballots)
 
 
 def load(store: Store, project_id: str) -> Overview:
@@ -47,61 +96,85 @@ def load(store: Store, project_id: str) -> Overview:
     with store.read() as conn:
         areas = areas_of(conn, project_id)
         simulated = has_simulated_votes(conn, project_id)
-        embeddings = embeddings_of(conn, project_id)
+        n_embeddings = len(embeddings_of(conn, project_id))
         n_items = n_items_of(conn, project_id)
-        found = settings_of(conn, project_id)
-        ballots = ballots_of(conn, project_id)
-        progress = progress_of(conn, ballots[-1].id) if ballots else None
-    n_planned = found[1].n_ballots if found else None
+        standings = standings_of(conn, project_id)
     n_tokens = sum(len(area.tokens) for area in areas)
-    headline, page, label = next_step(n_items, n_planned, ballots, progress, len(embeddings))
-    n_closed = sum(not ballot.is_open for ballot in ballots)
+    first = next((s for s in standings if not s.is_final), standings[0] if standings else None)
+    headline, page, label = next_step(first, n_items, n_embeddings)
+    if first is not None and first.ranking.area and page in ("plan", "collect"):
+        headline = f"{first.ranking.area}: {headline[0].lower()}{headline[1:]}"
+        label = f"{label} ({first.ranking.area})"
+    n_closed = sum(standing.n_closed for standing in standings)
+    done = bool(standings) and all(standing.is_final for standing in standings)
     steps = (
-        Step("embeddings", "Embeddings", many(len(embeddings), "embedding"), bool(embeddings)),
+        Step("embeddings", "Embeddings", many(n_embeddings, "embedding"), n_embeddings > 0),
         Step(
             "tokens",
             "Tokens",
             f"{many(len(areas), 'area')}, {many(n_tokens, 'token')}, {many(n_items, 'item')}",
             n_items > 1,
         ),
-        Step("plan", "Plan", many(n_planned, "ballot") if n_planned else "not saved yet", n_planned is not None),
-        Step("collect", "Collect", _collected(ballots, n_planned), n_planned is not None and n_closed == n_planned),
-        Step("scores", "Scores", _scored(n_closed, ballots), n_closed > 0),
+        Step("plan", "Plan", _planned(standings), bool(standings) and all(s.n_planned for s in standings)),
+        Step("collect", "Collect", _collected(standings), done),
+        Step("scores", "Scores", _scored(n_closed, standings), n_closed > 0),
         Step(
             "evaluate",
             "Evaluate",
-            "ready" if n_closed and embeddings else "needs scores and an embedding",
-            n_closed > 0 and bool(embeddings),
+            "ready" if n_closed and n_embeddings else "needs scores and an embedding",
+            n_closed > 0 and n_embeddings > 0,
         ),
         Step("export", "Export", "ready" if n_closed else "needs scores", n_closed > 0),
     )
     return Overview(
-        len(embeddings),
+        n_embeddings,
         len(areas),
         n_tokens,
         n_items,
-        tuple(ballots),
-        n_planned,
-        progress,
+        tuple(standings),
         simulated,
         steps,
         headline,
         page,
         label,
+        first.ranking.area_id if first is not None else None,
     )
 
 
-def next_step(
-    n_items: int, n_planned: int | None, ballots: list[Ballot], progress: Progress | None, n_embeddings: int
-) -> tuple[str, str, str]:
-    """One sentence on where the project stands, and the next step's page and label."""
-    if n_items < 2:
+def load_standings(store: Store, project_id: str) -> tuple[Standing, ...]:
+    """Where each ranking of a project stands."""
+    with store.read() as conn:
+        return tuple(standings_of(conn, project_id))
+
+
+def standings_of(conn: sa.Connection, project_id: str) -> list[Standing]:
+    """Where each ranking of a project stands."""
+    standings = []
+    for ranking in rankings_of(conn, project_id):
+        found = settings_of(conn, project_id, ranking.area_id)
+        ballots = ballots_of(conn, project_id, ranking.area_id)
+        standings.append(
+            Standing(
+                ranking,
+                n_items_of(conn, project_id, ranking.area_id),
+                found[1].n_ballots if found else None,
+                tuple(ballots),
+                progress_of(conn, ballots[-1].id) if ballots else None,
+            )
+        )
+    return standings
+
+
+def next_step(standing: Standing | None, n_items: int, n_embeddings: int) -> tuple[str, str, str]:
+    """One sentence on where a project stands by one of its rankings, and the next step's page and label."""
+    if standing is None or n_items < 2:
         return "The project needs two items at least.", "tokens", "Add token lists"
+    n_planned = standing.n_planned
     if n_planned is None:
-        return f"{many(n_items, 'item')} wait for a plan.", "plan", "Make the plan"
-    if not ballots:
+        return f"{many(standing.n_items, 'item')} wait for a plan.", "plan", "Make the plan"
+    if not standing.ballots:
         return f"The plan has {many(n_planned, 'ballot')}, none is drawn.", "collect", "Draw ballot 1"
-    last = ballots[-1]
+    last, progress = standing.ballots[-1], standing.progress
     if last.is_open and progress is not None:
         sentence = (
             f"Ballot {last.number} of {n_planned} is open: "
@@ -115,14 +188,25 @@ def next_step(
     return "All ballots are closed: the scores are final.", "evaluate", "See how the embeddings do"
 
 
-def _collected(ballots: list[Ballot], n_planned: int | None) -> str:
-    if not ballots:
+def _planned(standings: list[Standing]) -> str:
+    planned = [standing.n_planned for standing in standings if standing.n_planned]
+    if not planned:
+        return "not saved yet"
+    if len(standings) == 1:
+        return many(planned[0], "ballot")
+    return f"{len(planned)} of {many(len(standings), 'area')} planned"
+
+
+def _collected(standings: list[Standing]) -> str:
+    if not any(standing.ballots for standing in standings):
         return "no ballot drawn"
-    of = f" of {n_planned}" if n_planned else ""
-    return f"ballot {ballots[-1].number}{of} {'open' if ballots[-1].is_open else 'closed'}"
+    if len(standings) == 1:
+        return standings[0].said
+    n_open, n_final = sum(s.is_open for s in standings), sum(s.is_final for s in standings)
+    return f"{many(n_open, 'ballot')} open; {n_final} of {many(len(standings), 'area')} finished"
 
 
-def _scored(n_closed: int, ballots: list[Ballot]) -> str:
+def _scored(n_closed: int, standings: list[Standing]) -> str:
     if n_closed:
         return f"from {many(n_closed, 'closed ballot')}"
-    return "provisional, from the open ballot" if ballots else "none yet"
+    return "provisional, from the open ballot" if any(s.ballots for s in standings) else "none yet"

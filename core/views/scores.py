@@ -34,6 +34,12 @@ class ScoresView:
     interval_note: str | None
 
     @property
+    def area_part(self) -> str:
+        """What the name of its files has more than the project's: the area's, where it has a ranking of its own."""
+        areas = self.dataset.attrs.get("areas", ())
+        return "-" + _slug(areas[0]["area"], "area") if len(areas) == 1 else ""
+
+    @property
     def provisional(self) -> bool:
         return bool(self.dataset.attrs["provisional"])
 
@@ -42,13 +48,13 @@ class ScoresView:
         return sum(not ballot.is_open for ballot in self.ballots)
 
 
-def load(store: Store, project_id: str) -> ScoresView:
-    """The scores view of a project."""
+def load(store: Store, project_id: str, area_id: int | None = None) -> ScoresView:
+    """The scores view of a ranking."""
     with store.read() as conn:
-        ballots = ballots_of(conn, project_id)
-        dataset = dataset_of(conn, project_id)
-        scores = ballot_scores_of(conn, project_id)
-        items = items_of(conn, project_id)
+        ballots = ballots_of(conn, project_id, area_id)
+        dataset = dataset_of(conn, project_id, area_id)
+        scores = ballot_scores_of(conn, project_id, area_id)
+        items = items_of(conn, project_id, area_id=area_id)
     by_ballot = _by_ballot(scores, items, dataset, [b.number for b in ballots if not b.is_open])
     rescalings = tuple(_rescaling(by_ballot, ballot) for ballot in ballots if ballot.number > 1 and not ballot.is_open)
     closed = [ballot for ballot in ballots if not ballot.is_open]
@@ -62,9 +68,13 @@ def file_stem(about: dict) -> str:
     >>> file_stem({"project": "Jobs & skills", "provisional": True, "simulated_votes": True})
     'jobs-skills-provisional-simulated'
     """
-    slug = re.sub(r"[^a-z0-9]+", "-", str(about["project"]).casefold()).strip("-") or "dataset"
+    slug = _slug(about["project"], "dataset")
     marks = {"provisional": about["provisional"], "simulated": about["simulated_votes"]}
     return "-".join([slug, *(name for name, is_so in marks.items() if is_so)])
+
+
+def _slug(text: str, otherwise: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", str(text).casefold()).strip("-") or otherwise
 
 
 def pair_label(frame: pd.DataFrame) -> pd.Series:
