@@ -43,7 +43,7 @@ from core.store.uploads import read_uploads, withdraw_upload
 from core.store.votes import accept_upload, preview_upload
 
 FOUR = replace(PLAN, n_ballots=4)
-TABLES = [table.name for table in t.metadata.sorted_tables if table.name != "job"]
+TABLES = [table.name for table in t.metadata.sorted_tables if table.name not in ("job", "simulation")]
 INFO = EmbeddingInfo("text", n_words=3, dimensions=2, sha256="e" * 64, source="x.vec", n_bytes=9)
 
 
@@ -86,6 +86,9 @@ def made(tmp_path_factory):
     """The campaign in its workspace, and its zip. Tests copy the workspace before they change it."""
     store = open_store(tmp_path_factory.mktemp("made") / "workspace")
     project_id = make_campaign(store)
+    with store.write() as conn:
+        content = {"sha256": "a" * 64, "content": "{}", "at": "2026-01-05T10:00:00+00:00"}
+        conn.execute(sa.insert(t.registration).values(project_id=project_id, **content))
     yield store, project_id, export_project(store, project_id)
     store.engine.dispose()
 

@@ -107,7 +107,7 @@ def delete_project(store: Store, project_id: str, typed_name: str) -> Path:
         contents = _contents(store, conn, project_id)
         backup = _back_up(store, contents)
         for table in reversed(t.metadata.sorted_tables):
-            if table is not t.embedding:
+            if table not in (t.embedding, t.simulation):
                 conn.execute(sa.delete(table).where(belongs_to(table, project_id)))
     with store.write() as conn:  # under the lock, so that no upload of the same file comes between
         for digest in set(contents.uploads) - _kept(conn):

@@ -19,6 +19,8 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import sqlalchemy as sa
+
 from .. import __version__
 from ..errors import InputError, Issue
 from . import schema as t
@@ -30,7 +32,7 @@ MAX_BYTES = 2**30  # of the zip, and of all that is packed in it
 MAX_MANIFEST = 2**24
 # In an order in which rows come after those that they point to. Jobs are this machine's business.
 SCHEMAS = tuple(f"{number:04d}" for number in range(1, int(HEAD) + 1))  # whose exports can be read
-TABLES = tuple(table for table in t.metadata.sorted_tables if table is not t.job)
+TABLES = tuple(table for table in t.metadata.sorted_tables if table not in (t.job, t.simulation))
 
 _MANIFEST = "manifest.json"
 _NAME = re.compile(r"tables/[a-z_]+\.csv|uploads/[0-9a-f]{64}")
@@ -46,6 +48,11 @@ _DAMAGED = (
     OSError,
     ValueError,
 )
+
+
+def is_of(table: sa.Table, schema: str) -> bool:
+    """Whether a schema has the table."""
+    return bool(table.info.get("since", "") <= schema)
 
 
 @dataclass(frozen=True)
@@ -185,7 +192,7 @@ class _Manifest:
 
 def _compare_names(found: set[str], manifest: _Manifest) -> None:
     """Raise `InputError` unless the members are those of the manifest, with all tables and no other one."""
-    tables = {f"tables/{table.name}.csv" for table in TABLES}
+    tables = {f"tables/{table.name}.csv" for table in TABLES if is_of(table, manifest.schema)}
     issues = [Issue("is missing", column=name) for name in sorted((tables | set(manifest.members)) - found)]
     issues += [Issue("stands not in the manifest", column=name) for name in sorted(found - set(manifest.members))]
     strange = {name for name in found if name.startswith("tables/")} - tables
@@ -207,6 +214,8 @@ def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, manifest: _Manifes
 
 def _table(name: str, members: Mapping[str, bytes], manifest: _Manifest) -> Rows:
     where = f"tables/{name}.csv"
+    if not is_of(t.metadata.tables[name], manifest.schema):
+        return []
     rows = read_table(t.metadata.tables[name], members[where], where, manifest.schema)
     if len(rows) != manifest.rows.get(name):
         raise InputError(f"{where} has {len(rows):,} rows; the manifest says {manifest.rows.get(name)}. {FETCH_AGAIN}")

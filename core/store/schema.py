@@ -212,6 +212,7 @@ ballot = Table(
     _text("closed_at", nullable=True),
     _since("0002", _to("area", nullable=True)),  # as in its plan
     _since("0002", Column("progress", JSON)),  # written by each command that changes its votes; NULL: count anew
+    _since("0003", Column("fit", JSON)),  # protocol runoff: what the estimator says of itself at closing
     UniqueConstraint("project_id", "area_id", "number"),
     CheckConstraint("state IN ('open', 'closed')", name="state"),
 )
@@ -237,6 +238,8 @@ ballot_item = Table(
     Column("count", Integer),
     Column("lower", Float),  # 90 % interval of the mean, voters resampled; NULL where there is none
     Column("upper", Float),
+    # Protocol runoff: θ with its standard error, the expected Borda score that follows, and a 90 % interval of the rank
+    *(_since("0003", Column(name, Float)) for name in ("theta", "error", "score", "rank_lower", "rank_upper")),
     sqlite_with_rowid=False,
 )
 
@@ -344,6 +347,28 @@ judgement = Table(
     Index("ix_judgement_question_id_status", "question_id", "status"),
     CheckConstraint("status IN ('counted', 'unknown', 'rejected', 'repeat', 'withdrawn')", name="status"),
     CheckConstraint("source IN ('person', 'simulated')", name="source"),
+)
+
+# A plan with its seeds and rules as it was frozen before ballot 1, to be shown later.
+registration = Table(
+    "registration",
+    metadata,
+    _id(),
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False, index=True),
+    _text("sha256"),
+    _text("content"),
+    _text("at"),
+    info={"since": "0003"},
+)
+
+# What simulated campaigns gave, by a hash of all that they depend on: no project's own, and made again when it is gone.
+simulation = Table(
+    "simulation",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("params", JSON, nullable=False),
+    Column("result", JSON, nullable=False),
+    _text("at"),
 )
 
 job = Table(
