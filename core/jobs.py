@@ -7,7 +7,6 @@ the transaction that ends it. Cancelling ends the process. Jobs whose process is
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import shutil
 import signal
@@ -15,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,13 +23,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from .embeddings import import_embedding
 from .errors import RunoffError, StoreError
 from .store import Store, open_store
 from .store import schema as t
-from .store.command import command
 from .store.engine import now
-from .store.library import adopt_import, link_embedding, record_import
 
 REPORT_SECONDS = 0.5
 BEAT_SECONDS = 5.0
@@ -40,6 +36,7 @@ STOPPED = "The program stopped while this was running. Start it again; runoff.lo
 LEFT_SECONDS = 24 * 3600.0
 ORPHAN_SECONDS = 600.0
 ENDED = ("done", "failed", "cancelled")
+KINDS = ("import_embedding",)  # what `work` can do
 
 
 @dataclass(frozen=True)
@@ -213,10 +210,11 @@ def _clean_up(store: Store, job: Job) -> None:
     """Remove what a job that didn't end well left in `incoming/`."""
     shutil.rmtree(store.incoming / f"job-{job.id}.part", ignore_errors=True)
     shutil.rmtree(store.incoming / f"job-{job.id}", ignore_errors=True)
-    _remove_upload(store, job.params)
+    remove_upload(store, job.params)
 
 
-def _remove_upload(store: Store, params: dict) -> None:
+def remove_upload(store: Store, params: dict) -> None:
+    """Remove the file that was uploaded for a job."""
     path = Path(params.get("path", ""))
     if params.get("uploaded") and path.parent == store.incoming:
         path.unlink(missing_ok=True)
@@ -303,6 +301,8 @@ class Reporter:
 
 def run(job_id: str) -> None:
     """Carry out a job in this process: what `python -m core job ID` does."""
+    from .work import WORK  # here, not above: watching a job needs none of it
+
     store = open_store()
     job = read_job(store, job_id)
     if job.state != "queued":
@@ -315,7 +315,7 @@ def run(job_id: str) -> None:
         )
     try:
         with _heartbeat(store, job_id):
-            KINDS[job.kind](store, job, Reporter(store, job_id))
+            WORK[job.kind](store, job, Reporter(store, job_id))
     except RunoffError as error:
         _finish(store, job_id, state="failed", error=str(error))
         _clean_up(store, job)
@@ -329,42 +329,11 @@ def run(job_id: str) -> None:
         _clean_up(store, job)
 
 
-def _import_embedding(store: Store, job: Job, report: Reporter) -> None:
-    source = Path(job.params["path"])
-    work = store.incoming / f"job-{job.id}"
-    shown = job.params.get("shown", str(source))
-    info = import_embedding(
-        source,
-        work,
-        progress=lambda done, total: report(done, total, "bytes read"),
-        name=re.split(r"[/\\]", shown)[-1],
-        trusted=bool(job.params.get("trusted", False)),
-        encoding=job.params.get("encoding") or "utf-8",
-        vocabulary=job.params.get("vocabulary") or None,
-    )
-    embedding_id = adopt_import(store, work, info.identity)
-    name = job.params.get("name") or source.stem
-    result = {"embedding_id": embedding_id, "n_words": info.n_words, "dimensions": info.dimensions}
-    if job.project_id is None:
-        with store.write() as conn:
-            record_import(conn, embedding_id, name=name, source=shown, info=info)
-            _mark_done(conn, job.id, result)
-    else:
-        with command(store, job.project_id, "import embedding") as change:
-            change.detail = {"embedding": embedding_id, "name": name, "source": shown}
-            record_import(change.conn, embedding_id, name=name, source=shown, info=info)
-            result["name"] = link_embedding(change.conn, job.project_id, embedding_id, name)
-            _mark_done(change.conn, job.id, result)
-    _remove_upload(store, job.params)
-
-
-def _mark_done(conn: sa.Connection, job_id: str, result: dict) -> None:
+def mark_done(conn: sa.Connection, job_id: str, result: dict) -> None:
+    """Mark a running job as done, in the transaction that writes what it made; `StoreError` if it was cancelled."""
     values = {"state": "done", "result": result, "ended_at": now(), "message": "Done."}
     ended = conn.execute(
         sa.update(t.job).where(t.job.c.id == job_id, t.job.c.state == "running").values(**values, done=t.job.c.total)
     )
     if ended.rowcount == 0:
         raise StoreError("The job was cancelled.")
-
-
-KINDS: dict[str, Callable[[Store, Job, Reporter], None]] = {"import_embedding": _import_embedding}
