@@ -8,16 +8,16 @@ that every command starts fast.
 from __future__ import annotations
 
 import io
-import json
-import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from . import __version__
+from .cli.shared import appearances_of, text_table, with_json, write_json
+from .cli.simulate import simulate_command
 from .errors import InputError, RunoffError
 
 if TYPE_CHECKING:
@@ -29,48 +29,13 @@ _METRICS = ("rho_w", "tau_w", "rho", "tau")
 _LABELS = ("ρ_w", "τ_w", "ρ", "τ")
 
 
-def _with_json(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option("--json", "as_json", is_flag=True, help="Write one JSON object and nothing else.")(command)
-
-
-def _plain(value: Any) -> Any:
-    """`value` as JSON can hold it: NaN and infinities become null."""
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value
-
-
-def _write_json(value: dict[str, Any]) -> None:
-    click.echo(json.dumps(_plain(value), ensure_ascii=False, allow_nan=False))
-
-
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Columns padded to equal width, the first to the left and the others to the right."""
-    cells = [list(header), *map(list, rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return "\n".join(
-        "  ".join(c.rjust(w) if i else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))).rstrip()
-        for row in cells
-    )
-
-
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="runoff")
 def cli() -> None:
     """Datasets of word-pair relatedness from pairwise votes, and embeddings ranked with them."""
 
 
-def _appearances(text: str) -> int | tuple[int, ...]:
-    """M as the command line has it: one whole number, or one a ballot with commas between."""
-    try:
-        numbers = tuple(int(part) for part in text.split(","))
-    except ValueError as error:
-        raise InputError(f"--appearances is a whole number or one a ballot, as 20,20,40; found {text!r}.") from error
-    return numbers[0] if len(numbers) == 1 else numbers
+cli.add_command(simulate_command)
 
 
 @cli.command("plan")
@@ -78,14 +43,14 @@ def _appearances(text: str) -> int | tuple[int, ...]:
 @click.option("--ballots", "n_ballots", type=int, required=True, help="Number of ballots.")
 @click.option("--keep", type=float, required=True, help="Fraction of the items that goes on to the next ballot, α.")
 @click.option("--appearances", required=True, help="Appearances of an item in a ballot, M; or one a ballot: 20,20,40.")
-@_with_json
+@with_json
 def plan_command(n_items: int, n_ballots: int, keep: float, appearances: str, as_json: bool) -> None:
     """What a campaign costs in comparisons, and what is unwise about its plan."""
     from .plan import Plan
 
-    plan = Plan(n_items, n_ballots, keep, _appearances(appearances))
+    plan = Plan(n_items, n_ballots, keep, appearances_of(appearances))
     if as_json:
-        _write_json(_plan_json(plan))
+        write_json(_plan_json(plan))
     else:
         click.echo(_plan_text(plan))
 
@@ -110,7 +75,7 @@ def _plan_json(plan: Plan) -> dict[str, Any]:
 def _plan_text(plan: Plan) -> str:
     rows = zip(range(1, plan.n_ballots + 1), plan.sizes, plan.comparisons, strict=True)
     parts = [
-        _table(("ballot", "items", "comparisons"), ([str(k), f"{n:,}", f"{c:,}"] for k, n, c in rows)),
+        text_table(("ballot", "items", "comparisons"), ([str(k), f"{n:,}", f"{c:,}"] for k, n, c in rows)),
         f"{plan.n_comparisons:,} comparisons in all; an item that stays to the end appears {plan.top_appearances} "
         f"times, and would {plan.uniform_appearances:.1f} times if all items were treated alike.",
         *(f"Warning: {problem.message}" for problem in plan.problems()),
@@ -127,7 +92,7 @@ def _plan_text(plan: Plan) -> str:
     type=click.Choice(["relatedness", "similarity"]),
     help="relatedness ranks by |cos|, similarity by cos; default: what the dataset says, else relatedness.",
 )
-@_with_json
+@with_json
 @click.option("--trust", is_flag=True, help="Open gensim's own files, which are pickles and could run a program.")
 @click.option("--encoding", default="utf-8", show_default=True, help="Of the words in the models, such as latin-1.")
 @click.option("--vocabulary", type=click.Path(), help="The list of words of a NumPy array; else one beside it.")
@@ -151,7 +116,7 @@ def evaluate_command(
     loaded = (load(model, tokens=tokens, trusted=trust, encoding=encoding, vocabulary=vocabulary) for model in models)
     comparison = compare(table, _with_options(loaded), n0=n0, notion=notion)
     if as_json:
-        _write_json({"dataset": dataset, "notes": notes, **_evaluation_json(models, comparison)})
+        write_json({"dataset": dataset, "notes": notes, **_evaluation_json(models, comparison)})
     else:
         click.echo("\n\n".join([_evaluation_text(models, comparison), *(f"{dataset}: {note}" for note in notes)]))
 
@@ -221,15 +186,15 @@ def _evaluation_text(models: Sequence[str], comparison: Comparison) -> str:
     named = list(zip(models, comparison.evaluations, strict=True))
     parts = [
         f"Ranked by {'|cos|' if first.notion == 'relatedness' else 'cos'} ({first.notion}), n₀ = {first.n0:g}",
-        _table(header, (_row(model, e.overall) for model, e in named)),
+        text_table(header, (_row(model, e.overall) for model, e in named)),
     ]
     if not comparison.is_even:
         rows = (_row(model, result) for model, result in zip(models, comparison.common, strict=True))
         parts.append("The models cover different items: compare them over the items that all of them cover.")
-        parts.append(_table(header, rows))
+        parts.append(text_table(header, rows))
     if len(first.areas) > 1:
         rows = (_row(f"{model}, {area}", result) for model, e in named for area, result in e.areas.items())
-        parts.append(_table(header, rows))
+        parts.append(text_table(header, rows))
     parts += [f"{model}: {remark}" for model, evaluation in named for remark in _remarks(evaluation)]
     return "\n\n".join(parts)
 
@@ -248,19 +213,19 @@ def _some(tokens: Iterable[str], n: int = 10) -> str:
 
 @cli.command("job")
 @click.argument("job_id", metavar="ID")
-@_with_json
+@with_json
 def job_command(job_id: str, as_json: bool) -> None:
     """Run a job of the workspace; the application starts this by itself."""
     from .jobs import run
 
     run(job_id)
     if as_json:
-        _write_json({"job": job_id})
+        write_json({"job": job_id})
 
 
 def _fail(message: str, as_json: bool) -> NoReturn:
     if as_json:
-        _write_json({"error": message})
+        write_json({"error": message})
     else:
         click.echo(f"Error: {message}", err=True)
     sys.exit(2)

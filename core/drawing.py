@@ -10,6 +10,8 @@ moderate degree, J. Algorithms 11 (switches).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
@@ -22,14 +24,17 @@ MIX_ABOVE = 0.02  # share of faulty edges in the first pairing above which the g
 MIX_ROUNDS = 6
 FEW_EDGES, TRIES = 10_000, 20  # small graphs: pairings tried for one without a fault
 PATIENCE = 60  # rounds without a repair after which the pairing starts anew
+Draw = Callable[[Ints, np.random.Generator], Ints]
 
 
-def regular_pairs(n: int, n_edges: int, rng: np.random.Generator) -> Ints:
+def regular_pairs(n: int, n_edges: int, rng: np.random.Generator, *, graph: Draw | None = None) -> Ints:
     """Random pairs of n vertices, all degrees equal within one, counts of any two pairs equal within one.
 
     Shape (n_edges, 2), neither rows nor ends in a meaningful order. The vertices of the higher degree are
-    drawn at random; so is everything else. n ≥ 2.
+    drawn at random; so is everything else. n ≥ 2. `graph` draws a graph with given degrees: `simple_graph` or
+    another with the same promise.
     """
+    draw = graph or simple_graph
     all_pairs = n * (n - 1) // 2
     rounds, rest = divmod(n_edges, all_pairs)
     degree, extra = divmod(2 * rest, n)
@@ -37,10 +42,10 @@ def regular_pairs(n: int, n_edges: int, rng: np.random.Generator) -> Ints:
     degrees[rng.permutation(n)[:extra]] += 1
     if 2 * rest > all_pairs:
         # More than half of all pairs: draw the pairs that stay away.
-        left_out = _keys(simple_graph(n - 1 - degrees, rng), n)
+        left_out = _keys(draw(n - 1 - degrees, rng), n)
         part = _complement(left_out, n)
     else:
-        part = simple_graph(degrees, rng)
+        part = draw(degrees, rng)
     if not rounds:
         return part
     whole = np.stack(np.triu_indices(n, 1), axis=1)

@@ -3,7 +3,8 @@
 Voter v holds of item i the opinion o = F(z + σ*·(1 − z²)·η), with z the underlying similarity, σ* the
 voter's nonconformity, η ~ N(0, 1) drawn once for each voter and item and kept for the whole campaign,
 and F the cut to [−1, 1]; asked for relatedness, |o|. The voter prefers the item of the higher opinion,
-but with probability ε names the other. Equal opinions are a tie, and oversight doesn't touch ties.
+but with probability ε names the other. Equal opinions are a tie, and oversight doesn't touch ties. Who the
+voters are, and the kinds that don't go by their opinions, stands in `panel`.
 
 Reference: Lombardo et al. (2020), EMNLP, Eq. 11 and section 4.1.
 """
@@ -11,57 +12,28 @@ Reference: Lombardo et al. (2020), EMNLP, Eq. 11 and section 4.1.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .errors import InputError
+from .panel import Floats, Ints, Kind, Panel, Voters, draw_panel
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+__all__ = [
+    "Kind",
+    "Panel",
+    "Voters",
+    "answer",
+    "decide",
+    "draw_panel",
+    "exponential",
+    "opinions",
+    "opinions_asked",
+    "overrule",
+    "power_law",
+]
 
 CELLS = 4_000_000  # opinions held in memory at once while votes are answered
-
-
-@dataclass(frozen=True)
-class Panel:
-    """A population of voters; the two ranges are those of uniform distributions.
-
-    n_voters : at least 1; nonconformity : range of σ*, from 0 on; oversight : range of ε, within [0, 1].
-    Raises `InputError` where that does not hold.
-    """
-
-    n_voters: int = 100
-    nonconformity: tuple[float, float] = (0.02, 0.2)
-    oversight: tuple[float, float] = (0.005, 0.05)
-
-    def __post_init__(self) -> None:
-        if self.n_voters < 1:
-            raise InputError(f"A panel needs at least one voter, found {self.n_voters}.")
-        (low, high), (least, most) = self.nonconformity, self.oversight
-        if not 0 <= low <= high < np.inf:
-            raise InputError(f"The range of nonconformity must rise from 0 on, found {low} to {high}.")
-        if not 0 <= least <= most <= 1:
-            raise InputError(f"The range of oversight must rise within [0, 1], found {least} to {most}.")
-
-
-@dataclass(frozen=True)
-class Voters:
-    """The voters of one simulation: σ* and ε of each, shape (n_voters,)."""
-
-    nonconformity: Floats
-    oversight: Floats
-
-    def __len__(self) -> int:
-        return len(self.nonconformity)
-
-
-def draw_panel(panel: Panel, rng: np.random.Generator) -> Voters:
-    """Draw σ* and ε of each voter uniformly from the panel's ranges."""
-    return Voters(
-        rng.uniform(*panel.nonconformity, size=panel.n_voters), rng.uniform(*panel.oversight, size=panel.n_voters)
-    )
 
 
 def opinions(
@@ -71,6 +43,7 @@ def opinions(
     seed: int,
     notion: str = "relatedness",
     which: ArrayLike | None = None,
+    amplitude: ArrayLike | None = None,
 ) -> Floats:
     """What each voter thinks of each item: o = F(z + σ*·(1 − z²)·η) (Eq. 11), for relatedness |o|.
 
@@ -84,14 +57,15 @@ def opinions(
     seed : of the campaign, from 0 on.
     notion : "relatedness" or "similarity".
     which : the voters wanted, numbers from 0; default all.
+    amplitude : what σ* is multiplied by for each item, shape (n_items,); default 1 − z².
 
     Returns shape (n voters wanted, n_items), in [0, 1] for relatedness and [−1, 1] for similarity.
     Raises `InputError` for a z outside [−1, 1], another notion, or a negative seed.
     """
-    z = _checked_similarity(similarity)
+    z = checked_similarity(similarity)
     _check(notion, seed)
     numbers = np.arange(len(voters)) if which is None else _numbers(which, len(voters), "which")
-    spread = 1.0 - z * z
+    spread = 1.0 - z * z if amplitude is None else np.asarray(amplitude, dtype=np.float64)
     result = np.empty((len(numbers), len(z)))
     for row, number in zip(result, numbers.tolist(), strict=True):
         np.random.default_rng((seed, number)).standard_normal(out=row)
@@ -117,6 +91,30 @@ def decide(
     return 0.5 + 0.5 * np.sign(difference) * slip
 
 
+def overrule(
+    outcome: Floats, voter: Ints, voters: Voters, rng: np.random.Generator, *, flipped: ArrayLike | None = None
+) -> Floats:
+    """Votes of the voters who don't go by their opinions put in place of `outcome`; see `panel` for the kinds.
+
+    outcome : as `decide` returns it, shape (n,); voter : who answers, numbers below len(voters), shape (n,).
+    flipped : where the first item is shown on the right, shape (n,); default nowhere. Only always-left voters look.
+
+    A panel of ordinary voters uses no random number, any other two for each vote.
+
+    >>> lefties = Voters([0.1], [0.0], [Kind.ALWAYS_LEFT])
+    >>> overrule(np.array([0.5, 0.5]), np.array([0, 0]), lefties, np.random.default_rng(1), flipped=[False, True])
+    array([1., 0.])
+    """
+    if voters.kind is None:
+        return outcome
+    kind = voters.kind[voter]
+    clicked = np.where(rng.random(len(outcome)) < 0.5, 1.0, 0.0)
+    looks_away = (kind == Kind.INATTENTIVE) & (rng.random(len(outcome)) < voters.inattention)
+    left = 1.0 if flipped is None else np.where(flipped, 0.0, 1.0)
+    result = np.where((kind == Kind.RANDOM_CLICKER) | looks_away, clicked, outcome)
+    return np.where(kind == Kind.ALWAYS_LEFT, left, result)
+
+
 def answer(
     similarity: ArrayLike,
     first: ArrayLike,
@@ -127,24 +125,46 @@ def answer(
     seed: int,
     rng: np.random.Generator,
     notion: str = "relatedness",
+    flipped: ArrayLike | None = None,
 ) -> Floats:
-    """The outcome of each comparison as its voter answers it: `opinions`, then `decide`.
+    """The outcome of each comparison as its voter answers it: `opinions`, then `decide`, then `overrule`.
 
     first, second : item positions, and voter : number of the voter asked, each of shape (n,).
-    Only voters who are asked are computed, some at a time, so that memory stays bounded.
-    Returns outcomes as `decide` does, shape (n,). Raises `InputError` as `opinions` does, and for
-    positions or voters that don't exist.
+    flipped : as in `overrule`.
+    Returns outcomes as `decide` does, shape (n,). Raises `InputError` as `opinions_asked` does.
     """
-    z = _checked_similarity(similarity)
+    held = opinions_asked(similarity, first, second, voter, voters, seed=seed, notion=notion)
+    asked = np.asarray(voter, dtype=np.int64)
+    outcome = decide(held[0], held[1], voters.oversight[asked], rng)
+    return overrule(outcome, asked, voters, rng, flipped=flipped)
+
+
+def opinions_asked(
+    similarity: ArrayLike,
+    first: ArrayLike,
+    second: ArrayLike,
+    voter: ArrayLike,
+    voters: Voters,
+    *,
+    seed: int,
+    notion: str = "relatedness",
+    amplitude: ArrayLike | None = None,
+) -> Floats:
+    """What the voter of each comparison thinks of its first and its second item, shape (2, n); see `opinions`.
+
+    Only voters who are asked are computed, some at a time, so that memory stays bounded.
+    Raises `InputError` as `opinions` does, and for positions or voters that don't exist.
+    """
+    z = checked_similarity(similarity)
     a, b = _numbers(first, len(z), "first"), _numbers(second, len(z), "second")
     asked = _numbers(voter, len(voters), "voter")
     if not len(a) == len(b) == len(asked):
         raise InputError(f"first, second and voter must be equally long, found {len(a)}, {len(b)} and {len(asked)}.")
     held = np.empty((2, len(asked)))
     for votes, rows, numbers in _blocks_of_voters(asked, max(1, CELLS // max(1, len(z)))):
-        block = opinions(z, voters, seed=seed, notion=notion, which=numbers)
+        block = opinions(z, voters, seed=seed, notion=notion, which=numbers, amplitude=amplitude)
         held[0, votes], held[1, votes] = block[rows, a[votes]], block[rows, b[votes]]
-    return decide(held[0], held[1], voters.oversight[asked], rng)
+    return held
 
 
 def _blocks_of_voters(asked: Ints, size: int) -> Iterator[tuple[Ints, Ints, Ints]]:
@@ -175,11 +195,12 @@ def power_law(n: int) -> Floats:
     return 2.0 / (1.0 + np.sqrt(np.arange(1, n + 1) / n)) - 1.0
 
 
-def _checked_similarity(similarity: ArrayLike) -> Floats:
+def checked_similarity(similarity: ArrayLike) -> Floats:
+    """z as an array in [−1, 1], or `InputError`. What oversteps 1 by float noise is cut."""
     z = np.asarray(similarity, dtype=np.float64)
     if z.ndim != 1:
         raise InputError(f"Similarities must be one row of numbers, found an array of shape {z.shape}.")
-    wrong = ~(np.abs(z) <= 1.0 + 1e-9)  # a cosine may overstep 1 by float noise; NaN is wrong too
+    wrong = ~(np.abs(z) <= 1.0 + 1e-9)  # NaN is wrong too
     if wrong.any():
         raise InputError(f"{int(wrong.sum())} similarities are not in [-1, 1], the first is {z[wrong][0]!r}.")
     return np.clip(z, -1.0, 1.0)

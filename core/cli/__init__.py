@@ -1,0 +1,1 @@
+"""Pieces of the command line; `core/__main__.py` puts them together."""

@@ -1,0 +1,52 @@
+"""What the commands share: the option `--json`, tables of text, options that need reading."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import click
+
+from ..errors import InputError
+
+
+def with_json(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the option `--json`, as `as_json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Write one JSON object and nothing else.")(command)
+
+
+def _plain(value: Any) -> Any:
+    """`value` as JSON can hold it: NaN and infinities become null."""
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value
+
+
+def write_json(value: dict[str, Any]) -> None:
+    """Write one JSON object in one line; NaN and infinities become null."""
+    click.echo(json.dumps(_plain(value), ensure_ascii=False, allow_nan=False))
+
+
+def text_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Columns padded to equal width, the first to the left and the others to the right."""
+    cells = [list(header), *map(list, rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join(
+        "  ".join(c.rjust(w) if i else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))).rstrip()
+        for row in cells
+    )
+
+
+def appearances_of(text: str) -> int | tuple[int, ...]:
+    """M as the command line has it: one whole number, or one a ballot with commas between."""
+    try:
+        numbers = tuple(int(part) for part in text.split(","))
+    except ValueError as error:
+        raise InputError(f"--appearances is a whole number or one a ballot, as 20,20,40; found {text!r}.") from error
+    return numbers[0] if len(numbers) == 1 else numbers

@@ -1,0 +1,168 @@
+"""A whole campaign on simulated voters, from the first ballot to the scores and their accuracy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import metrics
+from ..drawing import balanced_sides
+from ..errors import InputError
+from ..panel import PAPER_PANEL, Floats, Ints, Kind, Panel, Voters, draw_panel
+from ..plan import Plan
+from ..scores.borda import BallotScores
+from ..voters import CELLS, checked_similarity, opinions_asked, overrule
+from .conventions import Convention, convention_of, method_of
+from .methods import Ballot, Votes
+
+
+class Accuracy(NamedTuple):
+    """How near the ranking by scores is to the true one: ρ_w, τ_w, ρ, τ of `core.metrics`, each in [−1, 1]."""
+
+    rho_w: float
+    tau_w: float
+    rho: float
+    tau: float
+
+
+@dataclass(frozen=True, eq=False)
+class Campaign:
+    """What a simulated campaign came to.
+
+    scores : of all items, higher = more related, shape (n_items,); truth : what they should be ranked by, |z| for
+    relatedness and z for similarity, same shape.
+    held : the ballots in order, each with its votes and its scores.
+    """
+
+    protocol: str
+    convention: str
+    notion: str
+    scores: Floats
+    truth: Floats
+    held: tuple[Ballot, ...]
+
+    @property
+    def n_comparisons(self) -> int:
+        """Comparisons asked, one vote each, over all ballots."""
+        return sum(len(ballot.votes.first) for ballot in self.held)
+
+    @property
+    def ballots(self) -> tuple[BallotScores, ...]:
+        """Scores ballot by ballot: items, x, y, ȳ (`mean`) and slope b̂ of each; see `BallotScores`."""
+        return tuple(ballot.scores for ballot in self.held)
+
+    @property
+    def slopes(self) -> tuple[float, ...]:
+        """b̂ of each ballot; that of the first is 1."""
+        return tuple(ballot.slope for ballot in self.ballots)
+
+    def accuracy(self, n0: float = 2.0) -> Accuracy:
+        """ρ_w, τ_w, ρ, τ between the scores and the truth, by the rules of the campaign's convention.
+
+        Raises `UndefinedMetricError` where all scores, or all true values, are equal.
+        """
+        x, y = convention_of(self.convention).rankings(self.scores, self.truth, self.ballots[0].items)
+        return Accuracy(
+            metrics.weighted_spearman(x, y, n0=n0),
+            metrics.weighted_kendall(x, y, n0=n0),
+            metrics.spearman(x, y),
+            metrics.kendall(x, y),
+        )
+
+
+def simulate_campaign(
+    similarity: ArrayLike,
+    plan: Plan,
+    *,
+    protocol: str,
+    rng: np.random.Generator,
+    panel: Panel | Voters = PAPER_PANEL,
+    convention: str = "paper",
+    notion: str = "relatedness",
+) -> Campaign:
+    """Simulate a campaign: ballots are drawn, a panel's voters answer, the best items go on.
+
+    The voters and their opinions are drawn first, so that generators of the same seed give every protocol the same
+    voters with the same opinions.
+
+    Parameters
+    ----------
+    similarity : the underlying z of the items, in [−1, 1], shape (plan.n_items,).
+    protocol : "uniform", "paper", or another of `conventions`.
+    rng : source of everything random.
+    panel : the population voters are drawn from, or the voters themselves.
+    convention : "paper", or "released" for that of the authors' code (docs/method.md).
+    notion : "relatedness" or "similarity".
+
+    Raises `InputError` for values that don't fit.
+
+    >>> from core.voters import exponential
+    >>> campaign = simulate_campaign(
+    ...     exponential(40), Plan(40, 3, 0.5, 10), protocol="paper", rng=np.random.default_rng(1)
+    ... )
+    >>> campaign.n_comparisons, [len(ballot.items) for ballot in campaign.ballots]
+    (350, [40, 20, 10])
+    """
+    z, rules = checked_similarity(similarity), convention_of(convention)
+    method = method_of(rules, protocol)
+    if len(z) != plan.n_items:
+        raise InputError(f"The plan is for {plan.n_items} items, and there are {len(z)} similarities.")
+    if notion not in ("relatedness", "similarity"):
+        raise InputError(f'The notion must be "relatedness" or "similarity", found {notion!r}.')
+    voters = draw_panel(panel, rng) if isinstance(panel, Panel) else panel
+    crowd = Crowd(z, voters, notion, rules, rng)
+    held: list[Ballot] = []
+    items = np.arange(plan.n_items)
+    for number, (size, n_comparisons) in enumerate(method.ballots(plan)):
+        if number:
+            items = method.select(held[-1].scores, size, rng)
+        pairs = method.draw(items, n_comparisons, held, rng)
+        votes = crowd.answer(items, pairs, rng)
+        held.append(Ballot(votes, method.score(votes, held, plan.n_items)))
+    truth = np.abs(z) if notion == "relatedness" else z
+    return Campaign(protocol, convention, notion, method.final(held, plan.n_items), truth, tuple(held))
+
+
+class Crowd:
+    """The voters of one campaign with their opinions, which hold from the first ballot to the last.
+
+    Up to `CELLS` opinions (voters × items) are kept; of more, those asked for are made again for each ballot.
+    """
+
+    def __init__(self, z: Floats, voters: Voters, notion: str, rules: Convention, rng: np.random.Generator) -> None:
+        self.z, self.voters, self.notion, self.rules = z, voters, notion, rules
+        self.amplitude = rules.amplitude(z)
+        self.seed = int(rng.integers(2**63))
+        self.n_items = len(z)
+        self.kept = self._opinions(rng).ravel() if len(voters) * self.n_items <= CELLS else None
+
+    def _opinions(self, rng: np.random.Generator) -> Floats:
+        """All opinions, shape (n_voters, n_items): Eq. 11 with the convention's amplitude."""
+        held = rng.standard_normal((len(self.voters), self.n_items))
+        held *= self.voters.nonconformity[:, None]
+        held *= self.amplitude
+        held += self.z
+        np.clip(held, -1.0, 1.0, out=held)
+        return np.abs(held, out=held) if self.notion == "relatedness" else held
+
+    def answer(self, items: Ints, pairs: Ints, rng: np.random.Generator) -> Votes:
+        """The votes on these comparisons, dealt to the voters by the convention."""
+        first, second = pairs[:, 0], pairs[:, 1]
+        voter = self.rules.deal(len(pairs), len(self.voters), rng)
+        one, other = self._asked(first, second, voter)
+        outcome = self.rules.decide(one, other, self.voters.oversight[voter], rng)
+        flipped = balanced_sides(pairs, rng) if self.voters.has(Kind.ALWAYS_LEFT) else None
+        outcome = overrule(outcome, voter, self.voters, rng, flipped=flipped)
+        return Votes(items, first, second, outcome, voter)
+
+    def _asked(self, first: Ints, second: Ints, voter: Ints) -> tuple[Floats, Floats]:
+        if self.kept is not None:
+            row = voter * self.n_items
+            return self.kept[row + first], self.kept[row + second]
+        one, other = opinions_asked(
+            self.z, first, second, voter, self.voters, seed=self.seed, notion=self.notion, amplitude=self.amplitude
+        )
+        return one, other

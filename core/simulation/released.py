@@ -1,0 +1,125 @@
+"""The conventions of the authors' released code, from which their Table 2 came.
+
+They differ from the paper's text in eight points, which docs/method.md lists with their effect. Whatever isn't
+among them follows the paper. Where M·N is odd one item appears M + 1 times, as in the paper's footnote 6.
+
+Reference: Lombardo et al. (2020), EMNLP, section 4.2 and the code it links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..panel import Floats, Ints
+from ..plan import Plan
+from ..scores.borda import BallotScores, rescaled, rescaling_slope
+from .methods import Ballot, Paper, Votes, borda_of, standing
+
+
+def amplitude(z: Floats) -> Floats:
+    """σ_v(z)/σ* of point 1: z·(1 − z) in place of 1 − z²; nobody differs about unrelated tokens.
+
+    >>> amplitude(np.array([-1.0, 0.0, 0.5, 1.0])).tolist()
+    [-2.0, 0.0, 0.25, 0.0]
+    """
+    return z * (1.0 - z)
+
+
+def exponential(n: int) -> Floats:
+    """Point 2: as `core.voters.exponential`, but i runs from 0 to n − 1."""
+    return 2.0 * np.exp(-np.arange(n) / n) - 1.0
+
+
+def power_law(n: int) -> Floats:
+    """Point 2: z_i = 2/(1 + i/n) − 1, without a root, i from 0 to n − 1."""
+    return 2.0 / (1.0 + np.arange(n) / n) - 1.0
+
+
+def decide(first: Floats, second: Floats, oversight: Floats, rng: np.random.Generator) -> Floats:
+    """Point 5: no ties. Equal opinions go to the first item; only then, with probability ε, the other is named."""
+    return ((first >= second) ^ (rng.random(len(first)) < oversight)).astype(np.float64)
+
+
+def deal(n_comparisons: int, n_voters: int, rng: np.random.Generator) -> Ints:
+    """Point 6: each voter ⌊n_comparisons / n_voters⌋ votes, the rest drawn with replacement, all in random order."""
+    rest = n_comparisons % n_voters
+    voter = np.concatenate(
+        (np.repeat(np.arange(n_voters), n_comparisons // n_voters), rng.integers(n_voters, size=rest))
+    )
+    return rng.permutation(voter)
+
+
+def greedy_comparisons(items: Ints, n_comparisons: int, rng: np.random.Generator) -> Ints:
+    """Point 6: always the two items with the most appearances left, ties at random; shape (n_comparisons, 2).
+
+    So the items are paired off in rounds, in an order drawn anew for each. An odd one out opens the next round. Two
+    items may meet again.
+    """
+    rounds: list[Ints] = []
+    n_left = n_comparisons
+    last = items[:0]  # the odd one out of the round before
+    while n_left > 0:
+        if len(last):
+            others = rng.permutation(items[items != last[0]])
+            order = np.concatenate((last, others[:1], rng.permutation(np.concatenate((others[1:], last)))))
+        else:
+            order = rng.permutation(items)
+        n_pairs = min(len(order) // 2, n_left)
+        rounds.append(order[: 2 * n_pairs].reshape(-1, 2))
+        last = order[2 * n_pairs :]
+        n_left -= n_pairs
+    return np.concatenate(rounds)
+
+
+def rankings(scores: Floats, truth: Floats, order: Ints) -> tuple[Floats, Floats]:
+    """Point 7: the two vectors that are compared as if both were ranks, turned so that higher is better.
+
+    The first has at place i the rank of item i by its truth (ties: the higher item number first). The second has at
+    place i the *number of the item* that stands at rank i by the scores, which is the inverse of a ranking. Equal
+    scores stay in `order`, that in which the items first appeared.
+
+    >>> [(-vector).tolist() for vector in rankings(np.array([0.2, 0.9, 0.5]), np.array([3.0, 2.0, 1.0]), np.arange(3))]
+    [[1.0, 2.0, 3.0], [2.0, 3.0, 1.0]]
+    """
+    numbers = np.arange(len(truth))
+    rank = np.empty(len(truth))
+    rank[np.lexsort((-numbers, -truth))] = numbers + 1.0
+    standing_there = np.empty(len(truth))
+    standing_there[:] = order[np.argsort(-scores[order], kind="stable")] + 1
+    return -rank, -standing_there
+
+
+class Released(Paper):
+    """The released code's adaptive protocol: points 3, 4 and 6. Items of a ballot stand as they first appeared."""
+
+    def draw(self, items: Ints, n_comparisons: int, so_far: Sequence[Ballot], rng: np.random.Generator) -> Ints:
+        """See `greedy_comparisons`."""
+        return greedy_comparisons(items, n_comparisons, rng)
+
+    def score(self, votes: Votes, so_far: Sequence[Ballot], n_items: int) -> BallotScores:
+        """Point 3: ȳ(k) = ((k − 2)·ȳ(k − 1) + y)/(k − 1) from ballot 2 on, so that ballot 1 drops out there."""
+        shown = np.column_stack((votes.first, votes.second)).ravel()
+        votes = votes._replace(items=shown[np.sort(np.unique(shown, return_index=True)[1])])
+        x, times = borda_of(votes, n_items)
+        if not so_far:
+            return BallotScores(1, votes.items, x, x, x, np.ones(len(x), dtype=np.int64), 1.0, times)
+        before = standing(so_far, n_items)[0][votes.items]
+        slope, k = rescaling_slope(x, before), len(so_far) + 1
+        y = rescaled(x, slope)
+        mean = ((k - 2) * before + y) / (k - 1)
+        return BallotScores(k, votes.items, x, y, mean, np.full(len(x), k - 1), float(slope), times)
+
+    def select(self, scores: BallotScores, n_keep: int, rng: np.random.Generator) -> Ints:
+        """Point 4: the top by x of this ballot; equal ones as they first appeared."""
+        return scores.items[np.argsort(-scores.x, kind="stable")[:n_keep]]
+
+
+class ReleasedUniform(Released):
+    """Point 8: every item M·(1 − α^n_b)/(1 − α) times, rounded (halves to even); a few more than the plan's votes."""
+
+    def ballots(self, plan: Plan) -> Sequence[tuple[int, int]]:
+        """One, of all items."""
+        appearances = round(sum(m * plan.keep**k for k, m in enumerate(plan.appearances_by_ballot)))
+        return [(plan.n_items, -(-appearances * plan.n_items // 2))]

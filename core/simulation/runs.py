@@ -1,0 +1,194 @@
+"""Many campaigns of one setting, split over processor cores or machines, the same whoever computes them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InputError, UndefinedMetricError
+from ..panel import PAPER_PANEL, Floats, Panel, Voters
+from ..plan import Plan
+from ..voters import checked_similarity
+from .campaign import Accuracy, Campaign, simulate_campaign
+from .conventions import convention_of, method_of
+
+T = TypeVar("T")
+BATCH_VOTES = 160_000  # votes simulated between two looks at `stop`: some 40 ms
+IDLE_SECONDS = 10  # after which processes without work begin to end; if this one was killed, nobody else tells them
+BACKENDS = ("loky", "dask")
+UNDEFINED = Accuracy(np.nan, np.nan, np.nan, np.nan)
+
+
+def accuracy_of(campaign: Campaign) -> Accuracy:
+    """The campaign's accuracy; all NaN where its scores or the truth are all equal."""
+    try:
+        return campaign.accuracy()
+    except UndefinedMetricError:
+        return UNDEFINED
+
+
+@dataclass(frozen=True)
+class Run(Generic[T]):
+    """Results of campaigns 0, 1, 2, …, in order; fewer than the `n_wanted` only where the run was stopped."""
+
+    results: tuple[T, ...]
+    n_wanted: int
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no campaign is missing."""
+        return len(self.results) == self.n_wanted
+
+
+def simulate_campaigns(
+    similarity: ArrayLike,
+    plan: Plan,
+    *,
+    protocol: str,
+    n: int,
+    seed: int,
+    workers: int | None = 1,
+    panel: Panel | Voters = PAPER_PANEL,
+    convention: str = "paper",
+    notion: str = "relatedness",
+    measure: Callable[[Campaign], Any] = accuracy_of,
+    progress: Callable[[int, int], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+    backend: str = "loky",
+) -> Run[Any]:
+    """Simulate `n` campaigns and measure each; see `simulate_campaign` for what isn't named here.
+
+    Campaign s draws from `SeedSequence(seed, spawn_key=(s,))`. So results depend neither on the number of workers nor
+    on `n`, and campaign s has the same voters with the same opinions under every protocol.
+
+    Parameters
+    ----------
+    n : number of campaigns, at least 1; seed : from 0 on.
+    workers : processes to use; 1 stays in this one, None takes a process for each free core.
+    measure : what is kept of a campaign; it runs where the campaign did, so it must be a function of a module.
+    progress : called in this process with the numbers of campaigns done and wanted, whenever some are done.
+    stop : asked in this process now and then; once it says True no more campaigns begin, and those done are returned.
+    backend : "loky" for processes of this machine, or "dask" for the workers of a Dask cluster: the client of
+        `dask.distributed` that is there, else one of its own on this machine. `workers` doesn't matter then.
+
+    Raises `InputError` for values that don't fit, or if Dask is asked for and isn't installed.
+    """
+    method_of(convention_of(convention), protocol)
+    for name, value, least in (("n", n, 1), ("seed", seed, 0), ("workers", 1 if workers is None else workers, 1)):
+        if value < least:
+            raise InputError(f"{name} must be a whole number from {least} on, found {value!r}.")
+    if backend not in BACKENDS:
+        raise InputError(f"The backend must be one of {', '.join(BACKENDS)}, found {backend!r}.")
+    job = Job(checked_similarity(similarity), plan, protocol, seed, panel, convention, notion, measure)
+    size = max(1, BATCH_VOTES // plan.n_comparisons)
+    n_workers = _free_cores() if workers is None else workers
+    size = min(size, -(-n // n_workers))
+    batches = [range(start, min(start + size, n)) for start in range(0, n, size)]
+    results: list[Any] = []
+    switch = Switch(stop)
+    in_turn = n_workers == 1 and backend == "loky"
+    parts = map(job, switch.until(batches)) if in_turn else _spread(job, switch.until(batches), n_workers, backend)
+    for part in parts:
+        results.extend(part)
+        if progress is not None:
+            progress(len(results), n)
+        switch.look()
+    return Run(tuple(results), n)
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What every campaign of a run has in common; called with the numbers of some campaigns, it simulates them."""
+
+    similarity: Floats
+    plan: Plan
+    protocol: str
+    seed: int
+    panel: Panel | Voters
+    convention: str
+    notion: str
+    measure: Callable[[Campaign], Any]
+
+    def __call__(self, numbers: Iterable[int]) -> list[Any]:
+        return [self.measure(self.campaign(number)) for number in numbers]
+
+    def campaign(self, number: int) -> Campaign:
+        """The campaign of this number, from 0."""
+        return simulate_campaign(
+            self.similarity,
+            self.plan,
+            protocol=self.protocol,
+            rng=np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(number,))),
+            panel=self.panel,
+            convention=self.convention,
+            notion=self.notion,
+        )
+
+
+class Switch:
+    """Ends a stream of work once `stop` says so. `stop` is asked by the thread that reads the results, and by no other:
+    joblib takes work from threads of its own.
+    """
+
+    def __init__(self, stop: Callable[[], bool] | None) -> None:
+        self.stop = stop
+        self.is_off = False
+        self.look()
+
+    def look(self) -> None:
+        """Ask."""
+        if self.stop is not None and not self.is_off:
+            self.is_off = self.stop()
+
+    def until(self, work: Iterable[T]) -> Iterator[T]:
+        """The work, until the switch is off."""
+        for piece in work:
+            if self.is_off:
+                return
+            yield piece
+
+
+def _spread(job: Job, batches: Iterable[range], workers: int, backend: str) -> Iterator[list[Any]]:
+    """The results of all batches in order, computed by other processes. At most two batches a worker are under way."""
+    import joblib  # here, not above: one process alone doesn't need it
+
+    n_jobs = -1 if backend == "dask" else workers
+    with _dask(joblib) if backend == "dask" else _processes(joblib):
+        parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator", batch_size=1, pre_dispatch="2*n_jobs")
+        yield from parallel(joblib.delayed(job)(batch) for batch in batches)
+
+
+def _processes(joblib: Any) -> AbstractContextManager[Any]:
+    return joblib.parallel_config(backend="loky", inner_max_num_threads=1, idle_worker_timeout=IDLE_SECONDS)
+
+
+@contextmanager
+def _dask(joblib: Any) -> Iterator[None]:
+    """Joblib's work goes to the Dask client that is there, or to one that lives as long as the work."""
+    try:
+        from dask.distributed import Client, default_client
+    except ImportError:
+        raise InputError(
+            "Dask isn't installed, and it was asked for. Install it with `pip install dask distributed`, or simulate "
+            "on this machine without it."
+        ) from None
+    with ExitStack() as opened:
+        try:
+            client = default_client()
+        except ValueError:
+            client = opened.enter_context(Client())
+        opened.enter_context(joblib.parallel_config(backend="dask", client=client))
+        yield
+
+
+def _free_cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
