@@ -32,7 +32,9 @@ OLD = sorted(path.stem.rsplit("-", 1)[1] for path in FIXTURES.glob("project-sche
 def kept(schema: str) -> tuple[bytes, pd.DataFrame]:
     path = FIXTURES / f"project-schema-{schema}.zip"
     texts = {"area": "str", "token_a": "str", "token_b": "str"}
-    dataset = pd.read_csv(path.with_suffix(".csv"), dtype=texts, keep_default_na=False, na_values={"lower": "", "upper": ""})
+    dataset = pd.read_csv(
+        path.with_suffix(".csv"), dtype=texts, keep_default_na=False, na_values={"lower": "", "upper": ""}
+    )
     return path.read_bytes(), dataset
 
 
