@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.plan import Plan, cost
-from core.store import open_store
 from core.store.ballots import read_ballots
 from core.store.simulated import deal_tasks, simulate_votes
 from core.store.votes import accept_upload
@@ -21,13 +20,6 @@ from core.wages import reward_for_wage
 
 # 42 comparisons in 14 tasks of 3 for 6 voters: three tasks, nine votes each.
 QUOTA = 9
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = open_store(tmp_path / "workspace")
-    yield opened
-    opened.engine.dispose()
 
 
 def ballot_with(store, voters, **options):

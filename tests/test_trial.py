@@ -11,7 +11,7 @@ from campaigns import draw_batch, make_project
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.store import Store, open_store
+from core.store import Store
 from core.store.ballots import read_ballots, read_comparisons
 from core.store.comparisons import count_tasks, read_tasks
 from core.store.plans import read_plan
@@ -20,13 +20,11 @@ from core.views import tasks
 
 
 @pytest.fixture
-def ballot(tmp_path):
+def ballot(store):
     """A drawn ballot of 42 comparisons in 14 tasks."""
-    store = open_store(tmp_path / "workspace")
     project = make_project(store)
     draw_batch(store, project)
-    yield store, project, read_ballots(store, project)[0]
-    store.engine.dispose()
+    return store, project, read_ballots(store, project)[0]
 
 
 @given(st.integers(1, 60), st.integers(0, 99))

@@ -11,18 +11,10 @@ from hypothesis import strategies as st
 
 from core.errors import PlanError
 from core.examples import STANDARD, Example, check_examples, standard_examples
-from core.store import open_store
 from core.store.plans import Wording, check_settings, read_plan, save_plan
 from core.views.plan import given_away
 
 EXAMPLE = Example(("ship", "boat"), ("ship", "salt"), "left", "Why not?")
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = open_store(tmp_path / "workspace")
-    yield opened
-    opened.engine.dispose()
 
 
 WORDS = st.text(min_size=1, max_size=8)
