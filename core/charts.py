@@ -44,7 +44,53 @@ def ballot_sizes(sizes: tuple[int, ...], appearances: tuple[int, ...]) -> Chart:
     )
     bars = base.mark_bar(color=BLUE).encode(y=alt.Y("items:Q", title="Items"))
     text = base.mark_text(dy=-8, color="#808080").encode(y="items:Q", text=alt.Text("items:Q", format=","))
-    return (bars + text).properties(height=220)
+    return (bars + text).properties(height=280)
+
+
+def votes_along_ranks(sizes: tuple[int, ...], appearances: tuple[int, ...], uniform: float) -> Chart:
+    """How often an item is shown, by its rank: each ballot adds a layer as wide as its items and M high.
+
+    The dashed line is M_unif, what every item would get if all were treated alike.
+    """
+    top = np.cumsum(appearances)
+    frame = pd.DataFrame(
+        {
+            "ballot": [str(number) for number in range(1, len(sizes) + 1)],
+            "from_rank": 1,
+            "to_rank": sizes,
+            "from_votes": top - np.array(appearances),
+            "to_votes": top,
+        }
+    )
+    ranks = alt.Scale(type="log", domain=[1, max(sizes)], nice=False)
+    names = list(frame["ballot"])
+    layers = (
+        alt.Chart(frame)
+        .mark_rect(stroke="#808080", strokeWidth=0.5)
+        .encode(
+            x=alt.X("from_rank:Q", title="Rank of the item (1 = top), logarithmic", scale=ranks),
+            x2="to_rank:Q",
+            y=alt.Y("from_votes:Q", title="Votes on the item"),
+            y2="to_votes:Q",
+            color=alt.Color(
+                "ballot:N",
+                title="Ballot",
+                sort=names,
+                legend=alt.Legend(orient="top", columns=10, titleOrient="left"),
+                scale=alt.Scale(
+                    domain=names, range=[BALLOT_COLOURS[k % len(BALLOT_COLOURS)] for k in range(len(names))]
+                ),
+            ),
+            tooltip=[
+                alt.Tooltip("ballot:N", title="Ballot"),
+                alt.Tooltip("to_rank:Q", title="Items, N(k)", format=","),
+                alt.Tooltip("to_votes:Q", title="Votes an item by then", format=","),
+            ],
+        )
+    )
+    even = alt.Chart(pd.DataFrame({"votes": [uniform]})).encode(y="votes:Q")
+    line = even.mark_rule(color="#808080", strokeDash=[6, 4], strokeWidth=2)
+    return alt.layer(layers, line).properties(height=280)
 
 
 def rescaling(points: pd.DataFrame, line: pd.DataFrame, ballot: int) -> Chart:

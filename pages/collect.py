@@ -8,9 +8,13 @@ import streamlit as st
 
 from core.store.ballots import close_ballot, discard_ballot, draw_next_ballot, draw_waiting, reopen_ballot
 from core.store.simulated import simulate_votes
+from core.views import tasks
 from core.views.collect import CollectView, Stage
 from core.views.words import many
 from ui import ballot_files, cache, frame, uploads
+from ui.dealing import dealing_line, voters_box
+from ui.task_preview import preview_box
+from ui.trial import trial_box
 
 project = frame.project()
 store = frame.store()
@@ -118,9 +122,14 @@ def open_ballot(stage: Stage) -> None:
         kept = f"{stage.ballot.n_tied_kept} of them stayed, by a seeded draw"
         st.caption(f"{stage.ballot.n_tied} items were tied at the cut; {kept}.")
     progress(stage)
+    dealing_line(view.dealing)
+    voters_box(store, stage.ballot, view.dealing)
     st.markdown("##### 1. Give it to voters")
     p = stage.progress
-    ballot_files.downloads(store, project, stage.ballot, view.settings, begun=not p.untouched, complete=p.is_complete)
+    pages = tasks.load(store, stage.ballot, view.settings, project.notion)
+    ballot_files.downloads(store, project, stage.ballot, pages, begun=not p.untouched, complete=p.is_complete)
+    preview_box(store, project, stage.ballot, pages)
+    trial_box(store, project, stage.ballot, pages)
     st.markdown("##### 2. Take the votes back")
     uploads.upload_box(store, project, area_id)
     if project.may_simulate and not stage.progress.is_complete:

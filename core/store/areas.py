@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pandas as pd
 import sqlalchemy as sa
@@ -176,9 +176,17 @@ def _origins(conn: sa.Connection, project_id: str) -> list[tuple[str, str, str]]
 
 
 def items_of(
-    conn: sa.Connection, project_id: str, *, area_id: int | None = None, similarity: bool = False
+    conn: sa.Connection,
+    project_id: str,
+    *,
+    area_id: int | None = None,
+    similarity: bool = False,
+    only: Collection[int] | None = None,
 ) -> pd.DataFrame:
-    """The items of the project or of one area (schema ITEMS), indexed by item id and in order of their positions."""
+    """The items of the project or of one area (schema ITEMS), indexed by item id and in order of their positions.
+
+    `only`, ids of items, takes no others.
+    """
     a, b = t.token.alias("a"), t.token.alias("b")
     columns = [t.item.c.id, t.item.c.position.label("item"), t.area.c.name.label("area")]
     columns += [a.c.text.label("token_a"), b.c.text.label("token_b")]
@@ -194,6 +202,8 @@ def items_of(
     )
     if area_id is not None:
         query = query.where(t.item.c.area_id == area_id)
+    if only is not None:
+        query = query.where(t.item.c.id.in_(only))
     names = ["id", *ITEMS.columns, *(["similarity"] if similarity else [])]
     frame = pd.DataFrame(fetch_rows(conn, query), columns=names).set_index("id")
     frame = frame.astype({"item": "int64", "area": "str", "token_a": "str", "token_b": "str"})

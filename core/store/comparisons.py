@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import sqlalchemy as sa
@@ -11,6 +13,7 @@ from ..tables import COMPARISONS
 from . import schema as t
 from .areas import items_of
 from .command import fetch_rows, insert_rows, next_id
+from .engine import Store
 
 
 def insert_comparisons(
@@ -45,8 +48,13 @@ def insert_comparisons(
     return n_tasks
 
 
-def comparisons_of(conn: sa.Connection, ballot_id: int, project_id: str) -> pd.DataFrame:
-    """The ballot's comparisons as stored and as shown (schema COMPARISONS), by task and place."""
+def comparisons_of(
+    conn: sa.Connection, ballot_id: int, project_id: str, *, tasks: Sequence[int] | None = None
+) -> pd.DataFrame:
+    """The ballot's comparisons as stored and as shown (schema COMPARISONS), by task and place.
+
+    `tasks`, positions from 0, takes those tasks only, without reading what the others hold.
+    """
     one, two = t.question_option.alias("one"), t.question_option.alias("two")
     query = (
         sa.select(
@@ -65,12 +73,15 @@ def comparisons_of(conn: sa.Connection, ballot_id: int, project_id: str) -> pd.D
         .where(t.task.c.ballot_id == ballot_id)
         .order_by(t.task.c.position, t.task_question.c.n)
     )
+    if tasks is not None:
+        query = query.where(t.task.c.position.in_([int(position) for position in tasks]))
     names = ["question_id", "task_id", "n", "one", "two", "flipped", "left_swapped", "right_swapped"]
     frame = pd.DataFrame(fetch_rows(conn, query), columns=names)
     frame[["flipped", "left_swapped", "right_swapped"]] = frame[["flipped", "left_swapped", "right_swapped"]].astype(
         bool
     )
-    items = items_of(conn, project_id)
+    wanted = None if tasks is None else {*frame["one"].tolist(), *frame["two"].tolist()}
+    items = items_of(conn, project_id, only=wanted)
     one_at, two_at = (items.index.get_indexer(pd.Index(frame[name])) for name in ("one", "two"))
     tokens = items[["token_a", "token_b"]].to_numpy(dtype=object)
     flipped = frame["flipped"].to_numpy()
@@ -85,3 +96,26 @@ def comparisons_of(conn: sa.Connection, ballot_id: int, project_id: str) -> pd.D
     text = ["task_id", "left_a", "left_b", "right_a", "right_b", "area_left", "area_right"]
     frame = frame.astype(dict.fromkeys(text, "str") | {"question_id": "int64", "n": "int64"})
     return COMPARISONS.check(frame[list(COMPARISONS.columns)])
+
+
+def read_tasks(store: Store, project_id: str, ballot_id: int, positions: Sequence[int]) -> pd.DataFrame:
+    """The comparisons of a few tasks (schema COMPARISONS), in the order of `positions` (from 0), each by its places.
+
+    Positions that the ballot doesn't have are left out. Quick for a ballot of any size.
+    """
+    with store.read() as conn:
+        frame = comparisons_of(conn, ballot_id, project_id, tasks=positions)
+        query = sa.select(t.task.c.code, t.task.c.position).where(
+            t.task.c.ballot_id == ballot_id, t.task.c.position.in_([int(position) for position in positions])
+        )
+        position_of = dict(fetch_rows(conn, query))
+    place = {position: place for place, position in enumerate(positions)}
+    order = frame["task_id"].map(lambda code: place[position_of[code]]).to_numpy(dtype=int)
+    return frame.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+
+
+def count_tasks(store: Store, ballot_id: int) -> int:
+    """How many tasks a ballot has."""
+    query = sa.select(sa.func.count()).select_from(t.task).where(t.task.c.ballot_id == ballot_id)
+    with store.read() as conn:
+        return int(conn.execute(query).scalar_one())

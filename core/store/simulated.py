@@ -52,7 +52,7 @@ def simulate_votes(
         missing = missing[np.isin(missing[:, 0], tasks)]
         if not len(missing):
             raise StoreError(f"Ballot {ballot.number} has all its votes. Close it to go on.")
-        of_task = np.resize(rng.permutation(n_voters), len(tasks))
+        of_task = deal_tasks(_loads(conn, ballot.id, n_voters), len(tasks), rng)
         voter = of_task[np.searchsorted(tasks, missing[:, 0])]
         seed = change.project.seed
         voters = draw_panel(Panel(n_voters=n_voters), np.random.default_rng([seed, 1, 4]))
@@ -66,6 +66,36 @@ def simulate_votes(
         change.detail = ballot_named(conn, project_id, area_id, ballot.number)
         change.detail |= {"votes": len(missing), "voters": len(np.unique(voter))}
         return len(missing)
+
+
+def deal_tasks(loads: np.ndarray, n_tasks: int, rng: np.random.Generator) -> np.ndarray:
+    """The voter 0…V−1 of each task, shape (n_tasks,): the one with the fewest tasks is next, equals in a drawn order.
+
+    `loads`, shape (V,), are the tasks that each has already.
+
+    >>> deal_tasks(np.array([2, 0, 1]), 3, np.random.default_rng(1)).tolist()[0]
+    1
+    """
+    order = rng.permutation(len(loads))
+    rounds = n_tasks // len(loads) + 1 + int(loads.max() - loads.min())
+    levels = loads[order] + np.arange(rounds)[:, None]
+    return np.tile(order, rounds)[np.argsort(levels.ravel(), kind="stable")[:n_tasks]]
+
+
+def _name(number: int) -> str:
+    return f"simulated-{number + 1:03d}"
+
+
+def _loads(conn: sa.Connection, ballot_id: int, n_voters: int) -> np.ndarray:
+    """How many tasks of the ballot each simulated voter has answered, shape (n_voters,)."""
+    query = (
+        sa.select(t.voter.c.external_id, sa.func.count())
+        .join(t.assignment, t.assignment.c.voter_id == t.voter.c.id)
+        .where(t.assignment.c.ballot_id == ballot_id, t.voter.c.platform == PLATFORM)
+        .group_by(t.voter.c.external_id)
+    )
+    counts = dict(fetch_rows(conn, query))
+    return np.array([counts.get(_name(number), 0) for number in range(n_voters)])
 
 
 def _n_assignments(conn: sa.Connection, ballot_id: int) -> int:
@@ -128,7 +158,7 @@ def _write(
     change: Change, ballot_id: int, tasks: np.ndarray, of_task: np.ndarray, missing: np.ndarray, outcome: np.ndarray
 ) -> None:
     conn = change.conn
-    names = [f"simulated-{number + 1:03d}" for number in sorted(set(of_task.tolist()))]
+    names = [_name(number) for number in sorted(set(of_task.tolist()))]
     ids = voter_ids(change, names, PLATFORM, "simulated")
     start = next_id(conn, t.assignment)
     at = now()
@@ -136,7 +166,7 @@ def _write(
         (
             start + place,
             ballot_id,
-            ids[f"simulated-{number + 1:03d}"],
+            ids[_name(number)],
             task,
             f"simulated-{task}-{start + place}",
             "submitted",
