@@ -131,7 +131,7 @@ STEPS = st.one_of(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(steps=st.lists(STEPS, min_size=4, max_size=14))
 def test_after_each_command_what_is_kept_is_what_is_counted(tmp_path_factory, steps):
     store = open_store(tmp_path_factory.mktemp("workspace"))
