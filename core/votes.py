@@ -260,9 +260,13 @@ def _decide(rows: pd.DataFrame, open_rows: pd.DataFrame, was: pd.Series, known: 
     kind = kind.mask((was != "") & (becomes != was), "changed")
     rows.loc[open_rows.index, "kind"] = kind
     rows.loc[open_rows.index, "becomes"] = becomes.where(kind != "known", "")
-    first = first_by.reindex(open_rows.index).fillna("")
-    told = zip(kind, was, becomes, open_rows["status"], open_rows["note"], first, strict=True)
-    rows.loc[open_rows.index, "reason"] = [_reason(*values) for values in told]
+    # Most votes are new, or known and counted, and need no reason: the others are told one by one.
+    told = (kind != "new") & (kind != "unknown") & ((kind != "known") | (was == "rejected"))
+    first = first_by.reindex(told.index[told]).fillna("")
+    columns = (kind, was, becomes, open_rows["status"], open_rows["note"])
+    reasons = [_reason(*values) for values in zip(*(column[told] for column in columns), first, strict=True)]
+    rows.loc[open_rows.index, "reason"] = ""
+    rows.loc[told.index[told], "reason"] = reasons
 
 
 def _first_votes(competing: pd.DataFrame, rejected: pd.DataFrame, known: pd.DataFrame) -> pd.Series:

@@ -20,6 +20,7 @@ from .engine import Store, make_engine, now
 from .project_rows import belongs_to, check_readable, insert_contents
 from .project_zip import TABLES, Contents, read_zip, write_zip
 from .projects import Project, check_name, new_project_id
+from .tallies import write_progress
 from .votes import keep_bytes
 
 _KEEPERS = (t.upload, t.frequency_source)  # tables that name kept files by `sha256`
@@ -191,6 +192,11 @@ def _take_in(store: Store, contents: Contents, name: str | None, action: str) ->
                 keep_bytes(store, data)
             detail = insert_contents(conn, contents, project_id, name)
             check_readable(conn, project_id)
+            # Counted here, as a file could say anything, and one of an older schema says nothing.
+            for ballot_id in conn.execute(
+                sa.select(t.ballot.c.id).where(t.ballot.c.project_id == project_id)
+            ).scalars():
+                write_progress(conn, ballot_id)
             _write_log(conn, project_id, action, {"from": contents.project_id, "name": name} | detail)
         except BaseException as error:
             for digest in new_files:
