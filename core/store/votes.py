@@ -265,9 +265,7 @@ def _write_assignments(
         id_ = known.get((voters[voter], external))
         if id_ is None:
             id_, free = free, free + 1
-            new.append(
-                (id_, ballot_id, voters[voter], upload_id, tasks.get(code), external, status, submitted or None)
-            )
+            new.append((id_, ballot_id, voters[voter], upload_id, tasks.get(code), external, status, submitted or None))
         else:
             again.append((status, submitted or None, upload_id, id_))
         ids.append(id_)
