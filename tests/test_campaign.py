@@ -173,7 +173,7 @@ def test_a_withdrawn_upload_counts_no_more_and_can_come_again(store):
     results = answer_batch(draw_batch(store, project_id))
     accepted = accept_upload(store, project_id, results, "results.csv")
     counted = read_ballot_scores(store, project_id)
-    assert withdraw_upload(store, project_id, accepted.upload_id) == 42
+    assert withdraw_upload(store, project_id, accepted.upload_id).judgements == 42
     assert read_ballot_scores(store, project_id)["wins"].sum() == 0
     assert read_uploads(store, project_id)[0].withdrawn_at is not None
     with pytest.raises(StoreError, match="withdrawn already"):

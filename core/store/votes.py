@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
+from ..effects import Effect
 from ..errors import Issue, StoreError
 from ..platforms import read_results
 from ..tables import KNOWN
@@ -19,6 +20,7 @@ from . import schema as t
 from .ballots import Ballot, every_ballot_of, open_ballot_of
 from .command import Change, command, fetch_rows, insert_one, insert_rows, next_id, update_rows
 from .comparisons import comparisons_of
+from .effects import between, new_and_known, standing_of, voters_heard
 from .engine import Store, now
 from .plans import settings_of
 from .rankings import ballot_named, rankings_of
@@ -61,7 +63,12 @@ class Accepted:
 
     upload_id: int
     counts: dict[str, int]
-    n_voters: int
+    effect: Effect
+
+    @property
+    def n_voters(self) -> int:
+        """Voters whose votes it counts."""
+        return self.effect.new_voters + self.effect.known_voters
 
 
 def known_of(conn: sa.Connection, ballot_id: int, platform: str) -> pd.DataFrame:
@@ -162,6 +169,7 @@ def accept_upload(store: Store, project_id: str, data: bytes, filename: str, are
         if not found.takes_something:
             raise StoreError(f"{found.filename} holds no vote that isn't in the store already. Nothing was changed.")
         digest = keep_bytes(store, data)
+        before, heard = standing_of(conn, ballot.id), voters_heard(conn, project_id, found.platform)
         upload_id = insert_one(
             conn,
             t.upload,
@@ -174,11 +182,13 @@ def accept_upload(store: Store, project_id: str, data: bytes, filename: str, are
             counts=found.counts,
             accepted_at=now(),
         )
-        n_voters = write_judgements(change, ballot.id, upload_id, found)
+        write_judgements(change, ballot.id, upload_id, found)
         write_tallies(conn, ballot.id)
+        effect = between(before, standing_of(conn, ballot.id), new_and_known(found.preview.rows, heard))
+        conn.execute(sa.update(t.upload).where(t.upload.c.id == upload_id).values(effect=effect.stored()))
         change.detail = ballot_named(conn, project_id, area_id, ballot.number)
         change.detail |= {"file": found.filename, "sha256": digest, "counts": found.counts}
-    return Accepted(upload_id, found.counts, n_voters)
+    return Accepted(upload_id, found.counts, effect)
 
 
 def keep_bytes(store: Store, data: bytes) -> str:
@@ -200,8 +210,8 @@ def keep_bytes(store: Store, data: bytes) -> str:
     return digest
 
 
-def write_judgements(change: Change, ballot_id: int, upload_id: int, found: UploadPreview) -> int:
-    """Write the assignments and judgements of a preview; returns the number of voters whose votes it counts.
+def write_judgements(change: Change, ballot_id: int, upload_id: int, found: UploadPreview) -> None:
+    """Write the assignments and judgements of a preview.
 
     A judgement that is there already (withdrawn, or changed by this file) is brought up to date, never doubled.
     """
@@ -225,7 +235,6 @@ def write_judgements(change: Change, ballot_id: int, upload_id: int, found: Uplo
     insert_rows(conn, t.judgement, ["assignment_id", "question_id", *fields], new)
     update_rows(conn, t.judgement, fields, ["assignment_id", "question_id"], again)
     _promote_repeats(conn, ballot_id)
-    return int(taken.loc[taken["becomes"] == "counted", "voter"].nunique())
 
 
 def _texts(column: pd.Series) -> list[str]:
