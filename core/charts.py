@@ -8,6 +8,8 @@ import pandas as pd
 
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 MAX_POINTS = 5000
+N_NAMED = 5
+GREY = "#808080"  # of letters that must be seen on white and on near-black
 # From Okabe and Ito's palette (2008), the ones that stand out on white and on near-black alike.
 BLUE, ORANGE, GREEN, PURPLE = "#3D8FD1", "#D9730D", "#1A9E77", "#B565A7"
 BALLOT_COLOURS = [BLUE, ORANGE, GREEN, PURPLE, "#8C8C8C", "#C9A227", "#D55E5E", "#5D7CC9", "#7FA832", "#A0785A"]
@@ -43,7 +45,7 @@ def ballot_sizes(sizes: tuple[int, ...], appearances: tuple[int, ...]) -> Chart:
         ],
     )
     bars = base.mark_bar(color=BLUE).encode(y=alt.Y("items:Q", title="Items"))
-    text = base.mark_text(dy=-8, color="#808080").encode(y="items:Q", text=alt.Text("items:Q", format=","))
+    text = base.mark_text(dy=-8, color=GREY).encode(y="items:Q", text=alt.Text("items:Q", format=","))
     return (bars + text).properties(height=280)
 
 
@@ -66,7 +68,7 @@ def votes_along_ranks(sizes: tuple[int, ...], appearances: tuple[int, ...], unif
     names = list(frame["ballot"])
     layers = (
         alt.Chart(frame)
-        .mark_rect(stroke="#808080", strokeWidth=0.5)
+        .mark_rect(stroke=GREY, strokeWidth=0.5)
         .encode(
             x=alt.X("from_rank:Q", title="Rank of the item (1 = top), logarithmic", scale=ranks),
             x2="to_rank:Q",
@@ -89,7 +91,7 @@ def votes_along_ranks(sizes: tuple[int, ...], appearances: tuple[int, ...], unif
         )
     )
     even = alt.Chart(pd.DataFrame({"votes": [uniform]})).encode(y="votes:Q")
-    line = even.mark_rule(color="#808080", strokeDash=[6, 4], strokeWidth=2)
+    line = even.mark_rule(color=GREY, strokeDash=[6, 4], strokeWidth=2)
     return alt.layer(layers, line).properties(height=280)
 
 
@@ -149,7 +151,10 @@ def scores_by_ballot(by_ballot: pd.DataFrame) -> Chart:
 
 
 def rank_scatter(pairs: pd.DataFrame, worst: pd.DataFrame) -> Chart:
-    """Ranks by people against ranks by a model; on the diagonal both agree. The worst disagreements are marked."""
+    """Ranks by people against ranks by a model; on the diagonal both agree.
+
+    The worst disagreements are marked, and the first `N_NAMED` of them named.
+    """
     shown = thin(pairs.dropna(subset=["model_rank"]).sort_values("rank"))
     shown = shown.assign(pair=shown["token_a"] + " – " + shown["token_b"])
     shown = shown.assign(marked=np.where(shown.index.isin(worst.index), "among the worst", "other"))
@@ -177,7 +182,19 @@ def rank_scatter(pairs: pd.DataFrame, worst: pd.DataFrame) -> Chart:
         )
     )
     line = alt.Chart(diagonal).mark_line(color="#8c8c8c", strokeDash=[4, 4]).encode(x="rank:Q", y="model_rank:Q")
-    return (line + dots).properties(height=420)
+    return alt.layer(line, dots, *_names(worst.head(N_NAMED), top)).properties(height=420)
+
+
+def _names(named: pd.DataFrame, top: float) -> list[alt.Chart]:
+    """The pairs of some items beside their points, on the side where there is room."""
+    named = named.assign(pair=named["token_a"] + " – " + named["token_b"])
+    is_left = named["rank"] <= top / 2
+    style = {"fontSize": 11, "color": GREY, "limit": 220}
+    marks = (
+        alt.Chart(named[is_left]).mark_text(align="left", dx=7, **style),
+        alt.Chart(named[~is_left]).mark_text(align="right", dx=-7, **style),
+    )
+    return [mark.encode(x="rank:Q", y="model_rank:Q", text="pair:N") for mark in marks]
 
 
 def thin(frame: pd.DataFrame, limit: int = MAX_POINTS) -> pd.DataFrame:

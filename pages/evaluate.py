@@ -7,9 +7,9 @@ import streamlit as st
 from core import charts
 from core.store.library import read_embeddings
 from core.views.evaluate import FIGURES, EvaluateView
-from core.views.scores import pair_label
-from core.views.words import many
-from ui import cache, frame
+from core.views.scores import file_stem, pair_label
+from core.views.words import many, slug
+from ui import cache, chart_files, frame
 
 project = frame.project()
 st.title("Evaluate")
@@ -110,7 +110,12 @@ def disagreements() -> None:
     worst = evaluation.worst(15)
     left, right = st.columns(2, gap="large")
     with left:
-        st.altair_chart(charts.rank_scatter(evaluation.pairs, worst), alt="Ranks by people and by the embedding")
+        chart_files.show(
+            charts.rank_scatter(evaluation.pairs, worst),
+            evaluation.pairs,
+            name=f"{file_stem(view.dataset.attrs)}-{slug(evaluation.model)}-ranks",
+            alt="Ranks by people and by the embedding",
+        )
     with right:
         shown = worst.assign(pair=pair_label(worst))[["pair", "rank", "model_rank", "cosine"]]
         st.dataframe(

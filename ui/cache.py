@@ -23,7 +23,7 @@ def _load(view: Any, store: Store, project: Project, *args: Any) -> Any:
 
 
 @st.cache_resource(max_entries=_KEEP, show_spinner=False)
-def _cached(module: str, folder: str, project_id: str, revision: int, args: tuple, _view: Any, _store: Store) -> Any:
+def _cached(name: str, folder: str, project_id: str, revision: int, args: tuple, _view: Any, _store: Store) -> Any:
     return _view(_store, project_id, *args)
 
 
@@ -49,6 +49,10 @@ def load_scores(store: Store, project: Project, area_id: int | None = None) -> s
 
 def load_embedding(store: Store, project: Project, embedding_id: str) -> embedding.EmbeddingView:
     return _load(embedding.load, store, project, embedding_id)
+
+
+def load_figure3(store: Store, project: Project, embedding_id: str) -> embedding.Figure3:
+    return _load(embedding.load_figure3, store, project, embedding_id)
 
 
 def load_evaluation(store: Store, project: Project, n0: float, notion: str) -> evaluate.EvaluateView:

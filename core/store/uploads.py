@@ -66,7 +66,7 @@ def uploads_of(conn: sa.Connection, project_id: str, area_id: int | None = None)
         .where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id))
         .order_by(t.upload.c.id.desc())
     )
-    return [Upload(*row, *_effects(stored)) for *row, stored in conn.execute(query)]
+    return [Upload(*row[:-1], *_effects(row.effect)) for row in conn.execute(query)]
 
 
 def _effects(stored: dict | None) -> tuple[Effect | None, Effect | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +11,7 @@ from ..store import Store
 from ..store.areas import items_of
 from ..store.ballots import Ballot, ballots_of
 from ..store.scores import ballot_scores_of, dataset_of
+from .words import slug
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class ScoresView:
     def area_part(self) -> str:
         """What the name of its files has more than the project's: the area's, where it has a ranking of its own."""
         areas = self.dataset.attrs.get("areas", ())
-        return "-" + _slug(areas[0]["area"], "area") if len(areas) == 1 else ""
+        return "-" + slug(areas[0]["area"], "area") if len(areas) == 1 else ""
 
     @property
     def provisional(self) -> bool:
@@ -68,13 +68,8 @@ def file_stem(about: dict) -> str:
     >>> file_stem({"project": "Jobs & skills", "provisional": True, "simulated_votes": True})
     'jobs-skills-provisional-simulated'
     """
-    slug = _slug(about["project"], "dataset")
     marks = {"provisional": about["provisional"], "simulated": about["simulated_votes"]}
-    return "-".join([slug, *(name for name, is_so in marks.items() if is_so)])
-
-
-def _slug(text: str, otherwise: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", str(text).casefold()).strip("-") or otherwise
+    return "-".join([slug(str(about["project"])), *(name for name, is_so in marks.items() if is_so)])
 
 
 def pair_label(frame: pd.DataFrame) -> pd.Series:
