@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -189,7 +191,7 @@ def _names(named: pd.DataFrame, top: float) -> list[alt.Chart]:
     """The pairs of some items beside their points, on the side where there is room."""
     named = named.assign(pair=named["token_a"] + " – " + named["token_b"])
     is_left = named["rank"] <= top / 2
-    style = {"fontSize": 11, "color": GREY, "limit": 220}
+    style: dict[str, Any] = {"fontSize": 11, "color": GREY, "limit": 220}
     marks = (
         alt.Chart(named[is_left]).mark_text(align="left", dx=7, **style),
         alt.Chart(named[~is_left]).mark_text(align="right", dx=-7, **style),

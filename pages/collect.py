@@ -11,7 +11,7 @@ from core.store.simulated import simulate_votes
 from core.views import tasks
 from core.views.collect import CollectView, Stage
 from core.views.words import many
-from ui import ballot_files, cache, frame, uploads
+from ui import ballot_files, cache, frame, uploads, vote_checks
 from ui.dealing import dealing_line, voters_box
 from ui.task_preview import preview_box
 from ui.trial import trial_box
@@ -143,6 +143,7 @@ def open_ballot(stage: Stage) -> None:
             help="The paper's voter model (§4.1) answers what is missing. Its votes are marked as simulated for ever.",
         )
     st.markdown("##### 3. Close the ballot")
+    vote_checks.show(store, project, area_id, stage.progress.votes)
     close(stage)
 
 

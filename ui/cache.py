@@ -11,7 +11,7 @@ import streamlit as st
 
 from core.store import Store
 from core.store.projects import Project
-from core.views import collect, embedding, evaluate, overview, scores, tokens
+from core.views import checks, collect, embedding, evaluate, overview, scores, tokens
 
 _KEEP = 32
 
@@ -41,6 +41,10 @@ def load_standings(store: Store, project: Project) -> tuple[overview.Standing, .
 
 def load_collect(store: Store, project: Project, area_id: int | None = None) -> collect.CollectView:
     return _load(collect.load, store, project, area_id)
+
+
+def load_checks(store: Store, project: Project, area_id: int | None = None) -> checks.VoteChecks:
+    return _load(checks.load, store, project, area_id)
 
 
 def load_scores(store: Store, project: Project, area_id: int | None = None) -> scores.ScoresView:

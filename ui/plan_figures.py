@@ -10,6 +10,7 @@ from core.plan import Cost, Plan, quota
 from core.store.plans import PlanSettings
 from core.views.words import many
 from core.wages import reward_for_wage
+from ui import chart_files
 
 
 def figures(plan: Plan, settings: PlanSettings, cost: Cost) -> None:
@@ -97,19 +98,8 @@ def _use(key: str, value: float) -> None:
     st.session_state[key] = value
 
 
-def ballots(plan: Plan, settings: PlanSettings) -> None:
-    """The ballots as charts and as a table, and a voter's quota."""
-    left, right = st.columns(2)
-    with left:
-        st.markdown("**Items a ballot**")
-        st.altair_chart(charts.ballot_sizes(plan.sizes, plan.appearances_by_ballot), alt="Items in each ballot")
-    with right:
-        st.markdown("**Votes an item**")
-        st.altair_chart(
-            charts.votes_along_ranks(plan.sizes, plan.appearances_by_ballot, plan.uniform_appearances),
-            alt="Votes on an item by its rank",
-        )
-        st.caption("The dashed line is M_unif: what each item would get if no ballot cut any.")
+def ballots(plan: Plan, settings: PlanSettings, *, name: str) -> None:
+    """The ballots as charts and as a table, and a voter's quota. Files of the charts are called by `name`."""
     table = pd.DataFrame(
         {
             "ballot": range(1, plan.n_ballots + 1),
@@ -119,6 +109,16 @@ def ballots(plan: Plan, settings: PlanSettings) -> None:
             "votes an item by then": pd.Series(plan.appearances_by_ballot).cumsum(),
         }
     )
+    left, right = st.columns(2)
+    with left:
+        st.markdown("**Items a ballot**")
+        chart = charts.ballot_sizes(plan.sizes, plan.appearances_by_ballot)
+        chart_files.show(chart, table, name=f"{name}-items", alt="Items in each ballot")
+    with right:
+        st.markdown("**Votes an item**")
+        chart = charts.votes_along_ranks(plan.sizes, plan.appearances_by_ballot, plan.uniform_appearances)
+        chart_files.show(chart, table, name=f"{name}-votes", alt="Votes on an item by its rank")
+        st.caption("The dashed line is M_unif: what each item would get if no ballot cut any.")
     whole = dict.fromkeys(table.columns, st.column_config.NumberColumn(format="localized"))
     st.dataframe(table, hide_index=True, column_config=whole, alt="The ballots of the plan")
     first = quota(plan, settings.n_voters, settings.task_size)[0]
