@@ -10,7 +10,7 @@ from core.errors import PlanError
 from core.plan import appearances_for_budget, appearances_for_cost
 from core.store.plans import PlanSettings, proposed_plan, read_plan, save_plan
 from core.views.plan import given_away
-from core.views.words import many
+from core.views.words import many, slug
 from ui import cache, frame, plan_figures
 from ui.plan_form import ranking_choice, settings_form
 
@@ -112,7 +112,7 @@ else:
 cost = settings.cost(plan)
 plan_figures.figures(plan, settings, cost)
 plan_figures.wage_box(project.id, settings, cost, key=key, locked=locked)
-plan_figures.ballots(plan, settings)
+plan_figures.ballots(plan, settings, name=f"{slug(project.name)}-plan")
 for pair in given_away(frame.store(), project.id, settings.wording.examples):
     shown = frame.plain(" – ".join(pair))
     st.warning(f"An example shows {shown}, which voters are asked about too. Take another pair.")

@@ -60,10 +60,11 @@ def answers(*rows: dict) -> pd.DataFrame:
     return pd.DataFrame([{"row": at, **usual, **row} for at, row in enumerate(rows, 2)])
 
 
-def known(*rows: tuple[str, str, int, str, str]) -> pd.DataFrame:
+def known(*rows: tuple[str, ...]) -> pd.DataFrame:
+    """Judgements in the store, their time "" where `rows` don't say."""
     if not rows:
         return KNOWN.empty()
-    return pd.DataFrame(rows, columns=list(KNOWN.columns))
+    return pd.DataFrame([(*row, "")[:6] for row in rows], columns=list(KNOWN.columns))
 
 
 BALLOT = comparisons((10, "t1", 1, False, "a b c d"), (11, "t1", 2, True, "e f g h"), (12, "t2", 1, False, "a b c e"))
@@ -276,11 +277,35 @@ class TestRepeats:
         rows = classify(answers({"status": "rejected"}, {"assignment_id": "A2"}), BALLOT, stored).rows
         assert list(rows["becomes"]) == ["rejected", "counted"]
 
-    def test_an_accepted_vote_doesnt_push_out_the_one_that_counts(self) -> None:
+    @pytest.mark.parametrize(
+        ("times", "counts"),
+        [(("", ""), "A1"), (("10", "09"), "A2"), (("09", "10"), "A1"), (("", "10"), "A2"), (("10", "10"), "A1")],
+    )
+    def test_the_earliest_counts_whatever_was_uploaded_first(self, times: tuple[str, str], counts: str) -> None:
+        """A1 in the file, A2 in the store and counted so far; an unknown time is the latest."""
+        here, there = (f"2026-01-05T{hour}:00:00Z" if hour else "" for hour in times)
+        stored = known(("A2", "W1", 10, "second", "counted", there), ("A3", "W1", 10, "first", "repeat"))
+        preview = classify(answers({"submitted_at": here}), BALLOT, stored)
+        if counts == "A1":
+            assert one(preview) == ("new", "counted")
+            assert preview.others.values.tolist() == [["A2", "W1", 10, "repeat"]]
+            assert "before the voter's vote in assignment A2" in preview.rows["reason"][0]
+        else:
+            assert one(preview) == ("repeat", "repeat")
+            assert preview.others.empty
+            assert "in assignment A2" in preview.rows["reason"][0]
+
+    def test_a_stored_repeat_counts_once_the_first_vote_is_rejected(self) -> None:
+        stored = known(("A1", "W1", 10, "first", "counted"), ("A2", "W1", 10, "second", "repeat"))
+        preview = classify(answers({"status": "rejected"}), BALLOT, stored)
+        assert one(preview) == ("changed", "rejected")
+        assert preview.others.values.tolist() == [["A2", "W1", 10, "counted"]]
+
+    def test_a_vote_that_is_accepted_after_all_takes_its_place_again(self) -> None:
         stored = known(("A1", "W1", 10, "first", "rejected"), ("A2", "W1", 10, "second", "counted"))
-        rows = classify(answers({"status": "approved"}), BALLOT, stored).rows
-        assert one(Preview(rows)) == ("changed", "repeat")
-        assert "in assignment A2" in rows["reason"][0]
+        preview = classify(answers({"status": "approved"}), BALLOT, stored)
+        assert one(preview) == ("changed", "counted")
+        assert preview.others.values.tolist() == [["A2", "W1", 10, "repeat"]]
 
     def test_a_repeat_that_is_rejected(self) -> None:
         stored = known(("A1", "W1", 10, "first", "repeat"), ("A2", "W1", 10, "second", "counted"))
@@ -353,9 +378,13 @@ class TestProperties:
     @staticmethod
     def accept(preview: Preview, stored: pd.DataFrame) -> pd.DataFrame:
         """What the store holds after the file was accepted."""
+        keys = ["assignment_id", "voter", "question_id"]
+        changed = preview.others.set_index(keys)["becomes"]
+        stored = stored.set_index(keys)
+        stored["status"] = changed.reindex(stored.index).fillna(stored["status"]).astype("str")
         taken = preview.rows[preview.rows["becomes"] != ""]
         taken = taken.assign(status=taken["becomes"])[list(KNOWN.columns)].astype({"question_id": "int64"})
-        return pd.concat([stored, taken], ignore_index=True).drop_duplicates(
+        return pd.concat([stored.reset_index(), taken], ignore_index=True).drop_duplicates(
             ["assignment_id", "question_id"], keep="last"
         )
 
@@ -382,6 +411,35 @@ class TestProperties:
         assert not (counted["answer"] == "unknown").any()
         again = classify(table, BALLOT, after)
         assert (again.rows["becomes"] == "").all()
+
+    assignments = st.lists(
+        st.fixed_dictionaries(
+            {
+                "voter": st.sampled_from(["W1", "W2"]),
+                "choice": st.sampled_from(["left", "right", "tie", "unknown", ""]),
+                "status": st.sampled_from(["submitted", "approved", "rejected"]),
+                "submitted_at": st.sampled_from(["", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"]),
+            }
+        ),
+        max_size=6,
+    )
+
+    @given(assignments, st.data())
+    @settings(deadline=None, max_examples=50)
+    def test_any_split_order_and_repetition_of_files_gives_the_same_votes(self, given_rows: list[dict], data) -> None:
+        """Voters repeat themselves in several assignments of their own; each row comes in one file at least."""
+        table = answers(*({"assignment_id": f"A{at}", **row} for at, row in enumerate(given_rows)))
+        places = st.lists(st.integers(0, 3), min_size=1, max_size=3, unique=True)
+        files = [data.draw(places) for _ in given_rows]
+        whole = self.accept(classify(table, BALLOT, known()), known())
+        store = known()
+        for number in data.draw(st.permutations([0, 1, 2, 3, 0])):
+            part = table[np.array([number in of for of in files], dtype=bool)]
+            store = self.accept(classify(part, BALLOT, store), store)
+        columns = list(KNOWN.columns)
+        pd.testing.assert_frame_equal(
+            whole.sort_values(columns, ignore_index=True), store.sort_values(columns, ignore_index=True)
+        )
 
     @given(rows)
     @settings(deadline=None, max_examples=30)

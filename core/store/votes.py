@@ -83,6 +83,7 @@ def known_of(conn: sa.Connection, ballot_id: int, platform: str) -> pd.DataFrame
             t.judgement.c.question_id,
             t.judgement.c.answer,
             t.judgement.c.status,
+            sa.func.coalesce(t.assignment.c.submitted_at, "").label("submitted_at"),
         )
         .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
         .join(t.voter, t.voter.c.id == t.assignment.c.voter_id)
@@ -217,7 +218,9 @@ def write_judgements(change: Change, ballot_id: int, upload_id: int, found: Uplo
     """
     conn, rows = change.conn, found.preview.rows
     taken = rows[rows["becomes"] != ""]
-    voters = voter_ids(change, taken["voter"].unique().tolist(), found.platform, "person")
+    others = found.preview.others
+    named = pd.concat([taken["voter"], others["voter"]]).unique().tolist()
+    voters = voter_ids(change, named, found.platform, "person")
     assignments, first_new = _write_assignments(conn, ballot_id, upload_id, taken, voters)
     questions = taken["question_id"].to_numpy(dtype=np.int64).tolist()
     answers, statuses = _texts(taken["answer"]), _texts(taken["becomes"])
@@ -234,7 +237,8 @@ def write_judgements(change: Change, ballot_id: int, upload_id: int, found: Uplo
     fields = ["answer", "value", "seconds", "status", "source"]
     insert_rows(conn, t.judgement, ["assignment_id", "question_id", *fields], new)
     update_rows(conn, t.judgement, fields, ["assignment_id", "question_id"], again)
-    _promote_repeats(conn, ballot_id)
+    if len(others):
+        _write_others(conn, ballot_id, others, voters)
 
 
 def _texts(column: pd.Series) -> list[str]:
@@ -284,40 +288,14 @@ def _write_assignments(
     return np.array(ids, dtype=np.int64)[of_row].tolist(), first_new
 
 
-def _promote_repeats(conn: sa.Connection, ballot_id: int) -> None:
-    """A repeat counts once the voter's first vote doesn't any more; of several, the earliest submitted."""
-    any_repeat = (
-        sa.select(t.judgement.c.id)
-        .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
-        .where(t.assignment.c.ballot_id == ballot_id, t.judgement.c.status == "repeat")
-    )
-    if conn.execute(any_repeat.limit(1)).first() is None:
-        return
-    query = (
-        sa.select(
-            t.judgement.c.id,
-            t.assignment.c.voter_id,
-            t.judgement.c.question_id,
-            t.judgement.c.status,
-            t.judgement.c.answer,
-            t.assignment.c.submitted_at,
-        )
-        .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
-        .where(t.assignment.c.ballot_id == ballot_id, t.judgement.c.status.in_(["counted", "unknown", "repeat"]))
-    )
-    rows = pd.DataFrame(fetch_rows(conn, query), columns=["id", "voter", "question", "status", "answer", "at"])
-    repeats = rows[rows["status"] == "repeat"].sort_values(["at", "id"], na_position="last")
-    # A vote stands in the way of every repeat, "I don't know" only of another one.
-    standing = pd.MultiIndex.from_frame(rows.loc[rows["status"] == "counted", ["voter", "question"]])
-    unknown = pd.MultiIndex.from_frame(rows.loc[rows["status"] == "unknown", ["voter", "question"]])
-    keys = pd.MultiIndex.from_frame(repeats[["voter", "question"]])
-    stands = keys.isin(standing) | (keys.isin(unknown) & (repeats["answer"] == "unknown").to_numpy())
-    first = repeats[~stands].drop_duplicates(["voter", "question"])
-    is_unknown = first["answer"] == "unknown"
-    for status, part in (("unknown", first[is_unknown]), ("counted", first[~is_unknown])):
-        promote = sa.update(t.judgement).where(t.judgement.c.id == sa.bindparam("of")).values(status=status)
-        if len(part):
-            conn.execute(promote, [{"of": id_} for id_ in part["id"].tolist()])
+def _write_others(conn: sa.Connection, ballot_id: int, others: pd.DataFrame, voters: dict[str, int]) -> None:
+    """Bring judgements up to date that change with a file without being in it: first votes and repeats."""
+    columns = (t.assignment.c.voter_id, t.assignment.c.external_id, t.assignment.c.id)
+    query = sa.select(*columns).where(t.assignment.c.ballot_id == ballot_id)
+    ids = {(voter, external): id_ for voter, external, id_ in fetch_rows(conn, query)}
+    told = zip(*(others[name].tolist() for name in ("voter", "assignment_id", "question_id", "becomes")), strict=True)
+    rows = [(becomes, ids[voters[voter], external], question) for voter, external, question, becomes in told]
+    update_rows(conn, t.judgement, ["status"], ["assignment_id", "question_id"], rows)
 
 
 def voter_ids(change: Change, names: list[str], platform: str, kind: str) -> dict[str, int]:

@@ -65,7 +65,9 @@ class VoteChecks:
             told.append(f"{voter} chose {side} in {count:,} of {many(answers, 'answer')}")
         more = f"; and {len(flagged) - NAMED:,} more" if len(flagged) > NAMED else ""
         verb = "prefers" if len(flagged) == 1 else "prefer"
-        return f"{len(flagged):,} of {many(n, 'voter')} {verb} a side: {'; '.join(told)}{more}. Their votes still count."
+        return (
+            f"{len(flagged):,} of {many(n, 'voter')} {verb} a side: {'; '.join(told)}{more}. Their votes still count."
+        )
 
     @property
     def agreement_said(self) -> str:
@@ -74,9 +76,9 @@ class VoteChecks:
         if found is None:
             return self.no_agreement
         return (
-            f"Krippendorff's α = {found.alpha:.2f} ({found.level:.0%} interval {found.lower:.2f} to {found.upper:.2f}), "
-            f"over {many(found.n_units, 'comparison')} that several voters answered, {many(found.n_answers, 'answer')} "
-            f"of {many(found.n_voters, 'voter')}."
+            f"Krippendorff's α = {found.alpha:.2f} ({found.level:.0%} interval {found.lower:.2f} to "
+            f"{found.upper:.2f}), over {many(found.n_units, 'comparison')} that several voters answered, "
+            f"{many(found.n_answers, 'answer')} of {many(found.n_voters, 'voter')}."
         )
 
 
