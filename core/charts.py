@@ -228,3 +228,33 @@ def similarity_curves(curves: pd.DataFrame, value: str) -> Chart:
         )
         .properties(height=300)
     )
+
+
+def accuracy_by_budget(curve: pd.DataFrame, figure: str, votes: int) -> Chart:
+    """A figure (ρ_w or τ_w) against the votes of a campaign, a line and band a protocol; dashed: the plan's votes.
+
+    `curve` has the columns protocol, figure, votes, mean, lower and upper.
+    """
+    names = list(dict.fromkeys(curve["protocol"]))
+    colours = alt.Scale(domain=names, range=BALLOT_COLOURS[: len(names)])
+    dashes = alt.Scale(domain=names, range=[[1, 0], [6, 3], [2, 2]][: len(names)])
+    x = alt.X("votes:Q", title="Votes of the campaign", axis=alt.Axis(format="~s", tickCount=6))
+    base = alt.Chart(curve[curve["figure"] == figure]).encode(
+        x=x, color=alt.Color("protocol:N", title=None, scale=colours, legend=alt.Legend(orient="top"))
+    )
+    band = base.mark_area(opacity=0.2).encode(
+        y=alt.Y("lower:Q", title=figure, scale=alt.Scale(zero=False)), y2="upper:Q"
+    )
+    line = base.mark_line(point=True).encode(
+        y="mean:Q",
+        strokeDash=alt.StrokeDash("protocol:N", title=None, scale=dashes, legend=alt.Legend(orient="top")),
+        tooltip=[
+            alt.Tooltip("protocol:N", title="Protocol"),
+            alt.Tooltip("votes:Q", title="Votes", format=","),
+            alt.Tooltip("mean:Q", title="Mean", format=".3f"),
+            alt.Tooltip("lower:Q", title="90 % from", format=".3f"),
+            alt.Tooltip("upper:Q", title="to", format=".3f"),
+        ],
+    )
+    here = alt.Chart(pd.DataFrame({"votes": [votes]})).mark_rule(color="#808080", strokeDash=[6, 4])
+    return alt.layer(band, line, here.encode(x=x)).properties(height=260)

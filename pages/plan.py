@@ -13,6 +13,7 @@ from core.views.plan import given_away
 from core.views.words import many, slug
 from ui import cache, frame, plan_figures
 from ui.plan_form import ranking_choice, settings_form
+from ui.planner_box import planner_box
 
 project = frame.project()
 st.title("Plan")
@@ -120,3 +121,4 @@ for problem in plan.problems():
     st.warning(frame.plain(problem.message), icon=":material/lightbulb:")
 if not plan.problems():
     st.success("The plan keeps to the paper's advice (§2.7).", icon=":material/check_circle:")
+planner_box(project, area_id, settings, plan, key=key, locked=locked)

@@ -9,7 +9,9 @@ from typing import Any
 
 import streamlit as st
 
+from core.planning import Guess
 from core.store import Store
+from core.store.forecasts import GuessSource, read_guess
 from core.store.projects import Project
 from core.views import checks, collect, embedding, evaluate, overview, scores, tokens
 
@@ -33,6 +35,10 @@ def load_overview(store: Store, project: Project) -> overview.Overview:
 
 def load_tokens(store: Store, project: Project) -> tokens.TokensView:
     return _load(tokens.load, store, project)
+
+
+def load_guess(store: Store, project: Project, area_id: int | None, source: GuessSource) -> Guess:
+    return _load(read_guess, store, project, area_id, source)
 
 
 def load_standings(store: Store, project: Project) -> tuple[overview.Standing, ...]:

@@ -44,6 +44,24 @@ def plan_within(n_items: int, n_ballots: int, keep: float, n_comparisons: int, *
     return _topped_up(scaled(low), n_comparisons)
 
 
+BUDGETS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)  # of a plan's own
+
+
+def at_other_budgets(plan: Plan) -> list[Plan]:
+    """Plans with the same ballots at a quarter to three times the comparisons, the plan itself among them.
+
+    Budgets that don't pay for two appearances of each item are left out.
+    """
+    found = []
+    for share in BUDGETS:
+        try:
+            budget = round(share * plan.n_comparisons)
+            found.append(plan if share == 1.0 else plan_within(plan.n_items, plan.n_ballots, plan.keep, budget))
+        except PlanError:
+            continue
+    return found
+
+
 def _topped_up(plan: Plan, n_comparisons: int) -> Plan:
     """The plan with two appearances more in the last ballots, from the last on, while the budget pays for them."""
     appearances = list(plan.appearances_by_ballot)
