@@ -109,11 +109,14 @@ def deal(pairs: ArrayLike, task_size: int, *, rng: np.random.Generator) -> tuple
     met, size = _pairs(pairs), _at_least(task_size, 1, "task_size")
     if not len(met):
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    _, group, counts = np.unique(np.sort(met, axis=1), axis=0, return_inverse=True, return_counts=True)
+    # One number a pair of items, in the order of the pairs: far quicker to sort than the pairs themselves.
+    _, code = np.unique(met, return_inverse=True)
+    low, high = np.sort(code.reshape(-1, 2), axis=1).T
+    _, group, counts = np.unique(low * (code.max() + 1) + high, return_inverse=True, return_counts=True)
     n_tasks = max(-(-len(met) // size), int(counts.max()))
     # Comparisons of the same two items lie side by side; dealt out in turn they reach different tasks.
     shuffled = rng.permutation(len(met))
-    order = shuffled[np.argsort(rng.permutation(len(counts))[group.ravel()[shuffled]], kind="stable")]
+    order = shuffled[np.argsort(rng.permutation(len(counts))[group[shuffled]], kind="stable")]
     task = np.empty(len(met), dtype=np.int64)
     task[order] = rng.permutation(n_tasks)[np.arange(len(met)) % n_tasks]
     return task, _random_places(task, rng)

@@ -53,9 +53,10 @@ st.markdown(
 Amazon Mechanical Turk closed in September 2026. Its files live on: **Turkle**, a free program that you run yourself,
 takes the same batch and task page and gives the same result files. On the Collect page:
 
-1. Download the *batch* and the *task page for Turkle*.
-2. In Turkle, make a project and paste the task page as its template; then publish the batch with it.
-3. When voters are done, download the results from Turkle's administration page and upload them on the Collect page.
+1. Look at a task, or *try it yourself*: 20 comparisons that count for nothing and tell how long they take.
+2. Download the *batch* and the *task page for Turkle*.
+3. In Turkle, make a project and paste the task page as its template; then publish the batch with it.
+4. When voters are done, download the results from Turkle's administration page and upload them on the Collect page.
 
 Archived results in Mechanical Turk's format are read as well. Without any platform, download the *comparisons as a
 table*, let people fill in the columns voter and choice, and upload it.
