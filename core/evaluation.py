@@ -10,7 +10,7 @@ Reference: Lombardo et al. (2020), EMNLP, sections 2.6 and 4.1.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -186,11 +186,14 @@ def compare(
     covered = np.logical_and.reduce([e.pairs["cosine"].notna().to_numpy() for e in evaluations])
     scores, areas = (evaluations[0].pairs.loc[covered, name].to_numpy() for name in ("score", "area"))
     apart = areas if _ranked_apart(dataset) else None
+    n_common = int(covered.sum())
     common = tuple(
-        correlations(scores, _model_scores(e.pairs["cosine"].to_numpy()[covered], e.notion), n0=n0, apart=apart)
+        replace(e.overall, n_items=n_common)  # it covers no more than all do, so its figures are these
+        if e.overall.n_covered == n_common
+        else correlations(scores, _model_scores(e.pairs["cosine"].to_numpy()[covered], e.notion), n0=n0, apart=apart)
         for e in evaluations
     )
-    return Comparison(evaluations, common, int(covered.sum()))
+    return Comparison(evaluations, common, n_common)
 
 
 def correlations(

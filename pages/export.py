@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from core.dataset import for_gensim, to_csv, to_json, to_tsv
+from core.dataset import check_for_gensim, for_gensim, to_csv, to_json, to_tsv
 from core.errors import RunoffError
 from core.views.scores import ScoresView, file_stem
 from core.views.words import many
@@ -62,13 +62,15 @@ FILES = (
 )
 for label, make, filename, mime, about_file in FILES:
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        try:
-            data, problem = make(), ""
-        except RunoffError as error:
-            data, problem = b"", str(error)
+        problem = ""
+        if make.func is for_gensim:
+            try:
+                check_for_gensim(dataset)
+            except RunoffError as error:
+                problem = str(error)
         st.download_button(
             label,
-            data,
+            make,
             filename,
             mime,
             icon=":material/download:",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -77,7 +79,7 @@ def ranking() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.download_button(
             "Download the ranking (CSV)",
-            to_csv(dataset),
+            partial(to_csv, dataset),
             f"{stem}.csv",
             "text/csv",
             icon=":material/download:",

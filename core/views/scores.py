@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from ..store import Store
-from ..store.areas import items_of
 from ..store.ballots import Ballot, ballots_of
-from ..store.scores import ballot_scores_of, dataset_of
+from ..store.scores import scored_of
 from .words import slug
 
 
@@ -52,10 +51,9 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> ScoresVie
     """The scores view of a ranking."""
     with store.read() as conn:
         ballots = ballots_of(conn, project_id, area_id)
-        dataset = dataset_of(conn, project_id, area_id)
-        scores = ballot_scores_of(conn, project_id, area_id)
-        items = items_of(conn, project_id, area_id=area_id)
-    by_ballot = _by_ballot(scores, items, dataset, [b.number for b in ballots if not b.is_open])
+        scored = scored_of(conn, project_id, area_id)
+    dataset = scored.dataset
+    by_ballot = _by_ballot(scored.by_ballot, scored.items, dataset, [b.number for b in ballots if not b.is_open])
     rescalings = tuple(_rescaling(by_ballot, ballot) for ballot in ballots if ballot.number > 1 and not ballot.is_open)
     closed = [ballot for ballot in ballots if not ballot.is_open]
     note = closed[-1].interval_note if closed else "Intervals are computed when a ballot is closed."
