@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from campaigns import answer_batch, draw_batch, make_project
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.effects import Effect, Move, compare_tops
@@ -144,6 +144,7 @@ def test_in_a_later_ballot_the_ranking_before_its_votes_is_that_of_the_last(stor
 ranks = st.dictionaries(st.integers(0, 12), st.integers(2, 20).map(lambda n: n / 2), max_size=10)
 
 
+@settings(deadline=None)
 @given(ranks, ranks)
 def test_moves_lead_from_one_top_to_the_other(before, after):
     top = dict(before)

@@ -167,8 +167,8 @@ def test_models_that_cover_the_same_number_of_other_items_are_not_even(tmp_path:
     assert (result.n_common, result.is_even) == (2, False)
 
 
-def test_case_50_a_missing_value_is_dropped_and_counted(shared: Path) -> None:
-    table = pd.read_csv(shared / "cases" / "50-corr-nan-oov.csv")
+def test_case_50_a_missing_value_is_dropped_and_counted(cases: Path) -> None:
+    table = pd.read_csv(cases / "50-corr-nan-oov.csv")
     result = correlations(table["gold"].to_numpy(), table["model"].to_numpy())
     assert (result.n_items, result.n_covered) == (5, 4)
     assert result.rho.estimate == pytest.approx(0.8)
@@ -181,8 +181,8 @@ def test_case_50_a_missing_value_is_dropped_and_counted(shared: Path) -> None:
         ("54-corr-n1.csv", "at least two items", "over 1 item only"),
     ],
 )
-def test_cases_53_and_54_are_undefined_with_a_reason(shared: Path, case: str, reason: str, remark: str) -> None:
-    table = pd.read_csv(shared / "cases" / case)
+def test_cases_53_and_54_are_undefined_with_a_reason(cases: Path, case: str, reason: str, remark: str) -> None:
+    table = pd.read_csv(cases / case)
     result = correlations(table["gold"].to_numpy(float), table["model"].to_numpy(float))
     for figure in (result.rho_w, result.tau_w, result.rho, result.tau):
         assert figure.estimate is None
@@ -190,8 +190,8 @@ def test_cases_53_and_54_are_undefined_with_a_reason(shared: Path, case: str, re
     assert result.remark == remark
 
 
-def test_case_57_two_items_are_marked(shared: Path) -> None:
-    table = pd.read_csv(shared / "cases" / "57-corr-n2.csv")
+def test_case_57_two_items_are_marked(cases: Path) -> None:
+    table = pd.read_csv(cases / "57-corr-n2.csv")
     result = correlations(table["gold"].to_numpy(float), table["model"].to_numpy(float))
     assert (result.rho.estimate, result.remark) == (-1.0, "over 2 items only")
 

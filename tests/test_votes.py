@@ -456,8 +456,8 @@ class TestCases:
         (3, "H3", 1, True, "candle dune anvil barge"),
     )
 
-    def read(self, shared: Path, name: str, task_ids: bool = False) -> pd.DataFrame:
-        data = (shared / f"cases/{name}.csv").read_bytes()
+    def read(self, cases: Path, name: str, task_ids: bool = False) -> pd.DataFrame:
+        data = (cases / f"{name}.csv").read_bytes()
         if task_ids:  # as our own batch files have them: the HIT's id stands in for it
             lines = data.decode().split("\r\n")
             data = "\r\n".join(
@@ -465,17 +465,17 @@ class TestCases:
             ).encode()
         return read_results(data, name).answers
 
-    def test_31_rejected(self, shared: Path) -> None:
+    def test_31_rejected(self, cases: Path) -> None:
         ballot = comparisons(
             (1, "H1", 1, False, "anvil barge candle dune"), (2, "H2", 1, False, "anvil barge candle dune")
         )
-        preview = classify(self.read(shared, "31-results-rejected", task_ids=True), ballot, known())
+        preview = classify(self.read(cases, "31-results-rejected", task_ids=True), ballot, known())
         assert list(preview.rows["kind"]) == ["new", "rejected", "new", "rejected", "new"]
         votes = preview.rows[preview.rows["becomes"] == "counted"]
         assert list(votes.loc[votes["question_id"] == 1, "answer"]) == ["first", "first"]
         assert preview.rows["reason"][1] == "rejected: too fast"
 
-    def test_35_overlap(self, shared: Path) -> None:
+    def test_35_overlap(self, cases: Path) -> None:
         store = known()
         for name, counts in (
             ("35-results-overlap-part1", {"new": 3}),
@@ -483,30 +483,30 @@ class TestCases:
             ("35-results-overlap-part1", {"known": 3}),
             ("35b-results-overlap-part2", {"known": 4}),
         ):
-            preview = classify(self.read(shared, name), self.BALLOT, store)
+            preview = classify(self.read(cases, name), self.BALLOT, store)
             assert {kind: n for kind, n in preview.counts().items() if n} == counts
             store = TestProperties.accept(preview, store)
         assert len(store) == 5
         assert (store["status"] == "counted").sum() == 4
 
-    def test_39_other_batch(self, shared: Path) -> None:
-        preview = classify(self.read(shared, "39-results-other-batch"), self.BALLOT, known())
+    def test_39_other_batch(self, cases: Path) -> None:
+        preview = classify(self.read(cases, "39-results-other-batch"), self.BALLOT, known())
         assert list(preview.rows["kind"]) == ["new", "other_ballot"]
 
-    def test_41_always_left(self, shared: Path) -> None:
+    def test_41_always_left(self, cases: Path) -> None:
         ballot = comparisons(
             *(
                 (n, f"H{n}", 1, n % 2 == 0, "anvil barge candle dune" if n % 2 else "candle dune anvil barge")
                 for n in range(1, 9)
             )
         )
-        rows = classify(self.read(shared, "41-results-always-left", task_ids=True), ballot, known()).rows
+        rows = classify(self.read(cases, "41-results-always-left", task_ids=True), ballot, known()).rows
         assert list(rows["kind"]) == ["new"] * 8
         assert rows["answer"].value_counts().to_dict() == {"first": 4, "second": 4}
 
     @pytest.mark.parametrize("name", ["37-results-mac-cr", "42-results-lowercase-headers"])
-    def test_37_and_42(self, shared: Path, name: str) -> None:
-        assert classify(self.read(shared, name), self.BALLOT, known()).counts()["new"] == 3
+    def test_37_and_42(self, cases: Path, name: str) -> None:
+        assert classify(self.read(cases, name), self.BALLOT, known()).counts()["new"] == 3
 
 
 def test_many_answers_are_fast_and_stay_in_order() -> None:
