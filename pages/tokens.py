@@ -44,8 +44,8 @@ def headline() -> None:
     if view.encoded:
         named = ", ".join(token for _, token in view.encoded[:10])
         about = (
-            f"{many(len(view.encoded), 'token')} with characters that Mechanical Turk refuses as they are: {named}. The "
-            "batch file writes them as references such as &#x1F525;, and voters see the characters all the same."
+            f"{many(len(view.encoded), 'token')} with characters that Mechanical Turk refuses as they are: {named}. "
+            "The batch file writes them as references such as &#x1F525;, and voters see the characters all the same."
         )
         st.info(frame.plain(about), icon=":material/info:")
 

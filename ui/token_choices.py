@@ -95,8 +95,8 @@ def _merge(project: Project, view: TokensView) -> bool:
         view.rules.merge_shared,
         key=f"merge-{project.id}",
         disabled=view.locked or not (view.shared or view.rules.merge_shared),
-        help="Voters see the area with a pair, and it can mean something else in another one: by default each is an item "
-        "of its own.",
+        help="Voters see the area with a pair, which can mean something else in another area: by default each is an "
+        "item of its own.",
     )
 
 
