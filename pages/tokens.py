@@ -37,6 +37,13 @@ def headline() -> None:
         column_config={"proposed": about},
         alt="Areas with their numbers of tokens and pairs",
     )
+    if view.shared:
+        ways = {True: "stays in the first of them only", False: "is an item of its own in each"}
+        st.info(
+            f"{many(len(view.shared), 'pair')} of tokens in more than one area: such a pair "
+            f"{ways[view.rules.merge_shared]}. Choose under “Which pairs become items”.",
+            icon=":material/info:",
+        )
     for area, token, names in view.hidden[:10]:
         st.warning(frame.plain(f"{token} in {area} holds characters that can't be seen: {', '.join(names)}."))
     if len(view.hidden) > 10:
