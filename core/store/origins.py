@@ -48,10 +48,11 @@ def proposed_tokens_of(conn: sa.Connection, project_id: str) -> list[dict[str, A
 
 
 def _origins(conn: sa.Connection, project_id: str) -> list[tuple[str, str, str]]:
-    """Area, token and origin of each token of the project."""
+    """Area, token and origin of each token of the project, in their order."""
     query = (
         sa.select(t.area.c.name, t.token.c.text, t.token.c.origin)
         .join(t.area, t.area.c.id == t.token.c.area_id)
         .where(t.area.c.project_id == project_id)
+        .order_by(t.area.c.position, t.token.c.position)
     )
     return fetch_rows(conn, query)
