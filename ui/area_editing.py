@@ -20,8 +20,6 @@ from ui import frame
 from ui.area_entry import take
 from ui.project_files import open_project
 
-ALL = "All areas"
-
 
 def edit_box(store: Store, project: Project, view: TokensView) -> None:
     """The tokens of one area or of all; what is typed stays until it is saved."""
@@ -29,10 +27,12 @@ def edit_box(store: Store, project: Project, view: TokensView) -> None:
         "Edit as", ["Text", "Table"], default="Text", required=True, key=f"edit-as-{project.id}"
     )
     if as_table == "Table":
-        scope = st.selectbox("Area", [None, *view.areas], format_func=_name, key=f"scope-{project.id}")
-        _table(store, project, view.areas if scope is None else (scope,), one=scope is not None)
+        names = [None, *(area.name for area in view.areas)]  # an area may be called so, too
+        name = st.selectbox("Area", names, format_func=lambda n: n or "All areas", key=f"scope-{project.id}")
+        areas = tuple(area for area in view.areas if name in (None, area.name))
+        _table(store, project, areas, one=name is not None)
         return
-    area = st.selectbox("Area", view.areas, format_func=_name, key=f"edit-{project.id}")
+    area = _chosen(project, view)
     stored = "\n".join(area.tokens)
     text = st.text_area(_label(area), stored, height=300, key=f"tokens-{project.id}-{area.name}-{hash(stored)}")
     with st.container(horizontal=True):
@@ -43,8 +43,10 @@ def edit_box(store: Store, project: Project, view: TokensView) -> None:
             frame.carry_out(delete_area, store, project.id, area, done=done)
 
 
-def _name(area: AreaTokens | None) -> str:
-    return ALL if area is None else area.name
+def _chosen(project: Project, view: TokensView) -> AreaTokens:
+    """The area that is looked at; by its name, so that it stays the same one when its tokens change."""
+    name = st.selectbox("Area", [area.name for area in view.areas], key=f"edit-{project.id}")
+    return next(area for area in view.areas if area.name == name)
 
 
 def _label(area: AreaTokens) -> str:
@@ -83,7 +85,7 @@ def _table(store: Store, project: Project, areas: Sequence[AreaTokens], *, one: 
 
 def locked_box(store: Store, project: Project, view: TokensView) -> None:
     """The tokens to read; corrections of spelling; a copy in which everything can be changed."""
-    area = st.selectbox("Area", view.areas, format_func=_name, key=f"edit-{project.id}")
+    area = _chosen(project, view)
     st.dataframe([{"token": token} for token in area.tokens], hide_index=True, height=300, alt="Tokens of the area")
     with st.form(f"correct-{project.id}-{area.name}", clear_on_submit=True):
         st.markdown("**Correct a spelling**")

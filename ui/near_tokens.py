@@ -22,7 +22,8 @@ def _chooser(view: TokensView, key: str) -> Imported | None:
         st.caption("There is no embedding with vectors yet.")
         frame.link("embeddings", "Load an embedding", icon=":material/hub:")
         return None
-    return st.selectbox("Embedding", usable, format_func=lambda e: e.name, key=key)
+    named = {imported.id: imported for imported in usable}
+    return named[st.selectbox("Embedding", list(named), format_func=lambda id_: named[id_].name, key=key)]
 
 
 def propose_box(store: Store, project: Project, view: TokensView) -> None:
@@ -34,14 +35,14 @@ def propose_box(store: Store, project: Project, view: TokensView) -> None:
     imported = _chooser(view, f"near-embedding-{project.id}")
     if imported is None:
         return
-    area = st.selectbox("Area", view.areas, format_func=lambda a: a.name, key=f"near-area-{project.id}")
-    asked = (project.id, imported.id, area.name)
+    area = st.selectbox("Area to add to", [area.name for area in view.areas], key=f"near-area-{project.id}")
+    asked = (project.id, imported.id, area)
     if st.button("Propose tokens"):
         st.session_state["_near_tokens"] = asked
     if st.session_state.get("_near_tokens") != asked:
         return
     with st.spinner("Looking through the vocabulary…"):
-        found = cache.load_proposed(store, project, imported.id, area.name)
+        found = cache.load_proposed(store, project, imported.id, area)
     if found.problem:
         st.error(frame.plain(found.problem))
     elif found.proposed.empty:
