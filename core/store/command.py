@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,6 +13,8 @@ import sqlalchemy as sa
 from ..errors import StaleError, StoreError
 from . import schema as t
 from .engine import Store, now
+
+_ROWS = 200  # rows that one statement inserts
 
 
 @dataclass
@@ -81,11 +84,16 @@ def insert_one(conn: sa.Connection, table: sa.Table, **values: Any) -> int:
 
 def insert_rows(conn: sa.Connection, table: sa.Table, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
     """Insert many rows through the driver's cursor, several times quicker than through SQLAlchemy's."""
-    if not len(rows):
-        return
     names = ", ".join(f'"{table.c[column].name}"' for column in columns)
-    statement = f'INSERT INTO "{table.name}" ({names}) VALUES ({", ".join([_mark(conn)] * len(columns))})'
-    conn.exec_driver_sql(statement, rows)
+    row = f"({', '.join([_mark(conn)] * len(columns))})"
+    start = f'INSERT INTO "{table.name}" ({names}) VALUES '
+    # Some hundred rows a statement are more than twice as quick as one.
+    whole = len(rows) // _ROWS * _ROWS
+    statement = start + ", ".join([row] * _ROWS)
+    for at in range(0, whole, _ROWS):
+        conn.exec_driver_sql(statement, tuple(chain.from_iterable(rows[at : at + _ROWS])))
+    if whole < len(rows):
+        conn.exec_driver_sql(start + row, list(rows[whole:]))
 
 
 def update_rows(
