@@ -56,6 +56,13 @@ def headline() -> None:
         st.markdown(f"**Highest ρ_w: {names}, {row['ρ_w']:.3f}**{mean} on {on or many(row['covered'], 'item')}.")
     for problem in view.problems:
         st.error(frame.plain(problem))
+    for evaluation in view.evaluations:
+        if evaluation.proposed:
+            st.warning(
+                f"{frame.plain(evaluation.model)} proposed {many(len(evaluation.proposed), 'token')} of this dataset, "
+                "which favours it (§2.2). See the figures without them below.",
+                icon=":material/balance:",
+            )
     about = view.dataset.attrs
     if about["simulated_votes"]:
         st.warning("The dataset holds votes of simulated voters.", icon=":material/science:")
@@ -91,6 +98,11 @@ def tables() -> None:
         st.caption("The embeddings cover different items, so only these figures compare directly.")
         shown = view.common.drop(columns=["area", "covered", "coverage"])
         st.dataframe(shown, hide_index=True, column_config=config, alt="Embeddings over their common items")
+    if len(view.without_proposed):
+        st.subheader("Without the tokens that an embedding proposed")
+        st.caption("The items that hold such a token are left out for all embeddings, so these figures are fairer.")
+        shown = view.without_proposed.drop(columns="area")
+        st.dataframe(shown, hide_index=True, column_config=config, alt="Embeddings without proposed tokens")
     st.subheader("By area")
     st.dataframe(view.by_area, hide_index=True, column_config=config, alt="Embeddings by area")
     for reason in view.undefined:
@@ -130,9 +142,13 @@ def disagreements() -> None:
         )
         st.caption("The items that cost the most, top ranks weighing more.")
     if evaluation.missing:
-        with st.expander(f"{len(evaluation.missing)} tokens without a vector"):
+        with st.expander(f"{many(len(evaluation.missing), 'token')} without a vector"):
             rows = [{"token": token, "reason": reason} for token, reason in evaluation.missing.items()]
             st.dataframe(rows, hide_index=True, alt="Tokens without a vector")
+    if evaluation.found_as:
+        with st.expander(f"{many(len(evaluation.found_as), 'token')} found under another spelling"):
+            found = [{"token": token, "found as": name} for token, name in evaluation.found_as.items()]
+            st.dataframe(found, hide_index=True, alt="Tokens found under another spelling")
 
 
 headline()

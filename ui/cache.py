@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from core.planning import Guess
 from core.store import Store
 from core.store.forecasts import GuessSource, read_guess
 from core.store.projects import Project
-from core.views import checks, collect, embedding, evaluate, overview, scores, tokens
+from core.views import checks, collect, embedding, evaluate, near_tokens, overview, scores, tokens
 
 _KEEP = 32
 
@@ -43,6 +44,22 @@ def load_guess(store: Store, project: Project, area_id: int | None, source: Gues
 
 def load_standings(store: Store, project: Project) -> tuple[overview.Standing, ...]:
     return _load(overview.load_standings, store, project)
+
+
+def load_items(store: Store, project: Project) -> pd.DataFrame:
+    return _load(tokens.load_items, store, project)
+
+
+def load_spellings(store: Store, project: Project, embedding_id: str) -> tokens.Coverage:
+    return _load(tokens.load_spellings, store, project, embedding_id)
+
+
+def load_proposed(store: Store, project: Project, embedding_id: str, area: str) -> near_tokens.ProposedView:
+    return _load(near_tokens.load_proposed, store, project, embedding_id, area)
+
+
+def load_hubness(store: Store, project: Project, embedding_id: str, k: int) -> near_tokens.HubnessView:
+    return _load(near_tokens.load_hubness, store, project, embedding_id, k)
 
 
 def load_collect(store: Store, project: Project, area_id: int | None = None) -> collect.CollectView:

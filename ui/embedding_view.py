@@ -11,7 +11,7 @@ from core.store.library import set_subwords
 from core.store.projects import Project
 from core.views.embedding import EmbeddingView, Figure3
 from core.views.words import many, slug
-from ui import chart_files, frame
+from ui import chart_files, coverage, frame
 
 
 def show(view: EmbeddingView, project: Project) -> None:
@@ -23,6 +23,9 @@ def show(view: EmbeddingView, project: Project) -> None:
         st.caption(frame.plain(note))
     if view.imported.has_subwords:
         _subwords(view, project)
+    st.caption(coverage.said(view.imported))
+    with st.expander("Change how tokens are looked up"):
+        coverage.look_up_form(frame.store(), project, view.imported)
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("##### Items against random pairs")

@@ -112,7 +112,7 @@ project_embedding = Table(
     _text("name"),  # the project's own name for it
     Column("subwords", Boolean, nullable=False, server_default="0"),  # fastText: vectors of words it never saw
     _text("added_at"),
-    # How tokens are looked up: those that are missing in lower case too; those of several words (core/multiword.py)
+    # How tokens are looked up (core/embeddings/look_up.py): missing ones in lower case too; those of several words
     _since("0002", Column("lower", Boolean, nullable=False, server_default="0")),
     _since("0002", _text("multiword", default="as they are")),
     UniqueConstraint("project_id", "name"),

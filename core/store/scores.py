@@ -18,6 +18,7 @@ from .areas import items_of
 from .ballots import LEVEL, Ballot, ballots_of
 from .command import fetch_rows, project_row
 from .engine import Store
+from .origins import proposed_tokens_of
 from .plans import PlanSettings, settings_of
 from .rankings import Ranking, belongs, rankings_of
 
@@ -85,6 +86,7 @@ def scored_of(conn: sa.Connection, project_id: str, area_id: int | None = None) 
         "scale": "Borda score of ballot 1; higher = more related; not clipped",
         "interval": {"level": LEVEL, "kind": "percentile bootstrap of the score, voters resampled"},
         "n0": 2.0,
+        "tokens_proposed_by": proposed_tokens_of(conn, project_id),
         "versions": {"runoff": __version__, "numpy": np.__version__, "pandas": pd.__version__},
     }
     dataset.attrs = about | _summed(parts)

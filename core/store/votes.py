@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from ..effects import Effect
 from ..errors import Issue, StoreError
+from ..former_spellings import as_spelled_now
 from ..platforms import read_results
 from ..tables import KNOWN
 from ..votes import Preview, classify
@@ -20,6 +21,7 @@ from . import schema as t
 from .ballots import Ballot, every_ballot_of, open_ballot_of
 from .command import Change, command, fetch_rows, insert_one, insert_rows, next_id, update_rows
 from .comparisons import comparisons_of
+from .corrections import former_spellings_of
 from .effects import between, new_and_known, standing_of, voters_heard
 from .engine import Store, now
 from .plans import settings_of
@@ -110,9 +112,10 @@ def preview_of(conn: sa.Connection, project_id: str, ballot: Ballot, data: bytes
     """What a file holds, against the store as `conn` sees it."""
     results = read_results(data, filename)
     found = settings_of(conn, project_id, ballot.area_id)
+    comparisons = comparisons_of(conn, ballot.id, project_id)
     preview = classify(
-        results.answers,
-        comparisons_of(conn, ballot.id, project_id),
+        as_spelled_now(results.answers, comparisons, former_spellings_of(conn, project_id)),
+        comparisons,
         known_of(conn, ballot.id, results.platform),
         ties_allowed=found is None or found[1].ties_allowed,
         shows_texts=results.shows_texts,
