@@ -45,7 +45,7 @@ def read(cases, name):
 
 
 def test_case_60_not_enough_overlap(cases):
-    with pytest.raises(UndefinedMetricError, match="Not enough overlap.* of 3 answered comparisons none"):
+    with pytest.raises(UndefinedMetricError, match=r"Not enough overlap.* of 3 answered comparisons none"):
         agreement(read(cases, "60-alpha-single-ratings.csv"))
 
 

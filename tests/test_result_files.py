@@ -1,4 +1,4 @@
-"""Every file of the cases and of the platforms' samples, put where a person might put it: taken, or refused in words."""
+"""Every file of the cases and of the platforms' samples, wherever a person puts it: taken, or refused in words."""
 
 from __future__ import annotations
 

@@ -15,7 +15,6 @@ from . import schema as t
 from .engine import Store, now
 
 
-
 @dataclass
 class Change:
     """A command under way: its connection, the project's row before it, and what the log will say."""
