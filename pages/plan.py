@@ -14,6 +14,7 @@ from core.views.words import many, slug
 from ui import cache, frame, plan_figures
 from ui.plan_form import ranking_choice, settings_form
 from ui.planner_box import planner_box
+from ui.registration_box import registration_box
 
 project = frame.project()
 st.title("Plan")
@@ -122,3 +123,4 @@ for problem in plan.problems():
 if not plan.problems():
     st.success("The plan keeps to the paper's advice (§2.7).", icon=":material/check_circle:")
 planner_box(project, area_id, settings, plan, key=key, locked=locked)
+registration_box(project, planned=saved is not None, locked=any(each.ballots for each in standings))

@@ -21,6 +21,7 @@ from .engine import Store
 from .origins import proposed_tokens_of
 from .plans import PlanSettings, settings_of
 from .rankings import Ranking, belongs, rankings_of
+from .registrations import registration_of
 
 
 def ballot_scores_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> pd.DataFrame:
@@ -97,6 +98,8 @@ def scored_of(conn: sa.Connection, project_id: str, area_id: int | None = None) 
     of_all = described[0] if project.ranking == "all" else {"plan": None, "seeds": {}}
     dataset.attrs["plan"] = of_all["plan"]
     dataset.attrs["seeds"] = {"project": project.seed, **of_all["seeds"]}
+    registered = registration_of(conn, project_id)
+    dataset.attrs["registration"] = registered.described() if registered else None
     if project.ranking == "area":
         dataset.attrs["areas"] = described
     if len(parts) == 1:
