@@ -119,8 +119,8 @@ def rescaling(points: pd.DataFrame, line: pd.DataFrame, ballot: int) -> Chart:
     return alt.layer(*layers).properties(height=320)
 
 
-def scores_by_ballot(by_ballot: pd.DataFrame) -> Chart:
-    """The paper's Figure 4: x of every ballot and the final ȳ along the ranks."""
+def scores_by_ballot(by_ballot: pd.DataFrame, rank_title: str = "Rank") -> Chart:
+    """The paper's Figure 4: x of every ballot and the final ȳ along the ranks, which `rank_title` says more of."""
     final = by_ballot.drop_duplicates("item")[["rank", "pair", "final"]].rename(columns={"final": "score"})
     final = final.assign(series="ȳ, final")
     shown = by_ballot[by_ballot["ballot"] <= len(BALLOT_COLOURS)]  # later ballots are small and would hide each other
@@ -133,7 +133,7 @@ def scores_by_ballot(by_ballot: pd.DataFrame) -> Chart:
         alt.Chart(frame)
         .mark_point(filled=True, opacity=0.6, size=26)
         .encode(
-            x=alt.X("rank:Q", title="Rank", scale=alt.Scale(nice=False, zero=False)),
+            x=alt.X("rank:Q", title=rank_title, scale=alt.Scale(nice=False, zero=False)),
             y=alt.Y("score:Q", title="Score", scale=alt.Scale(zero=False)),
             color=alt.Color(
                 "series:N",
