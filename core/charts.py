@@ -10,8 +10,8 @@ import pandas as pd
 
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 MAX_POINTS = 5000
-N_NAMED = 5
-GREY = "#808080"  # of letters that must be seen on white and on near-black
+N_NAMED = 3
+GREY = "#808080"  # stands out on white and on near-black
 # From Okabe and Ito's palette (2008), the ones that stand out on white and on near-black alike.
 BLUE, ORANGE, GREEN, PURPLE = "#3D8FD1", "#D9730D", "#1A9E77", "#B565A7"
 BALLOT_COLOURS = [BLUE, ORANGE, GREEN, PURPLE, "#8C8C8C", "#C9A227", "#D55E5E", "#5D7CC9", "#7FA832", "#A0785A"]
@@ -165,7 +165,7 @@ def rank_scatter(pairs: pd.DataFrame, worst: pd.DataFrame) -> Chart:
     scale = alt.Scale(nice=False, domain=[0, top + 1])
     dots = (
         alt.Chart(shown)
-        .mark_point(filled=True, opacity=0.6, size=32)
+        .mark_point(filled=True, opacity=0.5, size=32)
         .encode(
             x=alt.X("rank:Q", title="Rank by people (1 = most related)", scale=scale),
             y=alt.Y("model_rank:Q", title="Rank by the embedding", scale=scale),
@@ -191,7 +191,7 @@ def _names(named: pd.DataFrame, top: float) -> list[alt.Chart]:
     """The pairs of some items beside their points, on the side where there is room."""
     named = named.assign(pair=named["token_a"] + " – " + named["token_b"])
     is_left = named["rank"] <= top / 2
-    style: dict[str, Any] = {"fontSize": 11, "color": GREY, "limit": 220}
+    style: dict[str, Any] = {"fontSize": 11, "fontWeight": "bold", "color": ORANGE, "limit": 220}
     marks = (
         alt.Chart(named[is_left]).mark_text(align="left", dx=7, **style),
         alt.Chart(named[~is_left]).mark_text(align="right", dx=-7, **style),

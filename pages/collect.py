@@ -52,7 +52,7 @@ def open_ballot(stage: Stage) -> None:
             help="The paper's voter model (§4.1) answers what is missing. Its votes are marked as simulated for ever.",
         )
     st.markdown("##### 3. Close the ballot")
-    vote_checks.show(store, project, area_id, stage.progress.votes)
+    vote_checks.show(store, project, area_id, sum(s.progress.votes for s in view.stages if s.progress))
     close_box(project, area_id, view, stage)
 
 

@@ -16,6 +16,7 @@ st.title("Evaluate")
 if not read_embeddings(frame.store(), project.id):
     frame.nothing_yet("There is no embedding to compare yet.", "embeddings", "load an embedding")
 
+answer = st.container()  # the headline stands above the settings that it follows from
 HELP = {
     "ρ_w": "Spearman's ρ with more weight on top ranks (Eq. 8). 1 is full agreement.",
     "τ_w": "Kendall's τ with more weight on top ranks (Eq. 8). It counts pairs of items in the right order.",
@@ -39,6 +40,7 @@ if view.dataset.empty:
 
 
 def headline() -> None:
+    """The one answer, and what a reader must know of it."""
     leaders = view.leaders
     on = "the items that all cover" if len(view.common) else ""
     mean = ", the mean over areas," if view.ranked_apart else ""
@@ -64,12 +66,13 @@ def headline() -> None:
                 icon=":material/balance:",
             )
     about = view.dataset.attrs
+    next_step(about["provisional"])
     if about["simulated_votes"]:
         st.warning("The dataset holds votes of simulated voters.", icon=":material/science:")
     if project.kind == "demo":
         st.caption(
-            "The demo's simulated voters believe a sentence model. Word vectors as small as the demo's see the top "
-            "differently, so low figures are right here."
+            "The demo's simulated voters follow a sentence model. Word vectors as small as the demo's rank the top "
+            "differently, so low figures are to be expected here."
         )
     if about["provisional"]:
         st.info("The dataset is provisional: not all ballots are closed.", icon=":material/hourglass_top:")
@@ -79,7 +82,19 @@ def headline() -> None:
             "mean of the areas' figures."
         )
     share = f"R(n₀) = {view.first_rank_share:.0%}"
-    st.caption(f"With n₀ = {view.n0:g} the first rank holds {share} of the weight of a long ranking.")
+    st.caption(
+        "ρ_w and τ_w say how far an embedding ranks the items as people do, the top ranks weighing most: 1 is full "
+        f"agreement, 0 none. With n₀ = {view.n0:g} the first rank holds {share} of the weight of a long ranking."
+    )
+
+
+def next_step(provisional: bool) -> None:
+    """On to the next ballot, or out with the dataset."""
+    overview = cache.load_overview(frame.store(), project)
+    if provisional:
+        frame.next_step(overview.next_page, overview.next_label[:1].lower() + overview.next_label[1:])
+    else:
+        frame.next_step("export", "take the dataset with you")
 
 
 def tables() -> None:
@@ -151,7 +166,8 @@ def disagreements() -> None:
             st.dataframe(found, hide_index=True, alt="Tokens found under another spelling")
 
 
-headline()
+with answer:
+    headline()
 tables()
 if view.evaluations:
     disagreements()

@@ -36,8 +36,8 @@ if about["simulated_votes"]:
 
 stem = file_stem(about)
 FILES = (
-    ("CSV", partial(to_csv, dataset), f"{stem}.csv", "text/csv", "For programs. Reads back exactly."),
-    ("TSV", partial(to_tsv, dataset), f"{stem}.tsv", "text/tab-separated-values", "The same, with tabs."),
+    ("Dataset (CSV)", partial(to_csv, dataset), f"{stem}.csv", "text/csv", "For programs. Reads back exactly."),
+    ("Dataset (TSV)", partial(to_tsv, dataset), f"{stem}.tsv", "text/tab-separated-values", "The same, with tabs."),
     (
         "Description (JSON)",
         partial(to_json, about),
@@ -75,7 +75,7 @@ for label, make, filename, mime, about_file in FILES:
             mime,
             icon=":material/download:",
             on_click="ignore",
-            type="primary" if label == "CSV" else "secondary",
+            type="primary" if label == "Dataset (CSV)" else "secondary",
             disabled=bool(problem),
         )
         st.caption(frame.plain(problem or about_file))

@@ -39,6 +39,8 @@ def headline() -> None:
     if about["provisional"]:
         of = f"{about['ballots_closed']} of {about['ballots_planned']} ballots are closed"
         st.info(f"Provisional: {of}. An open ballot counts once it is closed.", icon=":material/hourglass_top:")
+    overview = cache.load_overview(store, project)
+    frame.next_step(overview.next_page, overview.next_label[:1].lower() + overview.next_label[1:])
     if about["unscored_items"]:
         st.info(f"{many(about['unscored_items'], 'item')} without a vote yet, and so without a score.")
     if view.interval_note:
