@@ -49,11 +49,13 @@ def simulate_votes(
         ballot = open_ballot_of(conn, project_id, area_id)
         beliefs = _beliefs(conn, store, project)
         found = settings_of(conn, project_id, area_id)
-        n_assignments = _n_assignments(conn, ballot.id)
+        settings = found[1] if found else None
+        rng = np.random.default_rng([ballot.seed, 3, _n_assignments(conn, ballot.id)])
+        loads = _loads(conn, ballot.id, settings.n_voters if settings else 50)
         missing = _missing_questions(conn, ballot.id)
     if not len(missing):
         raise StoreError(f"Ballot {ballot.number} has all its votes. Close it to go on.")
-    made = _make_votes(project, ballot.seed, n_assignments, found[1] if found else None, beliefs, missing, share)
+    made = _make_votes(project, settings, beliefs, loads, missing, share, rng)
     with command(store, project_id, "simulate votes", expected_revision=project.revision) as change:
         update_rows(change.conn, t.item, ["similarity"], ["id"], beliefs.new)
         _write(change, ballot.id, made)
@@ -85,22 +87,20 @@ class _Made:
 
 def _make_votes(
     project: sa.Row,
-    ballot_seed: int,
-    n_assignments: int,
     settings: PlanSettings | None,
     beliefs: _Beliefs,
+    loads: np.ndarray,
     missing: np.ndarray,
     share: float,
+    rng: np.random.Generator,
 ) -> _Made:
-    """Deal the tasks of the missing questions to the voters, and let each answer."""
-    n_voters = settings.n_voters if settings else 50
-    rng = np.random.default_rng([ballot_seed, 3, n_assignments])
+    """Deal the tasks of the missing questions to the voters, who have `loads` of them already, and let each answer."""
     tasks = np.unique(missing[:, 0])
     tasks = np.sort(rng.permutation(tasks)[: int(np.ceil(share * len(tasks)))])
     missing = missing[np.isin(missing[:, 0], tasks)]
-    of_task = np.resize(rng.permutation(n_voters), len(tasks))
+    of_task = deal_tasks(loads, len(tasks), rng)
     place = np.searchsorted(tasks, missing[:, 0])
-    voters = draw_panel(Panel(n_voters=n_voters), np.random.default_rng([project.seed, 1, 4]))
+    voters = draw_panel(Panel(n_voters=len(loads)), np.random.default_rng([project.seed, 1, 4]))
     outcome = answer(
         beliefs.similarity,
         missing[:, 2],
@@ -114,6 +114,36 @@ def _make_votes(
     if settings and not settings.ties_allowed:
         outcome = np.where(outcome == 0.5, rng.integers(0, 2, len(outcome)), outcome)
     return _Made(tasks, of_task, place, missing[:, 1], outcome)
+
+
+def deal_tasks(loads: np.ndarray, n_tasks: int, rng: np.random.Generator) -> np.ndarray:
+    """The voter 0…V−1 of each task, shape (n_tasks,): the one with the fewest tasks is next, equals in a drawn order.
+
+    `loads`, shape (V,), are the tasks that each has already.
+
+    >>> deal_tasks(np.array([2, 0, 1]), 3, np.random.default_rng(1)).tolist()[0]
+    1
+    """
+    order = rng.permutation(len(loads))
+    rounds = n_tasks // len(loads) + 1 + int(loads.max() - loads.min())
+    levels = loads[order] + np.arange(rounds)[:, None]
+    return np.tile(order, rounds)[np.argsort(levels.ravel(), kind="stable")[:n_tasks]]
+
+
+def _name(number: int) -> str:
+    return f"simulated-{number + 1:03d}"
+
+
+def _loads(conn: sa.Connection, ballot_id: int, n_voters: int) -> np.ndarray:
+    """How many tasks of the ballot each simulated voter has answered, shape (n_voters,)."""
+    query = (
+        sa.select(t.voter.c.external_id, sa.func.count())
+        .join(t.assignment, t.assignment.c.voter_id == t.voter.c.id)
+        .where(t.assignment.c.ballot_id == ballot_id, t.voter.c.platform == PLATFORM)
+        .group_by(t.voter.c.external_id)
+    )
+    counts = dict(fetch_rows(conn, query))
+    return np.array([counts.get(_name(number), 0) for number in range(n_voters)])
 
 
 def _n_assignments(conn: sa.Connection, ballot_id: int) -> int:
@@ -168,7 +198,7 @@ def _beliefs(conn: sa.Connection, store: Store, project: sa.Row) -> _Beliefs:
 def _write(change: Change, ballot_id: int, made: _Made) -> None:
     conn = change.conn
     voters = made.voter.tolist()
-    names = {number: f"simulated-{number + 1:03d}" for number in sorted(set(voters))}
+    names = {number: _name(number) for number in sorted(set(voters))}
     ids = voter_ids(change, list(names.values()), PLATFORM, "simulated")
     start = next_id(conn, t.assignment)
     at = now()
