@@ -268,3 +268,15 @@ def test_equal_directions_tie_in_the_ranking(tmp_path: Path) -> None:
     embedding = load(write(tmp_path, text(words, matrix)))
     pairs = evaluate(dataset({"a": 1, "b": 2, "c": 3}), embedding).pairs
     assert pairs["model_rank"].tolist() == [1.5, 1.5, 3]
+
+
+def test_the_common_figures_are_those_over_the_common_items_whichever_way_they_are_found(embedding: Embedding) -> None:
+    table = dataset({"absent": 1.0, **SCORES})
+    result = compare(table, [embedding, embedding])
+    values = np.abs(np.cos(np.radians([ANGLES[token] for token in SCORES])))
+    expected = correlations(np.array(list(SCORES.values())), values)
+    assert (result.n_common, result.is_even) == (len(SCORES), True)
+    for found in result.common:
+        assert (found.n_items, found.n_covered, found.coverage) == (6, 6, 1.0)
+        for name in ("rho_w", "tau_w", "rho", "tau"):
+            assert getattr(found, name).estimate == pytest.approx(getattr(expected, name).estimate, abs=1e-12)

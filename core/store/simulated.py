@@ -49,7 +49,9 @@ def simulate_votes(
         ballot = open_ballot_of(conn, project_id, area_id)
         beliefs = _beliefs(conn, store, project)
         found = settings_of(conn, project_id, area_id)
-        n_assignments = _n_assignments(conn, ballot.id)
+        settings = found[1] if found else None
+        rng = np.random.default_rng([ballot.seed, 3, _n_assignments(conn, ballot.id)])
+        loads = _loads(conn, ballot.id, settings.n_voters if settings else 50)
         missing = _missing_questions(conn, ballot.id)
         loads = _loads(conn, ballot.id, found[1].n_voters if found else 50)
     if not len(missing):
@@ -91,8 +93,10 @@ def _make_votes(
     loads: np.ndarray,
     ties_allowed: bool,
     beliefs: _Beliefs,
+    loads: np.ndarray,
     missing: np.ndarray,
     share: float,
+    rng: np.random.Generator,
 ) -> _Made:
     """Deal the tasks of the missing questions to the voters, and let each answer."""
     tasks = np.unique(missing[:, 0])
@@ -198,7 +202,7 @@ def _beliefs(conn: sa.Connection, store: Store, project: sa.Row) -> _Beliefs:
 def _write(change: Change, ballot_id: int, made: _Made) -> None:
     conn = change.conn
     voters = made.voter.tolist()
-    names = {number: f"simulated-{number + 1:03d}" for number in sorted(set(voters))}
+    names = {number: _name(number) for number in sorted(set(voters))}
     ids = voter_ids(change, list(names.values()), PLATFORM, "simulated")
     start = next_id(conn, t.assignment)
     at = now()
