@@ -19,6 +19,7 @@ MOST_STEPS = 200
 MOST_HALVINGS = 30
 ROUNDING = 1e-14  # relative error of the objective
 NEAR = 2.0  # largest derivative from which on Newton's own steps are tried
+MATURE = 1.0  # largest derivative in the scores from which on the effects move too
 
 
 @dataclass
@@ -40,14 +41,16 @@ def minimise(data: Data, theta: Floats, effects: Effects, ridge: float, toleranc
     for here.n_iterations in range(MOST_STEPS + 1):
         gradient = graph.add_up(here.likelihood.score()) - ridge * here.theta
         norm = np.abs(gradient).max(initial=0.0)
-        if effects.free.any():
+        # What voters are like can be told only once the scores are roughly there.
+        mature = effects.free.any() and norm < MATURE
+        if mature:
             norm = max(norm, np.abs(here.likelihood.effects_step()[1]).max())
         here.norm, here.converged = float(norm), bool(norm <= tolerance)
         if here.converged or here.n_iterations == MOST_STEPS:
             break
         step = _newton_step(here, gradient, ridge)
         _move(here, step, float(np.sum(gradient * step)), ridge)
-        if effects.free.any():
+        if mature:
             _move_effects(here)
     if ridge == 0:
         here.theta = here.theta - here.theta.mean()
