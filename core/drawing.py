@@ -42,8 +42,8 @@ def regular_pairs(n: int, n_edges: int, rng: np.random.Generator, *, graph: Draw
     degrees[rng.permutation(n)[:extra]] += 1
     if 2 * rest > all_pairs:
         # More than half of all pairs: draw the pairs that stay away.
-        left_out = _keys(draw(n - 1 - degrees, rng), n)
-        part = _complement(left_out, n)
+        left_out = edge_keys(draw(n - 1 - degrees, rng), n)
+        part = complement(left_out, n)
     else:
         part = draw(degrees, rng)
     if not rounds:

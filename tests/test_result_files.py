@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 """Every file of the cases and of the platforms' samples, wherever a person puts it: taken, or refused in words."""
-=======
-"""Every file of the cases and samples, put where a person might put it: taken, or refused in words."""
->>>>>>> 9ffff43 (Headline, next step and log in words; help on intervals and agreement)
 
 from __future__ import annotations
 

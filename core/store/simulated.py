@@ -15,7 +15,7 @@ from .ballots import open_ballot_of
 from .command import Change, check_revision, command, fetch_rows, insert_rows, next_id, project_row, update_rows
 from .engine import Store, now
 from .library import embeddings_of, open_library
-from .plans import settings_of
+from .plans import PlanSettings, settings_of
 from .rankings import ballot_named
 from .tallies import write_tallies
 from .votes import voter_ids
@@ -53,11 +53,9 @@ def simulate_votes(
         rng = np.random.default_rng([ballot.seed, 3, _n_assignments(conn, ballot.id)])
         loads = _loads(conn, ballot.id, settings.n_voters if settings else 50)
         missing = _missing_questions(conn, ballot.id)
-        loads = _loads(conn, ballot.id, found[1].n_voters if found else 50)
     if not len(missing):
         raise StoreError(f"Ballot {ballot.number} has all its votes. Close it to go on.")
-    rng = np.random.default_rng([ballot.seed, 3, n_assignments])
-    made = _make_votes(project, rng, loads, found is None or found[1].ties_allowed, beliefs, missing, share)
+    made = _make_votes(project, settings, beliefs, loads, missing, share, rng)
     with command(store, project_id, "simulate votes", expected_revision=project.revision) as change:
         update_rows(change.conn, t.item, ["similarity"], ["id"], beliefs.new)
         _write(change, ballot.id, made)
@@ -89,16 +87,14 @@ class _Made:
 
 def _make_votes(
     project: sa.Row,
-    rng: np.random.Generator,
-    loads: np.ndarray,
-    ties_allowed: bool,
+    settings: PlanSettings | None,
     beliefs: _Beliefs,
     loads: np.ndarray,
     missing: np.ndarray,
     share: float,
     rng: np.random.Generator,
 ) -> _Made:
-    """Deal the tasks of the missing questions to the voters, and let each answer."""
+    """Deal the tasks of the missing questions to the voters, who have `loads` of them already, and let each answer."""
     tasks = np.unique(missing[:, 0])
     tasks = np.sort(rng.permutation(tasks)[: int(np.ceil(share * len(tasks)))])
     missing = missing[np.isin(missing[:, 0], tasks)]
@@ -115,7 +111,7 @@ def _make_votes(
         rng=rng,
         notion=project.notion,
     )
-    if not ties_allowed:
+    if settings and not settings.ties_allowed:
         outcome = np.where(outcome == 0.5, rng.integers(0, 2, len(outcome)), outcome)
     return _Made(tasks, of_task, place, missing[:, 1], outcome)
 
