@@ -89,6 +89,9 @@ def made(tmp_path_factory):
     with store.write() as conn:
         content = {"sha256": "a" * 64, "content": "{}", "at": "2026-01-05T10:00:00+00:00"}
         conn.execute(sa.insert(t.registration).values(project_id=project_id, **content))
+        of = sa.select(t.ballot_item.c.ballot_id, t.ballot_item.c.item_id).join(t.ballot)
+        ballot_id, item_id = conn.execute(of.where(t.ballot.c.project_id == project_id).limit(1)).one()
+        conn.execute(sa.insert(t.item_score).values(ballot_id=ballot_id, item_id=item_id, score=0.25, theta=-1.5))
     yield store, project_id, export_project(store, project_id)
     store.engine.dispose()
 
