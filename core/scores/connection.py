@@ -28,6 +28,20 @@ def parts(one: Ints, other: Ints, n_items: int, *, one_way: bool = False) -> Int
     return result
 
 
+def connected_parts(one: Ints, other: Ints, n_items: int) -> tuple[Ints, ...]:
+    """The positions of the items in each connected part (see `parts`), the largest part first.
+
+    Parts of one size stand by their first item. An item without a vote is in none.
+
+    >>> [part.tolist() for part in connected_parts(np.array([0, 1, 5]), np.array([2, 0, 6]), 7)]
+    [[0, 1, 2], [5, 6]]
+    """
+    label = parts(one, other, n_items)
+    order = np.argsort(label, kind="stable")
+    found = np.split(order, np.flatnonzero(np.diff(label[order], prepend=-1)))[1:]
+    return tuple(sorted(found, key=lambda part: (-len(part), int(part[0]))))
+
+
 def checked_parts(a: Ints, b: Ints, y: Floats, n_items: int, ridge: float, by_part: bool) -> Ints:
     """The part of each item (see `parts`), or the error that keeps its votes a, b, y from being fitted."""
     part = parts(a, b, n_items)

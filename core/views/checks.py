@@ -10,7 +10,7 @@ import pandas as pd
 from ..agreement import Agreement, agreement
 from ..errors import UndefinedMetricError
 from ..quality import SideBias, side_bias
-from ..scores.connectivity import connected_parts
+from ..scores.connection import connected_parts
 from ..store import Store
 from ..store.areas import items_of
 from ..store.ballots import ballots_of
@@ -91,7 +91,7 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> VoteCheck
         items = items_of(conn, project_id)
     words = dict(zip(items["item"], items["token_a"] + " – " + items["token_b"], strict=True))
     first, second = ([getattr(ballot, side) for ballot in ballots] for side in ("first", "second"))
-    parts = connected_parts(_joined(first), _joined(second))
+    parts = connected_parts(_joined(first), _joined(second), len(items))
     sided = votes.dropna(subset=["left"])
     found, reason = _agreement(votes)
     return VoteChecks(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import DisconnectedError
-from core.scores.connectivity import check_connected, connected_parts
+from core.scores import fit_bradley_terry
+from core.scores.connection import connected_parts
 
 votes = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)).filter(lambda pair: pair[0] != pair[1]), max_size=14)
 
@@ -34,7 +37,7 @@ def by_flooding(pairs):
 @given(votes)
 def test_parts_are_those_found_by_walking(pairs):
     first, second = (np.array([pair[side] for pair in pairs], dtype=int) for side in (0, 1))
-    assert [part.tolist() for part in connected_parts(first, second)] == by_flooding(pairs)
+    assert [part.tolist() for part in connected_parts(first, second, 13)] == by_flooding(pairs)
 
 
 @pytest.mark.parametrize(
@@ -48,10 +51,13 @@ def test_parts_are_those_found_by_walking(pairs):
 def test_cases(cases, name, parts):
     table = pd.read_csv(cases / name)
     first, second = table["winner"].to_numpy(), table["loser"].to_numpy()
-    assert [tuple(part.tolist()) for part in connected_parts(first, second)] == parts
+    assert [tuple(part.tolist()) for part in connected_parts(first, second, 13)] == parts
+    fit = partial(
+        fit_bradley_terry, first, second, np.ones(len(table)), n_items=int(max(first.max(), second.max())) + 1
+    )
     if len(parts) == 1:
-        check_connected(first, second)
+        assert fit().converged
     else:
-        with pytest.raises(DisconnectedError, match="2 parts that no vote joins") as caught:
-            check_connected(first, second)
+        with pytest.raises(DisconnectedError, match="2 parts") as caught:
+            fit()
         assert list(caught.value.parts) == parts
