@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from core.errors import InputError, StaleError, StoreError
 from core.items import all_pairs
+from core.store import schema as t
+from core.store.archive import _hangs_on_ballots
 from core.store.areas import add_areas, change_area, change_areas, delete_area, read_areas, read_items
 from core.store.plans import save_plan
 from core.store.projects import read_log
@@ -88,6 +90,20 @@ def test_nothing_changes_once_ballot_1_is_drawn(store):
     with pytest.raises(StoreError, match="ballot 1 is drawn"):
         change_areas(store, project_id, [ANIMALS], [AreaTokens("Animals", ("cat", "dog"))])
     assert read_areas(store, project_id) == list(AREAS)
+
+
+def test_whatever_points_to_areas_tokens_and_items_is_deleted_with_them_or_hangs_on_ballots():
+    """Before ballot 1 nothing hangs on ballots; a new table of another kind must be deleted in `areas.py` too."""
+    pointing = {
+        table.name
+        for table in t.metadata.sorted_tables
+        if {key.column.table for key in table.foreign_keys} & {t.area, t.token, t.item}
+    }
+    assert pointing - {table.name for table in t.metadata.sorted_tables if _hangs_on_ballots(table)} == {
+        "token",
+        "item",
+        "plan",
+    }
 
 
 def test_links_are_sound_after_every_change_beside_another_project_with_ballots(store):

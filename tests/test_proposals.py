@@ -321,7 +321,7 @@ def test_the_choice_is_used_wherever_the_project_looks_tokens_up(store, project)
         ["Ship", "ship"],
         ["sea ferry", "sea + ferry"],
     ]
-    assert embedding_view.load(store, project_id, embedding_id).n_items == 3  # Figure 3
+    assert embedding_view.load(store, project_id, embedding_id).figure3.n_items == 3
     (imported,) = read_embeddings(store, project_id)
     opened = open_library(store, imported)
     assert opened is open_library(store, imported)  # opened once

@@ -102,9 +102,9 @@ def copy_without_ballots(store: Store, project_id: str, name: str) -> str:
 
 
 def _hangs_on_ballots(table: sa.Table) -> bool:
-    """Ballots, voters, and all that points to them."""
+    """Ballots, voters, what was registered before ballot 1, and all that points to them."""
     parents = [key.column.table for key in table.foreign_keys]
-    return table in (t.ballot, t.voter) or any(_hangs_on_ballots(parent) for parent in parents)
+    return table in (t.ballot, t.voter, t.registration) or any(_hangs_on_ballots(parent) for parent in parents)
 
 
 def delete_project(store: Store, project_id: str, typed_name: str) -> Path:
