@@ -81,7 +81,9 @@ def test_every_command_of_the_store_has_a_sentence():
 
     found = set()
     for path in [*Path(core.store.__file__).parent.glob("*.py"), Path(core.store.__file__).parents[1] / "work.py"]:
-        found |= set(re.findall(r'command\(\s*[\w.]+,\s*[\w.]+,\s*"([a-z -]+)"', path.read_text(encoding="utf-8")))
+        found |= set(
+            re.findall(r'(?:command|_rewriting)\(\s*[\w.]+,\s*[\w.]+,\s*"([a-z -]+)"', path.read_text(encoding="utf-8"))
+        )
     assert len(found) > 15
     assert found <= set(SENTENCES)
 
