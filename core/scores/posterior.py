@@ -16,10 +16,11 @@ from scipy.special import expit
 
 from ..errors import InputError
 from .bradley_terry import BradleyTerry
+from .voter_effects import SMALLEST
 
 Floats = NDArray[np.float64]
 
-N_KNOTS = 40
+N_KNOTS = 32
 CELLS = 4_000_000  # votes × knots worked on at once
 
 
@@ -71,27 +72,38 @@ def item_posteriors(fit: BradleyTerry, *, n_knots: int = N_KNOTS) -> Posteriors:
     fit.require_one_part()
     theta = fit.theta
     knots = np.linspace(np.nanmin(theta) - 0.5, np.nanmax(theta) + 1.0, n_knots)
-    data, effects = fit.likelihood.data, fit.effects
+    data, size = fit.likelihood.data, max(1, CELLS // n_knots)
     total = -0.5 * fit.ridge * knots**2 + np.zeros((len(theta), n_knots))
-    size = max(1, CELLS // n_knots)
-    for own, other, is_one in ((data.one, data.other, True), (data.other, data.one, False)):
-        for at in range(0, len(own), size):
-            rows = slice(at, at + size)
-            voter = data.voter[rows]
-            lapse, sharp = effects.lapse[voter][:, None], effects.sharpness[voter][:, None]
-            guess = data.left[rows] * effects.side[voter] + (1.0 - data.left[rows]) * (1.0 - effects.side[voter])
-            named = (guess if is_one else 1.0 - guess)[:, None]
-            gap = sharp * (knots - theta[other[rows]][:, None])
-            win = np.clip((1.0 - 2.0 * lapse) * expit(gap) + 2.0 * lapse * named, 1e-300, None)
-            loss = np.clip((1.0 - 2.0 * lapse) * expit(-gap) + 2.0 * lapse * (1.0 - named), 1e-300, None)
-            count = data.count[rows][:, None]
-            points = data.points[rows][:, None]
-            points = points if is_one else count - points
-            cells = (np.ones(len(voter)), (own[rows], np.arange(len(voter))))
-            sums = csr_array(cells, shape=(len(theta), len(voter)))
-            total = total + sums @ (points * np.log(win) + (count - points) * np.log(loss))
+    for at in range(0, len(data.one), size):
+        rows = slice(at, at + size)
+        for is_one in (True, False):
+            own = (data.one if is_one else data.other)[rows]
+            cells = (np.ones(len(own)), (own, np.arange(len(own))))
+            sums = csr_array(cells, shape=(len(theta), len(own)))
+            total = total + sums @ _log_likelihoods(fit, knots, rows, is_one)
     total -= total.max(axis=1, keepdims=True)
     probability = np.exp(total)
     probability /= probability.sum(axis=1, keepdims=True)
     probability[np.isnan(theta)] = np.nan
     return Posteriors(knots, probability, theta)
+
+
+def _log_likelihoods(fit: BradleyTerry, knots: Floats, rows: slice, is_one: bool) -> Floats:
+    """Log-likelihood of each row of votes with its item `one` (or `other`) at each knot, (n_rows, n_knots)."""
+    data, effects = fit.likelihood.data, fit.effects
+    voter, count = data.voter[rows], data.count[rows]
+    wins = data.points[rows] if is_one else count - data.points[rows]
+    guess = fit.likelihood.guess[rows] if is_one else 1.0 - fit.likelihood.guess[rows]
+    opponent = fit.theta[(data.other if is_one else data.one)[rows]]
+    lapse = effects.lapse[voter]
+
+    def logs(sign: float, guess: Floats, of: NDArray[np.bool_]) -> Floats:
+        gap = (sign * effects.sharpness[voter[of]])[:, None] * (knots - opponent[of][:, None])
+        clear = (1.0 - 2.0 * lapse[of])[:, None] * expit(gap)
+        return np.asarray(np.log(np.maximum(clear + (2.0 * lapse[of] * guess[of])[:, None], SMALLEST)))
+
+    result = np.zeros((len(voter), len(knots)))
+    won, lost = wins > 0, wins < count
+    result[won] += wins[won, None] * logs(1.0, guess, won)
+    result[lost] += (count - wins)[lost, None] * logs(-1.0, 1.0 - guess, lost)
+    return result
