@@ -1,8 +1,8 @@
 """`python -m bench.runoff_table`: how accurate the protocol "runoff" is at several budgets, on simulated voters.
 
 The paper's setting: 990 items, seven ballots, α = ½, 100 voters (Lombardo et al. 2020, section 4.2); ρ_w and τ_w are
-the mean ± standard error over campaigns. Campaign s has the seed (seed, s). --similarity NAME=FILE adds the similarities in
-the last column of a CSV file.
+the mean ± standard error over campaigns. Campaign s has the seed (seed, s). --similarity NAME=FILE adds the
+similarities in the last column of a CSV file.
 """
 
 from __future__ import annotations

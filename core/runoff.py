@@ -7,15 +7,17 @@ twice while others can be (`dealing`). The last fit's θ is the score. The metho
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .ballots import draw_comparisons
-from .errors import PlanError
+from .errors import InputError, PlanError
 from .pairing import draw_near_comparisons
 from .plan import Plan
+from .scores.borda import BallotVotes
 from .scores.bradley_terry import BradleyTerry, fit_bradley_terry
 from .selection import LeadingItems, select_leading
 
@@ -70,6 +72,47 @@ def fit_runoff(
     return fit_bradley_terry(
         first, second, outcome, n_items=n_items, ridge=RIDGE, voter=voter, start=start, tolerance=tolerance
     )
+
+
+@dataclass(frozen=True)
+class FittedVotes:
+    """The protocol's fit of a campaign's votes; arrays of shape (n,) over the items of its first ballot.
+
+    items : their positions in the project, ascending. fit : of items numbered 0…n−1 in that order.
+    scores : expected Borda scores against the whole field, in [0, 1]; spread : standard errors of θ against opponents
+    taken as known, which pairing goes by.
+    """
+
+    items: Ints
+    fit: BradleyTerry
+    scores: NDArray[np.float64]
+    spread: NDArray[np.float64]
+
+
+def fit_votes(votes: Sequence[BallotVotes]) -> FittedVotes:
+    """Fit the votes of all ballots of a campaign; the first ballot has all items.
+
+    Raises `InputError` for no ballot, `DisconnectedError` where votes leave items apart, and `NotConvergedError`.
+    """
+    if not votes:
+        raise InputError("A fit needs the votes of one ballot at least.")
+    items = np.sort(votes[0].items)
+    first, second = (
+        np.searchsorted(items, np.concatenate([getattr(v, s) for v in votes])) for s in ("first", "second")
+    )
+    outcome = np.concatenate([ballot.outcome for ballot in votes])
+    _, voter = np.unique(np.concatenate([ballot.voter for ballot in votes]), return_inverse=True)
+    fit = fit_runoff(first, second, outcome, n_items=len(items), voter=voter)
+    return FittedVotes(items, fit, fit.expected_borda(), np.sqrt(1.0 / fit.graph.diagonal))
+
+
+def joined(votes: Sequence[BallotVotes], items: Ints) -> tuple[Ints, Ints, NDArray[np.float64], Ints]:
+    """The votes of all ballots in one: places of the first and second item in `items`, outcome, voter 0…V−1."""
+    first = np.searchsorted(items, np.concatenate([ballot.first for ballot in votes]))
+    second = np.searchsorted(items, np.concatenate([ballot.second for ballot in votes]))
+    outcome = np.concatenate([ballot.outcome for ballot in votes])
+    _, voter = np.unique(np.concatenate([ballot.voter for ballot in votes]), return_inverse=True)
+    return first, second, outcome, voter
 
 
 def spread_appearances(n_items: int, n_ballots: int, keep: float, n_comparisons: int) -> Plan:

@@ -9,7 +9,8 @@ from campaigns import AREAS, answer_batch, draw_batch, make_project
 
 from core.store.archive import archive_project, duplicate_project, restore_project
 from core.store.areas import change_area, delete_area
-from core.store.ballots import close_ballot, discard_ballot, reopen_ballot
+from core.store.closing import close_ballot, reopen_ballot
+from core.store.drawing import discard_ballot
 from core.store.projects import change_project, read_log
 from core.store.uploads import withdraw_upload
 from core.store.votes import accept_upload
