@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.errors import PlanError
 from core.store.areas import read_areas
-from core.store.plans import PlanSettings
+from core.store.plans import PROTOCOLS, PlanSettings
 from core.store.projects import Project
 from core.store.rankings import set_ranking
 from core.views.overview import Standing
@@ -82,6 +82,7 @@ def settings_form(start: PlanSettings, notion: str, *, key: str, locked: bool) -
 
     Raises `PlanError` for a text that is no number of appearances.
     """
+    protocol = _protocol(start, key, locked)
     places = [column for _ in range(3) for column in st.columns(3)]
     appearances = _appearances(places.pop(2), start, key, locked)
     values = {}
@@ -89,7 +90,31 @@ def settings_form(start: PlanSettings, notion: str, *, key: str, locked: bool) -
         values[field.name] = _number(place, field, getattr(start, field.name), key, locked)
     ties = st.toggle("Voters may answer “equal”", start.ties_allowed, key=f"ties-{key}", disabled=locked)
     wording = wording_form(start.wording, notion, key=key, locked=locked, ties_allowed=ties)
-    return replace(start, **values, appearances=read_appearances(appearances), ties_allowed=ties, wording=wording)
+    return replace(
+        start,
+        **values,
+        protocol=protocol,
+        appearances=read_appearances(appearances),
+        ties_allowed=ties,
+        wording=wording,
+    )
+
+
+def _protocol(start: PlanSettings, key: str, locked: bool) -> str:
+    names = {"runoff": "Runoff’s own: near neighbours meet", "paper": "The paper’s: opponents at random"}
+    chosen = st.segmented_control(
+        "Protocol",
+        list(PROTOCOLS),
+        default=start.protocol,
+        required=True,
+        format_func=names.get,
+        key=f"protocol-{key}",
+        disabled=locked,
+        help="In both, ballot after ballot only the leading items stay. Runoff's own lets near neighbours meet from "
+        "ballot 2 on and fits all votes together, which tells more per vote. The paper's draws opponents at random and "
+        "averages rescaled win ratios; take it to repeat published work.",
+    )
+    return str(chosen)
 
 
 def _number(place: Any, field: NumberField, before: float, key: str, locked: bool) -> float:

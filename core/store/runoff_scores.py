@@ -51,16 +51,19 @@ def runoff_scores(votes: Sequence[BallotVotes], ballot: Ballot) -> RunoffScores:
 def _add_intervals(
     values: np.ndarray, fitted: FittedVotes, votes: Sequence[BallotVotes], rng: np.random.Generator
 ) -> str:
-    """Put the intervals of scores and ranks into their columns; why there are none, or ""."""
+    """Put the intervals of scores and ranks into their columns; why there are none, or "".
+
+    The ridge draws the extremes of resamples in, so that an interval is widened where it would miss its own score.
+    """
     first, second, outcome, voter = joined(votes, fitted.items)
     n_voters = len(np.unique(voter))
     if n_voters < MIN_VOTERS:
         return f"An interval needs votes of at least {MIN_VOTERS} voters; found {n_voters}."
     moved = resample_voters(fitted.fit, first, second, outcome, voter, resamples=RESAMPLES, rng=rng)
     bounds = moved.score_intervals(LEVEL)
-    for column, theta in zip(("lower", "upper"), bounds, strict=True):
-        place = COLUMNS.index(column)
-        values[:, place] = expected_borda(theta, lapse=fitted.fit.lapse, field=fitted.fit.theta)
+    for column, theta, wider in zip(("lower", "upper"), bounds, (np.minimum, np.maximum), strict=True):
+        bound = expected_borda(theta, lapse=fitted.fit.lapse, field=fitted.fit.theta)
+        values[:, COLUMNS.index(column)] = wider(bound, fitted.scores)
     for column, ranks in zip(("rank_lower", "rank_upper"), moved.rank_intervals(LEVEL), strict=True):
         values[:, COLUMNS.index(column)] = ranks
     return ""
