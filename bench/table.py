@@ -50,9 +50,11 @@ def duration(seconds: float) -> str:
     """A time for people.
 
     >>> duration(0.0123), duration(4.2)
-    ('12 ms', '4.20 s')
+    ('12.3 ms', '4.20 s')
     """
-    return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.2f} s"
+    if seconds >= 1:
+        return f"{seconds:.2f} s"
+    return f"{1000 * seconds:.{1 if seconds < 0.1 else 0}f} ms"
 
 
 def measure(*actions: Callable[[], Any], rounds: int = 3) -> list[float]:

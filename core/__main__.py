@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 _METRICS = ("rho_w", "tau_w", "rho", "tau")
+_FAVOURED = "such tokens favour the model that chose them, §2.2"
+_MULTIWORD = {"as-is": "as they are", "underscore": "underscore", "mean": "mean of parts"}
 _LABELS = ("ρ_w", "τ_w", "ρ", "τ")
 
 
@@ -96,6 +98,14 @@ def _plan_text(plan: Plan) -> str:
 @click.option("--trust", is_flag=True, help="Open gensim's own files, which are pickles and could run a program.")
 @click.option("--encoding", default="utf-8", show_default=True, help="Of the words in the models, such as latin-1.")
 @click.option("--vocabulary", type=click.Path(), help="The list of words of a NumPy array; else one beside it.")
+@click.option("--lower", is_flag=True, help="Tokens that a model lacks are tried in lower case too.")
+@click.option(
+    "--multiword",
+    type=click.Choice(list(_MULTIWORD)),
+    default="as-is",
+    show_default=True,
+    help="Tokens of several words: as-is (or else with _ for spaces), with _ only, or the mean of their parts.",
+)
 def evaluate_command(
     dataset: str,
     models: tuple[str, ...],
@@ -104,16 +114,20 @@ def evaluate_command(
     trust: bool,
     encoding: str,
     vocabulary: str | None,
+    lower: bool,
+    multiword: str,
     as_json: bool,
 ) -> None:
     """Rank word embeddings (MODEL, any known format) by a DATASET file."""
     from .dataset import read_dataset
-    from .embeddings import load
+    from .embeddings import LookUp, as_mode, load
     from .evaluation import compare, tokens_of
 
     table = read_dataset(dataset)
     tokens, notes = tokens_of(table), [str(note) for note in table.attrs.get("notes", ())]
-    loaded = (load(model, tokens=tokens, trusted=trust, encoding=encoding, vocabulary=vocabulary) for model in models)
+    look_up = LookUp(lower, as_mode(_MULTIWORD[multiword]))
+    options: dict[str, Any] = {"trusted": trust, "encoding": encoding, "vocabulary": vocabulary, "look_up": look_up}
+    loaded = (load(model, tokens=tokens, **options) for model in models)
     comparison = compare(table, _with_options(loaded), n0=n0, notion=notion)
     if as_json:
         write_json({"dataset": dataset, "notes": notes, **_evaluation_json(models, comparison)})
@@ -157,11 +171,17 @@ def _evaluation_json(models: Sequence[str], comparison: Comparison) -> dict[str,
     for model, evaluation in zip(models, comparison.evaluations, strict=True):
         overall = {**_figures_json(evaluation.overall), "missing": dict(evaluation.missing), "notes": evaluation.notes}
         overall["other_notion"] = _figures_json(evaluation.other_notion)
+        overall["found_as"] = dict(evaluation.found_as)
+        overall["proposed_tokens"] = [{"area": area, "token": token} for area, token in evaluation.proposed]
         rows.append({"model": model, "area": None, "notion": evaluation.notion, **overall})
         for area, result in evaluation.areas.items():
             rows.append({"model": model, "area": area, "notion": evaluation.notion, **_figures_json(result)})
     common = [
         {"model": model, **_figures_json(result)} for model, result in zip(models, comparison.common, strict=True)
+    ]
+    without = [
+        {"model": model, **_figures_json(result)}
+        for model, result in zip(models, comparison.without_proposed, strict=False)
     ]
     first = comparison.evaluations[0]
     return {
@@ -171,6 +191,7 @@ def _evaluation_json(models: Sequence[str], comparison: Comparison) -> dict[str,
         "models": rows,
         "same_items": comparison.is_even,
         "common_items": common,
+        "without_proposed_tokens": without,
         "why_no_intervals": WHY_NO_INTERVALS,
     }
 
@@ -192,6 +213,10 @@ def _evaluation_text(models: Sequence[str], comparison: Comparison) -> str:
         rows = (_row(model, result) for model, result in zip(models, comparison.common, strict=True))
         parts.append("The models cover different items: compare them over the items that all of them cover.")
         parts.append(text_table(header, rows))
+    if comparison.without_proposed:
+        rows = (_row(model, result) for model, result in zip(models, comparison.without_proposed, strict=True))
+        parts.append(f"Without the items that hold a token which a model proposed ({_FAVOURED}):")
+        parts.append(text_table(header, rows))
     if len(first.areas) > 1:
         rows = (_row(f"{model}, {area}", result) for model, e in named for area, result in e.areas.items())
         parts.append(text_table(header, rows))
@@ -203,7 +228,15 @@ def _remarks(evaluation: Evaluation) -> list[str]:
     """What a reader of an evaluation's figures should know, a sentence each."""
     reasons = {getattr(evaluation.overall, metric).reason for metric in _METRICS}
     missing = f"no vector for {_some(evaluation.missing)}" if evaluation.missing else ""
-    return [text for text in (*evaluation.notes, missing, *sorted(reasons), evaluation.overall.remark) if text]
+    found = [f"{token} as {name}" for token, name in evaluation.found_as.items()]
+    spelled = f"found in another way: {_some(found)}" if found else ""
+    proposed = _some(token for _, token in evaluation.proposed)
+    biased = f"Warning: it proposed tokens of the dataset itself, which favours it: {proposed}" if proposed else ""
+    return [
+        text
+        for text in (biased, *evaluation.notes, missing, spelled, *sorted(reasons), evaluation.overall.remark)
+        if text
+    ]
 
 
 def _some(tokens: Iterable[str], n: int = 10) -> str:

@@ -40,8 +40,8 @@ def draw_comparisons(items: ArrayLike, appearances: int, *, rng: np.random.Gener
     >>> sorted(sorted(pair) for pair in pairs.tolist())
     [[10, 20], [10, 30], [20, 30]]
     """
-    values = _items(items)
-    return _draw(values, (_at_least(appearances, 1, "appearances") * len(values) + 1) // 2, rng)
+    values = checked_items(items)
+    return _draw(values, (whole_number(appearances, 1, "appearances") * len(values) + 1) // 2, rng)
 
 
 def draw_uniform(items: ArrayLike, n_comparisons: int, *, rng: np.random.Generator) -> Ints:
@@ -49,7 +49,7 @@ def draw_uniform(items: ArrayLike, n_comparisons: int, *, rng: np.random.Generat
 
     The protocol "uniform": one ballot with the votes of a whole plan. Otherwise as `draw_comparisons`.
     """
-    return _draw(_items(items), _at_least(n_comparisons, 1, "n_comparisons"), rng)
+    return _draw(checked_items(items), whole_number(n_comparisons, 1, "n_comparisons"), rng)
 
 
 def _draw(values: Ints, n_comparisons: int, rng: np.random.Generator) -> Ints:
@@ -68,7 +68,7 @@ def orient(pairs: ArrayLike, *, rng: np.random.Generator) -> Bools:
     >>> orient([[0, 1], [0, 1]], rng=np.random.default_rng(1)).sum()
     np.int64(1)
     """
-    return balanced_sides(_pairs(pairs), rng)
+    return balanced_sides(checked_pairs(pairs), rng)
 
 
 def balanced_swaps(pairs: ArrayLike, *, rng: np.random.Generator) -> Bools:
@@ -79,7 +79,7 @@ def balanced_swaps(pairs: ArrayLike, *, rng: np.random.Generator) -> Bools:
     >>> balanced_swaps([[0, 1], [1, 0]], rng=np.random.default_rng(1)).sum()
     np.int64(2)
     """
-    ends = _pairs(pairs).ravel()
+    ends = checked_pairs(pairs).ravel()
     shuffled = rng.permutation(len(ends))
     order = shuffled[np.argsort(ends[shuffled], kind="stable")]
     _, starts, counts = np.unique(ends[order], return_index=True, return_counts=True)
@@ -106,14 +106,17 @@ def deal(pairs: ArrayLike, task_size: int, *, rng: np.random.Generator) -> tuple
     >>> bool(task[0] != task[1]), sorted(np.bincount(task).tolist())
     (True, [1, 2])
     """
-    met, size = _pairs(pairs), _at_least(task_size, 1, "task_size")
+    met, size = checked_pairs(pairs), whole_number(task_size, 1, "task_size")
     if not len(met):
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    _, group, counts = np.unique(np.sort(met, axis=1), axis=0, return_inverse=True, return_counts=True)
+    # One number a pair of items, in the order of the pairs: far quicker to sort than the pairs themselves.
+    _, code = np.unique(met, return_inverse=True)
+    low, high = np.sort(code.reshape(-1, 2), axis=1).T
+    _, group, counts = np.unique(low * (code.max() + 1) + high, return_inverse=True, return_counts=True)
     n_tasks = max(-(-len(met) // size), int(counts.max()))
     # Comparisons of the same two items lie side by side; dealt out in turn they reach different tasks.
     shuffled = rng.permutation(len(met))
-    order = shuffled[np.argsort(rng.permutation(len(counts))[group.ravel()[shuffled]], kind="stable")]
+    order = shuffled[np.argsort(rng.permutation(len(counts))[group[shuffled]], kind="stable")]
     task = np.empty(len(met), dtype=np.int64)
     task[order] = rng.permutation(n_tasks)[np.arange(len(met)) % n_tasks]
     return task, _random_places(task, rng)
@@ -157,7 +160,7 @@ def draw_ballot(items: ArrayLike, appearances: int, *, task_size: int, seed: int
     `items` and `appearances` as in `draw_comparisons`, `task_size` as in `deal`. The same seed (a whole
     number from 0 on) gives the same arrays. Raises `InputError`.
     """
-    rng = np.random.default_rng(_at_least(seed, 0, "seed"))
+    rng = np.random.default_rng(whole_number(seed, 0, "seed"))
     pairs = draw_comparisons(items, appearances, rng=rng)
     task, position = deal(pairs, task_size, rng=rng)
     order = np.lexsort((position, task))
@@ -204,7 +207,7 @@ def select_items(items: ArrayLike, mean: ArrayLike, n_keep: int, *, rng: np.rand
     >>> select_items([7, 8, 9], [0.2, 0.9, 0.5], 2, rng=np.random.default_rng(1))
     Selection(items=array([8, 9]), n_tied=0, n_tied_kept=0)
     """
-    values = _items(items, least=1)
+    values = checked_items(items, least=1)
     scores = rounded_scores(mean)
     if scores.shape != values.shape:
         raise InputError(f"Each of {len(values)} items needs one score, found an array of shape {scores.shape}.")
@@ -214,7 +217,7 @@ def select_items(items: ArrayLike, mean: ArrayLike, n_keep: int, *, rng: np.rand
             f"{missing} of {len(values)} items have no score (the first is item {values[np.isnan(scores)][0]}); "
             "collect a vote on each before the next ballot is drawn."
         )
-    keep = _at_least(n_keep, 1, "n_keep")
+    keep = whole_number(n_keep, 1, "n_keep")
     if keep > len(values):
         raise InputError(f"{keep} items can't be kept of {len(values)}.")
     cut = np.partition(scores, len(scores) - keep)[len(scores) - keep]
@@ -225,7 +228,8 @@ def select_items(items: ArrayLike, mean: ArrayLike, n_keep: int, *, rng: np.rand
     return Selection(values[chosen], len(tied) if drawn else 0, wanted if drawn else 0)
 
 
-def _items(items: ArrayLike, least: int = 2) -> Ints:
+def checked_items(items: ArrayLike, least: int = 2) -> Ints:
+    """Different whole numbers, at least `least` of them, or `InputError`."""
     values = np.asarray(items)
     if values.ndim != 1 or not (np.issubdtype(values.dtype, np.integer) or values.size == 0):
         raise InputError(f"Items must be one row of whole numbers, found {values.dtype} of shape {values.shape}.")
@@ -237,7 +241,7 @@ def _items(items: ArrayLike, least: int = 2) -> Ints:
     return values.astype(np.int64)
 
 
-def _pairs(pairs: ArrayLike) -> Ints:
+def checked_pairs(pairs: ArrayLike) -> Ints:
     values = np.asarray(pairs)
     if values.size == 0:
         return np.empty((0, 2), dtype=np.int64)
@@ -248,7 +252,8 @@ def _pairs(pairs: ArrayLike) -> Ints:
     return values.astype(np.int64)
 
 
-def _at_least(value: int, least: int, name: str) -> int:
+def whole_number(value: int, least: int, name: str) -> int:
+    """The whole number, or `InputError` where it is none or below `least`."""
     try:
         number = operator.index(value)
     except TypeError:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import altair as alt
 import numpy as np
 import pandas as pd
 
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 MAX_POINTS = 5000
+N_NAMED = 3
+GREY = "#808080"  # stands out on white and on near-black
 # From Okabe and Ito's palette (2008), the ones that stand out on white and on near-black alike.
 BLUE, ORANGE, GREEN, PURPLE = "#3D8FD1", "#D9730D", "#1A9E77", "#B565A7"
 BALLOT_COLOURS = [BLUE, ORANGE, GREEN, PURPLE, "#8C8C8C", "#C9A227", "#D55E5E", "#5D7CC9", "#7FA832", "#A0785A"]
@@ -43,8 +47,54 @@ def ballot_sizes(sizes: tuple[int, ...], appearances: tuple[int, ...]) -> Chart:
         ],
     )
     bars = base.mark_bar(color=BLUE).encode(y=alt.Y("items:Q", title="Items"))
-    text = base.mark_text(dy=-8, color="#808080").encode(y="items:Q", text=alt.Text("items:Q", format=","))
-    return (bars + text).properties(height=220)
+    text = base.mark_text(dy=-8, color=GREY).encode(y="items:Q", text=alt.Text("items:Q", format=","))
+    return (bars + text).properties(height=280)
+
+
+def votes_along_ranks(sizes: tuple[int, ...], appearances: tuple[int, ...], uniform: float) -> Chart:
+    """How often an item is shown, by its rank: each ballot adds a layer as wide as its items and M high.
+
+    The dashed line is M_unif, what every item would get if all were treated alike.
+    """
+    top = np.cumsum(appearances)
+    frame = pd.DataFrame(
+        {
+            "ballot": [str(number) for number in range(1, len(sizes) + 1)],
+            "from_rank": 1,
+            "to_rank": sizes,
+            "from_votes": top - np.array(appearances),
+            "to_votes": top,
+        }
+    )
+    ranks = alt.Scale(type="log", domain=[1, max(sizes)], nice=False)
+    names = list(frame["ballot"])
+    layers = (
+        alt.Chart(frame)
+        .mark_rect(stroke=GREY, strokeWidth=0.5)
+        .encode(
+            x=alt.X("from_rank:Q", title="Rank of the item (1 = top), logarithmic", scale=ranks),
+            x2="to_rank:Q",
+            y=alt.Y("from_votes:Q", title="Votes on the item"),
+            y2="to_votes:Q",
+            color=alt.Color(
+                "ballot:N",
+                title="Ballot",
+                sort=names,
+                legend=alt.Legend(orient="top", columns=10, titleOrient="left"),
+                scale=alt.Scale(
+                    domain=names, range=[BALLOT_COLOURS[k % len(BALLOT_COLOURS)] for k in range(len(names))]
+                ),
+            ),
+            tooltip=[
+                alt.Tooltip("ballot:N", title="Ballot"),
+                alt.Tooltip("to_rank:Q", title="Items, N(k)", format=","),
+                alt.Tooltip("to_votes:Q", title="Votes an item by then", format=","),
+            ],
+        )
+    )
+    even = alt.Chart(pd.DataFrame({"votes": [uniform]})).encode(y="votes:Q")
+    line = even.mark_rule(color=GREY, strokeDash=[6, 4], strokeWidth=2)
+    return alt.layer(layers, line).properties(height=280)
 
 
 def rescaling(points: pd.DataFrame, line: pd.DataFrame, ballot: int) -> Chart:
@@ -69,8 +119,8 @@ def rescaling(points: pd.DataFrame, line: pd.DataFrame, ballot: int) -> Chart:
     return alt.layer(*layers).properties(height=320)
 
 
-def scores_by_ballot(by_ballot: pd.DataFrame) -> Chart:
-    """The paper's Figure 4: x of every ballot and the final ȳ along the ranks."""
+def scores_by_ballot(by_ballot: pd.DataFrame, rank_title: str = "Rank") -> Chart:
+    """The paper's Figure 4: x of every ballot and the final ȳ along the ranks, which `rank_title` says more of."""
     final = by_ballot.drop_duplicates("item")[["rank", "pair", "final"]].rename(columns={"final": "score"})
     final = final.assign(series="ȳ, final")
     shown = by_ballot[by_ballot["ballot"] <= len(BALLOT_COLOURS)]  # later ballots are small and would hide each other
@@ -83,7 +133,7 @@ def scores_by_ballot(by_ballot: pd.DataFrame) -> Chart:
         alt.Chart(frame)
         .mark_point(filled=True, opacity=0.6, size=26)
         .encode(
-            x=alt.X("rank:Q", title="Rank", scale=alt.Scale(nice=False, zero=False)),
+            x=alt.X("rank:Q", title=rank_title, scale=alt.Scale(nice=False, zero=False)),
             y=alt.Y("score:Q", title="Score", scale=alt.Scale(zero=False)),
             color=alt.Color(
                 "series:N",
@@ -103,7 +153,10 @@ def scores_by_ballot(by_ballot: pd.DataFrame) -> Chart:
 
 
 def rank_scatter(pairs: pd.DataFrame, worst: pd.DataFrame) -> Chart:
-    """Ranks by people against ranks by a model; on the diagonal both agree. The worst disagreements are marked."""
+    """Ranks by people against ranks by a model; on the diagonal both agree.
+
+    The worst disagreements are marked, and the first `N_NAMED` of them named.
+    """
     shown = thin(pairs.dropna(subset=["model_rank"]).sort_values("rank"))
     shown = shown.assign(pair=shown["token_a"] + " – " + shown["token_b"])
     shown = shown.assign(marked=np.where(shown.index.isin(worst.index), "among the worst", "other"))
@@ -112,7 +165,7 @@ def rank_scatter(pairs: pd.DataFrame, worst: pd.DataFrame) -> Chart:
     scale = alt.Scale(nice=False, domain=[0, top + 1])
     dots = (
         alt.Chart(shown)
-        .mark_point(filled=True, opacity=0.6, size=32)
+        .mark_point(filled=True, opacity=0.5, size=32)
         .encode(
             x=alt.X("rank:Q", title="Rank by people (1 = most related)", scale=scale),
             y=alt.Y("model_rank:Q", title="Rank by the embedding", scale=scale),
@@ -131,7 +184,19 @@ def rank_scatter(pairs: pd.DataFrame, worst: pd.DataFrame) -> Chart:
         )
     )
     line = alt.Chart(diagonal).mark_line(color="#8c8c8c", strokeDash=[4, 4]).encode(x="rank:Q", y="model_rank:Q")
-    return (line + dots).properties(height=420)
+    return alt.layer(line, dots, *_names(worst.head(N_NAMED), top)).properties(height=420)
+
+
+def _names(named: pd.DataFrame, top: float) -> list[alt.Chart]:
+    """The pairs of some items beside their points, on the side where there is room."""
+    named = named.assign(pair=named["token_a"] + " – " + named["token_b"])
+    is_left = named["rank"] <= top / 2
+    style: dict[str, Any] = {"fontSize": 11, "fontWeight": "bold", "color": ORANGE, "limit": 220}
+    marks = (
+        alt.Chart(named[is_left]).mark_text(align="left", dx=7, **style),
+        alt.Chart(named[~is_left]).mark_text(align="right", dx=-7, **style),
+    )
+    return [mark.encode(x="rank:Q", y="model_rank:Q", text="pair:N") for mark in marks]
 
 
 def thin(frame: pd.DataFrame, limit: int = MAX_POINTS) -> pd.DataFrame:
@@ -163,3 +228,33 @@ def similarity_curves(curves: pd.DataFrame, value: str) -> Chart:
         )
         .properties(height=300)
     )
+
+
+def accuracy_by_budget(curve: pd.DataFrame, figure: str, votes: int) -> Chart:
+    """A figure (ρ_w or τ_w) against the votes of a campaign, a line and band a protocol; dashed: the plan's votes.
+
+    `curve` has the columns protocol, figure, votes, mean, lower and upper.
+    """
+    names = list(dict.fromkeys(curve["protocol"]))
+    colours = alt.Scale(domain=names, range=BALLOT_COLOURS[: len(names)])
+    dashes = alt.Scale(domain=names, range=[[1, 0], [6, 3], [2, 2]][: len(names)])
+    x = alt.X("votes:Q", title="Votes of the campaign", axis=alt.Axis(format="~s", tickCount=6))
+    base = alt.Chart(curve[curve["figure"] == figure]).encode(
+        x=x, color=alt.Color("protocol:N", title=None, scale=colours, legend=alt.Legend(orient="top"))
+    )
+    band = base.mark_area(opacity=0.2).encode(
+        y=alt.Y("lower:Q", title=figure, scale=alt.Scale(zero=False)), y2="upper:Q"
+    )
+    line = base.mark_line(point=True).encode(
+        y="mean:Q",
+        strokeDash=alt.StrokeDash("protocol:N", title=None, scale=dashes, legend=alt.Legend(orient="top")),
+        tooltip=[
+            alt.Tooltip("protocol:N", title="Protocol"),
+            alt.Tooltip("votes:Q", title="Votes", format=","),
+            alt.Tooltip("mean:Q", title="Mean", format=".3f"),
+            alt.Tooltip("lower:Q", title="90 % from", format=".3f"),
+            alt.Tooltip("upper:Q", title="to", format=".3f"),
+        ],
+    )
+    here = alt.Chart(pd.DataFrame({"votes": [votes]})).mark_rule(color="#808080", strokeDash=[6, 4])
+    return alt.layer(band, line, here.encode(x=x)).properties(height=260)

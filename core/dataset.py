@@ -93,6 +93,16 @@ def for_gensim(dataset: pd.DataFrame) -> bytes:
     return (note + "".join(lines)).encode("utf-8")
 
 
+def check_for_gensim(dataset: pd.DataFrame) -> None:
+    """Raise `InputError` where `for_gensim` would; of a large dataset that can be written it is much faster."""
+    DATASET.check(dataset)
+    tokens = (dataset["token_a"], dataset["token_b"])
+    broken = [column.str.contains(r"[\t\r\n]", regex=True) for column in tokens]
+    comments = [column.str.startswith("#") for column in tokens]
+    if (broken[0] | broken[1] | (comments[0] & comments[1])).any():
+        for_gensim(dataset)
+
+
 def read_dataset(source: str | Path | bytes) -> pd.DataFrame:
     """Read a dataset from a CSV or TSV file, or from its bytes.
 

@@ -42,8 +42,8 @@ def regular_pairs(n: int, n_edges: int, rng: np.random.Generator, *, graph: Draw
     degrees[rng.permutation(n)[:extra]] += 1
     if 2 * rest > all_pairs:
         # More than half of all pairs: draw the pairs that stay away.
-        left_out = _keys(draw(n - 1 - degrees, rng), n)
-        part = _complement(left_out, n)
+        left_out = edge_keys(draw(n - 1 - degrees, rng), n)
+        part = complement(left_out, n)
     else:
         part = draw(degrees, rng)
     if not rounds:
@@ -64,17 +64,17 @@ def simple_graph(degrees: Ints, rng: np.random.Generator) -> Ints:
     ends = np.repeat(np.arange(n), degrees)
     for _ in range(TRIES if len(ends) <= 2 * FEW_EDGES and degrees.max(initial=0) <= 3 else 0):
         edges = rng.permutation(ends).reshape(-1, 2)
-        if not _faulty(edges, n).any():
+        if not faulty_edges(edges, n).any():
             return edges
     while True:
         edges = rng.permutation(ends).reshape(-1, 2)
-        faulty = _faulty(edges, n)
+        faulty = faulty_edges(edges, n)
         mixing = MIX_ROUNDS if faulty.sum() > MIX_ABOVE * len(edges) else 0
         idle = 0
         while faulty.any() and idle < PATIENCE:
             # Idle twice in a row: the faults may be locked in, so other edges move too.
             changed = _switch(edges, n, rng, None if idle > 2 else faulty)
-            before, faulty = int(faulty.sum()), _faulty(edges, n) if changed else faulty
+            before, faulty = int(faulty.sum()), faulty_edges(edges, n) if changed else faulty
             idle = 0 if faulty.sum() < before else idle + 1
         if not faulty.any():
             break
@@ -99,11 +99,20 @@ def _switch(edges: Ints, n: int, rng: np.random.Generator, faulty: Bools | None)
         here = rng.permutation(here)[: len(there)]
     if not len(here):
         return False
+    return exchange(edges, here, there, n, rng)
+
+
+def exchange(edges: Ints, here: Ints, there: Ints, n: int, rng: np.random.Generator) -> bool:
+    """Exchange ends of the edges at `here` and `there` in place, where both new edges are new.
+
+    `here` and `there` are equally long, and no edge is in them twice.
+    {a, b}, {c, d} become {a, c}, {b, d} or {a, d}, {b, c}, by a coin. Degrees stay. Returns whether anything changed.
+    """
     turned = np.where(rng.random((len(there), 1)) < 0.5, edges[there], edges[there][:, ::-1])
     proposed = np.stack((np.stack((edges[here, 0], turned[:, 0]), 1), np.stack((edges[here, 1], turned[:, 1]), 1)), 1)
-    keys = _keys(proposed.reshape(-1, 2), n)
+    keys = edge_keys(proposed.reshape(-1, 2), n)
     _, back, times = np.unique(keys, return_inverse=True, return_counts=True)
-    taken = np.sort(_keys(edges, n))
+    taken = np.sort(edge_keys(edges, n))
     place = np.minimum(np.searchsorted(taken, keys), len(taken) - 1)
     sound = (taken[place] != keys) & (times[back] == 1) & (keys // n != keys % n)
     accepted = sound.reshape(-1, 2).all(axis=1)
@@ -112,21 +121,21 @@ def _switch(edges: Ints, n: int, rng: np.random.Generator, faulty: Bools | None)
     return bool(accepted.any())
 
 
-def _keys(edges: Ints, n: int) -> Ints:
+def edge_keys(edges: Ints, n: int) -> Ints:
     """One number an unordered pair: lower end · n + higher end."""
     return edges.min(axis=1) * n + edges.max(axis=1)
 
 
-def _faulty(edges: Ints, n: int) -> Bools:
+def faulty_edges(edges: Ints, n: int) -> Bools:
     """Loops, and every edge that repeats an earlier one."""
-    keys = _keys(edges, n)
+    keys = edge_keys(edges, n)
     order = np.argsort(keys, kind="stable")
     repeats = np.zeros(len(edges), dtype=bool)
     repeats[order[1:]] = keys[order[1:]] == keys[order[:-1]]
     return repeats | (edges[:, 0] == edges[:, 1])
 
 
-def _complement(keys: Ints, n: int) -> Ints:
+def complement(keys: Ints, n: int) -> Ints:
     """All pairs of n vertices but those with these keys."""
     low, high = np.triu_indices(n, 1)
     wanted = np.ones(len(low), dtype=bool)

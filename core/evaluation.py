@@ -10,7 +10,7 @@ Reference: Lombardo et al. (2020), EMNLP, sections 2.6 and 4.1.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ import pandas as pd
 from . import metrics
 from .embeddings import Embedding
 from .errors import InputError, Issue, UndefinedMetricError
+from .proposals import items_with, proposed_by
 from .tables import DATASET
 
 NOTIONS = ("relatedness", "similarity")
@@ -84,8 +85,11 @@ class Evaluation:
     `notion`; `other_notion` is the overall result under the other one. `pairs` has the columns area, token_a,
     token_b, score, rank, cosine, model_rank, gap, a row an item: the ranks are average ranks among the covered
     items, 1 = the top, and gap = model_rank − rank, so that it is positive where the model puts an item too low;
-    all of them are NaN where the model lacks a token. `missing` has the reason for each such token. `n_unscored`
+    all of them are NaN where the model lacks a token. `missing` has the reason for each such token, `found_as` the
+    spelling or the parts by which others were found that the model hasn't as they are written. `n_unscored`
     items of the dataset had no score and were left out of everything. `notes` are remarks on the model's file.
+    `proposed` are the tokens (area, token) that this very model proposed, which favours it (§2.2), and
+    `without_proposed` the result over the items that hold none of them; None where there are no such tokens.
     """
 
     model: str
@@ -98,6 +102,9 @@ class Evaluation:
     missing: Mapping[str, str] = field(default_factory=dict)
     n_unscored: int = 0
     notes: tuple[str, ...] = ()
+    found_as: Mapping[str, str] = field(default_factory=dict)
+    proposed: tuple[tuple[str, str], ...] = ()
+    without_proposed: Correlations | None = None
 
     def worst(self, n: int = 20) -> pd.DataFrame:
         """The `n` covered items on which dataset and model disagree most where it matters, worst first.
@@ -117,11 +124,16 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Several models on one dataset: each by itself, and all of them over the `n_common` items that all cover."""
+    """Several models on one dataset: each by itself, and all of them over the `n_common` items that all cover.
+
+    `without_proposed` has all models over the items that hold no token which one of them proposed; it is empty where
+    none did.
+    """
 
     evaluations: tuple[Evaluation, ...]
     common: tuple[Correlations, ...]
     n_common: int
+    without_proposed: tuple[Correlations, ...] = ()
 
     @property
     def is_even(self) -> bool:
@@ -155,6 +167,10 @@ def evaluate(dataset: pd.DataFrame, embedding: Embedding, *, n0: float = 2.0, no
     areas = scored["area"].to_numpy()
     names = dict.fromkeys(areas)
     apart = _ranked_apart(dataset)
+    proposed = proposed_by(dataset, embedding.info)
+    free = ~items_with(scored, proposed)
+    tokens = list(dict.fromkeys([*tokens_a, *tokens_b]))
+    found = zip(tokens, embedding.found_as(tokens), strict=True)
     return Evaluation(
         model=embedding.name,
         notion=notion,
@@ -167,9 +183,14 @@ def evaluate(dataset: pd.DataFrame, embedding: Embedding, *, n0: float = 2.0, no
         },
         other_notion=correlations(scores, _model_scores(cosines, other), n0=n0, apart=areas if apart else None),
         pairs=_pairs(scored, scores, cosines, values, apart=apart),
-        missing=embedding.reasons([*tokens_a, *tokens_b]),
+        missing=embedding.reasons(tokens),
         n_unscored=len(dataset) - len(scored),
         notes=embedding.info.notes,
+        found_as={token: name for token, name in found if name not in ("", token)},
+        proposed=proposed,
+        without_proposed=correlations(scores[free], values[free], n0=n0, apart=areas[free] if apart else None)
+        if proposed
+        else None,
     )
 
 
@@ -184,13 +205,26 @@ def compare(
     if not evaluations:
         raise InputError("No model to compare. Name at least one.")
     covered = np.logical_and.reduce([e.pairs["cosine"].notna().to_numpy() for e in evaluations])
-    scores, areas = (evaluations[0].pairs.loc[covered, name].to_numpy() for name in ("score", "area"))
-    apart = areas if _ranked_apart(dataset) else None
+    apart = _ranked_apart(dataset)
+    n_common = int(covered.sum())
     common = tuple(
-        correlations(scores, _model_scores(e.pairs["cosine"].to_numpy()[covered], e.notion), n0=n0, apart=apart)
+        replace(e.overall, n_items=n_common)  # it covers no more than all do, so its figures are these
+        if e.overall.n_covered == n_common
+        else _over(e, covered, apart)
         for e in evaluations
     )
-    return Comparison(evaluations, common, int(covered.sum()))
+    proposed = [token for e in evaluations for token in e.proposed]
+    free = ~items_with(evaluations[0].pairs, proposed)
+    without = tuple(_over(e, free, apart) for e in evaluations) if proposed else ()
+    return Comparison(evaluations, common, n_common, without)
+
+
+def _over(evaluation: Evaluation, items: np.ndarray, apart: bool) -> Correlations:
+    """An evaluation's figures over some of the items (n,), True for those that take part."""
+    pairs = evaluation.pairs[items]
+    values = _model_scores(pairs["cosine"].to_numpy(), evaluation.notion)
+    areas = pairs["area"].to_numpy() if apart else None
+    return correlations(pairs["score"].to_numpy(), values, n0=evaluation.n0, apart=areas)
 
 
 def correlations(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -45,11 +46,25 @@ def all_pairs(areas: Sequence[AreaTokens]) -> pd.DataFrame:
 
 def shared_pairs(areas: Sequence[AreaTokens]) -> list[tuple[str, str, tuple[str, ...]]]:
     """Pairs of tokens that stand in more than one area, with the areas: each counts as an item of its own there."""
+    several = {token for token, n in Counter(token for area in areas for token in area.tokens).items() if n > 1}
     seen: dict[tuple[str, str], list[str]] = {}
     for area in areas:
-        for a, b in combinations(sorted(area.tokens), 2):
+        for a, b in combinations(sorted(several.intersection(area.tokens)), 2):
             seen.setdefault((a, b), []).append(area.name)
     return [(a, b, tuple(names)) for (a, b), names in seen.items() if len(names) > 1]
+
+
+def merge_shared(items: pd.DataFrame) -> pd.DataFrame:
+    """The items without those whose two tokens, in either order, are an item of an earlier area; numbered anew.
+
+    >>> items = all_pairs([AreaTokens("x", ("a", "b")), AreaTokens("y", ("b", "a", "c"))])
+    >>> merge_shared(items)[["area", "token_a", "token_b"]].values.tolist()
+    [['x', 'a', 'b'], ['y', 'b', 'c'], ['y', 'a', 'c']]
+    """
+    ITEMS.check(items)
+    tokens = items[["token_a", "token_b"]]
+    ordered = pd.DataFrame(np.sort(tokens.to_numpy(dtype=object), axis=1), index=items.index)
+    return _numbered(items[~ordered.duplicated()])
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ STOPPED = "The program stopped while this was running. Start it again; runoff.lo
 LEFT_SECONDS = 24 * 3600.0
 ORPHAN_SECONDS = 600.0
 ENDED = ("done", "failed", "cancelled")
-KINDS = ("import_embedding",)  # what `work` can do
+KINDS = ("import_embedding", "plan_curve", "plan_search")  # what `work` can do
 
 
 @dataclass(frozen=True)
@@ -95,10 +95,11 @@ def read_job(store: Store, job_id: str) -> Job:
     return found[0]
 
 
-def project_jobs(store: Store, project_id: str, *, limit: int = 10) -> list[Job]:
-    """The project's newest jobs, the newest first."""
+def project_jobs(store: Store, project_id: str, *kinds: str, limit: int = 10) -> list[Job]:
+    """The project's newest jobs of some kinds (of all, if none is named), the newest first."""
+    of_kind = [t.job.c.kind.in_(kinds)] if kinds else []
     with store.read() as conn:
-        return _select(conn, t.job.c.project_id == project_id)[:limit]
+        return _select(conn, t.job.c.project_id == project_id, *of_kind)[:limit]
 
 
 def recent_paths(store: Store, *, limit: int = 8) -> list[str]:

@@ -182,8 +182,13 @@ def _two_rankings(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def _correlation(a: Floats, b: Floats, w: Floats) -> float:
-    da, db = a - w @ a, b - w @ b
-    return _clipped((w * da) @ db / math.sqrt((w * da) @ da) / math.sqrt((w * db) @ db))
+    da, db = a - _dot(w, a), b - _dot(w, b)
+    return _clipped(_dot(w * da, db) / math.sqrt(_dot(w * da, da)) / math.sqrt(_dot(w * db, db)))
+
+
+def _dot(a: Floats, b: Floats) -> float:
+    """Σ a·b, summed pairwise. BLAS would take several threads, which wait for each other on a busy machine."""
+    return float(np.add.reduce(a * b))
 
 
 def _clipped(value: Any) -> float:
@@ -217,7 +222,7 @@ def _untied(rank: Floats, w: Floats) -> float:
     order = np.argsort(rank)
     starts, _ = _runs(rank[order])
     sums = np.add.reduceat(w[order], starts)
-    return float(sums[1:] @ np.cumsum(sums)[:-1])
+    return _dot(sums[1:], np.cumsum(sums)[:-1])
 
 
 def _discordant(a: Floats, b: Floats, w: Floats) -> float:
@@ -243,7 +248,7 @@ def _discordant(a: Floats, b: Floats, w: Floats) -> float:
         upper = (place >> level) & 1
         upper_weight = weight * upper
         before = np.cumsum(upper_weight.reshape(-1, 2 * size), axis=1).ravel()
-        total += float((weight - upper_weight) @ before)
+        total += _dot(weight - upper_weight, before)
         is_upper = upper.astype(bool)
         halves = np.flatnonzero(~is_upper).reshape(-1, size), np.flatnonzero(is_upper).reshape(-1, size)
         order = np.concatenate(halves, axis=1).ravel()

@@ -106,10 +106,18 @@ ANSWERS = Schema(
     },
 )
 
-# Judgements of a ballot that are in the store already. `status` is counted, unknown, rejected, repeat or withdrawn.
+# Judgements of a ballot that are in the store already. `status` is counted, unknown, rejected, repeat or withdrawn;
+# `submitted_at` is "" where no file told.
 KNOWN = Schema(
     "known judgements",
-    {"assignment_id": "text", "voter": "text", "question_id": "int", "answer": "text", "status": "text"},
+    {
+        "assignment_id": "text",
+        "voter": "text",
+        "question_id": "int",
+        "answer": "text",
+        "status": "text",
+        "submitted_at": "text",
+    },
 )
 
 # A finished (or provisional) dataset, as published. Higher score = more related; rank 1 is the top, ties share

@@ -7,7 +7,7 @@ digits, quotes and words such as `NA` or `null` stay text. What was changed or l
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from .errors import InputError, Issue
@@ -64,6 +64,39 @@ def holds_breaks(text: str) -> bool:
     """Whether a text holds a tab, a line break or another control character: they end a field or a line in most
     files, so no token may."""
     return any(unicodedata.category(character) == "Cc" for character in text)
+
+
+def checked(rows: Sequence[tuple[str, str]]) -> tuple[AreaTokens, ...]:
+    """Areas from the rows (area, token) of a table that a person edits; blank rows are passed over.
+
+    Raises `InputError` with every row, counted from 1, that can't be saved: without an area or a token, with a token
+    that its area has already, with a control character, or too long; and if no token is left.
+
+    >>> checked([("sea", " ship"), ("", ""), ("sea", "boat")])
+    (AreaTokens(name='sea', tokens=('ship', 'boat')),)
+    """
+    areas: dict[str, dict[str, int]] = {}
+    issues: list[Issue] = []
+    for number, (raw_area, raw_token) in enumerate(rows, start=1):
+        area, token = clean_token(raw_area), clean_token(raw_token)
+        if not area and not token:
+            continue
+        before = areas.get(area, {}).get(token)
+        if not area or not token:
+            issues.append(Issue(f"the row has no {'token' if area else 'area'}", row=number, found=area or token))
+        elif holds_breaks(token + area):
+            issues.append(Issue("holds a tab, a line break or another control character", row=number, found=token))
+        elif max(len(token), len(area)) > MAX_TOKEN_LENGTH:
+            issues.append(Issue(f"is longer than {MAX_TOKEN_LENGTH} characters", row=number))
+        elif before is not None:
+            issues.append(Issue(f"{area} has this token in row {before} already", row=number, found=token))
+        else:
+            areas.setdefault(area, {})[token] = number
+    if issues:
+        raise InputError("These rows can't be saved.", issues)
+    if not areas:
+        raise InputError("There is no token left. To do without an area, delete it.")
+    return tuple(AreaTokens(name, tuple(tokens)) for name, tokens in areas.items())
 
 
 def collect(rows: Iterable[tuple[int, str, str]], *, source: str) -> TokenLists:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ KINDS = {
     "known": "already taken, with the same answer",
     "changed": "already taken, but the file now says something else about it",
     "rejected": "the assignment was rejected: taken, not counted",
-    "repeat": "the voter's second vote on the same comparison: taken, not counted",
+    "repeat": "the voter has an earlier vote on the same comparison: taken, not counted",
     "no_answer": "the voter left the comparison unanswered",
     "other_ballot": "not a comparison of this ballot",
     "unreadable": "can't be read or can't be told apart",
@@ -35,6 +35,9 @@ _JUDGEMENT = ["assignment_id", "voter", "question_id"]
 _DECISION_ORDER = {"approved": 0, "rejected": 1, "submitted": 2}
 _CHOICES = ("left", "right", "tie", "unknown")
 _LATE = "\uffff"
+
+_TEXTS = {"assignment_id": "str", "voter": "str"}
+NO_OTHERS = pd.DataFrame(columns=[*_JUDGEMENT, "becomes"]).astype(_TEXTS | {"question_id": "int64", "becomes": "str"})
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -49,9 +52,13 @@ class Preview:
     `question_id` (Int64, <NA> where no comparison fits), `answer` (first, second, tie, unknown or ""), `kind` (one of
     `KINDS`), `reason` (a sentence, "" where there is nothing to add), and `becomes`: the status the judgement gets
     in the store once the file is accepted (counted, unknown, rejected, repeat), "" where the store stays as it is.
+
+    `others` are judgements of the store that aren't in the file and change with it, as another vote of the same voter
+    comes or goes: assignment_id, voter, question_id, becomes (counted or repeat).
     """
 
     rows: pd.DataFrame
+    others: pd.DataFrame = field(default_factory=lambda: NO_OTHERS)
 
     def counts(self) -> dict[str, int]:
         """How many answers there are of each kind; every kind is named, also with 0."""
@@ -72,9 +79,10 @@ def classify(
     An answer belongs to the comparison with its task id and number, if the four texts agree too (see `text_key`); in
     a file without task ids the texts alone decide, in the order shown, and texts that stand for two comparisons are
     `unreadable`. One assignment answers a comparison once, however often it is uploaded. One voter votes on a
-    comparison once: of several assignments the one in the store counts, else the earliest submitted, then the lowest
-    assignment id. Votes that were rejected or withdrawn don't stand in the way of others. A rejected vote in the
-    store comes back only when a file says Approved. The order of the rows decides nothing.
+    comparison once: of several assignments the earliest submitted counts, then the one with the lowest id, whether it
+    comes from this file or is in the store. Votes that were rejected or withdrawn don't stand in the way of others. A
+    rejected vote in the store comes back only when a file says Approved. So neither the order of the rows nor that of
+    the files decides which votes count.
 
     Parameters: `answers` (`tables.ANSWERS`); `comparisons` (`tables.COMPARISONS`) of the open ballot; `known`
     (`tables.KNOWN`), the judgements in the store for this ballot; `ties_allowed` by the plan, else a tie is
@@ -99,8 +107,8 @@ def classify(
     if not ties_allowed:
         text = "a tie, which this plan doesn't allow: the answer came from another task page"
         _set(rows, (rows["kind"] == "") & (choice == "tie"), "unreadable", text)
-    _judge(rows, known)
-    return Preview(rows.astype({"answer": "str", "kind": "str", "reason": "str", "becomes": "str"}))
+    others = _judge(rows, known)
+    return Preview(rows.astype({"answer": "str", "kind": "str", "reason": "str", "becomes": "str"}), others)
 
 
 def _unique(frame: pd.DataFrame, columns: list[str], name: str) -> None:
@@ -202,11 +210,11 @@ def _answers(choice: pd.Series, place: Ints, comparisons: pd.DataFrame) -> Objec
 # Judging
 
 
-def _judge(rows: pd.DataFrame, known: pd.DataFrame) -> None:
-    """Fill kind, reason and becomes of all answers that fit a comparison."""
+def _judge(rows: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
+    """Fill kind, reason and becomes of all answers that fit a comparison; returns `Preview.others`."""
     _merge_copies(rows)
     open_rows = rows[rows["kind"] == ""]
-    old = known.rename(columns={name: f"known_{name}" for name in ("answer", "status")})
+    old = known.rename(columns={name: f"known_{name}" for name in ("answer", "status", "submitted_at")})
     old["question_id"] = old["question_id"].astype("Int64")
     stored = open_rows[_JUDGEMENT].merge(old, how="left", on=_JUDGEMENT)
     stored.index = open_rows.index
@@ -221,7 +229,9 @@ def _judge(rows: pd.DataFrame, known: pd.DataFrame) -> None:
     reasons = [text.format(*both) for both in zip(before, after, strict=True)]
     _set(rows, other_answer[other_answer].index, "changed", reasons)
     rest = ~other_voter & ~other_answer
-    _decide(rows, open_rows[rest], was[rest], known)
+    # The time that the store has decides, so that a file saved again by a spreadsheet changes nothing.
+    time = stored["known_submitted_at"].where(~was.isin(["", "withdrawn"]), open_rows["submitted_at"])
+    return _decide(rows, open_rows.assign(submitted_at=time)[rest], was[rest], known)
 
 
 def _merge_copies(rows: pd.DataFrame) -> None:
@@ -243,8 +253,11 @@ def _merge_copies(rows: pd.DataFrame) -> None:
     _set(rows, extra, "known", [f"the same assignment is in row {row} of this file" for row in kept[extra]])
 
 
-def _decide(rows: pd.DataFrame, open_rows: pd.DataFrame, was: pd.Series, known: pd.DataFrame) -> None:
-    """Kind and status of each answer, given what the store says of the same assignment ("" where nothing)."""
+def _decide(rows: pd.DataFrame, open_rows: pd.DataFrame, was: pd.Series, known: pd.DataFrame) -> pd.DataFrame:
+    """Kind and status of each answer, given what the store says of the same assignment ("" where nothing).
+
+    Returns the judgements outside the file that change, as `Preview.others`.
+    """
     is_rejected, is_approved = open_rows["status"] == "rejected", open_rows["status"] == "approved"
     fresh = was.isin(["", "withdrawn"])
     becomes = was.where(~fresh, "")
@@ -252,35 +265,69 @@ def _decide(rows: pd.DataFrame, open_rows: pd.DataFrame, was: pd.Series, known: 
     is_back = (fresh & ~is_rejected) | ((was == "rejected") & is_approved)
     is_vote = open_rows["answer"] != "unknown"
     becomes = becomes.mask(is_back & ~is_vote, "unknown")
-    competing = is_vote & (is_back | ((was == "repeat") & ~is_rejected))
-    first_by = _first_votes(open_rows[competing], open_rows[(was == "counted") & is_rejected], known)
+    competing = is_vote & (is_back | (was.isin(["counted", "repeat"]) & ~is_rejected))
+    first_by, others = _elect(open_rows, competing, known)
     is_first = first_by == open_rows.loc[first_by.index, "assignment_id"]
     becomes.loc[first_by.index] = np.where(is_first, "counted", "repeat")
     kind = becomes.replace("counted", "new").where(was == "", "known")
     kind = kind.mask((was != "") & (becomes != was), "changed")
     rows.loc[open_rows.index, "kind"] = kind
     rows.loc[open_rows.index, "becomes"] = becomes.where(kind != "known", "")
-    first = first_by.reindex(open_rows.index).fillna("")
-    told = zip(kind, was, becomes, open_rows["status"], open_rows["note"], first, strict=True)
-    rows.loc[open_rows.index, "reason"] = [_reason(*values) for values in told]
+    # Most votes are new, or known and counted, and need no reason: the others are told one by one.
+    told = (kind != "new") & (kind != "unknown") & ((kind != "known") | (was == "rejected"))
+    first = first_by.reindex(told.index[told]).fillna("")
+    columns = (kind, was, becomes, open_rows["status"], open_rows["note"])
+    reasons = [_reason(*values) for values in zip(*(column[told] for column in columns), first, strict=True)]
+    rows.loc[open_rows.index, "reason"] = ""
+    rows.loc[told.index[told], "reason"] = reasons
+    _tell_displaced(rows, open_rows[competing][is_first], others)
+    return others
 
 
-def _first_votes(competing: pd.DataFrame, rejected: pd.DataFrame, known: pd.DataFrame) -> pd.Series:
-    """For each vote that could count, the assignment whose vote does: the same voter's, on the same comparison."""
+def _elect(open_rows: pd.DataFrame, competing: pd.Series, known: pd.DataFrame) -> tuple[pd.Series, pd.DataFrame]:
+    """Of each voter's votes on a comparison the one that counts: the earliest, then the lowest assignment id.
+
+    Returns for each competing row of the file the assignment that counts, and the stored votes outside the file
+    whose status changes.
+    """
     keys = ["voter", "question_id"]
-    counted = known[known["status"] == "counted"]
-    out = pd.MultiIndex.from_frame(rejected[_JUDGEMENT].astype({"question_id": "int64"}))
-    counted = counted[~pd.MultiIndex.from_frame(counted[_JUDGEMENT]).isin(out)]
-    votes = competing.assign(time=competing["submitted_at"].replace("", _LATE))
-    votes = votes.sort_values(["time", "assignment_id"], kind="stable")
-    first = votes.groupby(keys, sort=False)["assignment_id"].transform("first").reindex(competing.index)
-    stored = (
-        competing[keys]
-        .astype({"question_id": "int64"})
-        .merge(counted.drop_duplicates(keys)[[*keys, "assignment_id"]], how="left", on=keys)["assignment_id"]
-    )
-    stored.index = competing.index
-    return stored.where(stored.notna(), first)
+    here = open_rows.astype({"question_id": "int64"})
+    stored = known[known["status"].isin(["counted", "repeat"]) & (known["answer"] != "unknown")]
+    stored = stored[_is_among(stored, here, keys)]
+    stored = stored[~_is_among(stored, here, _JUDGEMENT)]
+    columns = [*_JUDGEMENT, "submitted_at"]
+    voting = here[competing]
+    pool = pd.concat([voting[columns], stored[columns]], ignore_index=True)
+    pool["time"] = pool["submitted_at"].replace("", _LATE)
+    pool = pool.sort_values(["time", "assignment_id"], kind="stable")
+    first = pool.groupby(keys, sort=False)["assignment_id"].transform("first").sort_index()
+    of_store = first.iloc[len(voting) :].to_numpy()
+    becomes = np.where(of_store == stored["assignment_id"].to_numpy(), "counted", "repeat")
+    others = stored[_JUDGEMENT].assign(becomes=becomes)[becomes != stored["status"].to_numpy()]
+    return first.iloc[: len(voting)].set_axis(voting.index), others.reset_index(drop=True)
+
+
+def _is_among(frame: pd.DataFrame, others: pd.DataFrame, keys: list[str]) -> Bools:
+    """Which rows of `frame` have a key that occurs in `others`; numbers are compared, as texts are slow."""
+    codes = []
+    for key in keys:
+        code, _ = pd.factorize(pd.concat([frame[key], others[key]], ignore_index=True))
+        codes.append(code)
+    combined = _combined(codes)
+    return np.isin(combined[: len(frame)], combined[len(frame) :])
+
+
+def _tell_displaced(rows: pd.DataFrame, elected: pd.DataFrame, others: pd.DataFrame) -> None:
+    """Say of the file's votes that count in place of a later one in the store, which that is."""
+    displaced = others[others["becomes"] == "repeat"]
+    if displaced.empty:
+        return
+    keys = ["voter", "question_id"]
+    later = displaced.drop_duplicates(keys).set_index(keys)["assignment_id"]
+    places = pd.MultiIndex.from_frame(elected[keys].astype({"question_id": "int64"}))
+    found = pd.Series(later.reindex(places).to_numpy(), index=elected.index).dropna()
+    text = "it was submitted before the voter's vote in assignment {}, which counts no more"
+    rows.loc[found.index, "reason"] = [text.format(assignment) for assignment in found]
 
 
 def _reason(kind: str, was: str, becomes: str, status: str, note: str, first: str) -> str:
@@ -294,6 +341,8 @@ def _reason(kind: str, was: str, becomes: str, status: str, note: str, first: st
             return f"the assignment was rejected and is accepted now{after}"
         if was == "withdrawn":
             return f"the vote was withdrawn and comes back with this file{after}"
+        if becomes == "repeat":
+            return f"it counted, and doesn't any more: {earlier}"
         return "the voter's earlier vote on this comparison was rejected, so this one counts now"
     if kind == "rejected":
         return f"rejected{because}"

@@ -5,11 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from .embeddings import import_embedding
 from .jobs import Job, Reporter, mark_done, remove_upload
+from .panel import Panel
+from .plan import Plan
+from .planning import Guess, at_other_budgets
 from .store import Store
 from .store.command import command
+from .store.forecasts import GuessSource, make_forecast, make_search, read_guess
 from .store.library import adopt_import, link_embedding, record_import
 
 
@@ -42,4 +47,41 @@ def _import_embedding(store: Store, job: Job, report: Reporter) -> None:
     remove_upload(store, job.params)
 
 
-WORK: dict[str, Callable[[Store, Job, Reporter], None]] = {"import_embedding": _import_embedding}
+def _plan_curve(store: Store, job: Job, report: Reporter) -> None:
+    """Forecasts of a plan's ballots at other budgets, by each protocol; those known already are passed over."""
+    guess, plan = _guess(store, job), Plan(**job.params["plan"])
+    wanted = [(other, protocol) for other in at_other_budgets(plan) for protocol in job.params["protocols"]]
+    for done, (other, protocol) in enumerate(wanted):
+        report(done, len(wanted), f"{other.n_comparisons:,} votes")
+        make_forecast(store, guess, other, protocol, workers=None)
+    with store.write() as conn:
+        mark_done(conn, job.id, {"forecasts": len(wanted)})
+
+
+def _plan_search(store: Store, job: Job, report: Reporter) -> None:
+    """The search for the plan that makes most of a budget."""
+    made = make_search(
+        store,
+        _guess(store, job),
+        job.params["n_comparisons"],
+        job.params["protocol"],
+        job.params["goal"],
+        workers=None,
+        progress=lambda done, total: report(done, total, "campaigns simulated"),
+    )
+    with store.write() as conn:
+        mark_done(conn, job.id, {"plans": made.n_tried if made else 0})
+
+
+def _guess(store: Store, job: Job) -> Guess:
+    params = job.params["guess"]
+    panel: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in params["panel"].items()}
+    source = GuessSource(params["similarity"], Panel(**panel))
+    return read_guess(store, str(job.project_id), job.params["area_id"], source)
+
+
+WORK: dict[str, Callable[[Store, Job, Reporter], None]] = {
+    "import_embedding": _import_embedding,
+    "plan_curve": _plan_curve,
+    "plan_search": _plan_search,
+}

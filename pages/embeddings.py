@@ -7,13 +7,13 @@ import streamlit as st
 from core.store.library import add_embedding, other_embeddings, read_embeddings, remove_embedding
 from core.views.tokens import TokensView
 from core.views.words import moment
-from ui import cache, embedding_view, frame, imports
+from ui import cache, coverage, embedding_view, frame, imports
 
 project = frame.project()
 store = frame.store()
 mine = read_embeddings(store, project.id)
 view: TokensView = cache.load_tokens(store, project)
-covered = {coverage.embedding_id: coverage for coverage in view.coverage}
+covered = {found.embedding_id: found for found in view.coverage}
 
 st.title("Embeddings")
 if mine:
@@ -34,8 +34,7 @@ if mine:
             "imported (UTC)": moment(embedding.imported_at),
         }
         if view.n_tokens:
-            found = covered[embedding.id]
-            row |= {"tokens covered": "–" if found.problem else f"{found.covered} of {view.n_tokens}"}
+            row |= {"tokens covered": coverage.share(covered[embedding.id])}
         rows.append(row)
     st.dataframe(rows, hide_index=True, alt="Embeddings of the project")
     for found in view.coverage:

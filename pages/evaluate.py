@@ -7,15 +7,16 @@ import streamlit as st
 from core import charts
 from core.store.library import read_embeddings
 from core.views.evaluate import FIGURES, EvaluateView
-from core.views.scores import pair_label
-from core.views.words import many
-from ui import cache, frame
+from core.views.scores import file_stem, pair_label
+from core.views.words import many, slug
+from ui import cache, chart_files, frame
 
 project = frame.project()
 st.title("Evaluate")
 if not read_embeddings(frame.store(), project.id):
     frame.nothing_yet("There is no embedding to compare yet.", "embeddings", "load an embedding")
 
+answer = st.container()  # the headline stands above the settings that it follows from
 HELP = {
     "ρ_w": "Spearman's ρ with more weight on top ranks (Eq. 8). 1 is full agreement.",
     "τ_w": "Kendall's τ with more weight on top ranks (Eq. 8). It counts pairs of items in the right order.",
@@ -39,6 +40,7 @@ if view.dataset.empty:
 
 
 def headline() -> None:
+    """The one answer, and what a reader must know of it."""
     leaders = view.leaders
     on = "the items that all cover" if len(view.common) else ""
     mean = ", the mean over areas," if view.ranked_apart else ""
@@ -56,13 +58,21 @@ def headline() -> None:
         st.markdown(f"**Highest ρ_w: {names}, {row['ρ_w']:.3f}**{mean} on {on or many(row['covered'], 'item')}.")
     for problem in view.problems:
         st.error(frame.plain(problem))
+    for evaluation in view.evaluations:
+        if evaluation.proposed:
+            st.warning(
+                f"{frame.plain(evaluation.model)} proposed {many(len(evaluation.proposed), 'token')} of this dataset, "
+                "which favours it (§2.2). See the figures without them below.",
+                icon=":material/balance:",
+            )
     about = view.dataset.attrs
+    next_step(about["provisional"])
     if about["simulated_votes"]:
         st.warning("The dataset holds votes of simulated voters.", icon=":material/science:")
     if project.kind == "demo":
         st.caption(
-            "The demo's simulated voters believe a sentence model. Word vectors as small as the demo's see the top "
-            "differently, so low figures are right here."
+            "The demo's simulated voters follow a sentence model. Word vectors as small as the demo's rank the top "
+            "differently, so low figures are to be expected here."
         )
     if about["provisional"]:
         st.info("The dataset is provisional: not all ballots are closed.", icon=":material/hourglass_top:")
@@ -72,7 +82,19 @@ def headline() -> None:
             "mean of the areas' figures."
         )
     share = f"R(n₀) = {view.first_rank_share:.0%}"
-    st.caption(f"With n₀ = {view.n0:g} the first rank holds {share} of the weight of a long ranking.")
+    st.caption(
+        "ρ_w and τ_w say how far an embedding ranks the items as people do, the top ranks weighing most: 1 is full "
+        f"agreement, 0 none. With n₀ = {view.n0:g} the first rank holds {share} of the weight of a long ranking."
+    )
+
+
+def next_step(provisional: bool) -> None:
+    """On to the next ballot, or out with the dataset."""
+    overview = cache.load_overview(frame.store(), project)
+    if provisional:
+        frame.next_step(overview.next_page, overview.next_label[:1].lower() + overview.next_label[1:])
+    else:
+        frame.next_step("export", "take the dataset with you")
 
 
 def tables() -> None:
@@ -91,6 +113,11 @@ def tables() -> None:
         st.caption("The embeddings cover different items, so only these figures compare directly.")
         shown = view.common.drop(columns=["area", "covered", "coverage"])
         st.dataframe(shown, hide_index=True, column_config=config, alt="Embeddings over their common items")
+    if len(view.without_proposed):
+        st.subheader("Without the tokens that an embedding proposed")
+        st.caption("The items that hold such a token are left out for all embeddings, so these figures are fairer.")
+        shown = view.without_proposed.drop(columns="area")
+        st.dataframe(shown, hide_index=True, column_config=config, alt="Embeddings without proposed tokens")
     st.subheader("By area")
     st.dataframe(view.by_area, hide_index=True, column_config=config, alt="Embeddings by area")
     for reason in view.undefined:
@@ -110,7 +137,12 @@ def disagreements() -> None:
     worst = evaluation.worst(15)
     left, right = st.columns(2, gap="large")
     with left:
-        st.altair_chart(charts.rank_scatter(evaluation.pairs, worst), alt="Ranks by people and by the embedding")
+        chart_files.show(
+            charts.rank_scatter(evaluation.pairs, worst),
+            evaluation.pairs,
+            name=f"{file_stem(view.dataset.attrs)}-{slug(evaluation.model)}-ranks",
+            alt="Ranks by people and by the embedding",
+        )
     with right:
         shown = worst.assign(pair=pair_label(worst))[["pair", "rank", "model_rank", "cosine"]]
         st.dataframe(
@@ -125,12 +157,17 @@ def disagreements() -> None:
         )
         st.caption("The items that cost the most, top ranks weighing more.")
     if evaluation.missing:
-        with st.expander(f"{len(evaluation.missing)} tokens without a vector"):
+        with st.expander(f"{many(len(evaluation.missing), 'token')} without a vector"):
             rows = [{"token": token, "reason": reason} for token, reason in evaluation.missing.items()]
             st.dataframe(rows, hide_index=True, alt="Tokens without a vector")
+    if evaluation.found_as:
+        with st.expander(f"{many(len(evaluation.found_as), 'token')} found under another spelling"):
+            found = [{"token": token, "found as": name} for token, name in evaluation.found_as.items()]
+            st.dataframe(found, hide_index=True, alt="Tokens found under another spelling")
 
 
-headline()
+with answer:
+    headline()
 tables()
 if view.evaluations:
     disagreements()

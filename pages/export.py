@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from core.dataset import for_gensim, to_csv, to_json, to_tsv
+from core.dataset import check_for_gensim, for_gensim, to_csv, to_json, to_tsv
 from core.errors import RunoffError
 from core.views.scores import ScoresView, file_stem
 from core.views.words import many
@@ -36,8 +36,8 @@ if about["simulated_votes"]:
 
 stem = file_stem(about)
 FILES = (
-    ("CSV", partial(to_csv, dataset), f"{stem}.csv", "text/csv", "For programs. Reads back exactly."),
-    ("TSV", partial(to_tsv, dataset), f"{stem}.tsv", "text/tab-separated-values", "The same, with tabs."),
+    ("Dataset (CSV)", partial(to_csv, dataset), f"{stem}.csv", "text/csv", "For programs. Reads back exactly."),
+    ("Dataset (TSV)", partial(to_tsv, dataset), f"{stem}.tsv", "text/tab-separated-values", "The same, with tabs."),
     (
         "Description (JSON)",
         partial(to_json, about),
@@ -62,18 +62,20 @@ FILES = (
 )
 for label, make, filename, mime, about_file in FILES:
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        try:
-            data, problem = make(), ""
-        except RunoffError as error:
-            data, problem = b"", str(error)
+        problem = ""
+        if make.func is for_gensim:
+            try:
+                check_for_gensim(dataset)
+            except RunoffError as error:
+                problem = str(error)
         st.download_button(
             label,
-            data,
+            make,
             filename,
             mime,
             icon=":material/download:",
             on_click="ignore",
-            type="primary" if label == "CSV" else "secondary",
+            type="primary" if label == "Dataset (CSV)" else "secondary",
             disabled=bool(problem),
         )
         st.caption(frame.plain(problem or about_file))

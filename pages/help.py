@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from ui import frame
+
 WORDS = (
     ("Token", "A word, or several that name one thing, such as *machine learning*."),
     (
@@ -20,9 +22,18 @@ WORDS = (
     ("Plan", "How many ballots (n_b), which share of items stays (α), how often an item is shown in a ballot (M)."),
     ("x", "Borda score: the share of its comparisons in a ballot that an item won, ties half."),
     ("y and ȳ", "y is x brought to the scale of ballot 1; ȳ is the mean of an item's y's. The last ȳ is its score."),
+    (
+        "Interval",
+        "lower and upper of a score: if the voters are drawn anew many times, 90 % of its values lie between them.",
+    ),
     ("b̂", "Slope of the line that brings a ballot's x to the scale of ballot 1; the line goes through (1, 1)."),
     ("ρ_w and τ_w", "Rank correlations in which top ranks weigh more: rank n has the weight 1/(n + n₀)²."),
     ("R(n₀)", "The share of all weight that the first rank holds in a long ranking; 28 % for n₀ = 2."),
+    (
+        "Krippendorff's α",
+        "How far voters agree where they answered the same comparisons. 1 is full agreement, 0 what "
+        "chance gives. It needs comparisons that several voters answered.",
+    ),
     ("Relatedness", "Any strong tie of meaning counts, opposites too; embeddings rank by |cos|."),
     ("Similarity", "Only likeness of meaning counts; embeddings rank by cos."),
     (
@@ -36,6 +47,8 @@ st.markdown(
     "**Runoff builds a list of word pairs ranked by how related people find them, most exact at the top, and ranks "
     "word embeddings with it.**"
 )
+if st.session_state.get("project_id"):
+    frame.next_step("project", "see where the project stands")
 st.markdown(
     """
 1. **Embeddings**: load the models you want to compare.
@@ -53,9 +66,10 @@ st.markdown(
 Amazon Mechanical Turk closed in September 2026. Its files live on: **Turkle**, a free program that you run yourself,
 takes the same batch and task page and gives the same result files. On the Collect page:
 
-1. Download the *batch* and the *task page for Turkle*.
-2. In Turkle, make a project and paste the task page as its template; then publish the batch with it.
-3. When voters are done, download the results from Turkle's administration page and upload them on the Collect page.
+1. Look at a task, or *try it yourself*: 20 comparisons that count for nothing and tell how long they take.
+2. Download the *batch* and the *task page for Turkle*.
+3. In Turkle, make a project and paste the task page as its template; then publish the batch with it.
+4. When voters are done, download the results from Turkle's administration page and upload them on the Collect page.
 
 Archived results in Mechanical Turk's format are read as well. Without any platform, download the *comparisons as a
 table*, let people fill in the columns voter and choice, and upload it.

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from functools import partial
 
-import pandas as pd
 import streamlit as st
 
-from core import charts
 from core.errors import PlanError
-from core.plan import Plan, appearances_for_budget, appearances_for_cost, quota
+from core.plan import appearances_for_budget, appearances_for_cost
 from core.store.plans import PlanSettings, proposed_plan, read_plan, save_plan
-from core.views.words import many
-from ui import cache, frame
+from core.views.plan import given_away
+from core.views.words import many, slug
+from ui import cache, frame, plan_figures
 from ui.plan_form import ranking_choice, settings_form
+from ui.planner_box import planner_box
+from ui.registration_box import registration_box
 
 project = frame.project()
 st.title("Plan")
@@ -32,50 +33,6 @@ if standing.n_items < 2:
     st.warning("This area has one item, and a ranking needs two: add tokens to it, or rank all areas together.")
     st.stop()
 start = saved or proposed_plan(standing.n_items, project.seed)
-
-
-def figures(plan: Plan, settings: PlanSettings) -> None:
-    """The plan in numbers, as a chart and as a table."""
-    cost = settings.cost(plan)
-    paid = (
-        f"{cost.n_tasks:,} tasks: rewards {cost.rewards:,.2f} and fees {cost.fees:,.2f}. "
-        f"A voter earns {cost.hourly_wage:,.2f} an hour."
-    )
-    shown = (
-        (
-            "Comparisons, N_comp",
-            f"{plan.n_comparisons:,}",
-            "One vote each; ⌈M·N(k)/2⌉ summed over the ballots (Eq. 3).",
-        ),
-        ("Top item, M_top", f"{plan.top_appearances:,}", "How often an item that stays to the end is shown (Eq. 4)."),
-        (
-            "If even, M_unif",
-            f"{plan.uniform_appearances:.1f}",
-            "How often each item would be shown if no ballot cut any (2·N_comp/N).",
-        ),
-        ("Voters' time", f"{cost.hours:,.1f} h", "N_comp times the seconds a comparison (Eq. 10)."),
-        ("Money", f"{cost.total:,.2f}", paid),
-    )
-    with st.container(horizontal=True):
-        for label, value, about in shown:
-            st.metric(label, value, border=True, width="content", help=about)
-    st.altair_chart(charts.ballot_sizes(plan.sizes, plan.appearances_by_ballot), alt="Items in each ballot")
-    table = pd.DataFrame(
-        {
-            "ballot": range(1, plan.n_ballots + 1),
-            "items, N(k)": plan.sizes,
-            "appearances, M": plan.appearances_by_ballot,
-            "comparisons": plan.comparisons,
-        }
-    )
-    whole = dict.fromkeys(table.columns, st.column_config.NumberColumn(format="localized"))
-    st.dataframe(table, hide_index=True, column_config=whole, alt="The ballots of the plan")
-    first = quota(plan, settings.n_voters, settings.task_size)[0]
-    st.caption(
-        f"So that the fastest voters don't decide (§2.5): in ballot 1 at most {many(first.tasks_per_voter, 'task')} "
-        f"({many(first.comparisons_per_voter, 'comparison')}) a voter, {first.share:.1%} of its votes. Set this limit "
-        "where voters work; the Collect page shows how evenly the votes came."
-    )
 
 
 def budget_box(settings: PlanSettings) -> None:
@@ -151,10 +108,19 @@ headline.markdown(
 if locked:
     st.info("The plan is fixed: ballot 1 is drawn.", icon=":material/lock:")
 else:
+    plan_figures.trial_seconds(project.id, settings, key=key)
     budget_box(settings)
     save_box(settings)
-figures(plan, settings)
+cost = settings.cost(plan)
+plan_figures.figures(plan, settings, cost)
+plan_figures.wage_box(project.id, settings, cost, key=key, locked=locked)
+plan_figures.ballots(plan, settings, name=f"{slug(project.name)}-plan")
+for pair in given_away(frame.store(), project.id, settings.wording.examples):
+    shown = frame.plain(" – ".join(pair))
+    st.warning(f"An example shows {shown}, which voters are asked about too. Take another pair.")
 for problem in plan.problems():
     st.warning(frame.plain(problem.message), icon=":material/lightbulb:")
 if not plan.problems():
     st.success("The plan keeps to the paper's advice (§2.7).", icon=":material/check_circle:")
+planner_box(project, area_id, settings, plan, key=key, locked=locked)
+registration_box(project, planned=saved is not None, locked=any(each.ballots for each in standings))

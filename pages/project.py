@@ -6,12 +6,15 @@ import streamlit as st
 
 from core.errors import RunoffError
 from core.store.projects import change_project, create_project, read_log
+from core.views.log import log_table
+from core.views.words import slug
 from ui import cache, frame, project_files
 
 NOTIONS = {
     "relatedness": "Relatedness: any strong tie counts, opposites too",
     "similarity": "Similarity: only likeness of meaning counts",
 }
+LOGGED = 1000  # entries of the log that are shown
 KINDS = {
     "real": "Real: only people vote",
     "trial": "Trial: simulated voters may answer too, marked for ever",
@@ -91,14 +94,14 @@ with st.expander("New project, import"):
 with st.expander("Files, copies, deleting"):
     project_files.files_box(frame.store(), project)
 with st.expander("Log: who did what when"):
-    entries = read_log(frame.store(), project.id)
-    rows = [
-        {
-            "time (UTC)": e["at"][:19].replace("T", " "),
-            "who": e["who"],
-            "what": e["action"],
-            "details": str(e["detail"]),
-        }
-        for e in entries
-    ]
-    st.dataframe(rows, hide_index=True, alt="Log of the project")
+    log = log_table(read_log(frame.store(), project.id, LOGGED))
+    if len(log) == LOGGED:
+        st.caption(f"The newest {LOGGED:,} entries. The project file holds all of them.")
+    st.dataframe(log, hide_index=True, lazy=True, alt="Log of the project")
+    st.download_button(
+        "Download the log (CSV)",
+        log.to_csv(index=False),
+        f"{slug(project.name)}-log.csv",
+        "text/csv",
+        on_click="ignore",
+    )

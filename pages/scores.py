@@ -1,22 +1,27 @@
-"""The ranking, and the paper's Figures 2 and 4 from the project's own votes."""
+"""The ranking, and the paper's Figures 2, 3 and 4 from the project's own votes and embeddings."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from core import charts
 from core.dataset import to_csv
+from core.store.library import read_embeddings
 from core.views.scores import ScoresView, file_stem, line_of
 from core.views.words import many
-from ui import cache, frame
+from ui import cache, chart_files, embedding_view, frame
 
 project = frame.project()
+store = frame.store()
 st.title("Scores")
-area_id = frame.area(project, cache.load_standings(frame.store(), project))
-view: ScoresView = cache.load_scores(frame.store(), project, area_id)
+area_id = frame.area(project, cache.load_standings(store, project))
+view: ScoresView = cache.load_scores(store, project, area_id)
 dataset = view.dataset
 about = dataset.attrs
+stem = file_stem(about) + view.area_part
 
 if dataset.empty:
     frame.nothing_yet("There are no votes yet, so there are no scores.", "collect", "collect votes")
@@ -34,6 +39,8 @@ def headline() -> None:
     if about["provisional"]:
         of = f"{about['ballots_closed']} of {about['ballots_planned']} ballots are closed"
         st.info(f"Provisional: {of}. An open ballot counts once it is closed.", icon=":material/hourglass_top:")
+    overview = cache.load_overview(store, project)
+    frame.next_step(overview.next_page, overview.next_label[:1].lower() + overview.next_label[1:])
     if about["unscored_items"]:
         st.info(f"{many(about['unscored_items'], 'item')} without a vote yet, and so without a score.")
     if view.interval_note:
@@ -74,8 +81,8 @@ def ranking() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.download_button(
             "Download the ranking (CSV)",
-            to_csv(dataset),
-            f"{file_stem(about)}{view.area_part}.csv",
+            partial(to_csv, dataset),
+            f"{stem}.csv",
             "text/csv",
             icon=":material/download:",
             on_click="ignore",
@@ -91,7 +98,8 @@ def figure2() -> None:
     chosen = st.segmented_control("Ballot", numbers, default=numbers[0], required=True, key=f"fig2-{project.id}")
     r = next(r for r in view.rescalings if r.ballot == chosen)
     line = line_of(r.slope, r.points) if r.slope is not None else pd.DataFrame()
-    st.altair_chart(charts.rescaling(r.points, line, r.ballot), alt=f"Rescaling of ballot {r.ballot}")
+    chart = charts.rescaling(r.points, line, r.ballot)
+    chart_files.show(chart, r.points, name=f"{stem}-rescaling-ballot-{r.ballot}", alt=f"Rescaling of ballot {r.ballot}")
     if r.slope is None:
         st.caption("Every item of this ballot has x = 1, so no slope can be fitted and y is 1.")
     else:
@@ -103,6 +111,19 @@ def figure2() -> None:
             st.warning(f"b̂ is over 1 in ballot {r.ballot}: the paper expects at most 1, and scores may fall below 0.")
 
 
+def areas_figure() -> None:
+    """Figure 3, for the embedding that is chosen."""
+    embeddings = read_embeddings(store, project.id)
+    if not embeddings:
+        st.caption("Figure 3 of the paper needs an embedding.")
+        frame.link("embeddings", "Load an embedding", icon=":material/arrow_forward:")
+        return
+    chosen = embeddings[0]
+    if len(embeddings) > 1:
+        chosen = st.selectbox("Embedding", embeddings, format_func=lambda e: e.name, key=f"fig3-{project.id}")
+    embedding_view.figure3(cache.load_figure3(store, project, chosen.id), project, chosen.name)
+
+
 headline()
 st.subheader("Ranking")
 ranking()
@@ -110,11 +131,18 @@ if view.n_closed:
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("Scores by ballot")
-        st.altair_chart(charts.scores_by_ballot(view.by_ballot), alt="Scores by ballot along the ranks")
+        chart_files.show(
+            charts.scores_by_ballot(view.by_ballot),
+            view.by_ballot,
+            name=f"{stem}-scores-by-ballot",
+            alt="Scores by ballot along the ranks",
+        )
         st.caption("Win ratios of each ballot and the final score along the ranks (Figure 4 of the paper).")
     with right:
         st.subheader("Rescaling")
         figure2()
+    st.subheader("Areas against random pairs")
+    areas_figure()
     if st.toggle("Show x, y and ȳ of every item, ballot by ballot", key=f"by-ballot-{project.id}"):
         st.dataframe(
             view.by_ballot[["rank", "pair", "area", "ballot", "votes", "x", "y", "mean"]].rename(columns={"mean": "ȳ"}),

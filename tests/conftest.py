@@ -24,6 +24,12 @@ def shared() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def cases() -> Path:
+    """Small files that trip other programs; what is right for each stands in the tests that read it."""
+    return ROOT / "tests" / "cases"
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     """A fresh workspace."""

@@ -36,6 +36,7 @@ from core.store.csv_tables import read_table, write_table
 from core.store.frequencies import source_of, use_list
 from core.store.library import link_embedding, read_embeddings, record_import
 from core.store.projects import create_project, get_project, list_projects, read_log
+from core.store.registrations import register_plan
 from core.store.scores import read_ballot_scores, read_dataset
 from core.store.simulated import simulate_votes
 from core.store.tallies import progress_of
@@ -67,6 +68,7 @@ def answer_in_part(store, project_id, batch, *, tag):
 def make_campaign(store):
     """A trial project of four ballots: two closed, the third open; with a frequency list and two embeddings."""
     project_id = make_project(store, kind="trial", plan=FOUR)
+    register_plan(store, project_id)
     for number in (1, 2, 3):
         answer_in_part(store, project_id, draw_batch(store, project_id), tag=f"T{number}")
         if number < 3:
@@ -87,8 +89,9 @@ def made(tmp_path_factory):
     store = open_store(tmp_path_factory.mktemp("made") / "workspace")
     project_id = make_campaign(store)
     with store.write() as conn:
-        content = {"sha256": "a" * 64, "content": "{}", "at": "2026-01-05T10:00:00+00:00"}
-        conn.execute(sa.insert(t.registration).values(project_id=project_id, **content))
+        of = sa.select(t.ballot_item.c.ballot_id, t.ballot_item.c.item_id).join(t.ballot)
+        ballot_id, item_id = conn.execute(of.where(t.ballot.c.project_id == project_id).limit(1)).one()
+        conn.execute(sa.insert(t.item_score).values(ballot_id=ballot_id, item_id=item_id, score=0.25, theta=-1.5))
     yield store, project_id, export_project(store, project_id)
     store.engine.dispose()
 

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.ballots import balanced_swaps, deal, draw_ballot, draw_comparisons, draw_uniform, orient, select_items
@@ -211,10 +211,14 @@ def test_dealing_nothing():
     assert len(task) == len(position) == 0
 
 
-@pytest.mark.parametrize(("n", "appearances", "size"), [(40, 6, 7), (15, 20, 10), (3, 8, 50)])
-def test_whole_ballot(n, appearances, size):
+@given(st.integers(2, 40), st.integers(1, 45), st.integers(1, 50), st.integers(0, 2**31 - 1))
+@example(40, 6, 7, 5)
+@example(15, 20, 10, 5)
+@example(3, 8, 50, 5)
+@example(2, 1, 1, 0)
+def test_a_whole_ballot_keeps_all_the_rules(n, appearances, size, seed):
     items = np.arange(n) * 2
-    ballot = draw_ballot(items, appearances, task_size=size, seed=5)
+    ballot = draw_ballot(items, appearances, task_size=size, seed=seed)
     pairs = np.stack((ballot.first, ballot.second), axis=1)
     check_draw(pairs, items.tolist(), appearances)
     assert check_deal(pairs, size, ballot.task, ballot.position) == ballot.n_tasks
@@ -227,13 +231,14 @@ def test_whole_ballot(n, appearances, size):
     assert off_balance(shown[swapped], shown[~swapped], items) <= 1
 
 
-def test_same_seed_same_bytes():
+@given(st.integers(8, 30), st.integers(2, 20), st.integers(1, 20), st.integers(0, 2**31 - 2))
+def test_same_seed_same_bytes_and_another_seed_another_ballot(n, appearances, size, seed):
     def content(seed):
-        ballot = draw_ballot(np.arange(30), 7, task_size=8, seed=seed)
+        ballot = draw_ballot(np.arange(n), appearances, task_size=size, seed=seed)
         return b"".join(getattr(ballot, field.name).tobytes() for field in dataclasses.fields(ballot))
 
-    assert content(3) == content(3)
-    assert content(3) != content(4)
+    assert content(seed) == content(seed)
+    assert content(seed) != content(seed + 1)
 
 
 @given(

@@ -8,9 +8,12 @@ from collections import defaultdict
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import sqlalchemy as sa
 from campaigns import AREAS, PLAN, answer_batch, draw_batch, longer_pair, make_project
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from core.dataset import read_dataset as read_written
 from core.dataset import to_csv
@@ -173,7 +176,7 @@ def test_a_withdrawn_upload_counts_no_more_and_can_come_again(store):
     results = answer_batch(draw_batch(store, project_id))
     accepted = accept_upload(store, project_id, results, "results.csv")
     counted = read_ballot_scores(store, project_id)
-    assert withdraw_upload(store, project_id, accepted.upload_id) == 42
+    assert withdraw_upload(store, project_id, accepted.upload_id).judgements == 42
     assert read_ballot_scores(store, project_id)["wins"].sum() == 0
     assert read_uploads(store, project_id)[0].withdrawn_at is not None
     with pytest.raises(StoreError, match="withdrawn already"):
@@ -607,3 +610,32 @@ def test_the_areas_are_kept_as_given(store):
     items = read_items(store, project_id)
     assert set(items["token_a"]) | set(items["token_b"]) == {token for area in AREAS for token in area.tokens}
     assert len(items) == 15 + 6
+
+
+@settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_any_split_order_and_repetition_of_result_files_gives_the_same_votes(store, data):
+    """Two voters answer every task twice, a third is rejected at times; the rows come in any files."""
+    project_id, other = make_project(store), make_project(store)
+    tasks = draw_batch(store, project_id)
+    rows = [
+        row
+        for tag, status in (("A", "Approved"), ("B", "Submitted"), ("C", "Rejected"))
+        for row in answer_batch(tasks, voters=("W1", "W2"), choose=CHOICES[tag], status=status, tag=tag).splitlines()[
+            1:
+        ]
+    ]
+    header = answer_batch(tasks).splitlines()[0]
+    accept_upload(store, project_id, b"\n".join([header, *rows]), "whole.csv")
+    draw_batch(store, other)  # the same comparisons under other task ids
+    codes = [read_ballots(store, id_)[0].code.encode() for id_ in (project_id, other)]
+    places = [data.draw(st.lists(st.integers(0, 2), min_size=1, max_size=2, unique=True)) for _ in rows]
+    for number in data.draw(st.permutations([0, 1, 2, 1])):
+        part = [row.replace(*codes) for row, of in zip(rows, places, strict=True) if number in of]
+        found = preview_upload(store, other, b"\n".join([header, *part]), "part.csv")
+        if found.takes_something:
+            accept_upload(store, other, b"\n".join([header, *part]), f"part-{number}.csv")
+    pd.testing.assert_frame_equal(read_ballot_scores(store, project_id), read_ballot_scores(store, other))
+
+
+CHOICES = {"A": longer_pair, "B": lambda shown: "left", "C": lambda shown: "right"}

@@ -249,3 +249,76 @@ def test_what_a_model_lacks_is_told_with_its_option(run, tmp_path: Path) -> None
     assert failed.code == 2
     assert "--trust" in failed.err
     assert run("evaluate", dataset, tmp_path / "model.kv", "--trust", "--json").json["models"][0]["coverage"] == 1
+
+
+SMALL = ["--items", 30, "--ballots", 3, "--appearances", 6, "--simulations", 2, "--workers", 1]
+
+
+def test_table_2(run, tmp_path: Path) -> None:
+    """The schema that others read, and the same figures whatever is asked for beside them."""
+    cosines = write(tmp_path, b",similarity\n" + b"".join(b"%d,%.2f\n" % (i, i / 40) for i in range(20)), "z.csv")
+    table = run("simulate", "--table2", "--similarity", cosines, *SMALL, "--json").json
+    assert [(row["similarity"], row["protocol"]) for row in table["rows"]] == [
+        (similarity, protocol)
+        for similarity in ("exponential", "power_law", "embedding")
+        for protocol in ("uniform", "paper")
+    ]
+    for row in table["rows"]:
+        assert (row["convention"], row["simulations"]) == ("paper", 2)
+        assert row["n_items"] == (20 if row["similarity"] == "embedding" else 30)
+        for metric in ("rho_w", "tau_w", "rho", "tau"):
+            assert set(row[metric]) == {"mean", "sd"}
+            assert -1 <= row[metric]["mean"] <= 1
+    assert table["rows"][0]["n_comparisons"] == table["rows"][1]["n_comparisons"] == 90 + 45 + 24
+    restricted = run("simulate", "--table2", "--similarity", cosines, "--protocol", "paper", *SMALL, "--json").json
+    assert restricted["rows"] == table["rows"][1::2]
+    alone = run("simulate", "--similarity", "power_law", *SMALL, "--json").json
+    assert alone["rows"] == table["rows"][2:4]
+    assert run("simulate", "--similarity", cosines, *SMALL, "--json").json["rows"] == table["rows"][4:]
+    other = run("simulate", "--similarity", "power_law", *SMALL, "--seed", 1, "--json").json
+    assert other["rows"] != alone["rows"]
+
+
+def test_table_2_of_the_released_convention(run) -> None:
+    row = run("simulate", "--similarity", "exponential", "--convention", "released", *SMALL, "--json").json["rows"][0]
+    assert (row["convention"], row["protocol"]) == ("released", "uniform")
+    assert row["n_comparisons"] == 30 * round(6 * (1 + 0.5 + 0.25)) // 2  # halves to even
+
+
+def test_table_2_for_people(run) -> None:
+    """Without a file the embedding's row has the demo's cosines."""
+    result = run("simulate", "--table2", *SMALL, "--keep", 0.3)
+    assert result.code == 0
+    lines = result.out.splitlines()
+    assert lines[0].split() == ["similarity", "protocol", "items", "comparisons", "ρ_w", "τ_w", "ρ", "τ"]
+    assert all(line.count(" ± ") == 4 for line in lines[1:7])
+    assert lines[5].split()[:4] == ["embedding", "uniform", "722", f"{(722 + 217 + 65) * 3:,}"]
+    assert "over 2 simulations, convention paper, seed 0" in result.out
+
+
+def test_simulations_that_rank_nothing_are_left_out(run, tmp_path: Path) -> None:
+    flat = write(tmp_path, b"similarity\n" + b"0.5\n" * 30, "flat.csv")
+    result = run("simulate", "--similarity", flat, *SMALL)
+    assert "– ± –" in result.out
+    assert "rank nothing" in result.out
+    row = run("simulate", "--similarity", flat, *SMALL, "--json").json["rows"][0]
+    assert (row["n_undefined"], row["rho"]) == (2, {"mean": None, "sd": None})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "--table2"),
+        (["--table2", "--protocol", "best"], "protocol must be 'uniform' or 'paper'"),
+        (["--table2", "--convention", "best"], "convention must be 'paper' or 'released'"),
+        (["--similarity", "nowhere.csv"], "nowhere.csv can't be read"),
+        (["--table2", "--appearances", "many"], "--appearances"),
+        (["--table2", "--items", "20"], "Ballot 6 would have 1 item"),
+        (["--table2", "--simulations", "0"], "from 1 on"),
+        (["--table2", "--workers", "0"], "workers"),
+    ],
+)
+def test_simulate_says_what_is_wrong(run, arguments: list[str], said: str) -> None:
+    result = run("simulate", *arguments, "--json")
+    assert result.code == 2
+    assert said in result.json["error"]

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.dataset import for_gensim, read_dataset, to_csv, to_json, to_tsv
+from core.dataset import check_for_gensim, for_gensim, read_dataset, to_csv, to_json, to_tsv
 from core.errors import InputError
 
 ODD = [
@@ -256,3 +256,24 @@ class TestReading:
                 read_dataset(start + data)
             except InputError:
                 continue
+
+
+@given(st.lists(st.tuples(*[st.text(alphabet="a#\t\r\n\u2028 é", max_size=3)] * 2), max_size=4))
+def test_what_gensim_cannot_hold_is_known_before_writing(pairs):
+    dataset = pd.DataFrame(
+        {
+            "area": pd.Series(["x"] * len(pairs), dtype="str"),
+            "token_a": pd.Series([a for a, _ in pairs], dtype="str"),
+            "token_b": pd.Series([b for _, b in pairs], dtype="str"),
+            "score": pd.Series([0.5] * len(pairs), dtype="float64"),
+        }
+    )
+    found = []
+    for check in (for_gensim, check_for_gensim):
+        try:
+            check(dataset)
+        except InputError as error:
+            found.append(str(error))
+        else:
+            found.append("")
+    assert found[0] == found[1]

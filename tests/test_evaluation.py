@@ -167,8 +167,8 @@ def test_models_that_cover_the_same_number_of_other_items_are_not_even(tmp_path:
     assert (result.n_common, result.is_even) == (2, False)
 
 
-def test_case_50_a_missing_value_is_dropped_and_counted(shared: Path) -> None:
-    table = pd.read_csv(shared / "cases" / "50-corr-nan-oov.csv")
+def test_case_50_a_missing_value_is_dropped_and_counted(cases: Path) -> None:
+    table = pd.read_csv(cases / "50-corr-nan-oov.csv")
     result = correlations(table["gold"].to_numpy(), table["model"].to_numpy())
     assert (result.n_items, result.n_covered) == (5, 4)
     assert result.rho.estimate == pytest.approx(0.8)
@@ -181,8 +181,8 @@ def test_case_50_a_missing_value_is_dropped_and_counted(shared: Path) -> None:
         ("54-corr-n1.csv", "at least two items", "over 1 item only"),
     ],
 )
-def test_cases_53_and_54_are_undefined_with_a_reason(shared: Path, case: str, reason: str, remark: str) -> None:
-    table = pd.read_csv(shared / "cases" / case)
+def test_cases_53_and_54_are_undefined_with_a_reason(cases: Path, case: str, reason: str, remark: str) -> None:
+    table = pd.read_csv(cases / case)
     result = correlations(table["gold"].to_numpy(float), table["model"].to_numpy(float))
     for figure in (result.rho_w, result.tau_w, result.rho, result.tau):
         assert figure.estimate is None
@@ -190,8 +190,8 @@ def test_cases_53_and_54_are_undefined_with_a_reason(shared: Path, case: str, re
     assert result.remark == remark
 
 
-def test_case_57_two_items_are_marked(shared: Path) -> None:
-    table = pd.read_csv(shared / "cases" / "57-corr-n2.csv")
+def test_case_57_two_items_are_marked(cases: Path) -> None:
+    table = pd.read_csv(cases / "57-corr-n2.csv")
     result = correlations(table["gold"].to_numpy(float), table["model"].to_numpy(float))
     assert (result.rho.estimate, result.remark) == (-1.0, "over 2 items only")
 
@@ -268,3 +268,15 @@ def test_equal_directions_tie_in_the_ranking(tmp_path: Path) -> None:
     embedding = load(write(tmp_path, text(words, matrix)))
     pairs = evaluate(dataset({"a": 1, "b": 2, "c": 3}), embedding).pairs
     assert pairs["model_rank"].tolist() == [1.5, 1.5, 3]
+
+
+def test_the_common_figures_are_those_over_the_common_items_whichever_way_they_are_found(embedding: Embedding) -> None:
+    table = dataset({"absent": 1.0, **SCORES})
+    result = compare(table, [embedding, embedding])
+    values = np.abs(np.cos(np.radians([ANGLES[token] for token in SCORES])))
+    expected = correlations(np.array(list(SCORES.values())), values)
+    assert (result.n_common, result.is_even) == (len(SCORES), True)
+    for found in result.common:
+        assert (found.n_items, found.n_covered, found.coverage) == (6, 6, 1.0)
+        for name in ("rho_w", "tau_w", "rho", "tau"):
+            assert getattr(found, name).estimate == pytest.approx(getattr(expected, name).estimate, abs=1e-12)

@@ -255,19 +255,19 @@ def test_bad_offset(n0):
 class TestSharedCases:
     """Files that trip other libraries; the expected values are in cases/expected.csv."""
 
-    def scores(self, shared, name):
-        table = pd.read_csv(shared / "cases" / name)
+    def scores(self, cases, name):
+        table = pd.read_csv(cases / name)
         return table["gold"].to_numpy(), table["model"].to_numpy()
 
-    def test_missing_model_scores(self, shared):
-        gold, model = self.scores(shared, "50-corr-nan-oov.csv")
+    def test_missing_model_scores(self, cases):
+        gold, model = self.scores(cases, "50-corr-nan-oov.csv")
         with pytest.raises(UndefinedMetricError):
             weighted_kendall(gold, model)
         there = ~np.isnan(model)
         assert spearman(gold[there], model[there]) == pytest.approx(0.8, abs=1e-15)
 
-    def test_ties_in_gold(self, shared):
-        gold, model = self.scores(shared, "51-corr-gold-ties.csv")
+    def test_ties_in_gold(self, cases):
+        gold, model = self.scores(cases, "51-corr-gold-ties.csv")
         assert spearman(gold, model) == pytest.approx(0.216, abs=5e-4)
         assert kendall(gold, model) == pytest.approx(0.2335, abs=5e-5)
         order = np.random.default_rng(1).permutation(len(gold))
@@ -275,11 +275,11 @@ class TestSharedCases:
             assert metric(gold, model) == pytest.approx(metric(model[order], gold[order]), abs=1e-14)
 
     @pytest.mark.parametrize("name", ["53-corr-constant.csv", "54-corr-n1.csv"])
-    def test_undefined(self, shared, name):
+    def test_undefined(self, cases, name):
         for metric in METRICS:
             with pytest.raises(UndefinedMetricError):
-                metric(*self.scores(shared, name))
+                metric(*self.scores(cases, name))
 
-    def test_two_items(self, shared):
+    def test_two_items(self, cases):
         for metric in METRICS:
-            assert metric(*self.scores(shared, "57-corr-n2.csv")) == -1.0
+            assert metric(*self.scores(cases, "57-corr-n2.csv")) == -1.0

@@ -512,11 +512,11 @@ class TestSamples:
 
 
 class TestCases:
-    def test_missing_input_columns_are_named(self, shared: Path) -> None:
+    def test_missing_input_columns_are_named(self, cases: Path) -> None:
         with pytest.raises(
             InputError, match=r"Input\.left_a, Input\.left_b, Input\.right_a, Input\.right_b\. On Mechanical Turk"
         ):
-            read_results((shared / "cases/33-results-no-input-columns.csv").read_bytes(), "33.csv")
+            read_results((cases / "33-results-no-input-columns.csv").read_bytes(), "33.csv")
 
     @pytest.mark.parametrize(
         ("name", "n"),
@@ -530,8 +530,8 @@ class TestCases:
             ("42-results-lowercase-headers", 3),
         ],
     )
-    def test_all_rows_are_read(self, shared: Path, name: str, n: int) -> None:
-        file = read_results((shared / f"cases/{name}.csv").read_bytes(), name)
+    def test_all_rows_are_read(self, cases: Path, name: str, n: int) -> None:
+        file = read_results((cases / f"{name}.csv").read_bytes(), name)
         assert (file.n_rows, file.n_unreadable, len(file.answers), file.issues) == (n, 0, n, ())
 
 

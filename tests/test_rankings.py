@@ -136,7 +136,7 @@ def test_another_areas_results_are_told_from_a_ballots_own(store, apart):
     assert taken.counts["new"] > 0
     assert read_uploads(store, project_id, animals) == []
     (upload,) = read_uploads(store, project_id, tools)
-    assert withdraw_upload(store, project_id, upload.id) == taken.counts["new"]
+    assert withdraw_upload(store, project_id, upload.id).judgements == taken.counts["new"]
 
 
 def test_a_plan_is_fixed_for_its_area_alone_and_the_ranking_for_all(store, apart):

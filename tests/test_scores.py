@@ -105,8 +105,8 @@ class TestBorda:
             ("47-votes-cycle.csv", [0.5, 0.5, 0.5]),
         ],
     )
-    def test_shared_cases(self, shared, name, expected):
-        votes = pd.read_csv(shared / "cases" / name)
+    def test_shared_cases(self, cases, name, expected):
+        votes = pd.read_csv(cases / name)
         scores = borda(votes["winner"], votes["loser"], np.ones(len(votes)), n_items=len(expected))
         np.testing.assert_allclose(scores, expected, rtol=1e-15)
 

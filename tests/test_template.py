@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import InputError
+from core.examples import Example, standard_examples
 from core.platforms import render_preview, template
 from core.platforms.batch import FIELDS, suffixes
 
@@ -28,6 +29,23 @@ TOKENS = [
     "b",
     "c",
 ]
+SIDES = ("left_a", "left_b", "right_a", "right_b")
+WIDE = dict.fromkeys((field + suffix for suffix in suffixes(3) for field in FIELDS), "Sprachen & 言語") | dict(
+    zip(
+        (f"{side}_{n}" for n in (1, 2, 3) for side in SIDES),
+        (
+            *("電気自動車", "充電器", "人工知能" * 12, "機械学習"),
+            *("مدرسة عليا للهندسة", "مهندس", "חינוך", "מורה" * 25),
+            *(
+                "x" * 100,
+                "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft",
+                "W" * 100,
+                "i",
+            ),
+        ),
+        strict=True,
+    )
+)
 
 
 def values(n_filled: int, n: int) -> dict[str, str]:
@@ -116,6 +134,39 @@ class TestHtml:
         assert "more similar in meaning?" in similar
         assert "Both equally similar" in similar
 
+    def test_examples_stand_between_the_instructions_and_the_first_comparison(self) -> None:
+        examples = (
+            Example(("<b>fig</b>", "${left_a_1}"), ("R&D", "fire 🔥"), "right", 'Say "so" & why.'),
+            Example(("one", "two"), ("three", "four"), "tie"),
+        )
+        page = template(
+            n_comparisons=2, notion="similarity", ties_allowed=True, instructions="Read this.", examples=examples
+        )
+        assert Tags(page).open == []
+        places = [
+            page.index(text) for text in ("Read this.", "<summary>Examples</summary>", "With a keyboard", "<fieldset")
+        ]
+        assert places == sorted(places)
+        text = re.sub(r"<[^>]+>", "", page[places[1] : places[2]])
+        assert "Answer: R&amp;D and fire &#x1F525;. Say &quot;so&quot; &amp; why." in text
+        assert "Answer: both equally." in text
+        assert "&lt;b&gt;fig&lt;/b&gt; and &#x24;{left_a_1}" in text
+        assert set(re.findall(r"\$\{(\w+)\}", page)) == {field + suffix for suffix in suffixes(2) for field in FIELDS}
+        chosen = re.findall(r'class="ro-shown( ro-chosen)?"', page)
+        assert chosen == ["", " ro-chosen", " ro-chosen", " ro-chosen"]
+
+    def test_without_examples_there_is_no_place_for_them(self) -> None:
+        page = template(n_comparisons=2, notion="similarity", ties_allowed=True)
+        assert "<details" not in page
+
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_a_preview_in_one_scheme_asks_the_browser_for_none(self, scheme: str) -> None:
+        page = template(n_comparisons=1, notion="relatedness", ties_allowed=True)
+        shown = render_preview(page, values(1, 1), scheme=scheme)
+        assert "prefers-color-scheme" in render_preview(page, values(1, 1))
+        assert "prefers-color-scheme" not in shown
+        assert f"color-scheme: {scheme};" in shown
+
     @pytest.mark.parametrize(
         ("wrong", "what"),
         [
@@ -189,10 +240,11 @@ def show(chromium, tmp_path: Path) -> Iterator:
     faults: list[str] = []
     contexts = []
 
-    def open_page(n_filled: int = 3, n: int = 3, *, ties_allowed: bool = True, **context):
+    def open_page(n_filled=3, n=3, *, ties_allowed=True, examples=(), row=None, scheme=None, **context):
         file = tmp_path / "task.html"
-        page_text = template(n_comparisons=n, notion="relatedness", ties_allowed=ties_allowed)
-        file.write_text(render_preview(page_text, values(n_filled, n)), encoding="utf-8")
+        page_text = template(n_comparisons=n, notion="relatedness", ties_allowed=ties_allowed, examples=examples)
+        shown = render_preview(page_text, row or values(n_filled, n), scheme=scheme)
+        file.write_text(shown, encoding="utf-8")
         contexts.append(chromium.new_context(**context))
         page = contexts[-1].new_page()
         page.on("pageerror", lambda error: faults.append(str(error)))
@@ -340,3 +392,74 @@ class TestBrowser:
         page = show(3, 3, viewport={"width": 640, "height": 700})
         page.add_style_tag(content="html { font-size: 200% }")
         assert page.evaluate("document.documentElement.scrollWidth") <= 640
+
+    @pytest.mark.parametrize("width", [360, 1100])
+    def test_long_right_to_left_and_east_asian_tokens(self, show, width: int) -> None:
+        page = show(3, 3, row=WIDE, viewport={"width": width, "height": 800})
+        assert page.locator(".ro-token").all_inner_texts() == [WIDE[f"{side}_{n}"] for n in (1, 2, 3) for side in SIDES]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        # Every letter is inside its card: nothing is clipped, nothing runs over the frame.
+        over = page.locator(".ro-card").evaluate_all(
+            """cards => cards.filter(card => {
+                const frame = card.getBoundingClientRect();
+                const range = document.createRange();
+                range.selectNodeContents(card.querySelector(".ro-pair"));
+                return [...range.getClientRects()].some(box => box.left < frame.left || box.right > frame.right
+                    || box.top < frame.top || box.bottom > frame.bottom);
+            }).length"""
+        )
+        assert over == 0
+        directions = page.locator(".ro-token").evaluate_all("all => all.map(one => getComputedStyle(one).direction)")
+        assert directions == ["ltr"] * 4 + ["rtl"] * 4 + ["ltr"] * 4
+
+    def test_by_touch_on_a_phone(self, show) -> None:
+        page = show(3, 3, viewport={"width": 360, "height": 640}, has_touch=True, is_mobile=True)
+        lower = page.get_by_role("radio", name="Lower pair: salt and telecommunications infrastructure")
+        page.locator(".ro-card").filter(has=lower).tap()
+        assert "Lower pair. 1 of 3 answered." in page.locator("[role=status]").first.inner_text()
+        page.locator(".ro-comparison").nth(1).get_by_text("Both equally related").tap()
+        page.locator(".ro-comparison").nth(2).get_by_text("I don’t know a word here").tap()
+        page.get_by_role("button", name="Submit").tap()
+        assert chosen(page) == {"choice_1": "right", "choice_2": "tie", "choice_3": "unknown"}
+        assert sent(page) == "A preview: nothing was sent."
+
+    def test_examples_are_open_on_a_computer_and_folded_on_a_phone(self, show) -> None:
+        examples = standard_examples("relatedness", ties_allowed=True)
+        for width, is_open in ((1100, True), (360, False)):
+            page = show(2, 2, examples=examples, viewport={"width": width, "height": 800})
+            assert page.locator("details").evaluate("details => details.open") == is_open
+            assert page.locator(".ro-example").first.is_visible() == is_open
+            page.locator("summary").focus()
+            page.keyboard.press("Enter")
+            page.keyboard.press("Space")
+            page.keyboard.press("Enter")
+            assert page.locator(".ro-example").first.is_visible() != is_open
+            assert chosen(page) == {}, "keys on the heading answer nothing"
+            page.keyboard.press("1")
+            assert chosen(page) == {"choice_1": "left"}
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_the_focus_is_seen_wherever_it_is(self, show, scheme: str) -> None:
+        examples = standard_examples("relatedness", ties_allowed=True)[:1]
+        page = show(1, 1, examples=examples, color_scheme=scheme)
+        seen = []
+        for _ in range(3):
+            page.keyboard.press("Tab")
+            seen.append(
+                page.evaluate(
+                    """() => {
+                        const focused = document.activeElement;
+                        const style = getComputedStyle(focused.closest("label") || focused);
+                        return [focused.localName, style.outlineStyle, parseFloat(style.outlineWidth) >= 2].join();
+                    }"""
+                )
+            )
+        assert seen == ["summary,solid,true", "input,solid,true", "input,solid,true"]
+
+    @pytest.mark.parametrize(("browser_has", "asked"), [("light", "dark"), ("dark", "light")])
+    def test_a_preview_in_the_other_scheme(self, show, browser_has: str, asked: str) -> None:
+        page = show(1, 1, scheme=asked, color_scheme=browser_has)
+        ground = page.evaluate("getComputedStyle(document.querySelector('.ro')).backgroundColor")
+        red, green, blue = map(int, re.findall(r"\d+", ground)[:3])
+        assert (luminance(f"#{red:02x}{green:02x}{blue:02x}") < 0.1) == (asked == "dark")

@@ -113,3 +113,38 @@ def test_tokens_that_hardly_differ_are_proposed(store):
     add_areas(store, project_id, [AreaTokens("Web", ("e-mail", "email", "link"))])
     near = tokens.load(store, project_id).near
     assert pairs_of(near) == {("Web", "e-mail", "email")}
+
+
+SHARED = (AreaTokens("One", ("a", "b", "c")), AreaTokens("Two", ("c", "b", "a", "d")), AreaTokens("Three", ("a", "b")))
+
+
+def test_a_pair_of_several_areas_is_kept_in_each_unless_it_is_merged_into_the_first():
+    assert len(make_items(SHARED, ItemRules(), 1).items) == 10
+    made = make_items(SHARED, ItemRules(merge_shared=True), 1)
+    assert pairs_of(made.items) == {
+        ("One", "a", "b"),
+        ("One", "a", "c"),
+        ("One", "b", "c"),
+        ("Two", "c", "d"),
+        ("Two", "b", "d"),
+        ("Two", "a", "d"),
+    }
+    assert made.items["item"].tolist() == list(range(6))
+    assert made.n_merged == 4
+    # A pair left out of the first area by hand stays in the next.
+    left = make_items(SHARED, ItemRules(excluded=(("One", "b", "a"),), merge_shared=True), 1).items
+    assert ("Two", "b", "a") in pairs_of(left)
+    assert ("Three", "a", "b") not in pairs_of(left)
+
+
+def test_merging_is_stored_with_the_rules_and_older_rules_keep_all(store):
+    project_id = make_project(store, plan=None)
+    add_areas(store, project_id, SHARED)
+    assert ItemRules.of({"sample_size": None, "excluded": []}) == ItemRules()
+    rules = ItemRules(merge_shared=True)
+    set_item_rules(store, project_id, rules)
+    view = tokens.load(store, project_id)
+    assert (view.rules, view.n_items) == (rules, 21 + 6)
+    assert [pair[:2] for pair in view.shared] == [("a", "b"), ("a", "c"), ("b", "c")]
+    set_item_rules(store, project_id, ItemRules())
+    assert tokens.load(store, project_id).n_items == 21 + 10

@@ -11,50 +11,8 @@ from core.items import all_pairs, shared_pairs
 from core.tokens import AreaTokens, clean_token, invisible_characters, read_areas_file, read_pasted
 
 
-def read_case(shared, name: str):
-    return read_areas_file((shared / "cases" / name).read_bytes(), name)
-
-
 def by_area(lists) -> dict[str, tuple[str, ...]]:
     return {area.name: area.tokens for area in lists.areas}
-
-
-def test_words_that_look_like_missing_values_stay_text(shared):
-    assert by_area(read_case(shared, "20-tokens-na.csv")) == {
-        "metals": ("NA", "anvil", "null"),
-        "words": ("nan", "None", "n/a", "candle", "N/A"),
-    }
-
-
-def test_numbers_stay_text(shared):
-    assert by_area(read_case(shared, "22-tokens-numeric.csv")) == {"numbers": ("007", "1e5", "inf", "3.10", "7")}
-
-
-def test_a_list_without_columns_is_one_area_named_after_its_file(shared):
-    lists = read_case(shared, "24-tokens-unicode.txt")
-    (area,) = lists.areas
-    assert area.name == "24-tokens-unicode"
-    assert area.tokens.count("café") == 1  # once composed, once with a combining accent
-    assert area.tokens.count("candle") == 1  # once with a space behind it
-    assert {"İzmir", "straße", "STRASSE", "שלום", "山", "ｆlute"} - set(area.tokens) in (set(), {"ｆlute"})
-    said = " ".join(map(str, lists.notes))
-    assert "ZERO WIDTH SPACE" in said
-    assert "SOFT HYPHEN" in said
-    assert said.count("was kept once") == 2
-
-
-def test_what_a_spreadsheet_would_take_for_a_formula_stays_text(shared):
-    assert by_area(read_case(shared, "25-tokens-formula.csv"))["odd"] == ("=2+3", "+1", "-er", "@home", "'tis")
-
-
-def test_files_of_spreadsheets_in_other_encodings_are_read(shared):
-    assert by_area(read_case(shared, "26-tokens-excel-semicolon.csv")) == {"meubles": ("fenêtre", "château", "œuvre")}
-    assert by_area(read_case(shared, "26b-tokens-bom.csv")) == {"tools": ("anvil", "barge")}
-
-
-def test_characters_beyond_the_first_plane_and_markup_stay_text(shared):
-    assert read_case(shared, "30-tokens-emoji.txt").areas[0].tokens == ("anvil", "fire 🔥", "😀", "não", "𠮷野家")
-    assert "<b>bold</b>" in read_case(shared, "70-markdown-tokens.txt").areas[0].tokens
 
 
 def test_columns_may_stand_in_any_order_and_case():

@@ -14,10 +14,12 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
+from core.examples import standard_examples
 from core.platforms import read_results, template, write_batch
 from core.tables import KNOWN
 from core.votes import classify
@@ -199,19 +201,50 @@ def test_votes_come_back(turkle: Turkle) -> None:
     assert set(from_api.answers["choice"]) <= {"left", "tie", "unknown"}
 
 
+PHONE = {"viewport": {"width": 360, "height": 640}, "has_touch": True, "is_mobile": True}
+EXAMPLES = standard_examples("relatedness", ties_allowed=True)
+
+
+def by_mouse(page: Any, task: Any, n: int) -> None:
+    """The left card of the first comparison, the right one of the second, and Turkle's own Submit button."""
+    task.locator(".ro-card").nth(0).click()
+    if n == 2:
+        task.locator(".ro-card").nth(3).click()
+    task.locator("[type=submit]").click()
+
+
+def by_keys(page: Any, task: Any, n: int) -> None:
+    """Without a single click: the page has the keys as soon as it is there, and ends on the Submit button."""
+    for key in ("ArrowLeft", "ArrowRight")[:n]:
+        page.keyboard.press(key)
+    page.keyboard.press("Enter")
+
+
+def by_touch(page: Any, task: Any, n: int) -> None:
+    """On a phone: the examples are folded, nothing runs over the edge, and fingers reach everything."""
+    assert task.locator("summary").is_visible()
+    assert not task.locator(".ro-example").first.is_visible()
+    assert task.locator("html").evaluate("html => html.scrollWidth - html.clientWidth") == 0
+    assert task.locator(".ro-card").nth(0).get_by_role("radio", name=re.compile("^Upper pair: ")).count() == 1
+    task.locator(".ro-card").nth(0).tap()
+    if n == 2:
+        task.locator(".ro-card").nth(3).tap()
+    task.locator("[type=submit]").tap()
+
+
 @pytest.mark.browser
-def test_a_voter_with_a_real_browser(turkle: Turkle) -> None:
+@pytest.mark.parametrize(("way", "device"), [(by_mouse, {}), (by_keys, {}), (by_touch, PHONE)])
+def test_a_voter_with_a_real_browser(turkle: Turkle, way: Callable[..., None], device: dict) -> None:
     sync_api = pytest.importorskip("playwright.sync_api")
     path = shutil.which("chromium")
     if path is None:
         pytest.skip("needs Chromium")
     frame = ballot()
-    batch = publish(
-        turkle, "browser", template(n_comparisons=2, notion="relatedness", ties_allowed=True), frame, voters=1
-    )
+    page_text = template(n_comparisons=2, notion="relatedness", ties_allowed=True, examples=EXAMPLES)
+    batch = publish(turkle, way.__name__, page_text, frame, voters=1)
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        page = browser.new_page()
+        page = browser.new_context(**device).new_page()
         page.goto(f"{turkle.url}/login/")
         page.fill("[name=username]", "admin")
         page.fill("[name=password]", "adminpw")
@@ -222,11 +255,9 @@ def test_a_voter_with_a_real_browser(turkle: Turkle) -> None:
             task = page.frame_locator("iframe")
             task.locator("fieldset").nth(n_comparisons - 1).wait_for()
             assert task.locator("fieldset").count() == n_comparisons
-            page.keyboard.press("ArrowLeft")
-            if n_comparisons == 2:
-                task.locator(".ro-card").nth(3).click()
+            assert task.locator("summary").inner_text() == "Examples"
             address = page.url
-            task.locator("[type=submit]").click()
+            way(page, task, n_comparisons)
             page.wait_for_url(lambda url, address=address: url != address)
         browser.close()
     _, data = Browser(turkle, "admin", "adminpw").get(f"/admin/turkle/batch/{batch}/download/")

@@ -60,10 +60,11 @@ def answers(*rows: dict) -> pd.DataFrame:
     return pd.DataFrame([{"row": at, **usual, **row} for at, row in enumerate(rows, 2)])
 
 
-def known(*rows: tuple[str, str, int, str, str]) -> pd.DataFrame:
+def known(*rows: tuple[str, ...]) -> pd.DataFrame:
+    """Judgements in the store, their time "" where `rows` don't say."""
     if not rows:
         return KNOWN.empty()
-    return pd.DataFrame(rows, columns=list(KNOWN.columns))
+    return pd.DataFrame([(*row, "")[:6] for row in rows], columns=list(KNOWN.columns))
 
 
 BALLOT = comparisons((10, "t1", 1, False, "a b c d"), (11, "t1", 2, True, "e f g h"), (12, "t2", 1, False, "a b c e"))
@@ -276,11 +277,35 @@ class TestRepeats:
         rows = classify(answers({"status": "rejected"}, {"assignment_id": "A2"}), BALLOT, stored).rows
         assert list(rows["becomes"]) == ["rejected", "counted"]
 
-    def test_an_accepted_vote_doesnt_push_out_the_one_that_counts(self) -> None:
+    @pytest.mark.parametrize(
+        ("times", "counts"),
+        [(("", ""), "A1"), (("10", "09"), "A2"), (("09", "10"), "A1"), (("", "10"), "A2"), (("10", "10"), "A1")],
+    )
+    def test_the_earliest_counts_whatever_was_uploaded_first(self, times: tuple[str, str], counts: str) -> None:
+        """A1 in the file, A2 in the store and counted so far; an unknown time is the latest."""
+        here, there = (f"2026-01-05T{hour}:00:00Z" if hour else "" for hour in times)
+        stored = known(("A2", "W1", 10, "second", "counted", there), ("A3", "W1", 10, "first", "repeat"))
+        preview = classify(answers({"submitted_at": here}), BALLOT, stored)
+        if counts == "A1":
+            assert one(preview) == ("new", "counted")
+            assert preview.others.values.tolist() == [["A2", "W1", 10, "repeat"]]
+            assert "before the voter's vote in assignment A2" in preview.rows["reason"][0]
+        else:
+            assert one(preview) == ("repeat", "repeat")
+            assert preview.others.empty
+            assert "in assignment A2" in preview.rows["reason"][0]
+
+    def test_a_stored_repeat_counts_once_the_first_vote_is_rejected(self) -> None:
+        stored = known(("A1", "W1", 10, "first", "counted"), ("A2", "W1", 10, "second", "repeat"))
+        preview = classify(answers({"status": "rejected"}), BALLOT, stored)
+        assert one(preview) == ("changed", "rejected")
+        assert preview.others.values.tolist() == [["A2", "W1", 10, "counted"]]
+
+    def test_a_vote_that_is_accepted_after_all_takes_its_place_again(self) -> None:
         stored = known(("A1", "W1", 10, "first", "rejected"), ("A2", "W1", 10, "second", "counted"))
-        rows = classify(answers({"status": "approved"}), BALLOT, stored).rows
-        assert one(Preview(rows)) == ("changed", "repeat")
-        assert "in assignment A2" in rows["reason"][0]
+        preview = classify(answers({"status": "approved"}), BALLOT, stored)
+        assert one(preview) == ("changed", "counted")
+        assert preview.others.values.tolist() == [["A2", "W1", 10, "repeat"]]
 
     def test_a_repeat_that_is_rejected(self) -> None:
         stored = known(("A1", "W1", 10, "first", "repeat"), ("A2", "W1", 10, "second", "counted"))
@@ -353,9 +378,13 @@ class TestProperties:
     @staticmethod
     def accept(preview: Preview, stored: pd.DataFrame) -> pd.DataFrame:
         """What the store holds after the file was accepted."""
+        keys = ["assignment_id", "voter", "question_id"]
+        changed = preview.others.set_index(keys)["becomes"]
+        stored = stored.set_index(keys)
+        stored["status"] = changed.reindex(stored.index).fillna(stored["status"]).astype("str")
         taken = preview.rows[preview.rows["becomes"] != ""]
         taken = taken.assign(status=taken["becomes"])[list(KNOWN.columns)].astype({"question_id": "int64"})
-        return pd.concat([stored, taken], ignore_index=True).drop_duplicates(
+        return pd.concat([stored.reset_index(), taken], ignore_index=True).drop_duplicates(
             ["assignment_id", "question_id"], keep="last"
         )
 
@@ -383,6 +412,35 @@ class TestProperties:
         again = classify(table, BALLOT, after)
         assert (again.rows["becomes"] == "").all()
 
+    assignments = st.lists(
+        st.fixed_dictionaries(
+            {
+                "voter": st.sampled_from(["W1", "W2"]),
+                "choice": st.sampled_from(["left", "right", "tie", "unknown", ""]),
+                "status": st.sampled_from(["submitted", "approved", "rejected"]),
+                "submitted_at": st.sampled_from(["", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"]),
+            }
+        ),
+        max_size=6,
+    )
+
+    @given(assignments, st.data())
+    @settings(deadline=None, max_examples=50)
+    def test_any_split_order_and_repetition_of_files_gives_the_same_votes(self, given_rows: list[dict], data) -> None:
+        """Voters repeat themselves in several assignments of their own; each row comes in one file at least."""
+        table = answers(*({"assignment_id": f"A{at}", **row} for at, row in enumerate(given_rows)))
+        places = st.lists(st.integers(0, 3), min_size=1, max_size=3, unique=True)
+        files = [data.draw(places) for _ in given_rows]
+        whole = self.accept(classify(table, BALLOT, known()), known())
+        store = known()
+        for number in data.draw(st.permutations([0, 1, 2, 3, 0])):
+            part = table[np.array([number in of for of in files], dtype=bool)]
+            store = self.accept(classify(part, BALLOT, store), store)
+        columns = list(KNOWN.columns)
+        pd.testing.assert_frame_equal(
+            whole.sort_values(columns, ignore_index=True), store.sort_values(columns, ignore_index=True)
+        )
+
     @given(rows)
     @settings(deadline=None, max_examples=30)
     def test_nothing_is_lost(self, rows: list[dict]) -> None:
@@ -398,8 +456,8 @@ class TestCases:
         (3, "H3", 1, True, "candle dune anvil barge"),
     )
 
-    def read(self, shared: Path, name: str, task_ids: bool = False) -> pd.DataFrame:
-        data = (shared / f"cases/{name}.csv").read_bytes()
+    def read(self, cases: Path, name: str, task_ids: bool = False) -> pd.DataFrame:
+        data = (cases / f"{name}.csv").read_bytes()
         if task_ids:  # as our own batch files have them: the HIT's id stands in for it
             lines = data.decode().split("\r\n")
             data = "\r\n".join(
@@ -407,17 +465,17 @@ class TestCases:
             ).encode()
         return read_results(data, name).answers
 
-    def test_31_rejected(self, shared: Path) -> None:
+    def test_31_rejected(self, cases: Path) -> None:
         ballot = comparisons(
             (1, "H1", 1, False, "anvil barge candle dune"), (2, "H2", 1, False, "anvil barge candle dune")
         )
-        preview = classify(self.read(shared, "31-results-rejected", task_ids=True), ballot, known())
+        preview = classify(self.read(cases, "31-results-rejected", task_ids=True), ballot, known())
         assert list(preview.rows["kind"]) == ["new", "rejected", "new", "rejected", "new"]
         votes = preview.rows[preview.rows["becomes"] == "counted"]
         assert list(votes.loc[votes["question_id"] == 1, "answer"]) == ["first", "first"]
         assert preview.rows["reason"][1] == "rejected: too fast"
 
-    def test_35_overlap(self, shared: Path) -> None:
+    def test_35_overlap(self, cases: Path) -> None:
         store = known()
         for name, counts in (
             ("35-results-overlap-part1", {"new": 3}),
@@ -425,30 +483,30 @@ class TestCases:
             ("35-results-overlap-part1", {"known": 3}),
             ("35b-results-overlap-part2", {"known": 4}),
         ):
-            preview = classify(self.read(shared, name), self.BALLOT, store)
+            preview = classify(self.read(cases, name), self.BALLOT, store)
             assert {kind: n for kind, n in preview.counts().items() if n} == counts
             store = TestProperties.accept(preview, store)
         assert len(store) == 5
         assert (store["status"] == "counted").sum() == 4
 
-    def test_39_other_batch(self, shared: Path) -> None:
-        preview = classify(self.read(shared, "39-results-other-batch"), self.BALLOT, known())
+    def test_39_other_batch(self, cases: Path) -> None:
+        preview = classify(self.read(cases, "39-results-other-batch"), self.BALLOT, known())
         assert list(preview.rows["kind"]) == ["new", "other_ballot"]
 
-    def test_41_always_left(self, shared: Path) -> None:
+    def test_41_always_left(self, cases: Path) -> None:
         ballot = comparisons(
             *(
                 (n, f"H{n}", 1, n % 2 == 0, "anvil barge candle dune" if n % 2 else "candle dune anvil barge")
                 for n in range(1, 9)
             )
         )
-        rows = classify(self.read(shared, "41-results-always-left", task_ids=True), ballot, known()).rows
+        rows = classify(self.read(cases, "41-results-always-left", task_ids=True), ballot, known()).rows
         assert list(rows["kind"]) == ["new"] * 8
         assert rows["answer"].value_counts().to_dict() == {"first": 4, "second": 4}
 
     @pytest.mark.parametrize("name", ["37-results-mac-cr", "42-results-lowercase-headers"])
-    def test_37_and_42(self, shared: Path, name: str) -> None:
-        assert classify(self.read(shared, name), self.BALLOT, known()).counts()["new"] == 3
+    def test_37_and_42(self, cases: Path, name: str) -> None:
+        assert classify(self.read(cases, name), self.BALLOT, known()).counts()["new"] == 3
 
 
 def test_many_answers_are_fast_and_stay_in_order() -> None:

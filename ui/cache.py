@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
+from core.planning import Guess
 from core.store import Store
+from core.store.forecasts import GuessSource, read_guess
 from core.store.projects import Project
-from core.views import collect, embedding, evaluate, overview, scores, tokens
+from core.views import checks, collect, embedding, evaluate, near_tokens, overview, scores, tokens
 
 _KEEP = 32
 
@@ -23,7 +26,7 @@ def _load(view: Any, store: Store, project: Project, *args: Any) -> Any:
 
 
 @st.cache_resource(max_entries=_KEEP, show_spinner=False)
-def _cached(module: str, folder: str, project_id: str, revision: int, args: tuple, _view: Any, _store: Store) -> Any:
+def _cached(name: str, folder: str, project_id: str, revision: int, args: tuple, _view: Any, _store: Store) -> Any:
     return _view(_store, project_id, *args)
 
 
@@ -35,12 +38,36 @@ def load_tokens(store: Store, project: Project) -> tokens.TokensView:
     return _load(tokens.load, store, project)
 
 
+def load_guess(store: Store, project: Project, area_id: int | None, source: GuessSource) -> Guess:
+    return _load(read_guess, store, project, area_id, source)
+
+
 def load_standings(store: Store, project: Project) -> tuple[overview.Standing, ...]:
     return _load(overview.load_standings, store, project)
 
 
+def load_items(store: Store, project: Project) -> pd.DataFrame:
+    return _load(tokens.load_items, store, project)
+
+
+def load_spellings(store: Store, project: Project, embedding_id: str) -> tokens.Coverage:
+    return _load(tokens.load_spellings, store, project, embedding_id)
+
+
+def load_proposed(store: Store, project: Project, embedding_id: str, area: str) -> near_tokens.ProposedView:
+    return _load(near_tokens.load_proposed, store, project, embedding_id, area)
+
+
+def load_hubness(store: Store, project: Project, embedding_id: str, k: int) -> near_tokens.HubnessView:
+    return _load(near_tokens.load_hubness, store, project, embedding_id, k)
+
+
 def load_collect(store: Store, project: Project, area_id: int | None = None) -> collect.CollectView:
     return _load(collect.load, store, project, area_id)
+
+
+def load_checks(store: Store, project: Project, area_id: int | None = None) -> checks.VoteChecks:
+    return _load(checks.load, store, project, area_id)
 
 
 def load_scores(store: Store, project: Project, area_id: int | None = None) -> scores.ScoresView:
@@ -49,6 +76,10 @@ def load_scores(store: Store, project: Project, area_id: int | None = None) -> s
 
 def load_embedding(store: Store, project: Project, embedding_id: str) -> embedding.EmbeddingView:
     return _load(embedding.load, store, project, embedding_id)
+
+
+def load_figure3(store: Store, project: Project, embedding_id: str) -> embedding.Figure3:
+    return _load(embedding.load_figure3, store, project, embedding_id)
 
 
 def load_evaluation(store: Store, project: Project, n0: float, notion: str) -> evaluate.EvaluateView:

@@ -9,9 +9,9 @@ from core.embeddings import Embedding
 from core.errors import InputError
 from core.store.library import set_subwords
 from core.store.projects import Project
-from core.views.embedding import EmbeddingView
-from core.views.words import many
-from ui import frame
+from core.views.embedding import EmbeddingView, Figure3
+from core.views.words import many, slug
+from ui import chart_files, coverage, frame
 
 
 def show(view: EmbeddingView, project: Project) -> None:
@@ -23,9 +23,13 @@ def show(view: EmbeddingView, project: Project) -> None:
         st.caption(frame.plain(note))
     if view.imported.has_subwords:
         _subwords(view, project)
+    st.caption(coverage.said(view.imported))
+    with st.expander("Change how tokens are looked up"):
+        coverage.look_up_form(frame.store(), project, view.imported)
     left, right = st.columns(2, gap="large")
     with left:
-        _figure3(view, project.notion)
+        st.markdown("##### Items against random pairs")
+        figure3(view.figure3, project, view.imported.name)
     with right:
         _neighbours(view.embedding, project)
     if view.norms is not None:
@@ -45,21 +49,29 @@ def _subwords(view: EmbeddingView, project: Project) -> None:
         frame.carry_out(set_subwords, frame.store(), project.id, view.imported.id, use, done=done)
 
 
-def _figure3(view: EmbeddingView, notion: str) -> None:
-    st.markdown("##### Items against random pairs")
-    if not view.n_items:
-        st.caption("The embedding has none of the project's items yet.")
-    if view.curves.empty:
+def figure3(figure: Figure3, project: Project, name: str) -> None:
+    """The paper's Figure 3 from the project's own items, for the embedding called `name`."""
+    if figure.problem:
+        st.error(frame.plain(figure.problem))
         return
-    value = "|cos|" if notion == "relatedness" else "cos"
-    st.altair_chart(charts.similarity_curves(view.curves, value), alt="Values of items and of random pairs")
-    medians = ", ".join(f"{name} {median:.2f}" for name, median in view.medians.items())
-    if len(view.medians) < 2:
-        st.caption(f"Values of {many(view.n_items, 'item')} within areas, sorted. Median: {medians}.")
+    if not figure.n_items:
+        st.caption("The embedding has none of the project's items yet.")
+    if figure.curves.empty:
+        return
+    value = "|cos|" if figure.notion == "relatedness" else "cos"
+    chart_files.show(
+        charts.similarity_curves(figure.curves, value),
+        figure.curves,
+        name=f"{slug(project.name)}-{slug(name)}-items-and-random-pairs",
+        alt="Values of items and of random pairs",
+    )
+    medians = ", ".join(f"{name} {median:.2f}" for name, median in figure.medians.items())
+    if len(figure.medians) < 2:
+        st.caption(f"Values of {many(figure.n_items, 'item')} within areas, sorted. Median: {medians}.")
         return
     st.caption(
-        f"{value} of {many(view.n_items, 'item')} within areas and of random pairs of the vocabulary (Figure 3 of the "
-        f"paper). Medians: {medians}. Areas are worth their while where the items lie higher."
+        f"{value} of {many(figure.n_items, 'item')} within areas and of random pairs of the vocabulary (Figure 3 of "
+        f"the paper). Medians: {medians}. Where the items lie higher, areas bring related words together."
     )
 
 

@@ -75,10 +75,15 @@ def _pick_area(project_id: str) -> None:
     st.session_state[f"_area-{project_id}"] = st.query_params["area"] = chosen
 
 
+def next_step(key: str, label: str) -> None:
+    """The page's one primary next step."""
+    link(key, f"**Next: {label}**", icon=":material/arrow_forward:")
+
+
 def nothing_yet(sentence: str, key: str, label: str) -> NoReturn:
     """Say why the page has nothing to show yet, lead to the page that changes that, and end here."""
     st.markdown(f"**{sentence}**")
-    link(key, f"**Next: {label}**", icon=":material/arrow_forward:")
+    next_step(key, label)
     st.stop()
 
 

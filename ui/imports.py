@@ -139,7 +139,7 @@ def _start(store: Store, project: Project, params: dict) -> None:
 def watch(store: Store, project: Project) -> None:
     """The project's imports under way, and how the ones started here ended."""
     watched = st.session_state.setdefault("_watched", [])
-    recent = jobs.project_jobs(store, project.id)
+    recent = jobs.project_jobs(store, project.id, "import_embedding")
     shown = [job for job in recent if not job.ended or job.id in watched]
     if any(not job.ended for job in shown):
         _watch_running(store, project)
@@ -160,7 +160,7 @@ def watch(store: Store, project: Project) -> None:
 @st.fragment(run_every=1)
 def _watch_running(store: Store, project: Project) -> None:
     jobs.sweep(store)
-    running = [job for job in jobs.project_jobs(store, project.id) if not job.ended]
+    running = [job for job in jobs.project_jobs(store, project.id, "import_embedding") if not job.ended]
     if not running:
         frame.changed_here()
         st.rerun()

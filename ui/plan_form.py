@@ -10,11 +10,12 @@ import streamlit as st
 
 from core.errors import PlanError
 from core.store.areas import read_areas
-from core.store.plans import PlanSettings, Wording
+from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.store.rankings import set_ranking
 from core.views.overview import Standing
 from ui import frame
+from ui.wording_form import wording_form
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def settings_form(start: PlanSettings, notion: str, *, key: str, locked: bool) -
     for place, field in zip(places, NUMBERS, strict=True):
         values[field.name] = _number(place, field, getattr(start, field.name), key, locked)
     ties = st.toggle("Voters may answer “equal”", start.ties_allowed, key=f"ties-{key}", disabled=locked)
-    wording = _wording(start.wording, notion, key, locked)
+    wording = wording_form(start.wording, notion, key=key, locked=locked, ties_allowed=ties)
     return replace(start, **values, appearances=read_appearances(appearances), ties_allowed=ties, wording=wording)
 
 
@@ -116,27 +117,6 @@ def _appearances(place: Any, start: PlanSettings, key: str, locked: bool) -> str
         disabled=locked,
         help="How often each item is shown in a ballot: one number, or one a ballot (20, 20, 30). Best even.",
     )
-
-
-def _wording(before: Wording, notion: str, key: str, locked: bool) -> Wording:
-    with st.expander("What voters read"):
-        question = st.text_input(
-            "Question",
-            before.question,
-            key=f"question-{key}",
-            disabled=locked,
-            max_chars=300,
-            placeholder=f"The standard question about {notion}",
-        )
-        instructions = st.text_area(
-            "Instructions",
-            before.instructions,
-            key=f"instructions-{key}",
-            disabled=locked,
-            max_chars=4000,
-            placeholder="The standard instructions",
-        )
-    return Wording(question.strip(), instructions.strip())
 
 
 def read_appearances(text: str) -> int | tuple[int, ...]:

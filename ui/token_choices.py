@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
 
@@ -82,15 +84,32 @@ def _choose(store: Store, project: Project) -> None:
             frame.carry_out(use_wordfreq, store, project.id, language, **terms, done=done)
 
 
+def _merge(project: Project, view: TokensView) -> bool:
+    """Whether a pair of tokens that stands in several areas counts once."""
+    if view.shared:
+        st.markdown(f"{many(len(view.shared), 'pair')} of tokens in more than one area.")
+        rows = [{"token_a": a, "token_b": b, "areas": ", ".join(areas)} for a, b, areas in view.shared]
+        st.dataframe(rows, hide_index=True, height=min(38 + 35 * len(rows), 200), alt="Pairs in more than one area")
+    return st.toggle(
+        "Keep a pair in the first of its areas only",
+        view.rules.merge_shared,
+        key=f"merge-{project.id}",
+        disabled=view.locked or not (view.shared or view.rules.merge_shared),
+        help="Voters see the area with a pair, which can mean something else in another area: by default each is an "
+        "item of its own.",
+    )
+
+
 def item_rules(project: Project, view: TokensView) -> None:
     """Which pairs become items: all, a sample, all but some."""
     n_pairs = sum(area.n_items for area in view.areas)
-    st.markdown(f"**{len(view.items):,} of {many(n_pairs, 'pair')} are items.**")
+    st.markdown(f"**{view.n_items:,} of {many(n_pairs, 'pair')} are items.**")
     for problem in view.unknown:
         st.warning(frame.plain(f"A pair to leave out isn't there: {problem}"))
     if view.without:
         named = ", ".join(f"{token} ({area})" for area, token in view.without[:10])
         st.warning(frame.plain(f"The sample leaves {many(len(view.without), 'token')} without an item: {named}."))
+    merge = _merge(project, view)
     sampled = st.toggle(
         "Draw a sample of each area's pairs",
         view.rules.sample_size is not None,
@@ -119,7 +138,7 @@ def item_rules(project: Project, view: TokensView) -> None:
         st.dataframe(shown, hide_index=True, alt="Tokens that hardly differ")
     if view.locked:
         return
-    rules = ItemRules(None if size is None else int(size), excluded)
+    rules = ItemRules(None if size is None else int(size), excluded, merge)
     with st.container(horizontal=True):
         frame.command_button(
             "Make the items anew",
@@ -136,6 +155,6 @@ def item_rules(project: Project, view: TokensView) -> None:
                 f"Leave out {many(len(missing), 'proposed pair')}",
                 set_item_rules,
                 project.id,
-                ItemRules(view.rules.sample_size, (*view.rules.excluded, *missing)),
+                replace(view.rules, excluded=(*view.rules.excluded, *missing)),
                 done="The proposed pairs are left out.",
             )

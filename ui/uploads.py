@@ -11,8 +11,9 @@ from core.errors import RunoffError
 from core.platforms import PLATFORMS
 from core.store import Store
 from core.store.projects import Project
-from core.store.uploads import Upload, withdraw_upload
+from core.store.uploads import Upload, Withdrawn, withdraw_upload
 from core.store.votes import Accepted, UploadPreview, accept_upload, preview_upload
+from core.views.effects import top_sentence, voters_said, votes_said
 from core.views.words import many, moment
 from ui import frame
 
@@ -116,10 +117,25 @@ def said(name: str, accepted: Accepted) -> str:
     """What an accepted upload changed, in a sentence."""
     counts = accepted.counts
     new = counts.get("new", 0)
-    parts = [f"{many(new, 'new vote')} of {many(accepted.n_voters, 'voter')}"] if new else []
+    parts = [f"{many(new, 'new vote')} of {voters_said(accepted.effect)}"] if new else []
     kinds = ("changed", "rejected", "repeat", "unknown")
     parts += [f"{counts[kind]:,} {KINDS[kind][0]}" for kind in kinds if counts.get(kind)]
-    return f"{name} is taken: {', '.join(parts)}."
+    return f"{name} is taken: {', '.join(parts)}. {top_sentence(accepted.effect)}"
+
+
+def withdrawn_said(name: str, withdrawn: Withdrawn) -> str:
+    """What the withdrawal of an upload changed, in a sentence."""
+    n = withdrawn.judgements
+    answers = f"{many(n, 'answer')} of {name} {'counts' if n == 1 else 'count'} no more"
+    return f"{answers}: {votes_said(withdrawn.effect)}. {top_sentence(withdrawn.effect)}"
+
+
+def state_of(upload: Upload) -> str:
+    """Whether an upload counts, and what its withdrawal changed."""
+    if not upload.withdrawn_at:
+        return "counted"
+    changed = f": {votes_said(upload.withdrawal)}. {top_sentence(upload.withdrawal)}" if upload.withdrawal else ""
+    return f"withdrawn on {moment(upload.withdrawn_at)}{changed}"
 
 
 def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], open_number: int | None) -> None:
@@ -134,8 +150,10 @@ def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], ope
             "format": LABELS[upload.platform],
             "rows": upload.n_rows,
             "new votes": upload.counts.get("new", 0),
+            "voters": "" if upload.effect is None else voters_said(upload.effect),
+            "what it changed": "" if upload.effect is None else top_sentence(upload.effect),
             "taken (UTC)": moment(upload.accepted_at),
-            "state": "withdrawn" if upload.withdrawn_at else "counted",
+            "state": state_of(upload),
         }
         for upload in uploads
     ]
@@ -156,5 +174,5 @@ def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], ope
                 store,
                 project.id,
                 chosen.id,
-                done=lambda n: f"{n:,} judgements of {chosen.filename} count no more.",
+                done=lambda withdrawn: withdrawn_said(chosen.filename, withdrawn),
             )

@@ -11,6 +11,7 @@ kind "similarities".
 
 from .formats import Recognised
 from .loading import READERS, import_embedding, load, open_embedding, sniff
+from .look_up import MODES, LookUp, Mode, as_mode
 from .neighbours import DuplicateVectors, NormsSummary
 from .options import ENCODINGS, EncodingError, TrustError, VocabularyError
 from .similarities import Similarities
@@ -19,16 +20,20 @@ from .vectors import Embedding, spellings
 
 __all__ = [
     "ENCODINGS",
+    "MODES",
     "READERS",
     "DuplicateVectors",
     "Embedding",
     "EmbeddingInfo",
     "EncodingError",
+    "LookUp",
+    "Mode",
     "NormsSummary",
     "Recognised",
     "Similarities",
     "TrustError",
     "VocabularyError",
+    "as_mode",
     "import_embedding",
     "load",
     "open_embedding",

@@ -16,10 +16,11 @@ from ..errors import InputError, RunoffError, StoreError
 from . import fasttext_binary, gensim_pickle, numpy_array, similarities, text, word2vec_binary
 from .containers import open_content
 from .formats import SIMILARITIES, Block, Head, Progress, Reader, Recognised, Source, read_head, refuse
+from .look_up import LookUp
 from .options import UTF8, Options, TrustError, VocabularyError
 from .sinks import MemorySink, check_memory
 from .storage import INFO, EmbeddingInfo, FolderSink, check_disk, map_subwords, map_vectors, read_info, read_vocabulary
-from .vectors import Embedding, spellings
+from .vectors import Embedding
 
 # Asked in this order: first what begins with an unmistakable mark. Text comes before word2vec's binary format: its
 # numbers could pass for a binary file's words, never the reverse.
@@ -172,6 +173,7 @@ def load(
     encoding: str = UTF8,
     vocabulary: Path | str | None = None,
     subwords: bool = False,
+    look_up: LookUp | None = None,
 ) -> Embedding:
     """An embedding straight from a file of any known format, or from the folder of an imported one.
 
@@ -186,6 +188,7 @@ def load(
     encoding : of the words, such as "latin-1"; UTF-8 by default.
     vocabulary : the file with the words of a NumPy array; None looks for one beside it.
     subwords : let a fastText model make vectors of words that aren't in its vocabulary (`Embedding.vectors`).
+    look_up : in lower case too or not, and what stands for tokens of several words; see `LookUp`, whose defaults hold.
 
     Raises `InputError` for what can't be read, or is larger than the memory that is free.
 
@@ -194,14 +197,15 @@ def load(
     """
     path = Path(path)
     if (path / INFO).is_file():
-        return open_embedding(path, subwords=subwords)
+        return open_embedding(path, subwords=subwords, look_up=look_up)
     head = read_head(path, name, _options(trusted, encoding, vocabulary))
     reader, recognised = _recognise(head)
     _check_needs(head, recognised)
-    wanted = None if tokens is None else frozenset(word for token in tokens for word in spellings(token))
+    look_up = look_up or LookUp()
+    wanted = None if tokens is None else frozenset(word for token in tokens for word in look_up.words(token))
     if wanted is None:
         check_memory(head.name, recognised.n_expected * 4 * (recognised.dimensions + 1))
-    embedding = _collect(head, reader, recognised, wanted, progress)
+    embedding = _collect(head, reader, recognised, wanted, progress).with_look_up(look_up)
     return embedding.with_subwords() if subwords else embedding
 
 
@@ -241,14 +245,15 @@ def _filter(wanted: frozenset[str] | None) -> Callable[[Block], Block]:
     return keep
 
 
-def open_embedding(folder: Path | str, *, subwords: bool = False) -> Embedding:
+def open_embedding(folder: Path | str, *, subwords: bool = False, look_up: LookUp | None = None) -> Embedding:
     """The embedding that `import_embedding` wrote into `folder`, memory-mapped: opens in milliseconds.
 
-    `subwords` as in `load`. Raises `InputError` where there is none, or a damaged one.
+    `subwords` and `look_up` as in `load`. Raises `InputError` where there is none, or a damaged one.
     """
     folder = Path(folder)
     info = read_info(folder)
     embedding = similarities.open_pairs(folder, info) if info.kind == SIMILARITIES else _open_vectors(folder, info)
+    embedding = embedding.with_look_up(look_up or LookUp())
     return embedding.with_subwords() if subwords else embedding
 
 

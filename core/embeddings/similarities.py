@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, Self
 
 import numpy as np
 import pyarrow as pa
 
 from ..errors import InputError, Issue
 from .formats import Block, Reader, Recognised, Source
+from .look_up import LookUp
 from .neighbours import DIGITS, DuplicateVectors, NormsSummary
 from .similarity_files import COLUMNS, FORMAT, MAX_ISSUES, Rows, read_rows, recognise
 from .storage import PAIRS, EmbeddingInfo, read_vocabulary, write_info, write_vocabulary
@@ -165,7 +166,15 @@ class Similarities(Embedding):
     def vectors(self, tokens: Sequence[str], *, subwords: bool | None = None) -> np.ndarray:
         self._no_vectors()
 
-    def with_subwords(self) -> Embedding:
+    def with_subwords(self) -> Self:
+        self._no_vectors()
+
+    def with_look_up(self, look_up: LookUp) -> Self:
+        if look_up.multiword == "mean of parts":
+            self._no_vectors()
+        return super().with_look_up(look_up)
+
+    def nearest(self, vector: np.ndarray, n: int, *, leave_out: Sequence[str] = ()) -> list[tuple[str, float]]:
         self._no_vectors()
 
     def random_cosines(self, n: int, *, rng: np.random.Generator) -> np.ndarray:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import tempfile
 import unicodedata
 from collections.abc import Iterable, Sequence
+from copy import copy
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +18,7 @@ import pyarrow.compute as pc
 
 from ..errors import InputError
 from .formats import Subwords
+from .look_up import LookUp, means, why_no_mean
 from .neighbours import DuplicateVectors, NormsSummary, pairwise_cosines, same_rows, summarise_norms, top
 from .storage import EmbeddingInfo, norms_of
 from .subwords import vectors_of_others
@@ -30,13 +33,12 @@ NOT_FINITE = "its vector has NaN or infinite values"
 
 
 def spellings(token: str) -> tuple[str, ...]:
-    """How a token is looked for, in this order: as it is, in normal form C, with "_" for its spaces.
+    """How a token is looked for unless something else is asked for: as it is, composed or not, with "_" for spaces.
 
     >>> spellings("machine learning")
     ('machine learning', 'machine_learning')
     """
-    composed = unicodedata.normalize("NFC", token)
-    return tuple(dict.fromkeys((token, composed, composed.replace(" ", "_"))))
+    return LookUp().spellings(token)
 
 
 class Embedding:
@@ -45,7 +47,7 @@ class Embedding:
     `vocabulary` (n strings), `matrix` (n × dimensions, float32) and `norms` (n, float32; 0 or NaN where a vector
     can't be compared) belong together row by row. `info.n_words` is what the file holds; a `partial` embedding
     has only the rows of the tokens it was loaded for. `subwords` make vectors of other words, where the model has
-    them; `scratch` is a folder that must stay as long as they are needed.
+    them; `scratch` is a folder that must stay as long as they are needed. `look_up` says what a token is looked for as.
     """
 
     def __init__(
@@ -61,7 +63,8 @@ class Embedding:
     ) -> None:
         self.info, self.partial = info, partial
         self._vocabulary, self._matrix, self._norms = vocabulary, matrix, norms
-        self._subwords, self._makes_vectors, self._scratch = subwords, False, scratch
+        self._subwords, self._uses_subwords, self._scratch = subwords, False, scratch
+        self.look_up = LookUp()
         self._found: dict[str, int] = {}
 
     def __repr__(self) -> str:
@@ -99,32 +102,34 @@ class Embedding:
 
     def _parts(self) -> Subwords:
         if self._subwords is None:
-            raise InputError(f"{self.name} has no vectors of parts of words, as a fastText model (.bin) has.")
+            raise InputError(
+                f"{self.name} has no vectors of parts of words; only a fastText model has (its .bin file)."
+            )
         return self._subwords
 
-    def with_subwords(self) -> Embedding:
+    def with_subwords(self) -> Self:
         """The same embedding, which makes vectors of words outside its vocabulary from their n-grams.
 
         Raises `InputError` if the model has no n-grams.
         """
-        if self._subwords is None:
-            raise InputError(
-                f"{self.name} has no vectors of parts of words; only a fastText model has (its .bin file)."
-            )
-        other = Embedding(
-            self.info,
-            self._vocabulary,
-            self._matrix,
-            self._norms,
-            partial=self.partial,
-            subwords=self._parts(),
-            scratch=self._scratch,
-        )
-        other._makes_vectors = True
+        self._parts()
+        other = copy(self)
+        other._uses_subwords, other._found = True, {}
         return other
 
+    def with_look_up(self, look_up: LookUp) -> Self:
+        """The same embedding, which looks tokens up in another way; nothing of it is copied."""
+        other = copy(self)
+        other.look_up, other._found = look_up, {}
+        return other
+
+    @property
+    def _makes_vectors(self) -> bool:
+        """Tokens that aren't words of the vocabulary may have a vector all the same."""
+        return self._uses_subwords or self.look_up.multiword == "mean of parts"
+
     def _positions(self, tokens: Iterable[str]) -> np.ndarray:
-        """The row of each token, −1 where the vocabulary has no spelling of it."""
+        """The row of each token, −1 where the vocabulary hasn't it, or the mean of its parts stands for it."""
         tokens = list(tokens)
         asked = [token for token in dict.fromkeys(tokens) if token not in self._found]
         if asked:
@@ -136,7 +141,7 @@ class Embedding:
 
     def _search(self, tokens: list[str]) -> dict[str, int]:
         """The row of each of `tokens` (distinct), by one pass over the vocabulary."""
-        options = {token: spellings(token) for token in tokens}
+        options = {token: () if self.look_up.parts(token) else self.look_up.spellings(token) for token in tokens}
         wanted = list(dict.fromkeys(word for words in options.values() for word in words))
         index = pc.index_in(self._vocabulary, value_set=pa.array(wanted, pa.string()))
         which = pc.fill_null(index, -1).to_numpy()
@@ -160,19 +165,26 @@ class Embedding:
         rows, usable = self._usable(tokens)
         vectors = np.full((len(rows), self.dimensions), np.nan, dtype=np.float32)
         vectors[usable] = self._matrix[rows[usable]]
-        if subwords or (subwords is None and self._makes_vectors):
-            others = np.flatnonzero(rows < 0)
-            vectors[others] = self._made([tokens[int(i)] for i in others])
+        if subwords:
+            self._parts()
+        others = np.flatnonzero(rows < 0)
+        vectors[others] = self._made([tokens[int(i)] for i in others], subwords)
         return vectors
 
-    def _made(self, tokens: list[str]) -> np.ndarray:
-        """Vectors of tokens outside the vocabulary from their n-grams; NaN where there is no usable one."""
-        if self._subwords is None:
-            raise InputError(
-                f"{self.name} has no vectors of parts of words; only a fastText model has (its .bin file)."
-            )
-        vectors = vectors_of_others([unicodedata.normalize("NFC", token) for token in tokens], self._subwords)
-        vectors[~(norms_of(vectors) > 0)] = np.nan
+    def _made(self, tokens: list[str], subwords: bool | None = None) -> np.ndarray:
+        """Vectors of tokens outside the vocabulary, made of parts or n-grams; NaN where there is no usable one."""
+        vectors = np.full((len(tokens), self.dimensions), np.nan, dtype=np.float32)
+        parts = [self.look_up.parts(token) for token in tokens]
+        split = [place for place, words in enumerate(parts) if words]
+        if split:
+            words = list(dict.fromkeys(word for place in split for word in parts[place]))
+            vectors[split] = means([parts[place] for place in split], words, self.vectors(words, subwords=subwords))
+        whole = [place for place, words in enumerate(parts) if not words]
+        if whole and (self._uses_subwords if subwords is None else subwords):
+            texts = [unicodedata.normalize("NFC", tokens[place]) for place in whole]
+            made = vectors_of_others(texts, self._parts())
+            made[~(norms_of(made) > 0)] = np.nan
+            vectors[whole] = made
         return vectors
 
     def spelling(self, tokens: Sequence[str]) -> list[str | None]:
@@ -180,6 +192,16 @@ class Embedding:
         rows = self._positions(tokens)
         words = iter(self._vocabulary.take(pa.array(rows[rows >= 0])).to_pylist())
         return [next(words) if row >= 0 else None for row in rows]
+
+    def found_as(self, tokens: Sequence[str]) -> list[str]:
+        """What each token's vector is that of: a word of the vocabulary, words joined by " + " whose mean it is, or a
+        word with "(n-grams)" after it; "" where it has none."""
+        reasons = self.reasons(tokens)
+        parts = [self.look_up.parts(token) or [token] for token in tokens]
+        words = list(dict.fromkeys(word for some in parts for word in some))
+        found = dict(zip(words, self.spelling(words), strict=True))
+        named = [" + ".join(found[word] or f"{word} (n-grams)" for word in some) for some in parts]
+        return ["" if token in reasons else name for token, name in zip(tokens, named, strict=True)]
 
     def reasons(self, tokens: Iterable[str]) -> dict[str, str]:
         """The distinct tokens without a usable vector, in the order given, each with the reason."""
@@ -189,10 +211,14 @@ class Embedding:
             others = np.flatnonzero(rows < 0)
             usable[others] = np.isfinite(self._made([distinct[i] for i in others])).all(axis=1)
         return {
-            token: NOT_IN_VOCABULARY if row < 0 else ZERO if self._norms[row] == 0 else NOT_FINITE
-            for token, row, fine in zip(distinct, rows, usable, strict=True)
-            if not fine
+            token: self._reason(token, row) for token, row, fine in zip(distinct, rows, usable, strict=True) if not fine
         }
+
+    def _reason(self, token: str, row: int) -> str:
+        if row >= 0:
+            return ZERO if self._norms[row] == 0 else NOT_FINITE
+        parts = self.look_up.parts(token)
+        return why_no_mean(parts, self.reasons(parts)) if parts else NOT_IN_VOCABULARY
 
     def missing(self, tokens: Iterable[str]) -> list[str]:
         """The distinct tokens that aren't in the vocabulary or have no usable vector, in the order given."""
@@ -268,13 +294,21 @@ class Embedding:
         embedding was loaded for chosen tokens only.
         """
         self._check_whole("find neighbours")
-        if n < 1:
-            raise InputError(f"At least 1 neighbour must be asked for, found {n}.")
         if reason := self.reasons([token]).get(token):
             raise InputError(f"{token!r} has no neighbours in {self.name}: {reason}.")
-        row = self._positions([token])
-        left_out = np.append(self._marker_rows(), row[row >= 0])
-        rows, cosines = top(self._matrix, self._norms, self.vectors([token])[0], n, left_out)
+        return self.nearest(self.vectors([token])[0], n, leave_out=[token])
+
+    def nearest(self, vector: np.ndarray, n: int, *, leave_out: Sequence[str] = ()) -> list[tuple[str, float]]:
+        """The `n` words with the highest cosine to a vector (not all zeros), as `neighbours` gives them.
+
+        Words that a token of `leave_out` was found as, and markers such as `</s>`, are left out.
+        """
+        self._check_whole("find neighbours")
+        if n < 1:
+            raise InputError(f"At least 1 neighbour must be asked for, found {n}.")
+        there = self._positions(leave_out)
+        left_out = np.append(self._marker_rows(), there[there >= 0])
+        rows, cosines = top(self._matrix, self._norms, vector, n, left_out)
         words = self._vocabulary.take(pa.array(rows)).to_pylist()
         return list(zip(words, cosines.tolist(), strict=True))
 

@@ -12,13 +12,15 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from ..errors import InputError, Issue
 from ..tables import ANSWERS, COMPARISONS
+from .answers import TEXTS
 from .base import ResultFile
 from .batch import FIELDS
 from .csvfiles import CsvFile
@@ -86,28 +88,31 @@ def _answers(numbers: list[int], cell: dict[str, list[str]]) -> tuple[pd.DataFra
     times, n_unread = to_utc(cell.get("submitted_at", [""] * count))
     if n_unread:
         issues.append(Issue(f"{n_unread} times could not be read and were left out", column="submitted_at"))
-    records = []
-    columns = (numbers, *(cell[name] for name in NEEDED), cell.get("seconds", [""] * count), times)
+    time_taken = cell.get("seconds", [""] * count)
+    seconds_of = {text: _seconds(text) for text in set(time_taken)}
+    kept: list[tuple[int, str, str, str, int, str, float, str]] = []
+    columns = (numbers, *(cell[name] for name in NEEDED), time_taken, times)
     for row, comparison, voter, choice, seconds, time in zip(*columns, strict=True):
-        if not voter.strip() and not choice.strip():
+        name, given = voter.strip(), choice.strip()
+        if not name and not given:
             continue  # a row of the table that nobody has filled in yet
         task, _, place = comparison.strip().lstrip("'").rpartition("-")
-        if not (task and place.isascii() and place.isdigit() and int(place[:9]) > 0 and voter.strip()):
-            what = "no voter" if task and voter.strip() == "" else "no id of a comparison"
+        if not (task and place.isascii() and place.isdigit() and int(place[:9]) > 0 and name):
+            what = "no voter" if task and not name else "no id of a comparison"
             issues.append(
                 Issue(what, row=row, column="voter" if what == "no voter" else "comparison_id", found=comparison)
             )
             continue
-        name = voter.strip()
-        assignment = f"{task}/{name}"
-        texts = ("", "", "", "")
-        given = choice.strip().casefold()
-        records.append(
-            (row, assignment, name, task, int(place[:9]), *texts, given, "submitted", "", _seconds(seconds), time)
-        )
-    frame = pd.DataFrame(records, columns=list(ANSWERS.columns))
+        kept.append((row, f"{task}/{name}", name, task, int(place[:9]), given.casefold(), seconds_of[seconds], time))
+    names = ("row", "assignment_id", "voter", "task_id", "n", "choice", "seconds", "submitted_at")
+    found: dict[str, Sequence[Any]] = dict.fromkeys(names, ())
+    found |= dict(zip(names, zip(*kept, strict=True), strict=True)) if kept else {}
+    found |= dict.fromkeys(TEXTS, [""] * len(kept)) | {"status": ["submitted"] * len(kept), "note": [""] * len(kept)}
     kinds = {"int": "int64", "float": "float64", "text": "str"}
-    return ANSWERS.check(frame.astype({name: kinds[kind] for name, kind in ANSWERS.columns.items()})), issues
+    frame = pd.DataFrame(
+        {name: pd.Series(list(found[name]), dtype=kinds[kind]) for name, kind in ANSWERS.columns.items()}
+    )
+    return ANSWERS.check(frame), issues
 
 
 def _seconds(text: str) -> float:

@@ -16,8 +16,23 @@
     var count = box.querySelector(".ro-count");
     if (count) count.textContent = comparisons.length > 1 ? at + 1 + " of " + comparisons.length : "";
   });
+  // On a phone the cards stand below each other, and open examples would push the first comparison off the screen.
+  var narrow = window.matchMedia ? window.matchMedia("(max-width: 30rem)") : { matches: false };
+  var examples = root.querySelector(".ro-examples");
+  if (examples && narrow.matches) examples.open = false;
+  var sides = {};
+  function nameSides() {
+    sides = narrow.matches ? { left: "Upper", right: "Lower" } : { left: "Left", right: "Right" };
+    ["left", "right"].forEach(function (side) {
+      root.querySelectorAll(".ro-" + side).forEach(function (place) { place.textContent = sides[side]; });
+    });
+  }
+  nameSides();
+  if (narrow.addEventListener) narrow.addEventListener("change", nameSides);
   var current = 0;
-  var names = { left: "Left pair", right: "Right pair", tie: "Equal", unknown: "Unknown word" };
+  function named(value) {
+    return sides[value] ? sides[value] + " pair" : value === "tie" ? "Equal" : "Unknown word";
+  }
 
   function chosen(box) { return box.querySelector("input:checked"); }
 
@@ -57,7 +72,7 @@
     if (!input) return false;
     input.checked = true;
     input.dispatchEvent(new Event("change", { bubbles: true }));
-    tell(names[value]);
+    tell(named(value));
     goOn();
     return true;
   }
@@ -80,7 +95,7 @@
   comparisons.forEach(function (box, at) {
     box.addEventListener("focusin", function () { if (current !== at) mark(at); });
     box.addEventListener("pointerdown", function () { mark(at); });
-    box.addEventListener("change", function (event) { if (event.isTrusted) tell(names[event.target.value]); });
+    box.addEventListener("change", function (event) { if (event.isTrusted) tell(named(event.target.value)); });
   });
   if (comparisons.length) mark(0);
   tell("");

@@ -8,11 +8,12 @@ stand in `template.css` and `template.js` beside this module.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
 
 from ..errors import InputError, Issue
+from ..examples import Example
 from .batch import suffixes
 from .text import encode
 
@@ -35,6 +36,7 @@ NOTIONS = {
 _TIE = {"relatedness": "Both equally related", "similarity": "Both equally similar"}
 _UNKNOWN = "I don’t know a word here"
 _CROWD = "https://assets.crowd.aws/crowd-html-elements.js"
+_DARK, _SCHEMES = "@media (prefers-color-scheme: dark)", "color-scheme: light dark;"  # in template.css
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
@@ -45,6 +47,7 @@ def template(
     ties_allowed: bool,
     question: str | None = None,
     instructions: str | None = None,
+    examples: Sequence[Example] = (),
     target: str = "turkle",
 ) -> str:
     """The page for tasks of up to `n_comparisons` comparisons.
@@ -54,7 +57,8 @@ def template(
     Keys: ← or 1 the left pair, → or 2 the right one, ↓ or 3 a tie, 0 for a word that isn't known, ↑ back.
 
     Parameters: `notion`, relatedness or similarity, chooses the wording; `question` and `instructions` replace it
-    (plain text; a blank line begins a paragraph); `target`, "turkle" or "mturk": Turkle brings its own form and
+    (plain text; a blank line begins a paragraph); `examples` stand between them and the first comparison, folded away
+    on a phone; `target`, "turkle" or "mturk": Turkle brings its own form and
     Submit button, Mechanical Turk needs a `<crowd-form>` around the same page.
     Raises `InputError` for another notion or target, or fewer than one comparison.
 
@@ -72,6 +76,7 @@ def template(
     head = [
         f"<h1>{encode(question or asked)}</h1>",
         *(f"<p>{encode(part)}</p>" for part in paragraphs),
+        *_examples(examples),
         f'<p class="ro-keys">With a keyboard: {keys}.</p>',
     ]
     body = [
@@ -101,11 +106,12 @@ def template(
     return page
 
 
-def render_preview(page: str, row: Mapping[str, str]) -> str:
+def render_preview(page: str, row: Mapping[str, str], *, scheme: str | None = None) -> str:
     """A whole HTML document that shows one task: `page` with its variables filled in, and a button that sends nothing.
 
     `row` maps variables to plain texts (a batch's row before it is encoded); they are escaped here. A comparison of
-    which `row` has no variable at all stays empty, as in a task that is shorter than others.
+    which `row` has no variable at all stays empty, as in a task that is shorter than others. `scheme`, "light" or
+    "dark", shows the page as a browser with that setting would; None follows the browser.
     Raises `InputError` naming the variables that `row` lacks of the other comparisons, or all if it has none.
 
     >>> "R&amp;D" in render_preview("<p>${left_a}</p>", {"left_a": "R&D"})
@@ -119,6 +125,9 @@ def render_preview(page: str, row: Mapping[str, str]) -> str:
             "The preview lacks values for the template's variables.",
             [Issue("no value", column=name) for name in missing],
         )
+    if scheme is not None:
+        page = page.replace(_DARK, "@media all" if scheme == "dark" else "@media not all", 1)
+        page = page.replace(_SCHEMES, f"color-scheme: {scheme};", 1)
     filled = _VARIABLE.sub(lambda match: encode(row.get(match[1], "")), page)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -152,6 +161,36 @@ def _file(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
+def _examples(examples: Sequence[Example]) -> list[str]:
+    """The examples, each a row of two pairs with the answer below; nothing at all where there are none."""
+    if not examples:
+        return []
+    return [
+        '<details class="ro-examples" open>',
+        f"<summary>{'Examples' if len(examples) > 1 else 'Example'}</summary>",
+        *map(_example, examples),
+        "</details>",
+    ]
+
+
+def _example(example: Example) -> str:
+    """Pairs stand beside each other, or on a phone below each other, so the answer is told by its words."""
+    words = {
+        side: f'<bdi dir="auto">{encode(pair[0])}</bdi> <span class="ro-with">and</span> '
+        f'<bdi dir="auto">{encode(pair[1])}</bdi>'
+        for side, pair in (("left", example.left), ("right", example.right))
+    }
+    pairs = " ".join(
+        f'<span class="ro-shown{" ro-chosen" if example.answer in (side, "tie") else ""}">{text}</span>'
+        for side, text in words.items()
+    )
+    why = f' <bdi dir="auto">{encode(example.why)}</bdi>' if example.why else ""
+    answer = words.get(example.answer, "both equally")
+    return (
+        f'<div class="ro-example"><p class="ro-both">{pairs}</p>\n<p>Answer: <strong>{answer}</strong>.{why}</p></div>'
+    )
+
+
 def _comparison(n: int, of: int, suffix: str, question: str, notion: str, ties_allowed: bool) -> str:
     """One comparison: a fieldset with two cards and, below them, the answers that choose neither."""
     name = f"choice{suffix}"
@@ -166,7 +205,7 @@ def _comparison(n: int, of: int, suffix: str, question: str, notion: str, ties_a
     )
     cards = "".join(
         f'<label class="ro-card"><input type="radio" name="{name}" value="{side}" required>'
-        f'<span class="ro-hidden">{side.capitalize()} pair: </span>'
+        f'<span class="ro-hidden"><span class="ro-{side}">{side.capitalize()}</span> pair: </span>'
         f'<span class="ro-pair"><bdi class="ro-token" dir="auto">${{{side}_a{suffix}}}</bdi> '
         f'<span class="ro-and">and</span> <bdi class="ro-token" dir="auto">${{{side}_b{suffix}}}</bdi>'
         f'<span class="ro-area" dir="auto">${{area_{side}{suffix}}}</span></span></label>'

@@ -27,6 +27,15 @@ def encode(text: str) -> str:
     return _UNSAFE.sub(_reference, text)
 
 
+def needs_references(text: str) -> bool:
+    """Whether a text holds characters that Mechanical Turk refuses as they are, such as emoji.
+
+    >>> needs_references("fire 🔥"), needs_references("não")
+    (True, False)
+    """
+    return any(ord(character) > 0xFFFF for character in text)
+
+
 def decode(text: str) -> str:
     """Undo the character references in a field of a result file, once.
 

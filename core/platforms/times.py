@@ -45,6 +45,9 @@ def to_utc(texts: Sequence[str]) -> tuple[list[str], int]:
     days: dict[tuple[str, ...], datetime | None] = {}
     times, n_unread = [], 0
     for text in texts:
+        if not text:
+            times.append("")
+            continue
         time = _turk_time(text, days) or _iso_time(text)
         n_unread += not time and bool(text.strip())
         times.append(time)

@@ -79,7 +79,9 @@ def _faults(edges: Ints, n: int) -> tuple[Ints, Ints]:
     packed.sort()
     taken = packed >> bits
     repeats = packed[1:][taken[1:] == taken[:-1]] & ((1 << bits) - 1)
-    return taken, np.concatenate((repeats, np.flatnonzero(edges[0] == edges[1])))
+    loops = np.flatnonzero(edges[0] == edges[1])
+    repeats = repeats[edges[0, repeats] != edges[1, repeats]]  # a loop may be a repeat too, and counts once
+    return taken, np.concatenate((repeats, loops))
 
 
 def _repaired(edges: Ints, n: int, rng: np.random.Generator) -> bool:

@@ -48,7 +48,9 @@ class Method(Protocol):
         """Numbers of items and comparisons of each ballot. The first has all items of the plan."""
 
     def draw(self, items: Ints, n_comparisons: int, so_far: Sequence[Ballot], rng: np.random.Generator) -> Ints:
-        """The comparisons of a ballot, values of `items`, shape (n_comparisons, 2)."""
+        """The comparisons of a ballot, values of `items`, shape (n_comparisons, 2), in random order: votes are dealt
+        by row.
+        """
 
     def score(self, votes: Votes, so_far: Sequence[Ballot], n_items: int) -> BallotScores:
         """The scores after a ballot; `mean` is what its items are ranked by."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,11 @@ from ..errors import InputError, StoreError
 from . import schema as t
 from .command import command, fetch_rows, project_row
 from .csv_tables import FETCH_AGAIN
-from .engine import Store, make_engine, now
+from .engine import Store, now
 from .project_rows import belongs_to, check_readable, insert_contents
 from .project_zip import TABLES, Contents, read_zip, write_zip
 from .projects import Project, check_name, new_project_id
+from .tallies import write_progress
 from .votes import keep_bytes
 
 _KEEPERS = (t.upload, t.frequency_source)  # tables that name kept files by `sha256`
@@ -87,13 +87,33 @@ def duplicate_project(store: Store, project_id: str, name: str) -> str:
     return _take_in(store, contents, name, "duplicate project")
 
 
+def copy_without_ballots(store: Store, project_id: str, name: str) -> str:
+    """A new project with the areas, tokens, item rules, plan, embeddings and frequencies of another, and no ballots.
+
+    So everything of it can be changed, whatever was drawn in the other. It has a log of its own. Returns its id.
+    """
+    of_ballots = {table.name for table in TABLES if _hangs_on_ballots(table)}
+    with store.read() as conn:
+        contents = _contents(store, conn, project_id, without=of_ballots | {t.log.name})
+        used = set(conn.execute(_kept_by(t.frequency_source, project_id)).scalars())
+    uploads = {digest: data for digest, data in contents.uploads.items() if digest in used}
+    missing = tuple(digest for digest in contents.missing if digest in used)
+    return _take_in(store, replace(contents, uploads=uploads, missing=missing), name, "copy without ballots")
+
+
+def _hangs_on_ballots(table: sa.Table) -> bool:
+    """Ballots, voters, what was registered before ballot 1, and all that points to them."""
+    parents = [key.column.table for key in table.foreign_keys]
+    return table in (t.ballot, t.voter, t.registration) or any(_hangs_on_ballots(parent) for parent in parents)
+
+
 def delete_project(store: Store, project_id: str, typed_name: str) -> Path:
     """Delete a project for good, and return the path of the export that is written to `backups/` before.
 
     Kept files that no other project uses go too; imported embeddings stay in the workspace. Raises `StoreError`
     unless `typed_name` is the project's name, while a job of it runs, or where the backup can't be written.
     """
-    with _write_without_keys(store) as conn:
+    with store.without_keys() as free, free.write() as conn:
         row = project_row(conn, project_id)
         if typed_name != row.name:
             raise StoreError(
@@ -115,22 +135,6 @@ def delete_project(store: Store, project_id: str, typed_name: str) -> Path:
     return backup
 
 
-@contextmanager
-def _write_without_keys(store: Store) -> Iterator[sa.Connection]:
-    """A write transaction in which the database doesn't follow foreign keys.
-
-    For each deleted item and voter it would read the votes of all projects, which takes minutes. Who deletes here must
-    delete from every table.
-    """
-    engine = make_engine(store.folder / "runoff.sqlite")
-    sa.event.listen(engine, "connect", lambda dbapi, _: dbapi.execute("PRAGMA foreign_keys=OFF"))
-    try:
-        with Store(store.folder, engine).write() as conn:
-            yield conn
-    finally:
-        engine.dispose()
-
-
 def _back_up(store: Store, contents: Contents) -> Path:
     stamp = now().replace(":", "").replace("+0000", "")
     target = store.folder / "backups" / f"{stamp}-{contents.project_id}.zip"
@@ -149,12 +153,15 @@ def _back_up(store: Store, contents: Contents) -> Path:
     return target
 
 
-def _contents(store: Store, conn: sa.Connection, project_id: str) -> Contents:
+def _contents(
+    store: Store, conn: sa.Connection, project_id: str, *, without: frozenset[str] | set[str] = frozenset()
+) -> Contents:
+    """A project's rows and kept files; tables named in `without` stay empty."""
     project_row(conn, project_id)
     rows = {}
     for table in TABLES:
         query = sa.select(*table.c).where(belongs_to(table, project_id)).order_by(*table.primary_key.columns)
-        rows[table.name] = fetch_rows(conn, query)
+        rows[table.name] = [] if table.name in without else fetch_rows(conn, query)
     uploads, missing = {}, []
     for digest in sorted(_kept(conn, project_id)):
         try:
@@ -172,10 +179,13 @@ def _kept(conn: sa.Connection, project_id: str | None = None) -> set[str]:
     """The names of kept files that a project needs, or that any project needs."""
     needed = set()
     for table in _KEEPERS:
-        query = sa.select(table.c.sha256).where(table.c.sha256.is_not(None))
-        query = query if project_id is None else query.where(belongs_to(table, project_id))
-        needed |= set(conn.execute(query).scalars())
+        needed |= set(conn.execute(_kept_by(table, project_id)).scalars())
     return needed
+
+
+def _kept_by(table: sa.Table, project_id: str | None) -> sa.Select[Any]:
+    query = sa.select(table.c.sha256).where(table.c.sha256.is_not(None))
+    return query if project_id is None else query.where(belongs_to(table, project_id))
 
 
 # Taking in
@@ -191,6 +201,11 @@ def _take_in(store: Store, contents: Contents, name: str | None, action: str) ->
                 keep_bytes(store, data)
             detail = insert_contents(conn, contents, project_id, name)
             check_readable(conn, project_id)
+            # Counted here, as a file could say anything, and one of an older schema says nothing.
+            for ballot_id in conn.execute(
+                sa.select(t.ballot.c.id).where(t.ballot.c.project_id == project_id)
+            ).scalars():
+                write_progress(conn, ballot_id)
             _write_log(conn, project_id, action, {"from": contents.project_id, "name": name} | detail)
         except BaseException as error:
             for digest in new_files:

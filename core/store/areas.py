@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import pandas as pd
 import sqlalchemy as sa
@@ -14,7 +15,9 @@ from . import schema as t
 from .command import Change, command, fetch_rows, insert_rows, next_id
 from .engine import Store
 from .item_rules import ItemRules, make_items
+from .origins import NEIGHBOUR, kept_origins
 
+Origins = Mapping[tuple[str, str], str]  # (area, token) → where the token came from
 MAX_ITEMS = 500_000
 MAX_PAIRS = 5_000_000  # that a sample may be drawn from
 
@@ -59,7 +62,7 @@ def add_areas(store: Store, project_id: str, areas: Sequence[AreaTokens]) -> Non
     Raises `InputError` for a name that is there already and for an area of fewer than two tokens, `StoreError`
     once ballot 1 is drawn.
     """
-    with command(store, project_id, "add areas") as change:
+    with _rewriting(store, project_id, "add areas") as change:
         there = areas_of(change.conn, project_id)
         taken = {area.name for area in there} & {area.name for area in areas}
         if taken:
@@ -74,16 +77,55 @@ def change_area(store: Store, project_id: str, seen: AreaTokens, tokens: Sequenc
 
     `seen` is the area as it was when somebody began to edit it: `StaleError` if it is another one now.
     """
-    with command(store, project_id, "change area") as change:
+    with _rewriting(store, project_id, "change area") as change:
         areas = _with(change, seen)
         change.detail = {"area": seen.name, "tokens": list(tokens), "before": list(seen.tokens)}
         new = AreaTokens(seen.name, tuple(tokens))
         _replace(change, [new if area.name == seen.name else area for area in areas])
 
 
+def change_areas(store: Store, project_id: str, seen: Sequence[AreaTokens], areas: Sequence[AreaTokens]) -> None:
+    """Put `areas` in the place of those that somebody `seen` and edited together, others staying as they are.
+
+    An area that isn't among `areas` is deleted, one that is new comes last. Raises `InputError` for a name that
+    another area has, `StaleError` if one of those seen is another one now.
+    """
+    with _rewriting(store, project_id, "change areas") as change:
+        there = areas_of(change.conn, project_id)
+        for area in seen:
+            _with(change, area)
+        before, after = {area.name: area for area in seen}, {area.name: area for area in areas}
+        taken = {area.name for area in there if area.name not in before} & set(after)
+        if taken:
+            raise InputError(f"There is an area {', '.join(sorted(taken))} already. Give the new one another name.")
+        kept = [after.get(area.name, area) for area in there if area.name not in before or area.name in after]
+        change.detail = {"areas": _listed(areas), "before": _listed(seen)}
+        _replace(change, [*kept, *(area for area in areas if area.name not in before)])
+
+
+def _listed(areas: Sequence[AreaTokens]) -> dict[str, list[str]]:
+    return {area.name: list(area.tokens) for area in areas}
+
+
+def add_tokens(store: Store, project_id: str, seen: AreaTokens, tokens: Sequence[str], *, embedding_id: str) -> None:
+    """Add tokens that an embedding proposed to an area; they keep that origin. `seen` as in `change_area`.
+
+    Raises `InputError` for a token that the area has.
+    """
+    with _rewriting(store, project_id, "add near tokens") as change:
+        areas = _with(change, seen)
+        there = [token for token in tokens if token in seen.tokens]
+        if there:
+            raise InputError(f"{seen.name} has {', '.join(there)} already. Nothing was added.")
+        change.detail = {"area": seen.name, "tokens": list(tokens), "proposed by": embedding_id}
+        new = AreaTokens(seen.name, (*seen.tokens, *tokens))
+        origins = dict.fromkeys(((seen.name, token) for token in tokens), NEIGHBOUR + embedding_id)
+        _replace(change, [new if area.name == seen.name else area for area in areas], origins=origins)
+
+
 def delete_area(store: Store, project_id: str, seen: AreaTokens) -> None:
     """Delete an area with its tokens and items; the log keeps the tokens. `seen` as in `change_area`."""
-    with command(store, project_id, "delete area") as change:
+    with _rewriting(store, project_id, "delete area") as change:
         areas = _with(change, seen)
         change.detail = {"area": seen.name, "tokens": list(seen.tokens)}
         _replace(change, [area for area in areas if area.name != seen.name])
@@ -91,11 +133,18 @@ def delete_area(store: Store, project_id: str, seen: AreaTokens) -> None:
 
 def set_item_rules(store: Store, project_id: str, rules: ItemRules, *, expected_revision: int | None = None) -> None:
     """Make the items anew by these rules; `StoreError` once ballot 1 is drawn."""
-    with command(store, project_id, "set item rules", expected_revision=expected_revision) as change:
+    with _rewriting(store, project_id, "set item rules", expected_revision=expected_revision) as change:
         change.detail = rules.stored()
         _replace(change, areas_of(change.conn, project_id), rules)
         row = sa.update(t.project).where(t.project.c.id == project_id)
         change.conn.execute(row.values(item_rules=rules.stored()))
+
+
+@contextmanager
+def _rewriting(store: Store, project_id: str, action: str, *, expected_revision: int | None = None) -> Iterator[Change]:
+    """A command that writes all items anew; without foreign keys, so it deletes from every table itself."""
+    with store.without_keys() as free, command(free, project_id, action, expected_revision=expected_revision) as change:
+        yield change
 
 
 def _with(change: Change, seen: AreaTokens) -> list[AreaTokens]:
@@ -109,8 +158,10 @@ def _with(change: Change, seen: AreaTokens) -> list[AreaTokens]:
     return areas
 
 
-def _replace(change: Change, areas: list[AreaTokens], rules: ItemRules | None = None) -> None:
-    """Write the areas and their items as given; refused once ballot 1 is drawn."""
+def _replace(
+    change: Change, areas: list[AreaTokens], rules: ItemRules | None = None, *, origins: Origins | None = None
+) -> None:
+    """Write the areas and their items as given; refused once ballot 1 is drawn. `origins` are those of new tokens."""
     conn, project_id = change.conn, change.project_id
     refuse_after_draw(conn, project_id, "The token lists")
     for area in areas:
@@ -125,27 +176,33 @@ def _replace(change: Change, areas: list[AreaTokens], rules: ItemRules | None = 
         raise InputError(
             f"These areas make {len(items):,} items; {MAX_ITEMS:,} are possible. Draw a sample, or split large areas."
         )
-    area_ids, token_ids = _write_areas(conn, project_id, areas)
+    area_ids, token_ids = _write_areas(conn, project_id, areas, origins or {})
+    columns = (items[name].tolist() for name in ("item", "area", "token_a", "token_b"))
     item_rows = [
         (project_id, area_ids[area], item, token_ids[area, a], token_ids[area, b])
-        for item, area, a, b in items[["item", "area", "token_a", "token_b"]].itertuples(index=False)
+        for item, area, a, b in zip(*columns, strict=True)
     ]
     insert_rows(conn, t.item, ["project_id", "area_id", "position", "token_a_id", "token_b_id"], item_rows)
 
 
 def _write_areas(
-    conn: sa.Connection, project_id: str, areas: list[AreaTokens]
+    conn: sa.Connection, project_id: str, areas: list[AreaTokens], new_origins: Origins
 ) -> tuple[dict[str, int], dict[tuple[str, str], int]]:
     """Write areas and tokens in place of those that are there: ids by area, and by area and token.
 
-    An area that keeps its name keeps its id, and with it the plan made for it; a token keeps where it came from.
+    An area that keeps its name keeps its id, and with it the plan made for it; a token keeps where it came from, also
+    in an area of another name.
     """
     query = sa.select(t.area.c.name, t.area.c.id).where(t.area.c.project_id == project_id)
     there = dict(fetch_rows(conn, query))
-    origins = {(area, text): origin for area, text, origin in _origins(conn, project_id)}
-    gone = [id_ for name, id_ in there.items() if name not in {area.name for area in areas}]
-    conn.execute(sa.delete(t.area).where(t.area.c.id.in_(gone)))
+    names = {area.name for area in areas}
+    gone = [id_ for name, id_ in there.items() if name not in names]
+    origins = kept_origins(conn, project_id, areas) | dict(new_origins)
+    # There are no ballots yet, so nothing else points to these rows.
+    conn.execute(sa.delete(t.item).where(t.item.c.project_id == project_id))
     conn.execute(sa.delete(t.token).where(t.token.c.area_id.in_(there.values())))
+    conn.execute(sa.delete(t.plan).where(t.plan.c.area_id.in_(gone)))
+    conn.execute(sa.delete(t.area).where(t.area.c.id.in_(gone)))
     free, token_id = next_id(conn, t.area), next_id(conn, t.token)
     area_ids: dict[str, int] = {}
     token_ids: dict[tuple[str, str], int] = {}
@@ -165,20 +222,18 @@ def _write_areas(
     return area_ids, token_ids
 
 
-def _origins(conn: sa.Connection, project_id: str) -> list[tuple[str, str, str]]:
-    """Area, token and origin of each token of the project."""
-    query = (
-        sa.select(t.area.c.name, t.token.c.text, t.token.c.origin)
-        .join(t.area, t.area.c.id == t.token.c.area_id)
-        .where(t.area.c.project_id == project_id)
-    )
-    return fetch_rows(conn, query)
-
-
 def items_of(
-    conn: sa.Connection, project_id: str, *, area_id: int | None = None, similarity: bool = False
+    conn: sa.Connection,
+    project_id: str,
+    *,
+    area_id: int | None = None,
+    similarity: bool = False,
+    only: Collection[int] | None = None,
 ) -> pd.DataFrame:
-    """The items of the project or of one area (schema ITEMS), indexed by item id and in order of their positions."""
+    """The items of the project or of one area (schema ITEMS), indexed by item id and in order of their positions.
+
+    `only`, ids of items, takes no others.
+    """
     a, b = t.token.alias("a"), t.token.alias("b")
     columns = [t.item.c.id, t.item.c.position.label("item"), t.area.c.name.label("area")]
     columns += [a.c.text.label("token_a"), b.c.text.label("token_b")]
@@ -194,6 +249,8 @@ def items_of(
     )
     if area_id is not None:
         query = query.where(t.item.c.area_id == area_id)
+    if only is not None:
+        query = query.where(t.item.c.id.in_(only))
     names = ["id", *ITEMS.columns, *(["similarity"] if similarity else [])]
     frame = pd.DataFrame(fetch_rows(conn, query), columns=names).set_index("id")
     frame = frame.astype({"item": "int64", "area": "str", "token_a": "str", "token_b": "str"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ from .comparisons import comparisons_of, insert_comparisons
 from .engine import Store, now
 from .plans import PlanSettings, settings_of
 from .rankings import Ranking, ballot_named, belongs, ranking_of, read_rankings
-from .tallies import ballot_votes
+from .tallies import Progress, ballot_votes
 
 LEVEL = 0.9
 RESAMPLES = 1000
@@ -206,6 +206,7 @@ def _insert_ballot(change: Change, due: _Due, drawn: DrawnBallot) -> None:
         n_tied=chosen.n_tied,
         n_tied_kept=chosen.n_tied_kept,
         drawn_at=now(),
+        progress=asdict(Progress.before_votes(len(drawn.first), len(chosen.positions))),
     )
     entries = zip([ballot_id] * len(chosen.ids), chosen.ids.tolist(), chosen.entry_scores, strict=True)
     insert_rows(conn, t.ballot_item, ["ballot_id", "item_id", "entry_score"], list(entries))

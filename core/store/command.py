@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import sqlalchemy as sa
@@ -81,12 +82,35 @@ def insert_one(conn: sa.Connection, table: sa.Table, **values: Any) -> int:
 
 def insert_rows(conn: sa.Connection, table: sa.Table, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
     """Insert many rows through the driver's cursor, several times quicker than through SQLAlchemy's."""
+    # Many rows a statement take half the time of one each. Older SQLite takes 999 values in a statement.
+    per = max(1, min(100, 900 // len(columns)))
+    whole = len(rows) // per * per
+    names = ", ".join(f'"{table.c[column].name}"' for column in columns)
+    one = f"({', '.join([_mark(conn)] * len(columns))})"
+    statement = f'INSERT INTO "{table.name}" ({names}) VALUES '
+    for start in range(0, whole, 1000 * per):
+        stop = min(start + 1000 * per, whole)
+        parts = [tuple(chain.from_iterable(rows[at : at + per])) for at in range(start, stop, per)]
+        conn.exec_driver_sql(statement + ", ".join([one] * per), parts)
+    if whole < len(rows):
+        conn.exec_driver_sql(statement + one, list(rows[whole:]))
+
+
+def update_rows(
+    conn: sa.Connection, table: sa.Table, columns: Sequence[str], keys: Sequence[str], rows: Sequence[tuple[Any, ...]]
+) -> None:
+    """Set `columns` of many rows, each found by its `keys`; a tuple has the values first, then the keys."""
     if not len(rows):
         return
-    mark = "?" if conn.dialect.paramstyle == "qmark" else "%s"
-    names = ", ".join(f'"{table.c[column].name}"' for column in columns)
-    statement = f'INSERT INTO "{table.name}" ({names}) VALUES ({", ".join([mark] * len(columns))})'
-    conn.exec_driver_sql(statement, rows)
+    values, where = (
+        separator.join(f'"{table.c[column].name}" = {_mark(conn)}' for column in part)
+        for separator, part in ((", ", columns), (" AND ", keys))
+    )
+    conn.exec_driver_sql(f'UPDATE "{table.name}" SET {values} WHERE {where}', rows)
+
+
+def _mark(conn: sa.Connection) -> str:
+    return "?" if conn.dialect.paramstyle == "qmark" else "%s"
 
 
 def fetch_rows(conn: sa.Connection, query: sa.Select[Any]) -> list[tuple[Any, ...]]:

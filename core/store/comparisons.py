@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import sqlalchemy as sa
@@ -11,6 +13,7 @@ from ..tables import COMPARISONS
 from . import schema as t
 from .areas import items_of
 from .command import fetch_rows, insert_rows, next_id
+from .engine import Store
 
 
 def insert_comparisons(
@@ -45,43 +48,86 @@ def insert_comparisons(
     return n_tasks
 
 
-def comparisons_of(conn: sa.Connection, ballot_id: int, project_id: str) -> pd.DataFrame:
-    """The ballot's comparisons as stored and as shown (schema COMPARISONS), by task and place."""
-    one, two = t.question_option.alias("one"), t.question_option.alias("two")
+def comparisons_of(
+    conn: sa.Connection, ballot_id: int, project_id: str, *, tasks: Sequence[int] | None = None
+) -> pd.DataFrame:
+    """The ballot's comparisons as stored and as shown (schema COMPARISONS), by task and place.
+
+    `tasks`, positions from 0, takes those tasks only, without reading what the others hold.
+    """
+    one, two, place = t.question_option.alias("one"), t.question_option.alias("two"), t.task_question.c
     query = (
         sa.select(
-            t.task_question.c.question_id,
-            t.task.c.code,
-            t.task_question.c.n,
+            place.question_id,
+            t.task.c.position,
+            place.n,
             one.c.item_id,
             two.c.item_id,
-            t.task_question.c.flipped,
-            t.task_question.c.left_swapped,
-            t.task_question.c.right_swapped,
+            place.flipped,
+            place.left_swapped,
+            place.right_swapped,
         )
-        .join(t.task, t.task.c.id == t.task_question.c.task_id)
-        .join(one, sa.and_(one.c.question_id == t.task_question.c.question_id, one.c.position == 0))
-        .join(two, sa.and_(two.c.question_id == t.task_question.c.question_id, two.c.position == 1))
+        .join(t.task, t.task.c.id == place.task_id)
+        .join(one, sa.and_(one.c.question_id == place.question_id, one.c.position == 0))
+        .join(two, sa.and_(two.c.question_id == place.question_id, two.c.position == 1))
         .where(t.task.c.ballot_id == ballot_id)
-        .order_by(t.task.c.position, t.task_question.c.n)
+        .order_by(t.task.c.position, place.n)
     )
-    names = ["question_id", "task_id", "n", "one", "two", "flipped", "left_swapped", "right_swapped"]
-    frame = pd.DataFrame(fetch_rows(conn, query), columns=names)
-    frame[["flipped", "left_swapped", "right_swapped"]] = frame[["flipped", "left_swapped", "right_swapped"]].astype(
-        bool
-    )
-    items = items_of(conn, project_id)
-    one_at, two_at = (items.index.get_indexer(pd.Index(frame[name])) for name in ("one", "two"))
-    tokens = items[["token_a", "token_b"]].to_numpy(dtype=object)
-    flipped = frame["flipped"].to_numpy()
-    for side, at in (("left", np.where(flipped, two_at, one_at)), ("right", np.where(flipped, one_at, two_at))):
-        swapped = frame[f"{side}_swapped"].to_numpy()
-        frame[f"{side}_a"] = tokens[at, swapped.astype(int)]
-        frame[f"{side}_b"] = tokens[at, 1 - swapped.astype(int)]
-    frame["first"], frame["second"] = items["item"].to_numpy()[one_at], items["item"].to_numpy()[two_at]
-    areas = items["area"].to_numpy(dtype=object)
-    frame["area_left"] = areas[np.where(flipped, two_at, one_at)]
-    frame["area_right"] = areas[np.where(flipped, one_at, two_at)]
-    text = ["task_id", "left_a", "left_b", "right_a", "right_b", "area_left", "area_right"]
-    frame = frame.astype(dict.fromkeys(text, "str") | {"question_id": "int64", "n": "int64"})
-    return COMPARISONS.check(frame[list(COMPARISONS.columns)])
+    codes = sa.select(t.task.c.position, t.task.c.code).where(t.task.c.ballot_id == ballot_id)
+    if tasks is not None:
+        those = t.task.c.position.in_([int(position) for position in tasks])
+        query, codes = query.where(those), codes.where(those)
+    rows = np.array(fetch_rows(conn, query), dtype=np.int64).reshape(-1, 8)
+    wanted = None if tasks is None else np.unique(rows[:, 3:5]).tolist()
+    return _as_shown(rows, dict(fetch_rows(conn, codes)), items_of(conn, project_id, only=wanted))
+
+
+def _as_shown(rows: np.ndarray, code_of: dict[int, str], items: pd.DataFrame) -> pd.DataFrame:
+    """Comparisons with the texts that voters see: `rows` as read above, the code of each task by its position.
+
+    Texts are taken from pandas' own arrays of strings: a million Python strings would take seconds.
+    """
+    question, task, n, *ids, flipped, left_swapped, right_swapped = rows.T
+    first, second = (items.index.get_indexer(pd.Index(id_)) for id_ in ids)
+    is_flipped = flipped.astype(bool)
+    left, right = np.where(is_flipped, second, first), np.where(is_flipped, first, second)
+    tokens = pd.concat([items["token_a"], items["token_b"]]).array  # token_a of item i stands at i, token_b at i + N
+    shown = {}
+    for side, at, swapped in (("left", left, left_swapped), ("right", right, right_swapped)):
+        shown[f"{side}_a"] = tokens.take(at + swapped * len(items))
+        shown[f"{side}_b"] = tokens.take(at + (1 - swapped) * len(items))
+        shown[f"area_{side}"] = items["area"].array.take(at)
+    codes = pd.Series(list(code_of.values()), dtype="str").array
+    columns = {
+        "question_id": question,
+        "task_id": codes.take(pd.Index(list(code_of)).get_indexer(pd.Index(task))),
+        "n": n,
+        "first": items["item"].to_numpy()[first],
+        "second": items["item"].to_numpy()[second],
+        "flipped": is_flipped,
+        **shown,
+    }
+    return COMPARISONS.check(pd.DataFrame(columns)[list(COMPARISONS.columns)])
+
+
+def read_tasks(store: Store, project_id: str, ballot_id: int, positions: Sequence[int]) -> pd.DataFrame:
+    """The comparisons of a few tasks (schema COMPARISONS), in the order of `positions` (from 0), each by its places.
+
+    Positions that the ballot doesn't have are left out. Quick for a ballot of any size.
+    """
+    with store.read() as conn:
+        frame = comparisons_of(conn, ballot_id, project_id, tasks=positions)
+        query = sa.select(t.task.c.code, t.task.c.position).where(
+            t.task.c.ballot_id == ballot_id, t.task.c.position.in_([int(position) for position in positions])
+        )
+        position_of = dict(fetch_rows(conn, query))
+    place = {position: place for place, position in enumerate(positions)}
+    order = frame["task_id"].map(lambda code: place[position_of[code]]).to_numpy(dtype=int)
+    return frame.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+
+
+def count_tasks(store: Store, ballot_id: int) -> int:
+    """How many tasks a ballot has."""
+    query = sa.select(sa.func.count()).select_from(t.task).where(t.task.c.ballot_id == ballot_id)
+    with store.read() as conn:
+        return int(conn.execute(query).scalar_one())

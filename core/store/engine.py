@@ -78,6 +78,21 @@ class Store:
         ):
             yield conn
 
+    @contextmanager
+    def without_keys(self) -> Iterator[Store]:
+        """The same workspace for a writer for whom the database doesn't follow foreign keys.
+
+        For each deleted token, item and voter it would read all items and votes of all projects, which takes minutes.
+        Whoever deletes here must delete from every table that points to the rows.
+        """
+        engine = make_engine(self.folder / "runoff.sqlite")
+        # The switch works outside a transaction only, so these connections have it off from the start.
+        sa.event.listen(engine, "connect", lambda dbapi, _: dbapi.execute("PRAGMA foreign_keys=OFF"))
+        try:
+            yield Store(self.folder, engine)
+        finally:
+            engine.dispose()
+
 
 @contextmanager
 def _told_in_words(store: Store) -> Iterator[None]:
@@ -173,18 +188,13 @@ def _migrate(store: Store, database: Path) -> None:
     if version is not None:
         back_up(database, store.folder / "backups", f"before-{HEAD}")
     # A migration may rebuild a table that others point to: with foreign keys on, dropping the old one would take
-    # their rows with it. The switch works outside a transaction only, so these connections have it off from the start.
-    without_keys = make_engine(database)
-    sa.event.listen(without_keys, "connect", lambda dbapi, _: dbapi.execute("PRAGMA foreign_keys=OFF"))
-    try:
-        with Store(store.folder, without_keys).write() as conn:
-            if schema_version(conn) != HEAD:  # another process may have been quicker
-                upgrade(conn)
-                broken = conn.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
-                if broken:
-                    raise StoreError(f"The migration would lose {len(broken)} links, so it was not made. Report this.")
-    finally:
-        without_keys.dispose()
+    # their rows with it.
+    with store.without_keys() as free, free.write() as conn:
+        if schema_version(conn) != HEAD:  # another process may have been quicker
+            upgrade(conn)
+            broken = conn.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
+            if broken:
+                raise StoreError(f"The migration would lose {len(broken)} links, so it was not made. Report this.")
 
 
 def back_up(database: Path, folder: Path, label: str) -> Path:

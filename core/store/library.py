@@ -9,8 +9,8 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from ..embeddings import Embedding, EmbeddingInfo, open_embedding
-from ..errors import RunoffError, StoreError
+from ..embeddings import Embedding, EmbeddingInfo, LookUp, as_mode, open_embedding
+from ..errors import InputError, RunoffError, StoreError
 from . import schema as t
 from .command import command
 from .engine import Store, now
@@ -20,7 +20,8 @@ from .engine import Store, now
 class Imported:
     """An imported embedding as pages see it; `info` holds what the import noticed.
 
-    `subwords` says that the project lets it make vectors of words outside its vocabulary (fastText only).
+    `subwords` says that the project lets it make vectors of words outside its vocabulary (fastText only); `lower` and
+    `multiword` how the project looks tokens up in it (see `embeddings.LookUp`).
     """
 
     id: str
@@ -32,6 +33,18 @@ class Imported:
     info: dict
     imported_at: str
     subwords: bool = False
+    lower: bool = False
+    multiword: str = "as they are"
+
+    @property
+    def look_up(self) -> LookUp:
+        """How the project looks tokens up in it."""
+        return LookUp(self.lower, as_mode(self.multiword))
+
+    @property
+    def has_vectors(self) -> bool:
+        """It is no table of similarities."""
+        return self.info.get("kind") != "similarities"
 
     @property
     def has_subwords(self) -> bool:
@@ -39,9 +52,9 @@ class Imported:
         return bool(self.info.get("n_buckets"))
 
 
-_COLUMNS = [t.embedding.c[name] for name in Imported.__annotations__ if name != "subwords"]
-_NAMED = [t.project_embedding.c.name if column.name == "name" else column for column in _COLUMNS]
-_NAMED.append(t.project_embedding.c.subwords)
+_OPTIONS = [t.project_embedding.c[name] for name in ("subwords", "lower", "multiword")]
+_COLUMNS = [t.embedding.c[name] for name in Imported.__annotations__ if name in t.embedding.c]
+_NAMED = [t.project_embedding.c.name if column.name == "name" else column for column in _COLUMNS] + _OPTIONS
 
 
 def embeddings_of(conn: sa.Connection, project_id: str) -> list[Imported]:
@@ -161,6 +174,23 @@ def set_subwords(store: Store, project_id: str, embedding_id: str, use: bool) ->
         change.conn.execute(sa.update(t.project_embedding).filter_by(**key).values(subwords=use))
 
 
+def set_look_up(store: Store, project_id: str, embedding_id: str, look_up: LookUp) -> None:
+    """Say how tokens are looked up in an embedding in this project.
+
+    Raises `InputError` for the mean of parts in a table of similarities, which has no vectors.
+    """
+    with command(store, project_id, "set look-up") as change:
+        of = next((e for e in embeddings_of(change.conn, project_id) if e.id == embedding_id), None)
+        if of is None:
+            raise StoreError("This embedding is not compared in the project any more.")
+        if look_up.multiword == "mean of parts" and not of.has_vectors:
+            raise InputError(f"{of.name} gives similarities of pairs; it has no vectors to take a mean of.")
+        values = {"lower": look_up.lower, "multiword": look_up.multiword}
+        change.detail = {"embedding": embedding_id, "name": of.name, **values}
+        key = {"project_id": project_id, "embedding_id": embedding_id}
+        change.conn.execute(sa.update(t.project_embedding).filter_by(**key).values(**values))
+
+
 def open_library(store: Store, imported: Imported) -> Embedding:
     """An imported embedding as a project uses it, memory-mapped; opened once a process."""
     folder = store.embeddings / imported.id
@@ -168,9 +198,15 @@ def open_library(store: Store, imported: Imported) -> Embedding:
         raise StoreError(
             f"The files of this embedding are gone from {folder}. Import it again, or remove it on the Embeddings page."
         )
-    return _opened(folder, folder.stat().st_mtime_ns, imported.subwords and imported.has_subwords)
+    opened = _opened(folder, folder.stat().st_mtime_ns, imported.subwords and imported.has_subwords)
+    return opened if imported.look_up == LookUp() else _looked_up(opened, imported.look_up)
 
 
 @lru_cache(maxsize=32)
 def _opened(folder: Path, _moment: int, subwords: bool) -> Embedding:
     return open_embedding(folder, subwords=subwords)
+
+
+@lru_cache(maxsize=32)
+def _looked_up(opened: Embedding, look_up: LookUp) -> Embedding:
+    return opened.with_look_up(look_up)  # shares the maps, and remembers the rows it has looked up

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
 
 import sqlalchemy as sa
 
 from ..errors import PlanError
+from ..examples import Example, check_examples
 from ..plan import Cost, Plan, cost
 from . import schema as t
 from .areas import n_items_of, refuse_after_draw
@@ -25,6 +27,13 @@ class Wording:
 
     question: str = ""
     instructions: str = ""
+    examples: tuple[Example, ...] = ()
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> Wording:
+        """A wording as JSON keeps it; what an older version didn't know has its default. TypeError for others."""
+        texts = {name: value for name, value in stored.items() if name != "examples"}
+        return cls(**texts, examples=tuple(Example.of(example) for example in stored.get("examples", ())))
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,7 @@ def check_settings(settings: PlanSettings) -> PlanSettings:
         value = getattr(settings, name)
         if not (math.isfinite(value) and lowest <= value <= highest):
             raise PlanError(f"{label} is {value:g}; it must lie between {lowest:g} and {highest:,}.")
+    check_examples(settings.wording.examples, ties_allowed=settings.ties_allowed)
     return settings
 
 
@@ -119,7 +129,7 @@ def settings_of(conn: sa.Connection, project_id: str, area_id: int | None = None
         return None
     values = {f.name: getattr(row, f.name) for f in fields(PlanSettings) if f.name not in ("appearances", "wording")}
     appearances = tuple(row.appearances) if isinstance(row.appearances, list) else row.appearances
-    return row.id, PlanSettings(**values, appearances=appearances, wording=Wording(**row.wording))
+    return row.id, PlanSettings(**values, appearances=appearances, wording=Wording.of(row.wording))
 
 
 def read_plan(store: Store, project_id: str, area_id: int | None = None) -> PlanSettings | None:

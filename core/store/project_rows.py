@@ -13,6 +13,7 @@ from .ballots import ballot_seed, ballots_of
 from .command import insert_rows, next_id, project_row
 from .csv_tables import FETCH_AGAIN, MAX_ISSUES, Rows
 from .item_rules import ItemRules
+from .library import embeddings_of
 from .plans import check_settings, settings_of
 from .project_zip import TABLES, Contents
 from .rankings import rankings_of
@@ -117,6 +118,8 @@ def check_readable(conn: sa.Connection, project_id: str) -> None:
     try:
         project = project_row(conn, project_id)
         ItemRules.of(project.item_rules)
+        for embedding in embeddings_of(conn, project_id):
+            _ = embedding.look_up  # raises for a way that there isn't
         for ranking in rankings_of(conn, project_id):
             found = settings_of(conn, project_id, ranking.area_id)
             seeds = (project.seed, check_settings(found[1]).seed if found else 0)

@@ -112,7 +112,7 @@ project_embedding = Table(
     _text("name"),  # the project's own name for it
     Column("subwords", Boolean, nullable=False, server_default="0"),  # fastText: vectors of words it never saw
     _text("added_at"),
-    # How tokens are looked up: those that are missing in lower case too; those of several words (core/multiword.py)
+    # How tokens are looked up (core/embeddings/look_up.py): missing ones in lower case too; those of several words
     _since("0002", Column("lower", Boolean, nullable=False, server_default="0")),
     _since("0002", _text("multiword", default="as they are")),
     UniqueConstraint("project_id", "name"),
@@ -238,8 +238,23 @@ ballot_item = Table(
     Column("count", Integer),
     Column("lower", Float),  # 90 % interval of the mean, voters resampled; NULL where there is none
     Column("upper", Float),
-    # Protocol runoff: θ with its standard error, the expected Borda score that follows, and a 90 % interval of the rank
-    *(_since("0003", Column(name, Float)) for name in ("theta", "error", "score", "rank_lower", "rank_upper")),
+    sqlite_with_rowid=False,
+)
+
+# Protocol runoff: what the votes of all ballots up to this one say of every item, also of those cut before.
+item_score = Table(
+    "item_score",
+    metadata,
+    _to("ballot", primary_key=True),
+    _to("item", primary_key=True),
+    Column("theta", Float),  # Bradley–Terry, with its standard error
+    Column("error", Float),
+    Column("score", Float, nullable=False),  # the expected Borda score against the whole field
+    Column("lower", Float),  # 90 % intervals of score and rank, voters resampled; NULL where there are none
+    Column("upper", Float),
+    Column("rank_lower", Float),
+    Column("rank_upper", Float),
+    info={"since": "0003"},
     sqlite_with_rowid=False,
 )
 

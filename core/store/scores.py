@@ -12,14 +12,16 @@ import sqlalchemy as sa
 
 from .. import __version__
 from ..metrics import average_ranks
-from ..tables import BALLOT_SCORES, DATASET
+from ..tables import BALLOT_SCORES, DATASET, ITEMS
 from . import schema as t
 from .areas import items_of
 from .ballots import LEVEL, Ballot, ballots_of
 from .command import fetch_rows, project_row
 from .engine import Store
+from .origins import proposed_tokens_of
 from .plans import PlanSettings, settings_of
 from .rankings import Ranking, belongs, rankings_of
+from .registrations import registration_of
 
 
 def ballot_scores_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> pd.DataFrame:
@@ -50,7 +52,21 @@ def read_dataset(store: Store, project_id: str, area_id: int | None = None) -> p
         return dataset_of(conn, project_id, area_id)
 
 
+@dataclass(frozen=True)
+class Scored:
+    """A dataset and the rows that it is made from: see `dataset_of`, `items_of`, `ballot_scores_of`."""
+
+    dataset: pd.DataFrame
+    items: pd.DataFrame
+    by_ballot: pd.DataFrame
+
+
 def dataset_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> pd.DataFrame:
+    """The dataset alone of `scored_of`."""
+    return scored_of(conn, project_id, area_id).dataset
+
+
+def scored_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> Scored:
     """The dataset as it stands (schema DATASET), best first, with its description in `.attrs`.
 
     An item's score is ȳ of the last closed ballot it was in. Before any ballot is closed it is x of ballot 1 by
@@ -71,19 +87,25 @@ def dataset_of(conn: sa.Connection, project_id: str, area_id: int | None = None)
         "scale": "Borda score of ballot 1; higher = more related; not clipped",
         "interval": {"level": LEVEL, "kind": "percentile bootstrap of the score, voters resampled"},
         "n0": 2.0,
+        "tokens_proposed_by": proposed_tokens_of(conn, project_id),
         "versions": {"runoff": __version__, "numpy": np.__version__, "pandas": pd.__version__},
     }
     dataset.attrs = about | _summed(parts)
-    voters = _voters(conn, [id_ for part in parts for id_ in part.counted])
+    voters = _voters(conn, project_id, [id_ for part in parts for id_ in part.counted])
     dataset.attrs["voters"] = {"people": voters["person"], "simulated": voters["simulated"]}
     dataset.attrs["simulated_votes"] = voters["simulated"] > 0
     described = [part.described | {"area": part.ranking.area} for part in parts]
     of_all = described[0] if project.ranking == "all" else {"plan": None, "seeds": {}}
     dataset.attrs["plan"] = of_all["plan"]
     dataset.attrs["seeds"] = {"project": project.seed, **of_all["seeds"]}
+    registered = registration_of(conn, project_id)
+    dataset.attrs["registration"] = registered.described() if registered else None
     if project.ranking == "area":
         dataset.attrs["areas"] = described
-    return dataset
+    if len(parts) == 1:
+        return Scored(dataset, parts[0].items, parts[0].by_ballot)
+    items = pd.concat([ITEMS.empty(), *(part.items for part in parts)])
+    return Scored(dataset, items, pd.concat([BALLOT_SCORES.empty(), *(part.by_ballot for part in parts)]))
 
 
 @dataclass(frozen=True)
@@ -92,6 +114,8 @@ class _Part:
 
     ranking: Ranking
     dataset: pd.DataFrame
+    items: pd.DataFrame
+    by_ballot: pd.DataFrame
     counted: list[int]
     n_closed: int
     n_planned: int | None
@@ -102,7 +126,8 @@ def _part(conn: sa.Connection, project_id: str, ranking: Ranking) -> _Part:
     area_id = ranking.area_id
     ballots = ballots_of(conn, project_id, area_id)
     items = items_of(conn, project_id, area_id=area_id)
-    dataset = build_dataset(items, ballot_scores_of(conn, project_id, area_id), ballots)
+    by_ballot = ballot_scores_of(conn, project_id, area_id)
+    dataset = build_dataset(items, by_ballot, ballots)
     found = settings_of(conn, project_id, area_id)
     closed = [ballot for ballot in ballots if not ballot.is_open]
     described = {
@@ -110,7 +135,8 @@ def _part(conn: sa.Connection, project_id: str, ranking: Ranking) -> _Part:
         "seeds": {"plan": found[1].seed if found else None, "ballots": [ballot.seed for ballot in ballots]},
     }
     planned = found[1].n_ballots if found else None
-    return _Part(ranking, dataset, [ballot.id for ballot in closed or ballots], len(closed), planned, described)
+    counted = [ballot.id for ballot in closed or ballots]
+    return _Part(ranking, dataset, items, by_ballot, counted, len(closed), planned, described)
 
 
 def _summed(parts: Sequence[_Part]) -> dict[Hashable, Any]:
@@ -136,14 +162,19 @@ def _described(settings: PlanSettings) -> dict:
     }
 
 
-def _voters(conn: sa.Connection, ballot_ids: Sequence[int]) -> dict[str, int]:
-    """How many people and simulated voters gave a counted vote."""
-    query = (
-        sa.select(t.voter.c.kind, sa.func.count(sa.distinct(t.voter.c.id)))
-        .join(t.assignment, t.assignment.c.voter_id == t.voter.c.id)
-        .join(t.judgement, t.judgement.c.assignment_id == t.assignment.c.id)
+def _voters(conn: sa.Connection, project_id: str, ballot_ids: Sequence[int]) -> dict[str, int]:
+    """How many people and simulated voters of the project gave a counted vote; the votes themselves aren't read."""
+    voted = (
+        sa.select(t.judgement.c.id)
+        .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
         .join(t.question, t.question.c.id == t.judgement.c.question_id)
-        .where(t.assignment.c.ballot_id.in_(ballot_ids), t.judgement.c.status == "counted", t.question.c.role == "main")
+        .where(t.assignment.c.ballot_id.in_(ballot_ids), t.assignment.c.voter_id == t.voter.c.id)
+        .where(t.judgement.c.status == "counted", t.question.c.role == "main")
+        .exists()
+    )
+    query = (
+        sa.select(t.voter.c.kind, sa.func.count())
+        .where(t.voter.c.project_id == project_id, voted)
         .group_by(t.voter.c.kind)
     )
     return {"person": 0, "simulated": 0} | dict(fetch_rows(conn, query))

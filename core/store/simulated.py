@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import sqlalchemy as sa
 
 from ..errors import StoreError
 from ..voters import Panel, answer, draw_panel, exponential
 from . import schema as t
+from .areas import items_of
 from .ballots import open_ballot_of
-from .command import Change, command, fetch_rows, insert_rows, next_id
+from .command import Change, check_revision, command, fetch_rows, insert_rows, next_id, project_row, update_rows
 from .engine import Store, now
 from .library import embeddings_of, open_library
-from .plans import settings_of
+from .plans import PlanSettings, settings_of
 from .rankings import ballot_named
 from .tallies import write_tallies
 from .votes import voter_ids
@@ -35,37 +38,112 @@ def simulate_votes(
     evenly within one. A voter's opinions are drawn once and hold over all ballots. `share` < 1 answers only
     that part of the missing tasks.
 
-    Raises `StoreError` in a real project.
+    The votes of a large ballot take long to make, so they are made before the store is locked, and written if the
+    project hasn't changed since. Raises `StoreError` in a real project.
     """
-    with command(store, project_id, "simulate votes", expected_revision=expected_revision) as change:
-        if change.project.kind == "real":
+    with store.read() as conn:
+        project = project_row(conn, project_id)
+        check_revision(project, expected_revision)
+        if project.kind == "real":
             raise StoreError("Simulated voters answer in demo and trial projects only. Real projects take real votes.")
-        conn = change.conn
         ballot = open_ballot_of(conn, project_id, area_id)
-        similarity = _similarity(change, store)
+        beliefs = _beliefs(conn, store, project)
         found = settings_of(conn, project_id, area_id)
-        n_voters = found[1].n_voters if found else 50
+        settings = found[1] if found else None
         rng = np.random.default_rng([ballot.seed, 3, _n_assignments(conn, ballot.id)])
+        loads = _loads(conn, ballot.id, settings.n_voters if settings else 50)
         missing = _missing_questions(conn, ballot.id)
-        tasks = np.unique(missing[:, 0])
-        tasks = np.sort(rng.permutation(tasks)[: int(np.ceil(share * len(tasks)))])
-        missing = missing[np.isin(missing[:, 0], tasks)]
-        if not len(missing):
-            raise StoreError(f"Ballot {ballot.number} has all its votes. Close it to go on.")
-        of_task = np.resize(rng.permutation(n_voters), len(tasks))
-        voter = of_task[np.searchsorted(tasks, missing[:, 0])]
-        seed = change.project.seed
-        voters = draw_panel(Panel(n_voters=n_voters), np.random.default_rng([seed, 1, 4]))
-        outcome = answer(
-            similarity, missing[:, 2], missing[:, 3], voter, voters, seed=seed, rng=rng, notion=change.project.notion
-        )
-        if found and not found[1].ties_allowed:
-            outcome = np.where(outcome == 0.5, rng.integers(0, 2, len(outcome)), outcome)
-        _write(change, ballot.id, tasks, of_task, missing, outcome)
-        write_tallies(conn, ballot.id)
-        change.detail = ballot_named(conn, project_id, area_id, ballot.number)
-        change.detail |= {"votes": len(missing), "voters": len(np.unique(voter))}
-        return len(missing)
+    if not len(missing):
+        raise StoreError(f"Ballot {ballot.number} has all its votes. Close it to go on.")
+    made = _make_votes(project, settings, beliefs, loads, missing, share, rng)
+    with command(store, project_id, "simulate votes", expected_revision=project.revision) as change:
+        update_rows(change.conn, t.item, ["similarity"], ["id"], beliefs.new)
+        _write(change, ballot.id, made)
+        write_tallies(change.conn, ballot.id)
+        change.detail = ballot_named(change.conn, project_id, area_id, ballot.number)
+        change.detail |= {"votes": len(made.question), "voters": len(np.unique(made.voter))}
+    return len(made.question)
+
+
+@dataclass(frozen=True)
+class _Beliefs:
+    """What the simulated voters take for true of each item, and the rows (value, item id) not yet in the store."""
+
+    similarity: np.ndarray
+    new: list[tuple[float, int]]
+
+
+@dataclass(frozen=True)
+class _Made:
+    """Votes to be written: the tasks answered, in order, and the number of the voter of each; for each vote the place
+    of its task among them, its question and its outcome."""
+
+    task: np.ndarray
+    voter: np.ndarray
+    place: np.ndarray
+    question: np.ndarray
+    outcome: np.ndarray
+
+
+def _make_votes(
+    project: sa.Row,
+    settings: PlanSettings | None,
+    beliefs: _Beliefs,
+    loads: np.ndarray,
+    missing: np.ndarray,
+    share: float,
+    rng: np.random.Generator,
+) -> _Made:
+    """Deal the tasks of the missing questions to the voters, who have `loads` of them already, and let each answer."""
+    tasks = np.unique(missing[:, 0])
+    tasks = np.sort(rng.permutation(tasks)[: int(np.ceil(share * len(tasks)))])
+    missing = missing[np.isin(missing[:, 0], tasks)]
+    of_task = deal_tasks(loads, len(tasks), rng)
+    place = np.searchsorted(tasks, missing[:, 0])
+    voters = draw_panel(Panel(n_voters=len(loads)), np.random.default_rng([project.seed, 1, 4]))
+    outcome = answer(
+        beliefs.similarity,
+        missing[:, 2],
+        missing[:, 3],
+        of_task[place],
+        voters,
+        seed=project.seed,
+        rng=rng,
+        notion=project.notion,
+    )
+    if settings and not settings.ties_allowed:
+        outcome = np.where(outcome == 0.5, rng.integers(0, 2, len(outcome)), outcome)
+    return _Made(tasks, of_task, place, missing[:, 1], outcome)
+
+
+def deal_tasks(loads: np.ndarray, n_tasks: int, rng: np.random.Generator) -> np.ndarray:
+    """The voter 0…V−1 of each task, shape (n_tasks,): the one with the fewest tasks is next, equals in a drawn order.
+
+    `loads`, shape (V,), are the tasks that each has already.
+
+    >>> deal_tasks(np.array([2, 0, 1]), 3, np.random.default_rng(1)).tolist()[0]
+    1
+    """
+    order = rng.permutation(len(loads))
+    rounds = n_tasks // len(loads) + 1 + int(loads.max() - loads.min())
+    levels = loads[order] + np.arange(rounds)[:, None]
+    return np.tile(order, rounds)[np.argsort(levels.ravel(), kind="stable")[:n_tasks]]
+
+
+def _name(number: int) -> str:
+    return f"simulated-{number + 1:03d}"
+
+
+def _loads(conn: sa.Connection, ballot_id: int, n_voters: int) -> np.ndarray:
+    """How many tasks of the ballot each simulated voter has answered, shape (n_voters,)."""
+    query = (
+        sa.select(t.voter.c.external_id, sa.func.count())
+        .join(t.assignment, t.assignment.c.voter_id == t.voter.c.id)
+        .where(t.assignment.c.ballot_id == ballot_id, t.voter.c.platform == PLATFORM)
+        .group_by(t.voter.c.external_id)
+    )
+    counts = dict(fetch_rows(conn, query))
+    return np.array([counts.get(_name(number), 0) for number in range(n_voters)])
 
 
 def _n_assignments(conn: sa.Connection, ballot_id: int) -> int:
@@ -92,64 +170,49 @@ def _missing_questions(conn: sa.Connection, ballot_id: int) -> np.ndarray:
     return np.array(rows, dtype=int).reshape(len(rows), 4)
 
 
-def _similarity(change: Change, store: Store) -> np.ndarray:
+def _beliefs(conn: sa.Connection, store: Store, project: sa.Row) -> _Beliefs:
     """What the simulated voters take for true: the stored similarity of each item, made now where it is missing.
 
     It is the cosine of the project's first embedding; items that lack one (or all, without an embedding) get a
     value of the paper's exponential distribution (§4.1.1), dealt at random.
     """
-    query = (
-        sa.select(t.item.c.id, t.item.c.similarity)
-        .where(t.item.c.project_id == change.project_id)
-        .order_by(t.item.c.position)
-    )
-    rows = change.conn.execute(query).fetchall()
-    similarity = np.array([np.nan if value is None else value for _, value in rows], dtype=float)
+    item = t.item.c
+    query = sa.select(item.id, item.similarity).where(item.project_id == project.id).order_by(item.position)
+    rows = fetch_rows(conn, query)
+    similarity = np.array([value for _, value in rows], dtype=float)
     missing = np.isnan(similarity)
     if not missing.any():
-        return similarity
-    known = embeddings_of(change.conn, change.project_id)
+        return _Beliefs(similarity, [])
+    known = embeddings_of(conn, project.id)
     if known:
-        from .areas import items_of
-
-        items = items_of(change.conn, change.project_id)
+        items = items_of(conn, project.id)
         embedding = open_library(store, known[0])
         cosines = embedding.cosines(items["token_a"].tolist(), items["token_b"].tolist())
         similarity[missing] = cosines[missing]
         missing = np.isnan(similarity)
-    rng = np.random.default_rng([change.project.seed, 1, 5])
+    rng = np.random.default_rng([project.seed, 1, 5])
     similarity[missing] = rng.permutation(exponential(len(similarity)))[missing]
-    update = sa.update(t.item).where(t.item.c.id == sa.bindparam("of")).values(similarity=sa.bindparam("to"))
-    change.conn.execute(update, [{"of": id_, "to": z} for (id_, _), z in zip(rows, similarity.tolist(), strict=True)])
-    return similarity
+    return _Beliefs(similarity, [(z, id_) for z, (id_, _) in zip(similarity.tolist(), rows, strict=True)])
 
 
-def _write(
-    change: Change, ballot_id: int, tasks: np.ndarray, of_task: np.ndarray, missing: np.ndarray, outcome: np.ndarray
-) -> None:
+def _write(change: Change, ballot_id: int, made: _Made) -> None:
     conn = change.conn
-    names = [f"simulated-{number + 1:03d}" for number in sorted(set(of_task.tolist()))]
-    ids = voter_ids(change, names, PLATFORM, "simulated")
+    voters = made.voter.tolist()
+    names = {number: _name(number) for number in sorted(set(voters))}
+    ids = voter_ids(change, list(names.values()), PLATFORM, "simulated")
     start = next_id(conn, t.assignment)
     at = now()
     assignments = [
-        (
-            start + place,
-            ballot_id,
-            ids[f"simulated-{number + 1:03d}"],
-            task,
-            f"simulated-{task}-{start + place}",
-            "submitted",
-            at,
-        )
-        for place, (task, number) in enumerate(zip(tasks.tolist(), of_task.tolist(), strict=True))
+        (id_, ballot_id, ids[names[number]], task, f"simulated-{task}-{id_}", "submitted", at)
+        for id_, (task, number) in enumerate(zip(made.task.tolist(), voters, strict=True), start)
     ]
     fields = ["id", "ballot_id", "voter_id", "task_id", "external_id", "status", "submitted_at"]
     insert_rows(conn, t.assignment, fields, assignments)
-    places = (start + np.searchsorted(tasks, missing[:, 0])).tolist()
     judgements = [
         (assignment, question, _ANSWERS[value], value, "counted", "simulated")
-        for assignment, question, value in zip(places, missing[:, 1].tolist(), outcome.tolist(), strict=True)
+        for assignment, question, value in zip(
+            (start + made.place).tolist(), made.question.tolist(), made.outcome.tolist(), strict=True
+        )
     ]
     fields = ["assignment_id", "question_id", "answer", "value", "status", "source"]
     insert_rows(conn, t.judgement, fields, judgements)

@@ -5,14 +5,15 @@ Bulk reads go through the driver's cursor: half a million votes in well under a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 
 from ..scores import BallotVotes
 from . import schema as t
-from .command import fetch_rows
+from .command import fetch_rows, update_rows
 
 
 def _array(conn: sa.Connection, query: sa.Select, width: int) -> np.ndarray:
@@ -71,48 +72,43 @@ def ballot_votes(conn: sa.Connection, ballot_id: int) -> BallotVotes:
 
 
 def write_tallies(conn: sa.Connection, ballot_id: int) -> None:
-    """Bring a ballot's tallies (votes a question; wins, ties, losses, unknowns an item) in line with its judgements."""
-    counted = (
-        sa.select(sa.func.count())
-        .where(t.judgement.c.question_id == t.question.c.id, t.judgement.c.status == "counted")
-        .scalar_subquery()
-    )
-    conn.execute(sa.update(t.question).where(t.question.c.ballot_id == ballot_id).values(n_votes=counted))
-    votes = ballot_votes(conn, ballot_id)
-    n = int(votes.items.max(initial=-1)) + 1
-    both = np.concatenate([votes.first, votes.second])
-    value = np.concatenate([votes.outcome, 1 - votes.outcome])
-    wins, ties, losses = (np.bincount(both[value == v], minlength=n) for v in (1.0, 0.5, 0.0))
-    unknowns = _unknowns(conn, ballot_id, n)
-    query = (
-        sa.select(t.item.c.position, t.item.c.id)
-        .join(t.ballot_item, t.ballot_item.c.item_id == t.item.c.id)
-        .where(t.ballot_item.c.ballot_id == ballot_id)
-    )
-    ids = dict(fetch_rows(conn, query))
-    rows = [
-        {"of_item": ids[i], "w": int(wins[i]), "t": int(ties[i]), "l": int(losses[i]), "u": int(unknowns[i])}
-        for i in votes.items.tolist()
-    ]
-    table = t.ballot_item
-    conn.execute(
-        sa.update(table)
-        .where(table.c.ballot_id == ballot_id, table.c.item_id == sa.bindparam("of_item"))
-        .values(wins=sa.bindparam("w"), ties=sa.bindparam("t"), losses=sa.bindparam("l"), unknowns=sa.bindparam("u")),
-        rows,
-    )
+    """Bring a ballot's tallies in line with its judgements: every command that changes judgements ends with this.
+
+    They are the votes of each question, the wins, ties, losses and unknowns of each item, and the ballot's progress.
+    """
+    j, q, b = t.judgement.c, t.question.c, t.ballot_item.c
+    votes = sa.select(sa.func.count()).where(j.question_id == q.id, j.status == "counted").scalar_subquery()
+    stale = sa.update(t.question).where(q.ballot_id == ballot_id, q.n_votes != votes)
+    conn.execute(stale.values(n_votes=votes))
+    kept = sa.select(b.item_id, b.wins, b.ties, b.losses, b.unknowns).where(b.ballot_id == ballot_id)
+    before = _array(conn, kept.order_by(b.item_id), 5).astype(int)
+    items = before[:, 0]
+    outcomes = _outcomes(conn, ballot_id)
+    value = np.concatenate([outcomes[:, 2], 1 - outcomes[:, 2]])
+    place = np.searchsorted(items, np.concatenate([outcomes[:, 0], outcomes[:, 1]]))
+    kinds = (value == 1.0, value == 0.5, value == 0.0, np.isnan(value))
+    after = np.column_stack([items, *(np.bincount(place[kind], minlength=len(items)) for kind in kinds)])
+    changed = after[(after != before).any(axis=1)]
+    rows = [(*tallies, ballot_id, item) for item, *tallies in changed.tolist()]
+    update_rows(conn, t.ballot_item, ["wins", "ties", "losses", "unknowns"], ["ballot_id", "item_id"], rows)
+    write_progress(conn, ballot_id)
 
 
-def _unknowns(conn: sa.Connection, ballot_id: int, n: int) -> np.ndarray:
-    """How often each item stood in a comparison answered with "I don't know a word here"."""
+def _outcomes(conn: sa.Connection, ballot_id: int) -> np.ndarray:
+    """The first and the second item's id and the value of each vote, NaN where the answer was "I don't know"."""
+    one, two = t.question_option.alias("one"), t.question_option.alias("two")
+    j, q = t.judgement.c, t.question.c
     query = (
-        sa.select(t.item.c.position)
-        .join(t.question_option, t.question_option.c.item_id == t.item.c.id)
-        .join(t.judgement, t.judgement.c.question_id == t.question_option.c.question_id)
-        .join(t.question, t.question.c.id == t.judgement.c.question_id)
-        .where(t.question.c.ballot_id == ballot_id, t.judgement.c.status == "unknown")
+        sa.select(one.c.item_id, two.c.item_id, sa.case((j.status == "counted", j.value)))
+        .select_from(t.judgement)
+        .join(t.assignment, t.assignment.c.id == j.assignment_id)
+        .join(t.question, q.id == j.question_id)
+        .join(one, sa.and_(one.c.question_id == q.id, one.c.position == 0))
+        .join(two, sa.and_(two.c.question_id == q.id, two.c.position == 1))
+        .where(t.assignment.c.ballot_id == ballot_id)
+        .where(sa.or_(j.status == "unknown", sa.and_(j.status == "counted", q.role == "main")))
     )
-    return np.bincount(np.array(conn.execute(query).scalars().all(), dtype=int), minlength=n)
+    return _array(conn, query, 3)
 
 
 @dataclass(frozen=True)
@@ -155,9 +151,30 @@ class Progress:
         """Nothing at all was answered yet."""
         return not any((self.votes, self.unknown, self.rejected, self.repeats, self.withdrawn))
 
+    @classmethod
+    def before_votes(cls, n_comparisons: int, n_items: int) -> Progress:
+        """The progress of a ballot that was just drawn, where each comparison wants one vote."""
+        counts: dict[str, Any] = dict.fromkeys((f.name for f in fields(cls)), 0)
+        counts |= dict.fromkeys(("top_share", "effective_voters", "seconds"))
+        return cls(**counts | {"wanted": n_comparisons, "short_items": n_items, "unvoted_items": n_items})
+
 
 def progress_of(conn: sa.Connection, ballot_id: int) -> Progress:
-    """The progress of one ballot, from its tallies and a few counts."""
+    """The progress of one ballot, as the last command wrote it; counted where none has (an older workspace)."""
+    stored = conn.execute(sa.select(t.ballot.c.progress).where(t.ballot.c.id == ballot_id)).scalar_one_or_none()
+    if stored is None or set(stored) != {f.name for f in fields(Progress)}:
+        return count_progress(conn, ballot_id)
+    return Progress(**stored)
+
+
+def write_progress(conn: sa.Connection, ballot_id: int) -> None:
+    """Write a ballot's progress for `progress_of`, counted from what the transaction has written so far."""
+    row = sa.update(t.ballot).where(t.ballot.c.id == ballot_id)
+    conn.execute(row.values(progress=asdict(count_progress(conn, ballot_id))))
+
+
+def count_progress(conn: sa.Connection, ballot_id: int) -> Progress:
+    """The progress of one ballot, from its tallies and a few counts; about a second for a million comparisons."""
     q = t.question.c
     answered = sa.func.sum(sa.case((q.n_votes < q.n_wanted, q.n_votes), else_=q.n_wanted))
     totals = sa.select(sa.func.coalesce(answered, 0), sa.func.coalesce(sa.func.sum(q.n_wanted), 0))

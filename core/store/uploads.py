@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from ..effects import Effect
 from ..errors import StoreError
 from . import schema as t
 from .ballots import Ballot, every_ballot_of
 from .command import Change, command
+from .effects import between, new_and_known, standing_of, voters_heard
 from .engine import Store, now
 from .rankings import ballot_named, belongs
 from .tallies import write_tallies
@@ -28,6 +30,16 @@ class Upload:
     counts: dict[str, int]
     accepted_at: str
     withdrawn_at: str | None
+    effect: Effect | None = None  # what accepting it changed; None for uploads of an earlier version
+    withdrawal: Effect | None = None  # what its withdrawal changed
+
+
+@dataclass(frozen=True)
+class Withdrawn:
+    """What a withdrawal did: how many judgements it marked, and what that changed."""
+
+    judgements: int
+    effect: Effect
 
 
 def read_uploads(store: Store, project_id: str, area_id: int | None = None) -> list[Upload]:
@@ -48,23 +60,37 @@ def uploads_of(conn: sa.Connection, project_id: str, area_id: int | None = None)
             t.upload.c.counts,
             t.upload.c.accepted_at,
             t.upload.c.withdrawn_at,
+            t.upload.c.effect,
         )
         .join(t.ballot, t.ballot.c.id == t.upload.c.ballot_id)
         .where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id))
         .order_by(t.upload.c.id.desc())
     )
-    return [Upload(*row) for row in conn.execute(query)]
+    return [Upload(*row[:-1], *_effects(row.effect)) for row in conn.execute(query)]
 
 
-def withdraw_upload(store: Store, project_id: str, upload_id: int) -> int:
-    """Take the votes of an upload out of the count; they stay in the store, marked. Returns how many.
+def _effects(stored: dict | None) -> tuple[Effect | None, Effect | None]:
+    """What accepting an upload changed, and what withdrawing it did."""
+    kept = dict(stored or {})
+    withdrawal = kept.pop("withdrawal", None)
+    return Effect.from_stored(kept), Effect.from_stored(withdrawal)
+
+
+def withdraw_upload(store: Store, project_id: str, upload_id: int) -> Withdrawn:
+    """Take the votes of an upload out of the count; they stay in the store, marked.
 
     Raises `StoreError` once the upload's ballot is closed (reopen it first) or a later one is drawn.
     """
     with command(store, project_id, "withdraw upload") as change:
         conn = change.conn
         query = (
-            sa.select(t.upload.c.ballot_id, t.upload.c.filename, t.upload.c.withdrawn_at, t.ballot.c.project_id)
+            sa.select(
+                t.upload.c.ballot_id,
+                t.upload.c.filename,
+                t.upload.c.withdrawn_at,
+                t.upload.c.effect,
+                t.ballot.c.project_id,
+            )
             .join(t.ballot, t.ballot.c.id == t.upload.c.ballot_id)
             .where(t.upload.c.id == upload_id)
         )
@@ -78,14 +104,16 @@ def withdraw_upload(store: Store, project_id: str, upload_id: int) -> int:
             raise StoreError(
                 f"Ballot {ballot.number} is closed, so {row.filename} can't be withdrawn. Reopen it first."
             )
-        before = _n_withdrawn(conn, ballot.id)
+        before, standing = _n_withdrawn(conn, ballot.id), standing_of(conn, ballot.id)
         conn.execute(sa.update(t.upload).where(t.upload.c.id == upload_id).values(withdrawn_at=now()))
         _replay(store, change, ballot)
-        write_tallies(conn, ballot.id)
+        effect = between(standing, standing_of(conn, ballot.id))
+        kept = {**(row.effect or {}), "withdrawal": effect.stored()}
+        conn.execute(sa.update(t.upload).where(t.upload.c.id == upload_id).values(effect=kept))
         withdrawn = _n_withdrawn(conn, ballot.id) - before
         change.detail = ballot_named(conn, project_id, ballot.area_id, ballot.number)
         change.detail |= {"file": row.filename, "judgements": withdrawn}
-        return withdrawn
+        return Withdrawn(withdrawn, effect)
 
 
 def _n_withdrawn(conn: sa.Connection, ballot_id: int) -> int:
@@ -101,7 +129,8 @@ def _n_withdrawn(conn: sa.Connection, ballot_id: int) -> int:
 def _replay(store: Store, change: Change, ballot: Ballot) -> None:
     """Read the uploads that still count once more, in their order, as if the withdrawn ones had never come.
 
-    So a repeat whose first vote is gone counts, and what a withdrawn file had changed is as it was.
+    So a repeat whose first vote is gone counts, and what a withdrawn file had changed is as it was. The tallies
+    follow, and each upload says anew what it changes.
     """
     conn = change.conn
     people = (
@@ -110,6 +139,7 @@ def _replay(store: Store, change: Change, ballot: Ballot) -> None:
         .where(t.assignment.c.ballot_id == ballot.id, t.voter.c.kind == "person")
     )
     conn.execute(sa.update(t.judgement).where(t.judgement.c.assignment_id.in_(people)).values(status="withdrawn"))
+    write_tallies(conn, ballot.id)
     left = sa.select(t.upload).where(t.upload.c.ballot_id == ballot.id, t.upload.c.withdrawn_at.is_(None))
     for upload in conn.execute(left.order_by(t.upload.c.id)).all():
         try:
@@ -119,5 +149,9 @@ def _replay(store: Store, change: Change, ballot: Ballot) -> None:
                 f"The kept copy of {upload.filename} can't be read ({error.strerror}), so nothing was withdrawn."
             ) from error
         found = preview_of(conn, change.project_id, ballot, data, upload.filename)
+        before, heard = standing_of(conn, ballot.id), voters_heard(conn, change.project_id, found.platform)
         write_judgements(change, ballot.id, upload.id, found)
-        conn.execute(sa.update(t.upload).where(t.upload.c.id == upload.id).values(counts=found.counts))
+        write_tallies(conn, ballot.id)
+        effect = between(before, standing_of(conn, ballot.id), new_and_known(found.preview.rows, heard))
+        told = {"counts": found.counts, "effect": effect.stored()}
+        conn.execute(sa.update(t.upload).where(t.upload.c.id == upload.id).values(told))

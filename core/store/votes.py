@@ -11,14 +11,18 @@ import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
+from ..effects import Effect
 from ..errors import Issue, StoreError
+from ..former_spellings import as_spelled_now
 from ..platforms import read_results
 from ..tables import KNOWN
 from ..votes import Preview, classify
 from . import schema as t
 from .ballots import Ballot, every_ballot_of, open_ballot_of
-from .command import Change, command, fetch_rows, insert_one, insert_rows, next_id
+from .command import Change, command, fetch_rows, insert_one, insert_rows, next_id, update_rows
 from .comparisons import comparisons_of
+from .corrections import former_spellings_of
+from .effects import between, new_and_known, standing_of, voters_heard
 from .engine import Store, now
 from .plans import settings_of
 from .rankings import ballot_named, rankings_of
@@ -61,7 +65,12 @@ class Accepted:
 
     upload_id: int
     counts: dict[str, int]
-    n_voters: int
+    effect: Effect
+
+    @property
+    def n_voters(self) -> int:
+        """Voters whose votes it counts."""
+        return self.effect.new_voters + self.effect.known_voters
 
 
 def known_of(conn: sa.Connection, ballot_id: int, platform: str) -> pd.DataFrame:
@@ -76,6 +85,7 @@ def known_of(conn: sa.Connection, ballot_id: int, platform: str) -> pd.DataFrame
             t.judgement.c.question_id,
             t.judgement.c.answer,
             t.judgement.c.status,
+            sa.func.coalesce(t.assignment.c.submitted_at, "").label("submitted_at"),
         )
         .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
         .join(t.voter, t.voter.c.id == t.assignment.c.voter_id)
@@ -102,9 +112,10 @@ def preview_of(conn: sa.Connection, project_id: str, ballot: Ballot, data: bytes
     """What a file holds, against the store as `conn` sees it."""
     results = read_results(data, filename)
     found = settings_of(conn, project_id, ballot.area_id)
+    comparisons = comparisons_of(conn, ballot.id, project_id)
     preview = classify(
-        results.answers,
-        comparisons_of(conn, ballot.id, project_id),
+        as_spelled_now(results.answers, comparisons, former_spellings_of(conn, project_id)),
+        comparisons,
         known_of(conn, ballot.id, results.platform),
         ties_allowed=found is None or found[1].ties_allowed,
         shows_texts=results.shows_texts,
@@ -162,6 +173,7 @@ def accept_upload(store: Store, project_id: str, data: bytes, filename: str, are
         if not found.takes_something:
             raise StoreError(f"{found.filename} holds no vote that isn't in the store already. Nothing was changed.")
         digest = keep_bytes(store, data)
+        before, heard = standing_of(conn, ballot.id), voters_heard(conn, project_id, found.platform)
         upload_id = insert_one(
             conn,
             t.upload,
@@ -174,11 +186,13 @@ def accept_upload(store: Store, project_id: str, data: bytes, filename: str, are
             counts=found.counts,
             accepted_at=now(),
         )
-        n_voters = write_judgements(change, ballot.id, upload_id, found)
+        write_judgements(change, ballot.id, upload_id, found)
         write_tallies(conn, ballot.id)
+        effect = between(before, standing_of(conn, ballot.id), new_and_known(found.preview.rows, heard))
+        conn.execute(sa.update(t.upload).where(t.upload.c.id == upload_id).values(effect=effect.stored()))
         change.detail = ballot_named(conn, project_id, area_id, ballot.number)
         change.detail |= {"file": found.filename, "sha256": digest, "counts": found.counts}
-    return Accepted(upload_id, found.counts, n_voters)
+    return Accepted(upload_id, found.counts, effect)
 
 
 def keep_bytes(store: Store, data: bytes) -> str:
@@ -200,104 +214,91 @@ def keep_bytes(store: Store, data: bytes) -> str:
     return digest
 
 
-def write_judgements(change: Change, ballot_id: int, upload_id: int, found: UploadPreview) -> int:
-    """Write the assignments and judgements of a preview; returns the number of voters whose votes it counts.
+def write_judgements(change: Change, ballot_id: int, upload_id: int, found: UploadPreview) -> None:
+    """Write the assignments and judgements of a preview.
 
     A judgement that is there already (withdrawn, or changed by this file) is brought up to date, never doubled.
     """
     conn, rows = change.conn, found.preview.rows
     taken = rows[rows["becomes"] != ""]
-    voters = voter_ids(change, taken["voter"].unique().tolist(), found.platform, "person")
-    ids = _write_assignments(conn, ballot_id, upload_id, taken, voters)
-    keys = zip(taken["voter"].map(voters), taken["assignment_id"], strict=True)
-    columns = taken[["question_id", "answer", "seconds", "becomes"]].itertuples(index=False)
-    there = set(
-        fetch_rows(
-            conn,
-            sa.select(t.judgement.c.assignment_id, t.judgement.c.question_id)
-            .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
-            .where(t.assignment.c.ballot_id == ballot_id),
-        )
-    )
+    others = found.preview.others
+    named = pd.concat([taken["voter"], others["voter"]]).unique().tolist()
+    voters = voter_ids(change, named, found.platform, "person")
+    assignments, first_new = _write_assignments(conn, ballot_id, upload_id, taken, voters)
+    questions = taken["question_id"].to_numpy(dtype=np.int64).tolist()
+    answers, statuses = _texts(taken["answer"]), _texts(taken["becomes"])
+    seconds = [None if time != time else time for time in taken["seconds"].tolist()]  # NaN differs from itself
+    values = [VALUES.get(answer) for answer in answers]
+    there = _judged(conn, ballot_id) if min(assignments, default=first_new) < first_new else frozenset()
     new: list[tuple] = []
     again: list[tuple] = []
-    for key, (question, answer, seconds, becomes) in zip(keys, columns, strict=True):
-        time = None if np.isnan(seconds) else float(seconds)
-        row = (ids[key], int(question), answer, VALUES.get(answer), time, becomes, "person")
-        (again if row[:2] in there else new).append(row)
-    fields = ["assignment_id", "question_id", "answer", "value", "seconds", "status", "source"]
-    insert_rows(conn, t.judgement, fields, new)
-    if again:
-        statement = (
-            sa.update(t.judgement)
-            .where(t.judgement.c.assignment_id == sa.bindparam("of"), t.judgement.c.question_id == sa.bindparam("on"))
-            .values({name: sa.bindparam(f"new_{name}") for name in fields[2:]})
-        )
-        names = ("of", "on", *(f"new_{name}" for name in fields[2:]))
-        conn.execute(statement, [dict(zip(names, row, strict=True)) for row in again])
-    _promote_repeats(conn, ballot_id)
-    return int(taken.loc[taken["becomes"] == "counted", "voter"].nunique())
+    for assignment, question, *told in zip(assignments, questions, answers, values, seconds, statuses, strict=True):
+        if (assignment, question) in there:
+            again.append((*told, "person", assignment, question))
+        else:
+            new.append((assignment, question, *told, "person"))
+    fields = ["answer", "value", "seconds", "status", "source"]
+    insert_rows(conn, t.judgement, ["assignment_id", "question_id", *fields], new)
+    update_rows(conn, t.judgement, fields, ["assignment_id", "question_id"], again)
+    if len(others):
+        _write_others(conn, ballot_id, others, voters)
+
+
+def _texts(column: pd.Series) -> list[str]:
+    """A column of texts as a list; pandas hands its own strings out one by one, which takes ten times as long."""
+    return column.to_numpy(dtype=object).tolist()
+
+
+def _judged(conn: sa.Connection, ballot_id: int) -> frozenset[tuple[int, int]]:
+    """Assignment and question of each judgement of a ballot."""
+    query = (
+        sa.select(t.judgement.c.assignment_id, t.judgement.c.question_id)
+        .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
+        .where(t.assignment.c.ballot_id == ballot_id)
+    )
+    return frozenset(fetch_rows(conn, query))
 
 
 def _write_assignments(
     conn: sa.Connection, ballot_id: int, upload_id: int, taken: pd.DataFrame, voters: dict[str, int]
-) -> dict[tuple[int, str], int]:
-    """Ids of the ballot's assignments by (voter, external id): new ones inserted, known ones brought up to date."""
+) -> tuple[list[int], int]:
+    """The id of each row's assignment, and from which id on they are new.
+
+    New assignments are inserted, known ones (by voter and external id) brought up to date.
+    """
     tasks = dict(fetch_rows(conn, sa.select(t.task.c.code, t.task.c.id).where(t.task.c.ballot_id == ballot_id)))
     columns = (t.assignment.c.voter_id, t.assignment.c.external_id, t.assignment.c.id)
     query = sa.select(*columns).where(t.assignment.c.ballot_id == ballot_id)
-    ids = {(voter, external): id_ for voter, external, id_ in fetch_rows(conn, query)}
-    known = set(ids)
-    free = next_id(conn, t.assignment)
-    fields = ["voter", "assignment_id", "task_id", "status", "submitted_at"]
+    known = {(voter, external): id_ for voter, external, id_ in fetch_rows(conn, query)}
+    free = first_new = next_id(conn, t.assignment)
+    of_row = taken.groupby(["voter", "assignment_id"], sort=False).ngroup().to_numpy()
+    told = taken.iloc[np.unique(of_row, return_index=True)[1]]
+    ids: list[int] = []
     new: list[tuple] = []
-    again: list[dict] = []
-    for voter, external, code, status, submitted in taken[fields].drop_duplicates(fields[:2]).itertuples(index=False):
-        key = (voters[voter], external)
-        if key in known:
-            again.append({"of": ids[key], "new_status": status, "new_submitted": submitted or None, "to": upload_id})
-            continue
-        ids[key] = free
-        new.append((free, ballot_id, key[0], upload_id, tasks.get(code), external, status, submitted or None))
-        free += 1
+    again: list[tuple] = []
+    columns_told = (_texts(told[name]) for name in ("voter", "assignment_id", "task_id", "status", "submitted_at"))
+    for voter, external, code, status, submitted in zip(*columns_told, strict=True):
+        id_ = known.get((voters[voter], external))
+        if id_ is None:
+            id_, free = free, free + 1
+            new.append((id_, ballot_id, voters[voter], upload_id, tasks.get(code), external, status, submitted or None))
+        else:
+            again.append((status, submitted or None, upload_id, id_))
+        ids.append(id_)
     names = ["id", "ballot_id", "voter_id", "upload_id", "task_id", "external_id", "status", "submitted_at"]
     insert_rows(conn, t.assignment, names, new)
-    if again:
-        values: dict = {"status": sa.bindparam("new_status"), "submitted_at": sa.bindparam("new_submitted")}
-        statement = sa.update(t.assignment).where(t.assignment.c.id == sa.bindparam("of"))
-        conn.execute(statement.values(**values, upload_id=sa.bindparam("to")), again)
-    return ids
+    update_rows(conn, t.assignment, ["status", "submitted_at", "upload_id"], ["id"], again)
+    return np.array(ids, dtype=np.int64)[of_row].tolist(), first_new
 
 
-def _promote_repeats(conn: sa.Connection, ballot_id: int) -> None:
-    """A repeat counts once the voter's first vote doesn't any more; of several, the earliest submitted."""
-    query = (
-        sa.select(
-            t.judgement.c.id,
-            t.assignment.c.voter_id,
-            t.judgement.c.question_id,
-            t.judgement.c.status,
-            t.judgement.c.answer,
-            t.assignment.c.submitted_at,
-        )
-        .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
-        .where(t.assignment.c.ballot_id == ballot_id, t.judgement.c.status.in_(["counted", "unknown", "repeat"]))
-    )
-    rows = pd.DataFrame(fetch_rows(conn, query), columns=["id", "voter", "question", "status", "answer", "at"])
-    repeats = rows[rows["status"] == "repeat"].sort_values(["at", "id"], na_position="last")
-    if repeats.empty:
-        return
-    # A vote stands in the way of every repeat, "I don't know" only of another one.
-    standing = pd.MultiIndex.from_frame(rows.loc[rows["status"] == "counted", ["voter", "question"]])
-    unknown = pd.MultiIndex.from_frame(rows.loc[rows["status"] == "unknown", ["voter", "question"]])
-    keys = pd.MultiIndex.from_frame(repeats[["voter", "question"]])
-    stands = keys.isin(standing) | (keys.isin(unknown) & (repeats["answer"] == "unknown").to_numpy())
-    first = repeats[~stands].drop_duplicates(["voter", "question"])
-    is_unknown = first["answer"] == "unknown"
-    for status, part in (("unknown", first[is_unknown]), ("counted", first[~is_unknown])):
-        promote = sa.update(t.judgement).where(t.judgement.c.id == sa.bindparam("of")).values(status=status)
-        if len(part):
-            conn.execute(promote, [{"of": id_} for id_ in part["id"].tolist()])
+def _write_others(conn: sa.Connection, ballot_id: int, others: pd.DataFrame, voters: dict[str, int]) -> None:
+    """Bring judgements up to date that change with a file without being in it: first votes and repeats."""
+    columns = (t.assignment.c.voter_id, t.assignment.c.external_id, t.assignment.c.id)
+    query = sa.select(*columns).where(t.assignment.c.ballot_id == ballot_id)
+    ids = {(voter, external): id_ for voter, external, id_ in fetch_rows(conn, query)}
+    told = zip(*(others[name].tolist() for name in ("voter", "assignment_id", "question_id", "becomes")), strict=True)
+    rows = [(becomes, ids[voters[voter], external], question) for voter, external, question, becomes in told]
+    update_rows(conn, t.judgement, ["status"], ["assignment_id", "question_id"], rows)
 
 
 def voter_ids(change: Change, names: list[str], platform: str, kind: str) -> dict[str, int]:

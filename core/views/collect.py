@@ -11,6 +11,7 @@ from ..store.ballots import Ballot, ballots_of
 from ..store.plans import PlanSettings, settings_of
 from ..store.tallies import Progress, progress_of
 from ..store.uploads import Upload, uploads_of
+from .dealing import Dealing, dealing_of
 from .words import many
 
 
@@ -31,13 +32,14 @@ class Stage:
 
 @dataclass(frozen=True)
 class CollectView:
-    """The stages of the campaign, the open ballot's stage, the uploads, and warnings before closing."""
+    """The stages of the campaign, the uploads, and of the open ballot: warnings before closing, who voted how much."""
 
     settings: PlanSettings | None
     plan: Plan | None
     stages: tuple[Stage, ...]
     uploads: tuple[Upload, ...]
     warnings: tuple[str, ...]
+    dealing: Dealing | None = None
 
     @property
     def open_stage(self) -> Stage | None:
@@ -71,12 +73,14 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> CollectVi
         Stage(number, size, comparisons, ballots.get(number), progress.get(number))
         for number, (size, comparisons) in enumerate(zip(plan.sizes, plan.comparisons, strict=True), start=1)
     )
-    of_open = next((s.progress for s in stages if s.state == "open"), None)
-    warnings = closing_warnings(of_open, settings) if of_open else ()
-    return CollectView(settings, plan, stages, uploads, warnings)
+    of_open = next((s for s in stages if s.state == "open"), None)
+    if of_open is None or of_open.progress is None:
+        return CollectView(settings, plan, stages, uploads, ())
+    dealing = dealing_of(of_open.progress, settings, n_items, of_open.number)
+    return CollectView(settings, plan, stages, uploads, closing_warnings(of_open.progress, dealing), dealing)
 
 
-def closing_warnings(progress: Progress, settings: PlanSettings) -> tuple[str, ...]:
+def closing_warnings(progress: Progress, dealing: Dealing) -> tuple[str, ...]:
     """What a person should know before closing a ballot in this state."""
     warnings = []
     if not progress.is_complete:
@@ -85,10 +89,6 @@ def closing_warnings(progress: Progress, settings: PlanSettings) -> tuple[str, .
         warnings.append(f"{many(progress.short_items, 'item')} with fewer votes than planned.")
     if progress.unvoted_items:
         warnings.append(f"{many(progress.unvoted_items, 'item')} with no vote at all.")
-    fair = 1 / min(settings.n_voters, max(progress.wanted // settings.task_size, 1))
-    if progress.top_share is not None and progress.top_share > max(3 * fair, 0.1):
-        warnings.append(
-            f"One voter gave {progress.top_share:.0%} of the votes; the plan's {settings.n_voters} voters would give "
-            f"about {fair:.0%} each. The scores lean towards that voter's opinion."
-        )
+    if uneven := dealing.warning():
+        warnings.append(uneven)
     return tuple(warnings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,19 +20,16 @@ SEED = 3
 
 
 @dataclass(frozen=True)
-class EmbeddingView:
-    """One embedding of a project; what it can't give is None, and `problem` says why.
+class Figure3:
+    """The paper's Figure 3 of one embedding; where it can't be drawn `curves` is empty and `problem` may say why.
 
     `curves` has the relatedness (|cos|, or cos in a project of similarity) of items and of random pairs of the
-    vocabulary, each sorted downwards over the share of pairs (0 to 1): the paper's Figure 3.
+    vocabulary, each sorted downwards over the share of pairs (0 to 1). `n_items` have a value.
     """
 
-    imported: Imported
-    embedding: Embedding | None
     curves: pd.DataFrame
     n_items: int
-    norms: NormsSummary | None
-    duplicates: DuplicateVectors | None
+    notion: str
     problem: str = ""
 
     @property
@@ -40,32 +38,50 @@ class EmbeddingView:
         return {str(name): float(part["value"].median()) for name, part in self.curves.groupby("pairs")}
 
 
+@dataclass(frozen=True)
+class EmbeddingView:
+    """One embedding of a project; what it can't give is None, and `problem` says why."""
+
+    imported: Imported
+    embedding: Embedding | None
+    figure3: Figure3
+    norms: NormsSummary | None
+    duplicates: DuplicateVectors | None
+    problem: str = ""
+
+
 def load(store: Store, project_id: str, embedding_id: str) -> EmbeddingView:
     """The view of one embedding of a project."""
+    imported, embedding, figure3 = _opened(store, project_id, embedding_id)
+    if embedding is None:
+        return EmbeddingView(imported, None, figure3, None, None, figure3.problem)
+    if embedding.kind != "vectors":
+        return EmbeddingView(imported, embedding, figure3, None, None)
+    return EmbeddingView(imported, embedding, figure3, embedding.norms_summary(), embedding.duplicate_vectors())
+
+
+def load_figure3(store: Store, project_id: str, embedding_id: str) -> Figure3:
+    """Figure 3 of one embedding of a project, without the rest, which takes long for large ones."""
+    return _opened(store, project_id, embedding_id)[2]
+
+
+def _opened(store: Store, project_id: str, embedding_id: str) -> tuple[Imported, Embedding | None, Figure3]:
     with store.read() as conn:
         notion = project_row(conn, project_id).notion
         imported = next((e for e in embeddings_of(conn, project_id) if e.id == embedding_id), None)
         items = items_of(conn, project_id)
     if imported is None:
         raise InputError("This embedding is not compared in the project any more.")
-    empty = pd.DataFrame({"pairs": [], "share": [], "value": []})
     try:
         embedding = open_library(store, imported)
     except RunoffError as error:
-        return EmbeddingView(imported, None, empty, 0, None, None, str(error))
+        return imported, None, Figure3(_curves({}, notion), 0, notion, str(error))
     within = embedding.cosines(items["token_a"].tolist(), items["token_b"].tolist())
-    within = within[np.isfinite(within)]
-    if embedding.kind != "vectors":
-        curves = _curves({"items": within}, notion)
-        return EmbeddingView(imported, embedding, curves, len(within), None, None)
-    try:
-        random = embedding.random_cosines(N_RANDOM, rng=np.random.default_rng(SEED))
-    except InputError:
-        random = np.array([])  # hardly a word in it
-    curves = _curves({"items": within, "random pairs": random}, notion)
-    return EmbeddingView(
-        imported, embedding, curves, len(within), embedding.norms_summary(), embedding.duplicate_vectors()
-    )
+    cosines = {"items": within[np.isfinite(within)]}
+    if embedding.kind == "vectors":
+        with suppress(InputError):  # where it has hardly a word
+            cosines["random pairs"] = embedding.random_cosines(N_RANDOM, rng=np.random.default_rng(SEED))
+    return imported, embedding, Figure3(_curves(cosines, notion), len(cosines["items"]), notion)
 
 
 def _curves(cosines: dict[str, np.ndarray], notion: str, points: int = 500) -> pd.DataFrame:

@@ -22,8 +22,9 @@ _COLUMNS = ["embedding", "area", "items", "covered", "coverage", *dict(FIGURES).
 class EvaluateView:
     """The evaluations, and their figures as tables with a row an embedding (and an area).
 
-    `common` is over the items that all embeddings cover, and empty where each covers the same. `undefined` says why a
-    figure is blank, `problems` why an embedding can't be opened.
+    `common` is over the items that all embeddings cover, and empty where each covers the same. `without_proposed` is
+    over the items that hold no token which one of the embeddings proposed, and empty where none did. `undefined` says
+    why a figure is blank, `problems` why an embedding can't be opened.
     """
 
     dataset: pd.DataFrame
@@ -31,6 +32,7 @@ class EvaluateView:
     overall: pd.DataFrame
     by_area: pd.DataFrame
     common: pd.DataFrame
+    without_proposed: pd.DataFrame
     undefined: tuple[str, ...]
     problems: tuple[str, ...]
     n0: float
@@ -51,8 +53,13 @@ class EvaluateView:
 
     @property
     def table(self) -> pd.DataFrame:
-        """All figures in one table: `part` says overall, common or area."""
-        parts = {"overall": self.overall, "common": self.common, "area": self.by_area}
+        """All figures in one table: `part` says overall, common, without proposed or area."""
+        parts = {
+            "overall": self.overall,
+            "common": self.common,
+            "without proposed": self.without_proposed,
+            "area": self.by_area,
+        }
         return pd.concat([frame.assign(part=part) for part, frame in parts.items() if len(frame)] or [self.overall])
 
 
@@ -68,7 +75,7 @@ def load(store: Store, project_id: str, n0: float, notion: str) -> EvaluateView:
             opened.append((embedding.name, open_library(store, embedding)))
         except RunoffError as error:
             problems.append(f"{embedding.name}: {error}")
-    overall, by_area, common = [], [], []
+    overall, by_area, common, without = [], [], [], []
     undefined: list[str] = []
     evaluations: tuple[Evaluation, ...] = ()
     if len(dataset) and opened:
@@ -85,12 +92,16 @@ def load(store: Store, project_id: str, n0: float, notion: str) -> EvaluateView:
             for name, figures in zip(names, compared.common, strict=True):
                 common.append(_row(name, "", figures))
                 undefined += _reasons(f"{name}, items that all cover", figures)
+        for name, figures in zip(names, compared.without_proposed, strict=False):
+            without.append(_row(name, "", figures))
+            undefined += _reasons(f"{name}, without proposed tokens", figures)
     return EvaluateView(
         dataset=dataset,
         evaluations=evaluations,
         overall=pd.DataFrame(overall, columns=_COLUMNS),
         by_area=pd.DataFrame(by_area, columns=_COLUMNS),
         common=pd.DataFrame(common, columns=_COLUMNS),
+        without_proposed=pd.DataFrame(without, columns=_COLUMNS),
         undefined=tuple(undefined),
         problems=tuple(problems),
         n0=n0,

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from ..store import Store
-from ..store.areas import items_of
 from ..store.ballots import Ballot, ballots_of
-from ..store.scores import ballot_scores_of, dataset_of
+from ..store.scores import scored_of
+from .words import slug
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class ScoresView:
     def area_part(self) -> str:
         """What the name of its files has more than the project's: the area's, where it has a ranking of its own."""
         areas = self.dataset.attrs.get("areas", ())
-        return "-" + _slug(areas[0]["area"], "area") if len(areas) == 1 else ""
+        return "-" + slug(areas[0]["area"], "area") if len(areas) == 1 else ""
 
     @property
     def provisional(self) -> bool:
@@ -52,10 +51,9 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> ScoresVie
     """The scores view of a ranking."""
     with store.read() as conn:
         ballots = ballots_of(conn, project_id, area_id)
-        dataset = dataset_of(conn, project_id, area_id)
-        scores = ballot_scores_of(conn, project_id, area_id)
-        items = items_of(conn, project_id, area_id=area_id)
-    by_ballot = _by_ballot(scores, items, dataset, [b.number for b in ballots if not b.is_open])
+        scored = scored_of(conn, project_id, area_id)
+    dataset = scored.dataset
+    by_ballot = _by_ballot(scored.by_ballot, scored.items, dataset, [b.number for b in ballots if not b.is_open])
     rescalings = tuple(_rescaling(by_ballot, ballot) for ballot in ballots if ballot.number > 1 and not ballot.is_open)
     closed = [ballot for ballot in ballots if not ballot.is_open]
     note = closed[-1].interval_note if closed else "Intervals are computed when a ballot is closed."
@@ -68,13 +66,8 @@ def file_stem(about: dict) -> str:
     >>> file_stem({"project": "Jobs & skills", "provisional": True, "simulated_votes": True})
     'jobs-skills-provisional-simulated'
     """
-    slug = _slug(about["project"], "dataset")
     marks = {"provisional": about["provisional"], "simulated": about["simulated_votes"]}
-    return "-".join([slug, *(name for name, is_so in marks.items() if is_so)])
-
-
-def _slug(text: str, otherwise: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", str(text).casefold()).strip("-") or otherwise
+    return "-".join([slug(str(about["project"])), *(name for name, is_so in marks.items() if is_so)])
 
 
 def pair_label(frame: pd.DataFrame) -> pd.Series:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 def many(n: int, noun: str) -> str:
     """A number with its noun.
@@ -19,3 +21,12 @@ def moment(stored: str) -> str:
     '2026-11-28 03:04'
     """
     return stored[:16].replace("T", " ")
+
+
+def slug(name: str, otherwise: str = "dataset") -> str:
+    """A name as the start of a file's: small letters, digits and hyphens, or `otherwise` if none are left.
+
+    >>> slug("Jobs & skills"), slug("猫")
+    ('jobs-skills', 'dataset')
+    """
+    return re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-") or otherwise

@@ -289,8 +289,14 @@ def test_a_dataset_that_gensim_cannot_read_is_exported_all_the_same(empty, visit
     app = visit("export", project_id)
     assert not app.exception
     buttons = {button.label: button.disabled for button in app.get("download_button")}
-    assert buttons["CSV"] is False
-    assert set(buttons) >= {"CSV", "TSV", "Description (JSON)", "For gensim", "For a spreadsheet (CSV)"}
+    assert buttons["Dataset (CSV)"] is False
+    assert set(buttons) >= {
+        "Dataset (CSV)",
+        "Dataset (TSV)",
+        "Description (JSON)",
+        "For gensim",
+        "For a spreadsheet (CSV)",
+    }
 
 
 def test_m_is_found_for_a_budget_and_used(empty, visit):
@@ -378,3 +384,114 @@ def test_a_project_is_copied_put_away_and_deleted_on_the_page(empty, visit):
     assert [project.id for project in list_projects(empty)] == [project_id]
     assert len(list((empty.folder / "backups").iterdir())) == 1
     assert not app.exception
+
+
+def test_the_plan_page_has_a_wage_to_reach_and_the_reward_for_it(empty, visit):
+    from campaigns import make_project
+
+    app = visit("plan", make_project(empty, plan=None))
+    assert "A voter earns 15.96 an hour" in words(app)
+    box(app, "Wage to reach").set_value(18.0).run()
+    assert "under 18.00. A task of 10 comparisons at 6 s each needs a reward of 0.30; it is 0.25." in words(app)
+    press(app, "Set the reward to 0.30")
+    assert box(app, "Reward a task").value == 0.3
+    assert "which reaches it" in words(app)
+
+
+def box(app, label):
+    (found,) = [found for found in app.number_input if found.label.startswith(label)]
+    return found
+
+
+def test_examples_are_filled_in_changed_saved_and_told_when_they_give_an_item_away(empty, visit):
+    from campaigns import make_project
+
+    project_id = make_project(empty, plan=None)
+    app = visit("plan", project_id)
+    assert read_plan(empty, project_id) is None
+    press(app, "Fill in the standard examples")
+    press(app, "Save this plan")
+    assert [example.answer for example in read_plan(empty, project_id).wording.examples] == ["left", "right", "tie"]
+    words_of = [found for found in app.text_input if found.label.strip() in ("Left pair", "and", "Right pair")]
+    assert [found.value for found in words_of[:4]] == ["ship", "harbour", "ship", "dentist"]
+    words_of[0].set_value("cat").run()
+    words_of = [found for found in app.text_input if found.label.strip() in ("Left pair", "and", "Right pair")]
+    words_of[1].set_value("dog").run()
+    assert "An example shows cat – dog, which voters are asked about too." in words(app)
+    words_of[1].set_value(" ").run()
+    press(app, "Save this plan")
+    assert "Example 1 lacks a word" in words(app)
+    assert not app.exception
+
+
+def test_a_draw_shows_any_of_its_tasks_and_who_voted_how_much(demo, visit):
+    app = visit("collect", "demo")
+    assert "Quota: 2 tasks (20 comparisons) a voter, as the plan has 60 voters." in words(app)
+    assert not app.exception
+
+
+def test_a_ballot_of_a_busy_voter_is_told_on_the_page_and_before_closing(empty, visit):
+    from campaigns import answer_batch, draw_batch, make_project
+
+    from core.store.votes import accept_upload
+
+    project_id = make_project(empty)
+    accept_upload(empty, project_id, answer_batch(draw_batch(empty, project_id), voters=["W1", "W2"]), "results.csv")
+    app = visit("collect", project_id)
+    assert "The busiest voter is over it, with 21 votes." in words(app)
+    assert "One voter gave 21 votes, 50% of all; the quota is 9, since the plan has 6 voters." in words(app)
+    (button,) = [button for button in app.button if button.label == "Close ballot 1"]
+    assert button.disabled
+
+
+def test_scores_show_the_three_figures_with_their_files(demo, visit):
+    app = visit("scores", "demo")
+    assert not app.exception
+    said = words(app)
+    for figure in ("Figure 2 of the paper", "Figure 3 of the paper", "Figure 4 of the paper", "b̂ = 0.586"):
+        assert figure in said
+    files = [button.proto.url or button.label for button in app.get("download_button")]
+    assert len(files) == 1 + 3 * 3  # the ranking; SVG, PNG and CSV of each figure
+
+
+def test_every_page_of_results_leads_on(demo, visit):
+    for key in ("scores", "evaluate", "help"):
+        links = [link.proto.label for link in visit(key, "demo").get("page_link")]
+        assert any(label.startswith("**Next: ") for label in links), key
+
+
+def test_checks_of_the_votes_stand_before_the_end_of_a_ballot(empty, visit):
+    from campaigns import answer_batch, draw_batch, make_project
+
+    from core.store.votes import accept_upload
+
+    project_id = make_project(empty)
+    batch = draw_batch(empty, project_id)
+    odd = answer_batch(batch, voters=("*ever* left",), choose=lambda _: "left")
+    accept_upload(empty, project_id, odd, "results.csv")
+    app = visit("collect", project_id)
+    assert not app.exception
+    assert "*ever* left chose left in 42 of 42 answers. Their votes still count." in words(app)
+    assert "none of 42 answered comparisons was answered by two voters" in words(app)
+    (table,) = [table.value for table in app.dataframe if "what it changed" in table.value]
+    assert table["what it changed"][0].startswith("First ranking: ")
+    assert table["voters"][0] == "1 voter, new"
+
+
+def test_a_withdrawal_says_what_it_changed(empty, visit):
+    from campaigns import answer_batch, draw_batch, make_project
+
+    from core.store.votes import accept_upload
+
+    project_id = make_project(empty)
+    accept_upload(empty, project_id, answer_batch(draw_batch(empty, project_id)), "results.csv")
+    app = visit("collect", project_id)
+    press(app, "Withdraw it")
+    assert "42 answers of results.csv count no more: 42 votes fewer. No item has a rank any more." in words(app)
+
+
+def test_the_log_is_told_in_words(demo, visit):
+    app = visit("project", "demo")
+    (log,) = [table.value for table in app.dataframe if "revision" in table.value]
+    assert "Closed ballot 1" in set(log["what"])
+    assert not log["details"].str.contains("[{}]").any()

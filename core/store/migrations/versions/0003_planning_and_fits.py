@@ -10,8 +10,6 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    for name in ("theta", "error", "score", "rank_lower", "rank_upper"):
-        op.add_column("ballot_item", sa.Column(name, sa.Float(), nullable=True))
     op.add_column("ballot", sa.Column("fit", sa.JSON(), nullable=True))
     op.create_table(
         "simulation",
@@ -34,3 +32,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_registration")),
     )
     op.create_index(op.f("ix_registration_project_id"), "registration", ["project_id"])
+    names = ("theta", "error", "score", "lower", "upper", "rank_lower", "rank_upper")
+    op.create_table(
+        "item_score",
+        sa.Column("ballot_id", sa.Integer(), nullable=False),
+        sa.Column("item_id", sa.Integer(), nullable=False),
+        *(sa.Column(name, sa.Float(), nullable=name != "score") for name in names),
+        sa.ForeignKeyConstraint(["ballot_id"], ["ballot.id"], name=op.f("fk_item_score_ballot_id"), ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(["item_id"], ["item.id"], name=op.f("fk_item_score_item_id"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("ballot_id", "item_id", name=op.f("pk_item_score")),
+        sqlite_with_rowid=False,
+    )

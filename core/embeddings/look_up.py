@@ -1,0 +1,99 @@
+"""How tokens are looked up in an embedding: in lower case too or not, and what stands for a token of several words.
+
+Case is kept unless lower case is asked for; then it is tried only where the vocabulary has no spelling of the token's
+own case.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+import numpy as np
+
+from ..errors import InputError
+
+Mode = Literal["as they are", "underscore", "mean of parts"]
+MODES: Mapping[Mode, str] = {
+    "as they are": "looked up as they are written, or else with “_” in place of each space",
+    "underscore": "looked up with “_” in place of each space",
+    "mean of parts": "the mean of their words' vectors, all of which must be in the vocabulary",
+}
+CANCELLED = "the vectors of its parts cancel out"
+
+
+def parts_of(token: str) -> list[str]:
+    """The words of a token: what stands between its spaces and "_"; hyphens stay.
+
+    >>> parts_of("on-line machine_learning")
+    ['on-line', 'machine', 'learning']
+    """
+    return token.replace("_", " ").split()
+
+
+def as_mode(text: str) -> Mode:
+    """One of `MODES`; raises `InputError` for another text."""
+    if text not in get_args(Mode):
+        raise InputError(f"Tokens of several words are looked up {', or '.join(MODES)}; not {text!r}.")
+    return cast(Mode, text)
+
+
+@dataclass(frozen=True)
+class LookUp:
+    """How tokens are looked up; `lower` tries lower case too, `multiword` is one of `MODES`."""
+
+    lower: bool = False
+    multiword: Mode = "as they are"
+
+    def __post_init__(self) -> None:
+        as_mode(self.multiword)
+
+    def spellings(self, token: str) -> tuple[str, ...]:
+        """The words of a vocabulary that a token is looked for as, in this order.
+
+        As it is, in normal forms C and D, and with "_" for its spaces (in the mode "underscore" this only); with
+        `lower` all of them once more in lower case.
+
+        >>> LookUp(lower=True).spellings("Machine learning")
+        ('Machine learning', 'Machine_learning', 'machine learning', 'machine_learning')
+        """
+        composed = unicodedata.normalize("NFC", token)
+        joined = "_".join(composed.split())
+        if self.multiword == "underscore" and len(parts_of(token)) > 1:
+            found = [joined]
+        else:
+            found = [token, composed, unicodedata.normalize("NFD", token), composed.replace(" ", "_")]
+        if self.lower:
+            found += [unicodedata.normalize("NFC", text.lower()) for text in found]
+        return tuple(dict.fromkeys(found))
+
+    def parts(self, token: str) -> list[str]:
+        """The words whose mean stands for a token; none where it is looked up itself."""
+        words = parts_of(token) if self.multiword == "mean of parts" else []
+        return words if len(words) > 1 else []
+
+    def words(self, token: str) -> set[str]:
+        """All words of a vocabulary that may be needed for a token."""
+        return {word for part in self.parts(token) or [token] for word in self.spellings(part)}
+
+
+def means(parts: Sequence[Sequence[str]], words: Sequence[str], vectors: np.ndarray) -> np.ndarray:
+    """The mean vector of each token's `parts` (n × dimensions, float32), NaN where a part has none or all cancel out.
+
+    `vectors` (n_words × dimensions) are those of `words`, as they are (not unit vectors); the mean is in float64.
+    """
+    at = {word: place for place, word in enumerate(words)}
+    result = np.full((len(parts), vectors.shape[1]), np.nan, dtype=np.float32)
+    for place, some in enumerate(parts):
+        mean = vectors[[at[word] for word in some]].astype(np.float64).mean(axis=0)
+        if np.abs(mean).max(initial=0) > 0:  # False for NaN too
+            result[place] = mean
+    return result
+
+
+def why_no_mean(parts: Sequence[str], reasons: Mapping[str, str]) -> str:
+    """Why the parts of a token have no mean, by the `reasons` of those without a vector."""
+    lacking = [f"its part {word}: {reasons[word]}" for word in dict.fromkeys(parts) if word in reasons]
+    return "; ".join(lacking) or CANCELLED

@@ -1,0 +1,117 @@
+"""The graph of who met whom, and linear algebra on it.
+
+Items are vertices, pairs of items that met are edges. A weight an edge makes the graph's Laplacian
+L = Σ w_e (e_i − e_j)(e_i − e_j)ᵀ, which is the information that comparisons carry on the items' scores.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+from scipy.sparse import csr_array
+
+from ..errors import NotConvergedError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_DENSE = 3000  # items up to which inverses are computed exactly
+PROBES = 48  # random vectors that estimate the diagonal of a larger inverse
+PROBE_BLOCK = 8  # probes worked on at once
+MOST_STEPS = 2000  # of conjugate gradients
+
+
+class PairGraph:
+    """The edges `one`–`other` (shape (n_edges,), none a loop; repeats are fine) on `n_items` vertices."""
+
+    def __init__(self, one: Ints, other: Ints, n_items: int) -> None:
+        self.one, self.other, self.n_items = one, other, n_items
+        order = np.argsort(np.concatenate((one, other)), kind="stable")
+        ends = np.concatenate((other, one))[order].astype(np.int32)
+        starts = np.concatenate(([0], np.cumsum(self.add_up(np.ones(len(one)), sign=1.0)))).astype(np.int32)
+        self._edge = order % max(len(one), 1)
+        self._adjacency = csr_array((np.ones(len(ends)), ends, starts), shape=(n_items, n_items))
+        self.diagonal = np.zeros(n_items)
+
+    def add_up(self, values: Floats, *, sign: float = -1.0) -> Floats:
+        """For every item the sum of its edges' values, those where it is `other` times `sign`; (n_items,)."""
+        at_one, at_other = (np.bincount(end, values, self.n_items) for end in (self.one, self.other))
+        return np.asarray(at_one + sign * at_other, dtype=np.float64)
+
+    def weigh(self, weights: Floats, ridge: float) -> None:
+        """Set the edges' weights, and what stands on the diagonal besides."""
+        self._adjacency.data = weights[self._edge]
+        self.diagonal = self.add_up(weights, sign=1.0) + ridge
+
+    def multiply(self, x: Floats) -> Floats:
+        """(L + ridge·1) x for x of shape (n_items,) or (n_items, k)."""
+        scaled = self.diagonal * x if x.ndim == 1 else self.diagonal[:, None] * x
+        return np.asarray(scaled - self._adjacency @ x)
+
+    def solve(self, right: Floats, *, tolerance: float) -> Floats | None:
+        """x with (L + ridge·1) x = right, for one or several right sides (n_items,) or (n_items, k).
+
+        Conjugate gradients with the diagonal as preconditioner, until the residual in the preconditioner's
+        norm is `tolerance` times that of `right`. Vertices without weight get 0. None where weights below 0
+        leave the matrix indefinite.
+        """
+        if (self.diagonal < 0).any():
+            return None
+        inverse = np.divide(1.0, self.diagonal, out=np.zeros(self.n_items), where=self.diagonal > 0)
+        scale = inverse if right.ndim == 1 else inverse[:, None]
+        x, residual = np.zeros_like(right), right.copy()
+        direction = scale * residual
+        power = np.sum(residual * direction, axis=0)
+        goal = tolerance**2 * power
+        for _ in range(MOST_STEPS):
+            image = self.multiply(direction)
+            curvature = np.sum(direction * image, axis=0)
+            if np.any((curvature <= 0) & (power > goal)):
+                return None
+            length = np.divide(power, curvature, out=np.zeros_like(power), where=curvature > 0)
+            x += length * direction
+            residual -= length * image
+            next_direction = scale * residual
+            next_power = np.sum(residual * next_direction, axis=0)
+            if np.all(next_power <= goal):
+                return x
+            growth = np.divide(next_power, power, out=np.zeros_like(power), where=power > 0)
+            direction = next_direction + growth * direction
+            power = next_power
+        raise NotConvergedError(f"The linear system of {self.n_items} items was not solved in {MOST_STEPS} steps.")
+
+    def covariance(self, ridge: float) -> Floats:
+        """(L + ridge·1)⁻¹ without the part along the vector of ones, for a connected graph; (n_items, n_items).
+
+        The scores sum to zero, so their common level has no variance.
+        """
+        level = float(self.diagonal.mean())
+        matrix = np.diag(self.diagonal) - self._adjacency.toarray() + level / self.n_items
+        factor, failed = lapack.dpotrf(matrix, lower=1)
+        inverse, failed_too = lapack.dpotri(factor, lower=1) if not failed else (factor, failed)
+        if failed or failed_too:
+            raise NotConvergedError("The information matrix of the scores is singular; use a ridge above 0.")
+        lower = np.tril(inverse)
+        whole = lower + np.tril(lower, -1).T
+        return np.asarray(whole - 1.0 / (self.n_items * (ridge + level)))
+
+    def variances(self, ridge: float) -> Floats:
+        """The diagonal of `covariance`; estimated where there are more than `MOST_DENSE` items.
+
+        The estimate is 1/d + mean over random signs s of s·((L + ridge·1)⁻¹ − D⁻¹) s, D the diagonal: only the
+        part of the inverse off D⁻¹ is left to chance (Hutchinson's estimator with a control variate). Same
+        graph, same figures: the signs come from a seed of their own. Relative error some 2 % at 20 votes an item.
+        """
+        if self.n_items <= MOST_DENSE:
+            return np.diag(self.covariance(ridge)).copy()
+        rng = np.random.default_rng(0)
+        total = np.zeros(self.n_items)
+        for _ in range(PROBES // PROBE_BLOCK):
+            signs = rng.choice([-1.0, 1.0], size=(self.n_items, PROBE_BLOCK))
+            signs -= signs.mean(axis=0)
+            solved = self.solve(signs, tolerance=1e-3)
+            if solved is None:
+                raise NotConvergedError("The information matrix of the scores is singular; use a ridge above 0.")
+            total += (signs * (solved - signs / self.diagonal[:, None])).sum(axis=1)
+        return np.maximum(1.0 / self.diagonal + total / PROBES, 0.5 / self.diagonal)

@@ -1,0 +1,211 @@
+"""What a vote says, given the scores and who cast it: the likelihood of Bradley–Terry votes with oversight.
+
+A voter v compares items i and j. Mostly the scores decide; with probability 2ε the voter guesses, and
+names the item on the left with probability b (½ unless sides are looked at):
+
+    P(i wins) = (1 − 2ε_v)·logistic(s_v·(θ_i − θ_j)) + 2ε_v·g,   g = b_v where i is on the left, 1 − b_v on the right
+
+so that a random clicker has ε = ½, and one who always takes the left b = 1 besides. Without sides
+g = ½, and ε is the probability that the voter names the lower item of a clear pair. The sharpness s_v is
+how fine a difference the voter tells; the sharpnesses have geometric mean 1, which sets the unit of θ.
+
+ε = ½·logistic(ℓ), s = exp(σ), b = logistic(β); ℓ, σ, β have normal priors, so that a voter of few votes is
+taken for an ordinary one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+SPREAD_OF_SHARPNESS = 0.4  # prior standard deviations of σ, ℓ and β
+SPREAD_OF_LAPSE = 1.0
+SPREAD_OF_SIDE = 1.0
+SMALLEST = 1e-300
+LONGEST_STEP = 2.0
+
+
+@dataclass(frozen=True)
+class Data:
+    """Votes, or pairs with their votes added up; arrays of shape (n,).
+
+    one, other : item positions; count : votes; points : how many `one` won, ties as half; voter : code 0…;
+    left : 1 where `one` was shown on the left, 0 on the right, ½ where unknown.
+    """
+
+    one: Ints
+    other: Ints
+    count: Floats
+    points: Floats
+    voter: Ints
+    left: Floats
+
+
+@dataclass(frozen=True)
+class Effects:
+    """Log sharpness σ, lapse ℓ and side β of each voter, shape (3, n_voters); `free` says which are estimated."""
+
+    values: Floats
+    centre: Floats
+    free: Bools
+
+    @classmethod
+    def start(cls, n_voters: int, lapse: float, *, sharpness: bool, own_lapse: bool, side: bool) -> Effects:
+        """Every voter alike."""
+        centre = np.array([0.0, logit(2.0 * lapse), 0.0])  # at 0 and ½ infinite, and then exact
+        return cls(np.tile(centre[:, None], n_voters), centre, np.array([sharpness, own_lapse, side]))
+
+    @property
+    def sharpness(self) -> Floats:
+        """s of each voter."""
+        return np.exp(self.values[0])
+
+    @property
+    def lapse(self) -> Floats:
+        """ε of each voter, from 0 to ½."""
+        return np.asarray(0.5 * expit(self.values[1]))
+
+    @property
+    def side(self) -> Floats:
+        """b of each voter: the probability that a guess goes to the left."""
+        return np.asarray(expit(self.values[2]))
+
+    def penalty(self) -> float:
+        """Minus the logarithm of the priors, up to a constant."""
+        if not self.free.any():
+            return 0.0
+        off = self.off_centre() / _SPREADS[self.free, None]
+        return float(0.5 * np.sum(off * off))
+
+    def off_centre(self) -> Floats:
+        """How far the free effects are from the ordinary voter's, shape (n free, n_voters)."""
+        return np.asarray(self.values[self.free] - self.centre[self.free, None])
+
+    def stepped(self, step: Floats, share: float) -> Effects:
+        """The effects moved along `step`, shape (n free, n_voters)."""
+        values = self.values.copy()
+        values[self.free] += share * step
+        if self.free[0]:
+            values[0] -= values[0].mean()
+        return Effects(values, self.centre, self.free)
+
+
+_SPREADS = np.array([SPREAD_OF_SHARPNESS, SPREAD_OF_LAPSE, SPREAD_OF_SIDE])
+
+
+class Likelihood:
+    """Probabilities of `data` at scores θ and effects, with the derivatives that Newton's method needs."""
+
+    def __init__(self, data: Data, theta: Floats, effects: Effects) -> None:
+        self.data, self.effects = data, effects
+        self.sharp, self.lapse = effects.sharpness[data.voter], effects.lapse[data.voter]
+        self.gap = self.sharp * (theta[data.one] - theta[data.other])
+        self.logistic, self.other_logistic = expit(self.gap), expit(-self.gap)
+        side = effects.side[data.voter]
+        self.guess = data.left * side + (1.0 - data.left) * (1.0 - side)
+        clear = 1.0 - 2.0 * self.lapse
+        self.win = np.maximum(clear * self.logistic + 2.0 * self.lapse * self.guess, SMALLEST)
+        self.loss = np.maximum(clear * self.other_logistic + 2.0 * self.lapse * (1.0 - self.guess), SMALLEST)
+        self.slope = clear * self.logistic * self.other_logistic  # of P in the gap
+
+    def cost(self) -> float:
+        """Minus the logarithm of the likelihood."""
+        points, count = self.data.points, self.data.count
+        # No `@` on long vectors: a threaded BLAS that waits for a busy core takes a hundred times as long.
+        return float(-np.sum(points * np.log(self.win) + (count - points) * np.log(self.loss)))
+
+    def pull(self) -> Floats:
+        """Derivative of the log-likelihood of each row in P(one wins)."""
+        points, count = self.data.points, self.data.count
+        return points / self.win - (count - points) / self.loss
+
+    def score(self) -> Floats:
+        """Derivative of the log-likelihood of each row in θ_one."""
+        return np.asarray(self.pull() * self.slope * self.sharp)
+
+    def information(self) -> Floats:
+        """Fisher information of each row on θ_one − θ_other."""
+        return np.asarray(self.data.count * (self.slope * self.sharp) ** 2 / (self.win * self.loss))
+
+    def curvature(self, *, bounded: bool) -> Floats:
+        """Minus the second derivative of the log-likelihood of each row on θ_one − θ_other.
+
+        Oversight makes the likelihood of an upset convex in places, so it may be negative. `bounded` keeps it at a
+        fifth of `information` at least, so that steps go downhill from anywhere.
+        """
+        points, count = self.data.points, self.data.count
+        bend = self.slope * (self.other_logistic - self.logistic)
+        observed = (points / self.win**2 + (count - points) / self.loss**2) * self.slope**2 - self.pull() * bend
+        exact = np.asarray(self.sharp**2 * observed)
+        return np.maximum(exact, 0.2 * self.information()) if bounded else exact
+
+    def effects_step(self) -> tuple[Floats, Floats]:
+        """Newton's step for the free effects of every voter, and their gradient; (n free, n_voters).
+
+        For voters at whom the likelihood is not concave the step is that of Fisher scoring.
+        """
+        effects, n = self.effects, self.effects.values.shape[1]
+        precision = 1.0 / _SPREADS[effects.free] ** 2
+        rates, bends = self._rates()
+        pull = self.pull()
+        gradient = np.array([np.bincount(self.data.voter, pull * rate, n) for rate in rates])
+        gradient -= precision[:, None] * effects.off_centre()
+        points, count = self.data.points, self.data.count
+        observed = self._by_voter(points / self.win**2 + (count - points) / self.loss**2, rates, pull, bends)
+        observed += np.diag(precision)
+        convex = np.linalg.eigvalsh(observed)[:, 0] < 0.1 * precision.min()
+        if convex.any():
+            observed[convex] = (self._by_voter(count / (self.win * self.loss), rates) + np.diag(precision))[convex]
+        inverse = np.linalg.inv(observed)
+        if effects.free[0]:
+            # Along the sharpnesses' sum there is no move: Lagrange's multiplier takes that part out of the gradient.
+            along = np.einsum("vk,kv->", inverse[:, 0], gradient) / np.sum(inverse[:, 0, 0])
+            step = np.einsum("vkl,lv->kv", inverse, gradient - along * np.eye(len(rates))[0][:, None])
+            gradient[0] -= gradient[0].mean()
+        else:
+            step = np.einsum("vkl,lv->kv", inverse, gradient)
+        return step * min(1.0, LONGEST_STEP / max(np.abs(step).max(), LONGEST_STEP)), gradient
+
+    def _rates(self) -> tuple[Floats, dict[tuple[int, int], Floats]]:
+        """First derivatives of P in the free effects, (n free, n), and the second ones by rows of the first."""
+        side = self.effects.side[self.data.voter]
+        guessing = self.lapse * (1.0 - 2.0 * self.lapse)  # of ε in ℓ
+        leaning = (2.0 * self.data.left - 1.0) * side * (1.0 - side)  # of g in β
+        off = self.guess - self.logistic
+        falling = self.logistic * self.other_logistic * self.gap
+        first = np.array([self.slope * self.gap, 2.0 * guessing * off, 2.0 * self.lapse * leaning])
+        second = {
+            (0, 0): self.slope * self.gap * (1.0 + self.gap * (self.other_logistic - self.logistic)),
+            (1, 0): -2.0 * guessing * falling,
+            (1, 1): 2.0 * guessing * (1.0 - 4.0 * self.lapse) * off,
+            (2, 1): 2.0 * guessing * leaning,
+            (2, 2): 2.0 * self.lapse * leaning * (1.0 - 2.0 * side),
+        }
+        row = np.cumsum(self.effects.free) - 1
+        free = self.effects.free
+        return first[free], {(int(row[i]), int(row[j])): bend for (i, j), bend in second.items() if free[i] and free[j]}
+
+    def _by_voter(
+        self,
+        weight: Floats,
+        rates: Floats,
+        pull: Floats | None = None,
+        bends: dict[tuple[int, int], Floats] | None = None,
+    ) -> Floats:
+        """Σ weight·rate·rateᵀ − pull·bend over the votes of each voter, (n_voters, n free, n free)."""
+        n, size = self.effects.values.shape[1], len(rates)
+        matrix = np.empty((n, size, size))
+        for i in range(size):
+            for j in range(i + 1):
+                terms = weight * rates[i] * rates[j]
+                if pull is not None and bends and (i, j) in bends:
+                    terms -= pull * bends[i, j]
+                matrix[:, i, j] = matrix[:, j, i] = np.bincount(self.data.voter, terms, n)
+        return matrix

@@ -1,0 +1,121 @@
+"""The top of an open ballot's ranking, as it would be if the ballot were closed now.
+
+It comes from the tallies of the ballot's items and from what the ballot before left, so it costs the same however
+many votes there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import sqlalchemy as sa
+
+from ..effects import N_TOP, Effect, Move, Pair, compare_tops
+from ..metrics import average_ranks, rounded_scores
+from ..scores import rescale
+from . import schema as t
+from .command import fetch_rows
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a ballot stands: its items' tokens, their provisional scores (NaN where there is none), its votes."""
+
+    pairs: tuple[Pair, ...]
+    scores: np.ndarray
+    votes: int
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether any item has a score."""
+        return not bool(np.isnan(self.scores).all())
+
+    @property
+    def best(self) -> int:
+        """The place of the item with the highest score, the first of several; there must be one."""
+        return int(np.nanargmax(rounded_scores(self.scores)))
+
+    @property
+    def top(self) -> dict[int, float]:
+        """The places of the items whose rank is at most `N_TOP`, with their ranks, the best first.
+
+        Tied items share their average rank: of many that tie across the end of the top, none is in it.
+        """
+        there = np.flatnonzero(~np.isnan(self.scores))
+        if not len(there):
+            return {}
+        ranks = average_ranks(self.scores[there])
+        order = np.argsort(ranks, kind="stable")
+        return {int(there[at]): float(ranks[at]) for at in order if ranks[at] <= N_TOP}
+
+
+def standing_of(conn: sa.Connection, ballot_id: int) -> Standing:
+    """The standing of a ballot by its tallies, which `write_tallies` must have brought up to date.
+
+    A score is x in ballot 1, and in later ones the ȳ of Eqs. 5 and 6 with the votes so far: an item without a
+    vote in the ballot keeps its ȳ, and has none in ballot 1.
+    """
+    one, two = t.token.alias("one"), t.token.alias("two")
+    b, before = t.ballot_item, t.ballot_item.alias("before")
+    query = (
+        sa.select(one.c.text, two.c.text, b.c.wins, b.c.ties, b.c.losses, before.c.mean, before.c["count"])
+        .join(t.item, t.item.c.id == b.c.item_id)
+        .join(one, one.c.id == t.item.c.token_a_id)
+        .join(two, two.c.id == t.item.c.token_b_id)
+        .outerjoin(before, (before.c.item_id == b.c.item_id) & (before.c.ballot_id == _previous(conn, ballot_id)))
+        .where(b.c.ballot_id == ballot_id)
+        .order_by(t.item.c.position)
+    )
+    rows = fetch_rows(conn, query)
+    table = np.array([row[2:] for row in rows], dtype=float).reshape(len(rows), 5)
+    votes = table[:, :3].sum(axis=1)
+    x = np.full(len(rows), np.nan)
+    np.divide(table[:, 0] + table[:, 1] / 2, votes, out=x, where=votes > 0)
+    mean, count = table[:, 3], np.nan_to_num(table[:, 4]).astype(np.int64)
+    scores = x if np.isnan(mean).all() else rescale(x, mean, count).mean
+    return Standing(tuple((row[0], row[1]) for row in rows), scores, int(votes.sum()) // 2)
+
+
+def _previous(conn: sa.Connection, ballot_id: int) -> int:
+    """The id of the ballot before, of the same ranking; 0 (no ballot) for ballot 1."""
+    this, last = t.ballot, t.ballot.alias("last")
+    query = (
+        sa.select(last.c.id)
+        .join(this, (this.c.project_id == last.c.project_id) & (this.c.number == last.c.number + 1))
+        .where(this.c.id == ballot_id, this.c.area_id.is_not_distinct_from(last.c.area_id))
+    )
+    return conn.execute(query).scalar_one_or_none() or 0
+
+
+def between(before: Standing, after: Standing, voters: tuple[int, int] = (0, 0)) -> Effect:
+    """What changed from one standing of a ballot to another; `voters` are the new and the known ones.
+
+    Where no item was ranked before, the new best item is told and no moves.
+    """
+    votes, top = after.votes - before.votes, after.top
+    if not after.is_ranked:
+        return Effect(votes, *voters, ended=before.is_ranked)
+    if not before.is_ranked:
+        return Effect(votes, *voters, first=after.pairs[after.best])
+    moves = tuple(Move(after.pairs[item], *ranks) for item, *ranks in compare_tops(before.top, top))
+    return Effect(votes, *voters, moves)
+
+
+def voters_heard(conn: sa.Connection, project_id: str, platform: str) -> set[str]:
+    """The platform's own ids of the project's voters with an answer that isn't withdrawn."""
+    answered = sa.exists().where(t.judgement.c.assignment_id == t.assignment.c.id, t.judgement.c.status != "withdrawn")
+    query = (
+        sa.select(t.voter.c.external_id)
+        .join(t.assignment, t.assignment.c.voter_id == t.voter.c.id)
+        .where(t.voter.c.project_id == project_id, t.voter.c.platform == platform, answered)
+        .distinct()
+    )
+    return {row[0] for row in fetch_rows(conn, query)}
+
+
+def new_and_known(rows: pd.DataFrame, heard: set[str]) -> tuple[int, int]:
+    """Of the voters whose votes a classified file counts: how many were not heard before, and how many were."""
+    voters = set(rows.loc[rows["becomes"] == "counted", "voter"])
+    return len(voters - heard), len(voters & heard)

@@ -1,0 +1,121 @@
+"""The log of a project in words: who did what when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from .words import many, moment
+
+# What each command of the store is called for people. `{name}` is taken from the entry's details.
+SENTENCES = {
+    "create project": "Made the project {name}",
+    "change project": "Changed the settings: name {name}, notion {notion}",
+    "import project": "Imported the project from a file",
+    "duplicate project": "Made this project as a copy",
+    "archive project": "Put the project away",
+    "restore project": "Took the project out again",
+    "demo is ready": "Finished the demo",
+    "add areas": "Added token lists",
+    "change area": "Changed the tokens of {area}",
+    "delete area": "Deleted the area {area}",
+    "correct spelling": "Corrected the spelling of {old} to {new} in {area}",
+    "set item rules": "Changed which pairs become items",
+    "set ranking": "Chose the ranking: {ranking}",
+    "set frequencies": "Chose where token frequencies come from",
+    "add embedding": "Added an embedding",
+    "import embedding": "Imported the embedding {name}",
+    "remove embedding": "Removed an embedding",
+    "set subwords": "Changed how an embedding treats missing words",
+    "set look-up": "Changed how tokens are looked up in {name}",
+    "set what simulated voters believe": "Gave simulated voters what they believe",
+    "save plan": "Saved the plan",
+    "register plan": "Registered the plan, so that it can be shown to have stood before the votes",
+    "draw ballot": "Drew ballot {ballot}",
+    "discard ballot": "Discarded the draw of ballot {ballot}",
+    "accept upload": "Took votes for ballot {ballot} from {file}",
+    "withdraw upload": "Withdrew {file} from ballot {ballot}",
+    "simulate votes": "Let simulated voters answer ballot {ballot}",
+    "close ballot": "Closed ballot {ballot}",
+    "reopen ballot": "Reopened ballot {ballot}",
+}
+RANKINGS = {"all": "one over all areas", "area": "one for each area"}
+_LONGEST = 6  # members of a list that are told
+_PLURALS = {"items", "comparisons", "tasks", "votes", "voters", "judgements"}
+_UNTOLD = {"sha256", "embedding", "from", "wording"}  # kept in the log, of no use to a reader
+
+
+def log_table(entries: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """A row an entry, in the order given: time (UTC), who, what, details, revision."""
+    rows = [
+        {
+            "time (UTC)": moment(entry["at"]),
+            "who": entry["who"],
+            "what": what(entry["action"], entry["detail"]),
+            "details": details(entry["action"], entry["detail"]),
+            "revision": entry["revision"],
+        }
+        for entry in entries
+    ]
+    return pd.DataFrame(rows, columns=["time (UTC)", "who", "what", "details", "revision"])
+
+
+def what(action: str, detail: Mapping[str, Any]) -> str:
+    """What was done, in a sentence; a command without one is named as it is.
+
+    >>> what("draw ballot", {"ballot": 2, "area": "Tools"}), what("set sails", {})
+    ('Drew ballot 2 of Tools', 'Set sails')
+    """
+    named = {key: RANKINGS.get(str(value), str(value)) for key, value in detail.items()}
+    try:
+        sentence = SENTENCES[action].format_map(named)
+    except KeyError:
+        return action.capitalize()
+    return f"{sentence} of {named['area']}" if "ballot" in detail and "area" in detail else sentence
+
+
+def details(action: str, detail: Mapping[str, Any]) -> str:
+    """The rest of an entry, in words.
+
+    >>> details("close ballot", {"ballot": 2, "votes": 1200, "slope": 0.5})
+    '1,200 votes; slope 0.5'
+    """
+    sentence = SENTENCES.get(action, "")
+    told = []
+    for key, value in detail.items():
+        is_said = f"{{{key}}}" in sentence or (key == "area" and "ballot" in detail)
+        if not is_said and key not in _UNTOLD and value not in (None, "", [], {}):
+            told.append(_told(key, value))
+    return "; ".join(told)
+
+
+def _told(key: str, value: Any) -> str:
+    name = key.replace("_", " ")
+    if isinstance(value, bool):
+        return f"{name}: {'yes' if value else 'no'}"
+    if name in _PLURALS and isinstance(value, int):
+        return many(value, "answer" if name == "judgements" else name.removesuffix("s"))
+    if key == "counts":
+        return ", ".join(f"{n:,} {kind.replace('_', ' ')}" for kind, n in value.items())
+    if isinstance(value, Mapping):
+        return f"{name}: " + ", ".join(_member(part, inner) for part, inner in value.items())
+    if isinstance(value, list | tuple):
+        return f"{name}: {_listed(value)}"
+    shown = f"{value:g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{name} {value if key == 'seed' else shown}"
+
+
+def _member(name: str, value: Any) -> str:
+    if isinstance(value, list | tuple):
+        is_tokens = bool(value) and isinstance(value[0], str)
+        return f"{name} ({many(len(value), 'token') if is_tokens else _listed(value)})"
+    if isinstance(value, Mapping):
+        return f"{name} ({', '.join(_told(part, inner) for part, inner in value.items())})"
+    return f"{name} {value}"
+
+
+def _listed(values: list | tuple) -> str:
+    more = f" and {len(values) - _LONGEST:,} more" if len(values) > _LONGEST else ""
+    return ", ".join(f"{v:,}" if isinstance(v, int) else str(v) for v in values[:_LONGEST]) + more

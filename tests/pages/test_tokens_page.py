@@ -1,0 +1,159 @@
+"""The Tokens page: tables, proposals, look-ups, hubness, shared pairs, corrections; and what the others say of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.store.areas import add_areas, add_tokens, read_areas
+from core.store.ballots import read_ballots
+from core.store.library import add_embedding, read_embeddings
+from core.store.origins import origins_of
+from core.store.projects import create_project, list_projects, read_log
+from core.tokens import AreaTokens
+from core.views import tokens
+
+MARKET = AreaTokens("Market", ("sales", "marketing", "Retail", "stock market"))
+SHOP = AreaTokens("Shop <b>*1*</b>", ("sales", "marketing", "fire 🔥", "$x$"))
+
+
+def words(app) -> str:
+    """All that a page says, without the side bar."""
+    kinds = ("title", "markdown", "caption", "info", "warning", "success", "error", "subheader")
+    return "\n".join(str(element.value) for kind in kinds for element in getattr(app.main, kind)).replace("\\", "")
+
+
+def press(app, label: str):
+    (button,) = [button for button in app.button if button.label == label]
+    return button.click().run()
+
+
+def labelled(boxes, label: str):
+    (box,) = [box for box in boxes if box.label == label]
+    return box
+
+
+@pytest.fixture
+def project(demo) -> str:
+    """A project with two areas and the demo's embedding."""
+    project_id = create_project(demo, "Words", kind="trial", seed=3)
+    add_embedding(demo, project_id, read_embeddings(demo, "demo")[0].id)
+    add_areas(demo, project_id, [MARKET, SHOP])
+    return project_id
+
+
+def test_what_is_odd_about_tokens_is_told(demo, project, visit):
+    said = words(visit("tokens", project))
+    assert "1 pair of tokens in more than one area: such a pair is an item of its own in each." in said
+    assert "1 token with characters that Mechanical Turk refuses as they are: fire 🔥." in said
+    assert "has 4 of 8 tokens." in said
+
+
+def test_tables_of_one_area_and_of_all_open(demo, project, visit):
+    app = visit("tokens", project)
+    labelled(app.button_group, "Edit as").set_value("Table").run()
+    assert not app.exception
+    assert labelled(app.selectbox, "Area").value is None
+    labelled(app.selectbox, "Area").select(SHOP.name).run()
+    assert not app.exception
+    assert labelled(app.button, "Save the table").disabled
+
+
+def test_look_ups_are_chosen_for_an_embedding_and_hold_on_every_page(demo, project, visit):
+    app = visit("embeddings", project)
+    assert "Looked up in their own case only" in words(app)
+    labelled(app.toggle, "Also try lower case").set_value(True)
+    labelled(app.radio, "Tokens of several words").set_value("mean of parts")
+    press(app, "Look tokens up so")
+    assert "looks tokens up so from now on" in words(app)
+    assert read_log(demo, project, 1)[0]["action"] == "set look-up"
+    said = words(visit("tokens", project))
+    assert "has 6 of 8 tokens." in said
+    assert "then in lower case; several words: the mean of their words' vectors." in said
+    found = tokens.load(demo, project).coverage[0].respelled
+    assert found["found_as"].tolist() == ["retail", "stock + market"]
+
+
+def test_near_tokens_are_proposed_ticked_added_and_marked(demo, project, visit):
+    app = visit("tokens", project)
+    press(app, "Propose tokens")
+    boxes = [box for box in app.checkbox if "(0." in box.label]
+    assert len(boxes) == 20
+    press(app, "Add the ticked tokens")
+    assert "No token is ticked." in words(app)
+    chosen = [box.label.split(" (")[0] for box in boxes[:2]]
+    for box in boxes[:2]:
+        [again] = [other for other in app.checkbox if other.label == box.label]
+        again.check()
+    press(app, "Add the ticked tokens")
+    assert "2 tokens added to Market, marked as proposed by" in words(app)
+    assert read_areas(demo, project)[0].tokens == (*MARKET.tokens, *chosen)
+    with demo.read() as conn:
+        assert {token for _, token in origins_of(conn, project)} == set(chosen)
+    assert "2 tokens proposed by an embedding:" in words(app)
+    assert not [box for box in app.checkbox if "(0." in box.label and box.label.split(" (")[0] in chosen]
+
+
+def test_the_evaluation_warns_of_tokens_that_the_embedding_proposed(demo, visit):
+    assert "proposed" not in words(visit("evaluate", "demo"))
+    (embedding,) = read_embeddings(demo, "demo")
+    with demo.write() as conn:  # as if some of the demo's tokens had been proposed before ballot 1
+        conn.exec_driver_sql(
+            "UPDATE token SET origin = ? WHERE text IN ('sales', 'software')", (f"neighbour:{embedding.id}",)
+        )
+        conn.exec_driver_sql("UPDATE project SET revision = revision + 1 WHERE id = 'demo'")
+    said = words(visit("evaluate", "demo"))
+    assert "proposed 2 tokens of this dataset, which favours it (§2.2)" in said
+    assert "Without the tokens that an embedding proposed" in said
+    assert '"tokens_proposed_by"' in visit("export", "demo").code[0].value
+
+
+def test_hubness_is_counted_on_request(demo, project, visit):
+    app = visit("tokens", project)
+    assert "Skewness" not in words(app)
+    press(app, "Count the neighbours")
+    assert "Skewness of N_k:" in words(app)
+    assert "over 2 tokens and 2,000 words of GloVe" in words(app)
+
+
+def test_a_pair_of_two_areas_is_kept_in_the_first_by_choice(demo, project, visit):
+    app = visit("tokens", project)
+    assert tokens.load(demo, project).n_items == 12
+    labelled(app.toggle, "Keep a pair in the first of its areas only").set_value(True).run()
+    press(app, "Make the items anew")
+    assert tokens.load(demo, project).n_items == 11
+    assert "such a pair stays in the first of them only" in words(app)
+
+
+def test_a_spelling_is_corrected_after_ballot_1(demo, visit):
+    app = visit("tokens", "demo")
+    area = read_areas(demo, "demo")[0]
+    assert labelled(app.selectbox, "Token").value == area.tokens[0]
+    labelled(app.text_input, "Is spelled").set_value(f" {area.tokens[0]}s ")
+    press(app, "Correct it")
+    assert f"{area.tokens[0]} is spelled {area.tokens[0]}s now." in words(app)
+    assert read_areas(demo, "demo")[0].tokens == (f"{area.tokens[0]}s", *area.tokens[1:])
+    labelled(app.text_input, "Is spelled").set_value(area.tokens[1])
+    press(app, "Correct it")
+    assert "has a token of that spelling already" in words(app)
+    assert not app.exception
+
+
+def test_anything_else_is_changed_in_a_copy_without_ballots(demo, visit):
+    app = visit("tokens", "demo")
+    labelled(app.text_input, "Name of the copy").set_value("New lists")
+    press(app, "Make a copy without ballots")
+    made = next(project for project in list_projects(demo) if project.name == "New lists")
+    assert app.query_params["project"] == made.id
+    assert "New lists has the areas and the plan of Demo: jobs and skills, and no ballots." in words(app)
+    assert read_areas(demo, made.id) == read_areas(demo, "demo")
+    assert read_ballots(demo, made.id) == []
+    app = visit("tokens", made.id)
+    assert labelled(app.button, "Delete area")
+
+
+def test_proposed_tokens_are_counted_by_area(demo, project, visit):
+    (embedding,) = read_embeddings(demo, project)
+    add_tokens(demo, project, SHOP, ["price"], embedding_id=embedding.id)
+    app = visit("tokens", project)
+    assert "1 token proposed by an embedding:" in words(app)
+    assert app.dataframe[0].value["proposed"].tolist() == [0, 1]

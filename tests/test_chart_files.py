@@ -1,0 +1,132 @@
+"""Charts as SVG and PNG: what is written in them, how large they are, and that odd tokens stay text."""
+
+from __future__ import annotations
+
+import struct
+import threading
+from xml.etree import ElementTree
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import pytest
+
+from core import charts
+from core.chart_files import PPI, WIDTH, specification, to_png, to_svg
+
+ODD = ("<b>**x**</b>", "$x_1$", "R&amp;D", "[a](http://b)", '"q"')
+
+
+def pairs(n: int = 40) -> pd.DataFrame:
+    """Ranks of n items by people and, in a fixed disorder, by a model; the first items have odd names."""
+    rng = np.random.default_rng(4)
+    names = [ODD[i] if i < len(ODD) else f"token {i}" for i in range(n)]
+    ranks = np.arange(1.0, n + 1)
+    table = pd.DataFrame({"area": "x", "token_a": names, "token_b": [f"b{i}" for i in range(n)]})
+    return table.assign(rank=ranks, model_rank=rng.permutation(ranks), cosine=rng.random(n))
+
+
+def by_ballot(n: int) -> pd.DataFrame:
+    table = pd.DataFrame({"item": range(n), "pair": [f"i {i}" for i in range(n)], "rank": range(1, n + 1)})
+    return pd.concat([table.assign(ballot=k, x=0.5, final=table["rank"] / n) for k in (1, 2)], ignore_index=True)
+
+
+CHARTS = {
+    "plan": (charts.ballot_sizes((21, 11, 6), (4, 4, 4)), ["Ballot", "Items", "21"]),
+    "rescaling": (
+        charts.rescaling(
+            pd.DataFrame({"pair": ODD, "x": [0.2, 0.4, 0.5, 0.8, 1.0], "previous": [0.6, 0.7, 0.75, 0.9, 1.0]}),
+            pd.DataFrame({"x": [0.2, 1.0], "previous": [0.6, 1.0]}),
+            2,
+        ),
+        ["x in ballot 2", "ȳ after ballot 1"],
+    ),
+    "scores": (charts.scores_by_ballot(by_ballot(30)), ["Rank", "Score", "x, ballot 1", "x, ballot 2", "ȳ, final"]),
+    "scatter": (
+        charts.rank_scatter(pairs(), pairs().head(5)),
+        ["Rank by people (1 = most related)", "Rank by the embedding", "among the worst"],
+    ),
+    "curves": (
+        charts.similarity_curves(
+            pd.DataFrame({"pairs": ["items", "items", "random pairs"], "share": [0, 1, 0.5], "value": [0.9, 0.2, 0.1]}),
+            "|cos|",
+        ),
+        ["Share of pairs, the most related first", "|cos|", "items", "random pairs"],
+    ),
+}
+
+
+def texts(svg: bytes) -> list[str]:
+    """What a reader of the picture reads."""
+    return [element.text or "" for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_titles_and_legends_are_in_the_picture(name):
+    chart, expected = CHARTS[name]
+    found = texts(to_svg(chart))
+    assert [text for text in expected if text not in found] == []
+
+
+def test_odd_tokens_are_shown_literally():
+    svg = to_svg(CHARTS["scatter"][0])
+    assert set(texts(svg)) >= {f"{token} – b{i}" for i, token in enumerate(ODD[: charts.N_NAMED])}
+    assert b"<b>" not in svg
+    assert b"&lt;b&gt;**x**&lt;/b&gt;" in svg
+    assert b"R&amp;amp;D" in svg
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_png_is_as_large_as_a_page_is_wide(name):
+    png = to_png(CHARTS[name][0])
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", png[16:24])
+    assert width >= WIDTH * PPI // 72 == 1950
+    assert height >= 220 * PPI // 72
+    small = to_png(CHARTS[name][0], ppi=72)
+    assert struct.unpack(">II", small[16:24])[0] == pytest.approx(width * 72 / PPI, abs=1)
+
+
+@pytest.mark.parametrize("make", [to_svg, to_png])
+def test_the_same_chart_gives_the_same_bytes(make):
+    first, again = (make(charts.rank_scatter(pairs(), pairs().head(5))) for _ in range(2))
+    assert first == again
+
+
+def test_files_are_light_whatever_the_theme():
+    svg = to_svg(CHARTS["plan"][0]).decode()
+    assert 'fill="white"' in svg
+    assert "Liberation Sans" in svg
+
+
+def test_nothing_can_be_fetched():
+    """Data at an address would have to be fetched; it is refused, and no request is tried."""
+    chart = alt.Chart(alt.UrlData(url="http://127.0.0.1:9/data.csv")).mark_point().encode(x="x:Q")
+    with pytest.raises(ValueError, match="not allowed"):
+        to_svg(chart)
+
+
+def test_more_rows_than_altair_takes_by_itself():
+    chart = charts.scores_by_ballot(by_ballot(4000))
+    with pytest.raises(alt.MaxRowsError):
+        chart.to_dict()
+    assert sum(map(len, specification(chart)["datasets"].values())) == 5000 + 4000  # points are thinned, the line isn't
+    assert "Score" in texts(to_svg(chart))
+
+
+def test_the_data_are_inside_whatever_another_thread_sets_for_altair():
+    alt.data_transformers.register("elsewhere", lambda data, **_: {"url": "elsewhere"})
+    made = []
+    with alt.data_transformers.enable("elsewhere"):
+        other = threading.Thread(target=lambda: made.append(to_svg(CHARTS["plan"][0])))
+        other.start()
+        other.join()
+    assert made == [to_svg(CHARTS["plan"][0])]
+    assert b"elsewhere" not in made[0]
+
+
+def test_the_chart_on_the_page_stays_as_it_was():
+    chart = charts.rank_scatter(pairs(), pairs().head(5))
+    before = chart.to_dict()
+    to_svg(chart)
+    assert chart.to_dict() == before

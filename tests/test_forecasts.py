@@ -1,0 +1,158 @@
+"""Forecasts and searches are kept by what they depend on, and read back as they were made."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from campaigns import make_project
+
+from core import jobs
+from core.errors import StoreError
+from core.panel import PAPER_PANEL
+from core.plan import Plan
+from core.planning import Guess, at_other_budgets, search
+from core.store import forecasts
+from core.store.archive import export_project
+from core.store.forecasts import (
+    GuessSource,
+    known_forecast,
+    known_search,
+    make_forecast,
+    make_search,
+    read_guess,
+)
+from core.store.rankings import read_rankings, set_ranking
+from core.views import planner
+from core.voters import exponential, power_law
+
+PLAN = Plan(21, 2, 0.5, 4)
+PANEL = replace(PAPER_PANEL, n_voters=10)
+
+
+@pytest.fixture
+def guess():
+    return Guess(exponential(21), PANEL)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    monkeypatch.setattr(search, "ROUNDS", ((2, 0.1), (4, 0.0)))
+    monkeypatch.setattr(search, "HELD_OUT", 5)
+
+
+def test_a_forecast_is_made_once_and_read_back_as_it_was(store, guess, monkeypatch):
+    assert known_forecast(store, guess, PLAN, "paper") is None
+    made = make_forecast(store, guess, PLAN, "paper")
+    monkeypatch.setattr(forecasts, "forecast", None)  # nobody asks for it again
+    assert known_forecast(store, guess, PLAN, "paper") == made
+    assert make_forecast(store, guess, PLAN, "paper") == made
+
+
+@pytest.mark.parametrize("name", ["similarity", "panel", "notion", "protocol", "keep", "appearances"])
+def test_whatever_it_depends_on_makes_another_forecast(store, guess, name):
+    make_forecast(store, guess, PLAN, "paper")
+    other, plan, protocol = guess, PLAN, "paper"
+    if name == "similarity":
+        other = Guess(power_law(21), PANEL)
+    elif name == "panel":
+        other = Guess(guess.similarity, replace(PANEL, n_voters=11))
+    elif name == "notion":
+        other = Guess(guess.similarity, PANEL, "similarity")
+    elif name == "protocol":
+        protocol = "uniform"
+    else:
+        plan = Plan(21, 2, 0.4, 4) if name == "keep" else Plan(21, 2, 0.5, (4, 6))
+    assert known_forecast(store, other, plan, protocol) is None
+
+
+def test_a_stopped_forecast_is_not_kept(store, guess):
+    assert make_forecast(store, guess, PLAN, "paper", stop=lambda: True) is None
+    assert known_forecast(store, guess, PLAN, "paper") is None
+
+
+def test_an_undefined_figure_comes_back_undefined(store):
+    flat = Guess(np.full(21, 0.5), PANEL)  # no true ranking, so nothing to agree with
+    made = make_forecast(store, flat, PLAN, "uniform")
+    known = known_forecast(store, flat, PLAN, "uniform")
+    assert np.isnan(made.rho_w.mean)
+    assert np.isnan(known.rho_w.mean)
+    assert np.isnan(known.separable)
+
+
+def test_a_search_is_read_back_as_it_was(store, quick):
+    guess = Guess(exponential(130), PANEL)
+    made = make_search(store, guess, 600, "paper", "tau_w")
+    assert made.paper is not None
+    assert known_search(store, guess, 600, "paper", "tau_w") == made
+    assert known_search(store, guess, 600, "paper", "rho_w") is None
+    small = Guess(exponential(21), PANEL)
+    assert make_search(store, small, 200, "paper", "both").paper is None
+    assert np.isnan(known_search(store, small, 200, "paper", "both").gain)
+
+
+def test_a_guess_is_of_the_rankings_items(store):
+    project_id = make_project(store, plan=None)
+    assert read_guess(store, project_id, None, GuessSource()).n_items == 21
+    set_ranking(store, project_id, "area")
+    sizes = [
+        read_guess(store, project_id, ranking.area_id, GuessSource("power_law")).n_items
+        for ranking in read_rankings(store, project_id)
+    ]
+    assert sizes == [15, 6]
+    with pytest.raises(StoreError, match="hasn't that embedding"):
+        read_guess(store, project_id, None, GuessSource("gone"))
+
+
+def test_a_project_file_holds_no_simulations(store, guess):
+    project_id = make_project(store)
+    before = export_project(store, project_id)
+    make_forecast(store, guess, PLAN, "paper")
+    assert export_project(store, project_id) == before
+
+
+def test_jobs_fill_the_curve_and_the_search(store):
+    project_id = make_project(store)
+    guess = read_guess(store, project_id, None, GuessSource(panel=PANEL))
+    source = {"similarity": "exponential", "panel": {"n_voters": 10}}
+    plan = {"n_items": 21, "n_ballots": 2, "keep": 0.5, "appearances": 4}
+    params = {"area_id": None, "guess": source, "plan": plan, "protocols": list(planner.PROTOCOLS)}
+    finish(store, jobs.start(store, "plan_curve", params, project_id=project_id))
+    curve = planner.load_curve(store, guess, PLAN)
+    assert len(curve) == planner.n_wanted(PLAN) * 2
+    assert sorted(set(curve["votes"])) == sorted({other.n_comparisons for other in at_other_budgets(PLAN)})
+    assert planner.load_outlook(store, guess, PLAN).is_complete
+    assert planner.load_outlook(store, guess, PLAN).table()["votes"].tolist() == [64, 64]
+    params = {"area_id": None, "guess": source, "n_comparisons": 30, "protocol": "paper", "goal": "rho_w"}
+    finish(store, jobs.start(store, "plan_search", params, project_id=project_id))
+    assert known_search(store, guess, 30, "paper", "rho_w").best.plan.n_comparisons <= 30
+
+
+def finish(store, job_id):
+    for _ in range(600):
+        job = jobs.read_job(store, job_id)
+        if job.ended:
+            break
+        time.sleep(0.1)
+    assert (job.state, job.error) == ("done", None)
+
+
+def test_a_budget_that_pays_for_nothing_is_told_by_the_job(store):
+    project_id = make_project(store)
+    params = {
+        "area_id": None,
+        "guess": {"similarity": "exponential", "panel": {}},
+        "n_comparisons": 10,
+        "protocol": "paper",
+        "goal": "both",
+    }
+    job_id = jobs.start(store, "plan_search", params, project_id=project_id)
+    for _ in range(600):
+        job = jobs.read_job(store, job_id)
+        if job.ended:
+            break
+        time.sleep(0.1)
+    assert job.state == "failed"
+    assert "the budget is 10" in job.error

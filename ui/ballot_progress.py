@@ -1,0 +1,74 @@
+"""The ballots in a row, and how far the open one is."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.views.collect import Stage
+from core.views.words import many
+
+
+def timeline(stages: tuple[Stage, ...]) -> None:
+    """All ballots of the plan, drawn or not, in a row."""
+    icons = {"closed": ":material/check_circle:", "open": ":material/how_to_vote:", "planned": ":material/schedule:"}
+    with st.container(horizontal=True, gap="small"):
+        for stage in stages:
+            with st.container(border=True, width=150):
+                st.markdown(f"{icons[stage.state]} **Ballot {stage.number}**")
+                st.caption(
+                    f"{many(stage.n_items, 'item')}  \n{many(stage.n_comparisons, 'comparison')}  \n{_said(stage)}"
+                )
+
+
+def _said(stage: Stage) -> str:
+    """A stage's state in two words."""
+    if stage.progress is None:
+        return "planned"
+    if stage.state == "closed":
+        simulated = ", simulated" if stage.progress.simulated else ""
+        return f"closed, {many(stage.progress.votes, 'vote')}{simulated}"
+    return f"open, {stage.progress.share:.0%} voted"
+
+
+def progress(stage: Stage) -> None:
+    """How far the open ballot is."""
+    p = stage.progress
+    text = f"{p.answered:,} of {p.wanted:,} comparisons have a vote; {many(p.votes, 'vote')} in all"
+    if p.simulated:
+        text += f", {p.simulated:,} by simulated voters"
+    st.progress(p.share, text=text)
+    figures = (
+        ("Voters", f"{p.voters:,}", "Who gave at least one counted vote."),
+        (
+            "Effective voters",
+            "–" if p.effective_voters is None else f"{p.effective_voters:.1f}",
+            "The votes are as uneven as if so many voters had given equally many (1/Σp²).",
+        ),
+        ("Largest share of a voter", _percent(p.top_share), "A single opinion should not carry a ballot."),
+        (
+            "Items short of votes",
+            f"{p.short_items:,}",
+            f"Items with fewer than M = {stage.ballot.appearances} votes so far.",
+        ),
+        (
+            "Time a comparison",
+            "–" if p.seconds is None else f"{p.seconds:.1f} s",
+            "The median over the answers whose files tell a time.",
+        ),
+    )
+    with st.container(horizontal=True):
+        for label, value, about in figures:
+            st.metric(label, value, width="content", help=about)
+    kept = (
+        (p.unknown, "answers “I don't know a word here”"),
+        (p.rejected, "rejected"),
+        (p.repeats, "repeats of a voter"),
+        (p.withdrawn, "withdrawn"),
+    )
+    if any(n for n, _ in kept):
+        st.caption("Kept, not counted: " + ", ".join(f"{n:,} {what}" for n, what in kept if n) + ".")
+
+
+def _percent(share: float | None) -> str:
+    """A share in per cent, or a dash where there is none."""
+    return "–" if share is None else f"{share:.0%}"

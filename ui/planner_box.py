@@ -1,0 +1,126 @@
+"""The planner: what the plan's votes would give, over budgets too, and the search for a better plan."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import streamlit as st
+
+from core import charts
+from core.errors import RunoffError
+from core.panel import PAPER_PANEL, Panel
+from core.plan import Plan
+from core.store.forecasts import GuessSource, make_forecast
+from core.store.library import read_embeddings
+from core.store.plans import PlanSettings
+from core.store.projects import Project
+from core.views import planner
+from core.views.words import many, slug
+from ui import cache, chart_files, frame, planner_jobs
+
+PANELS: dict[str, tuple[str, Panel]] = {
+    "paper": ("as in the paper", PAPER_PANEL),
+    "noisy": ("with twice the differences of opinion", replace(PAPER_PANEL, nonconformity=(0.04, 0.4))),
+    "careless": ("with 10 % random clickers", replace(PAPER_PANEL, random_clickers=0.1)),
+}
+SHAPES_OF_SIMILARITY = {"exponential": "exponential (few items stand out)", "power_law": "power law (very few do)"}
+
+
+HELP = {
+    "ρ_w": "Between the scores and the true ranking: the mean over campaigns, and in brackets where 90 % of them lie.",
+    "τ_w": "The same for τ_w.",
+    "top items cut": "Share of the true top items that aren't in the last ballot any more.",
+    "tells apart": "The smallest difference in ρ_w of two models that shows in 80 % of campaigns, tested at 5 %, "
+    "two-sided. The items are taken as given.",
+    "campaigns": "How many campaigns were simulated.",
+}
+
+
+def planner_box(
+    project: Project, area_id: int | None, settings: PlanSettings, plan: Plan, *, key: str, locked: bool
+) -> None:
+    """The whole of it; `key` is that of the plan's widgets, which a plan found is put into."""
+    st.subheader("What these votes would give", help="By campaigns that simulated voters answer (§4.1 of the paper).")
+    source = _source(project, settings.n_voters)
+    try:
+        guess = cache.load_guess(frame.store(), project, area_id, source)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    asked = planner_jobs.Asked(project, area_id, settings, plan, source, guess, key)
+    _outlook(asked)
+    _curve(asked)
+    if not locked:
+        planner_jobs.search_box(asked)
+    planner_jobs.watch(project)
+
+
+def _source(project: Project, n_voters: int) -> GuessSource:
+    left, right = st.columns(2)
+    embeddings = {imported.id: f"cosines of {imported.name}" for imported in read_embeddings(frame.store(), project.id)}
+    guesses = SHAPES_OF_SIMILARITY | embeddings
+    similarity = left.selectbox(
+        "Guess of the relatedness",
+        list(guesses),
+        format_func=guesses.get,
+        key=f"guess-{project.id}",
+        persist_state="session",
+        help="How related the items truly are, which nobody knows before. Try more than one: a good plan is good under "
+        "each. An embedding's cosines only shape the guess; its ranking isn't used for the dataset.",
+    )
+    panel = right.selectbox(
+        "Guess of the voters",
+        list(PANELS),
+        format_func=lambda name: PANELS[name][0],
+        key=f"panel-{project.id}",
+        persist_state="session",
+        help="How much opinions differ (σ* from .02 to .2 in the paper) and how often a voter slips (ε from .005 to "
+        ".05). The plan's number of voters answers.",
+    )
+    return GuessSource(similarity, replace(PANELS[panel][1], n_voters=min(n_voters, 1000)))
+
+
+def _outlook(asked: planner_jobs.Asked) -> None:
+    """The forecast of the plan as it stands, known or on request."""
+    store = frame.store()
+    outlook = planner.load_outlook(store, asked.guess, asked.plan)
+    if not outlook.is_complete:
+        if not st.button("Simulate this plan", icon=":material/science:", key=f"simulate-{asked.key}"):
+            st.caption("Takes a few seconds. What was simulated once is kept, and shown at once.")
+            return
+        with st.spinner("Simulated voters are at work…"):
+            for protocol in planner.PROTOCOLS:
+                make_forecast(store, asked.guess, asked.plan, protocol)
+        outlook = planner.load_outlook(store, asked.guess, asked.plan)
+    ours = outlook.forecasts["paper"]
+    if not math.isnan(ours.rho_w.mean):
+        st.markdown(
+            f"**About ρ_w = {ours.rho_w.mean:.2f} and τ_w = {ours.tau_w.mean:.2f} by "
+            f"{many(ours.n_comparisons, 'vote')}. Two models are told apart in 8 of 10 campaigns if their ρ_w differ "
+            f"by {ours.separable:.2f}.**"
+        )
+    config = {name: st.column_config.TextColumn(help=about) for name, about in HELP.items()}
+    st.dataframe(outlook.table(), hide_index=True, column_config=config, alt="Forecast of the plan by protocol")
+    if ours.n_items < asked.plan.n_items:
+        st.caption(f"{ours.n_items:,} items stand for the {asked.plan.n_items:,}, each shown as often as planned.")
+
+
+def _curve(asked: planner_jobs.Asked) -> None:
+    """Accuracy against budget, with bands."""
+    curve = planner.load_curve(frame.store(), asked.guess, asked.plan)
+    budgets = curve["votes"].nunique()
+    if budgets > 1:
+        for column, (key, figure) in zip(st.columns(2, gap="large"), planner.CURVES.items(), strict=True):
+            with column:
+                chart = charts.accuracy_by_budget(curve, figure, asked.plan.n_comparisons)
+                table = curve[curve["figure"] == figure]
+                chart_files.show(chart, table, name=f"{slug(asked.project.name)}-{key}", alt=f"{figure} by budget")
+        st.caption("Lines are means, bands hold 90 % of the campaigns. The dashed line is this plan.")
+    if len(curve) < planner.n_wanted(asked.plan) * len(planner.CURVES):
+        plan = {"n_items": asked.plan.n_items, "n_ballots": asked.plan.n_ballots, "keep": asked.plan.keep}
+        plan["appearances"] = asked.plan.appearances
+        params = asked.params(plan=plan, protocols=list(planner.PROTOCOLS))
+        planner_jobs.job_button(
+            "Simulate other budgets", "plan_curve", params, asked, help="A quarter to three times these votes."
+        )

@@ -1,0 +1,143 @@
+"""What the planner does in the background: other budgets, and the search for a better plan."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import streamlit as st
+
+from core import jobs
+from core.errors import RunoffError
+from core.plan import Plan
+from core.planning import GOALS, Guess, Search
+from core.store.forecasts import GuessSource, known_search
+from core.store.plans import PlanSettings
+from core.store.projects import Project
+from core.views import planner
+from core.views.words import many
+from ui import frame
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the planner is about: the ranking, its plan as it stands in the widgets, and the guess."""
+
+    project: Project
+    area_id: int | None
+    settings: PlanSettings
+    plan: Plan
+    source: GuessSource
+    guess: Guess
+    key: str
+
+    def params(self, **more: Any) -> dict[str, Any]:
+        """What a job needs to know."""
+        guess = {"similarity": self.source.similarity, "panel": asdict(self.source.panel)}
+        return {"area_id": self.area_id, "guess": guess, **more}
+
+
+def search_box(asked: Asked) -> None:
+    """The search for the plan that makes most of a budget."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        budget = st.number_input(
+            "Votes to spend",
+            10,
+            100_000_000,
+            asked.plan.n_comparisons,
+            key=f"search-{asked.key}-{asked.plan.n_comparisons}",
+            width=180,
+        )
+        goal = st.selectbox(
+            "To get right",
+            list(GOALS),
+            format_func=GOALS.get,
+            key=f"goal-{asked.project.id}",
+            persist_state="session",
+            width=180,
+            help="Both weigh the top ranks most. τ_w asks for the right order, ρ_w for ranks that are near.",
+        )
+        found = known_search(frame.store(), asked.guess, int(budget), "paper", goal)
+        if found is None:
+            params = asked.params(n_comparisons=int(budget), protocol="paper", goal=goal)
+            about = "Over a hundred plans are tried: numbers of ballots, α, M the same in each, rising or falling."
+            job_button("Find the best plan", "plan_search", params, asked, help=f"{about} It takes a minute or two.")
+    if found is not None:
+        _found(found, asked)
+
+
+def _found(found: Search, asked: Asked) -> None:
+    plan = found.best.plan
+    appearances = planner.appearances_said(plan.appearances_by_ballot)
+    with st.container(border=True):
+        st.markdown(
+            f"**Best of {found.n_tried:,} plans: {many(plan.n_ballots, 'ballot')}, α = {plan.keep:g}, "
+            f"M = {appearances}** ({many(plan.n_comparisons, 'vote')})."
+        )
+        if found.paper is not None:
+            sure = abs(found.gain) > 2 * found.gain_error
+            st.caption(
+                f"Against the paper's plan (7 ballots, α = .5, M = {found.paper.plan.appearances}) it gains "
+                f"{found.gain:+.3f} ± {found.gain_error:.3f} in {_judged(found.goal)}, over {found.best.n_campaigns} "
+                f"campaigns that the search hadn't seen." + ("" if sure else " That is no clear difference.")
+            )
+        st.button(
+            "Use this plan", icon=":material/check:", on_click=_use, args=(plan, asked.key), key=f"use-{asked.key}"
+        )
+
+
+def _judged(goal: str) -> str:
+    return "the mean of ρ_w and τ_w" if goal == "both" else GOALS[goal]
+
+
+def _use(plan: Plan, key: str) -> None:
+    """Put a plan into the widgets."""
+    st.session_state[f"n_ballots-{key}"] = plan.n_ballots
+    st.session_state[f"keep-{key}"] = plan.keep
+    st.session_state[f"m-{key}"] = planner.appearances_said(plan.appearances_by_ballot)
+
+
+def job_button(label: str, kind: str, params: dict[str, Any], asked: Asked, *, help: str) -> None:
+    running = [job for job in jobs.project_jobs(frame.store(), asked.project.id, kind) if not job.ended]
+    busy = any(job.params == params for job in running)
+    if st.button(label, key=f"{kind}-{asked.key}", help=help, disabled=busy) and not busy:
+        try:
+            jobs.start(frame.store(), kind, params, project_id=asked.project.id)
+        except RunoffError as error:
+            frame.show_error(error)
+            return
+        st.rerun()
+
+
+def watch(project: Project) -> None:
+    """Simulations under way; one that failed says why, once."""
+    recent = jobs.project_jobs(frame.store(), project.id, "plan_curve", "plan_search")
+    told = st.session_state.setdefault("_told_jobs", set())
+    for job in recent:
+        if job.state == "failed" and job.id in told:
+            told.discard(job.id)
+            st.error(frame.plain(f"The simulation ended early. {job.error}"))
+    if any(not job.ended for job in recent):
+        told.update(job.id for job in recent if not job.ended)
+        _running(project)
+
+
+@st.fragment(run_every=1)
+def _running(project: Project) -> None:
+    store = frame.store()
+    jobs.sweep(store)
+    running = [job for job in jobs.project_jobs(store, project.id, "plan_curve", "plan_search") if not job.ended]
+    if not running:
+        st.rerun()
+    for job in running:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.progress(job.share, text=_pace(job))
+            if st.button("Stop", key=f"stop-{job.id}"):
+                jobs.cancel(store, job.id)
+                st.rerun()
+
+
+def _pace(job: jobs.Job) -> str:
+    what = {"plan_curve": "Simulating other budgets", "plan_search": "Searching the best plan"}[job.kind]
+    left = job.seconds_left()
+    return what + ("…" if left is None else f", {left:,.0f} s left")

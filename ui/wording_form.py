@@ -1,0 +1,93 @@
+"""The widgets for what voters read: the question, the instructions and the examples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core.examples import MAX_WHY, MAX_WORD, MOST_EXAMPLES, Example, standard_examples
+from core.store.plans import Wording
+
+_ANSWERS = {"left": "Left pair", "right": "Right pair", "tie": "Both equally"}
+_WORDS = ("left-0", "left-1", "right-0", "right-1")
+_LABELS = ("Left pair", "and", "Right pair", "and ")  # labels of one row must differ
+
+
+def wording_form(before: Wording, notion: str, *, key: str, locked: bool, ties_allowed: bool) -> Wording:
+    """Draw the widgets, filled from `before`, and return the wording as it stands in them."""
+    with st.expander("What voters read"):
+        question = st.text_input(
+            "Question",
+            before.question,
+            key=f"question-{key}",
+            disabled=locked,
+            max_chars=300,
+            placeholder=f"The standard question about {notion}",
+        )
+        instructions = st.text_area(
+            "Instructions",
+            before.instructions,
+            key=f"instructions-{key}",
+            disabled=locked,
+            max_chars=4000,
+            placeholder="The standard instructions",
+        )
+        examples = _examples(before.examples, notion, key, locked, ties_allowed)
+    return Wording(question.strip(), instructions.strip(), examples)
+
+
+def _examples(
+    before: tuple[Example, ...], notion: str, key: str, locked: bool, ties_allowed: bool
+) -> tuple[Example, ...]:
+    """The boxes of as many examples as were asked for; their values live under keys of the session."""
+    count = f"examples-{key}"
+    if count not in st.session_state:
+        _fill(before, key)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.segmented_control(
+            "Examples",
+            range(MOST_EXAMPLES + 1),
+            key=count,
+            required=True,
+            disabled=locked,
+            help="Shown below the instructions, with their answers. Voters follow examples closely, so take pairs that "
+            "no voter will be asked about.",
+        )
+        standard = standard_examples(notion, ties_allowed=ties_allowed)
+        st.button("Fill in the standard examples", on_click=_fill, args=(standard, key), disabled=locked)
+    return tuple(_example(number, key, locked, ties_allowed) for number in range(st.session_state[count]))
+
+
+def _fill(examples: tuple[Example, ...], key: str) -> None:
+    """Put these examples into the boxes."""
+    blank = Example(("", ""), ("", ""), "left")
+    state: dict[str, Any] = {f"examples-{key}": len(examples)}
+    for number, example in enumerate([*examples, *[blank] * (MOST_EXAMPLES - len(examples))]):
+        for place, word in zip(_WORDS, (*example.left, *example.right), strict=True):
+            state[f"example-{number}-{place}-{key}"] = word
+        state |= {f"example-{number}-answer-{key}": example.answer, f"example-{number}-why-{key}": example.why}
+    st.session_state.update(state)
+
+
+def _example(number: int, key: str, locked: bool, ties_allowed: bool) -> Example:
+    mine = f"example-{number}"
+    with st.container(border=True):
+        st.markdown(f"**Example {number + 1}**")
+        words = []
+        for column, place, label in zip(st.columns(4), _WORDS, _LABELS, strict=True):
+            words.append(column.text_input(label, key=f"{mine}-{place}-{key}", disabled=locked, max_chars=MAX_WORD))
+        answers = [value for value in _ANSWERS if ties_allowed or value != "tie"]
+        if st.session_state.get(f"{mine}-answer-{key}") not in answers:
+            st.session_state[f"{mine}-answer-{key}"] = answers[0]
+        answer = st.segmented_control(
+            "Answer",
+            answers,
+            key=f"{mine}-answer-{key}",
+            format_func=_ANSWERS.get,
+            required=True,
+            disabled=locked,
+        )
+        why = st.text_input("Because", key=f"{mine}-why-{key}", disabled=locked, max_chars=MAX_WHY)
+    left_a, left_b, right_a, right_b = (word.strip() for word in words)
+    return Example((left_a, left_b), (right_a, right_b), answer, why.strip())
