@@ -18,7 +18,7 @@ correlation of mental abilities, British Journal of Psychology 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from .errors import InputError
+from .metrics import spearman
 from .ratings import Halves, checked_ratings, halve
 from .replay import Averaged, accuracy_between
 from .simulation.campaign import Accuracy
@@ -39,7 +40,7 @@ WANTED = 0.9  # ρ_w between halves from which on a top is called reliable
 KAPPA = -0.6, 1.0  # range of κ
 SHARE = 0.02, 0.995  # range of r
 ROUNDS = 8  # halvings in the search for κ
-TRIALS, DRAWS = 10, 40  # simulated pairs of halves a step of the search, and a forecast
+TRIALS, DRAWS = 24, 40  # simulated pairs of halves a step of the search, and a forecast
 
 
 @dataclass(frozen=True)
@@ -189,29 +190,29 @@ def model_ceiling(
     values, levels = _scale(table)
     observed = ceiling.agreement.mean
 
-    def tried(share: float, packing: float) -> CeilingModel:
-        model = CeilingModel(share, packing, values, levels, counts, observed)
-        return replace(model, fitted=model.agreement(1.0, TRIALS, np.random.default_rng(seed)).mean)
-
+    blank = CeilingModel(0.5, 0.0, values, levels, counts, observed)
     low, high = KAPPA
     for _ in range(ROUNDS):
         packing = (low + high) / 2.0
-        model = _with_rho(observed.rho, lambda share, packing=packing: tried(share, packing))  # type: ignore[misc]
+        model = _with_rho(replace(blank, packing=packing), observed.rho, seed)
         low, high = (packing, high) if model.fitted.rho_w > observed.rho_w else (low, packing)
     return ceiling, model
 
 
-def _with_rho(wanted: float, tried: Callable[[float], CeilingModel]) -> CeilingModel:
-    """The model whose r gives this ρ, or comes nearest."""
-    models: dict[float, CeilingModel] = {}
+def _with_rho(model: CeilingModel, wanted: float, seed: int) -> CeilingModel:
+    """The model with the r that gives this ρ, or comes nearest."""
 
     def excess(share: float) -> float:
-        models[share] = tried(share)
-        return models[share].fitted.rho - wanted
+        trial, rng = replace(model, share=share), np.random.default_rng(seed)
+        return float(np.mean([spearman(*trial.halves(counts, rng)) for counts in model.counts])) - wanted
 
-    if excess(SHARE[0]) < 0.0 < excess(SHARE[1]):
-        brentq(excess, *SHARE, xtol=0.004, rtol=1e-6)
-    return min(models.values(), key=lambda model: abs(model.fitted.rho - wanted))
+    low, high = SHARE
+    if excess(low) < 0.0 < excess(high):
+        low = brentq(excess, low, high, xtol=0.003, rtol=1e-6)
+    elif excess(low) < 0.0:
+        low = high
+    placed = replace(model, share=float(low))
+    return replace(placed, fitted=placed.agreement(1.0, len(model.counts), np.random.default_rng(seed)).mean)
 
 
 def _scale(table: Floats) -> tuple[Floats, Floats]:
@@ -227,8 +228,7 @@ def _scale(table: Floats) -> tuple[Floats, Floats]:
 def forecast_ceiling(
     model: CeilingModel, *, rng: np.random.Generator, times: Sequence[float] = TIMES, draws: int = DRAWS
 ) -> tuple[Forecast, ...]:
-    """The ceiling with so many times the ratings: first with each item's as many as the
-    middle item's, then with each of `times`."""
+    """The ceiling forecast: with as many ratings for each item as the middle one has, then with each of `times`."""
     seed = int(rng.integers(2**63))
     base = float(np.mean([np.median(counts) for counts in model.counts]))
     asked = [(1.0, True), *((float(k), False) for k in times)]

@@ -35,7 +35,7 @@ Ints = NDArray[np.int64]
 RESAMPLES = 300
 LEAST_VOTES = 30  # untied votes in all below which nothing is fitted
 LEAST_VOTERS = 5  # voters below which there are no intervals
-VOTES_FOR_WIDTH = 20  # untied votes that the middle voter needs before voters can be told apart
+VOTES_FOR_WIDTH = 30  # untied votes that the middle voter needs before voters can be told apart
 BETTER_THAN_CHANCE = 6.0  # log-likelihood over that of tossed coins below which the votes say nothing about z
 GUESSES = 3.0  # log-likelihood by which coins explain the votes of one voter better than the panel does
 
@@ -131,7 +131,7 @@ def fit_panel(
     items otherwise than z has them, that too. The votes of one voter on an item they met before share an opinion, and
     are taken as independent (a composite likelihood): that makes no bias in the means, and intervals come from whole
     voters. What can't be told is undefined and says why: too few untied votes, votes no better than chance, no
-    intervals below 5 voters, no width where the middle voter has fewer than 20 votes or there is only one.
+    intervals below 5 voters, no width where the middle voter has fewer than 30 votes or there is only one.
 
     Raises `InputError` for votes, voters, similarities or settings that don't fit.
     """
@@ -160,7 +160,7 @@ def _basis(similarity: ArrayLike | AssumedSimilarity) -> tuple[Floats, str]:
         kind = similarity.family.replace("_", " ")
         return similarity.z, (
             f"Conditional on {kind} similarities, given to the items by the ranks of their scores: "
-            "with another family the same votes give another σ*."
+            "with another family the same votes give another σ*, and errors of the ranks make it too high."
         )
     z = np.asarray(similarity, dtype=np.float64)
     if z.ndim == 1:
