@@ -9,7 +9,7 @@ from pathlib import Path
 from bench.table import Line, measure
 from core.store import open_store
 from core.store.areas import add_areas
-from core.store.ballots import close_ballot
+from core.store.closing import close_ballot
 from core.store.plans import PlanSettings, save_plan
 from core.store.projects import create_project
 from core.store.votes import accept_upload, preview_upload

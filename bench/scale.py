@@ -17,7 +17,9 @@ from bench.table import Line
 from core.platforms.plain import comparison_ids
 from core.store import Store, open_store
 from core.store.areas import add_areas
-from core.store.ballots import close_ballot, draw_next_ballot, read_comparisons
+from core.store.ballots import read_comparisons
+from core.store.closing import close_ballot
+from core.store.drawing import draw_next_ballot
 from core.store.plans import PlanSettings, save_plan
 from core.store.projects import create_project
 from core.store.votes import accept_upload, preview_upload

@@ -154,14 +154,27 @@ class DrawnBallot:
         return int(self.task.max(initial=-1)) + 1
 
 
-def draw_ballot(items: ArrayLike, appearances: int, *, task_size: int, seed: int) -> DrawnBallot:
+def draw_ballot(
+    items: ArrayLike,
+    appearances: int,
+    *,
+    task_size: int,
+    seed: int,
+    near: tuple[ArrayLike, ArrayLike] | None = None,
+) -> DrawnBallot:
     """Draw a whole ballot: comparisons, sides, token orders and tasks, each balanced by its own function.
 
-    `items` and `appearances` as in `draw_comparisons`, `task_size` as in `deal`. The same seed (a whole
-    number from 0 on) gives the same arrays. Raises `InputError`.
+    `items` and `appearances` as in `draw_comparisons`, `task_size` as in `deal`. `near` has a score and its spread of
+    each item: then near neighbours meet (`pairing.draw_near_comparisons`) in place of opponents drawn uniformly. The
+    same seed (a whole number from 0 on) gives the same arrays. Raises `InputError`.
     """
     rng = np.random.default_rng(whole_number(seed, 0, "seed"))
-    pairs = draw_comparisons(items, appearances, rng=rng)
+    if near is None:
+        pairs = draw_comparisons(items, appearances, rng=rng)
+    else:
+        from .pairing import draw_near_comparisons  # it builds on this module
+
+        pairs = draw_near_comparisons(items, appearances, score=near[0], spread=near[1], rng=rng)
     task, position = deal(pairs, task_size, rng=rng)
     order = np.lexsort((position, task))
     pairs = pairs[order]

@@ -1,8 +1,8 @@
 """Which items go on to the next ballot by Bradley–Terry scores, and how likely a good one was cut.
 
-Scores are uncertain, so a cut may hit an item of the true top. How likely that is follows from the scores and their
-standard errors, taken as normal: draws of all scores are ranked, and the share of draws is counted in which an item is
-among the first n.
+Scores are uncertain, so a cut may hit an item of the true top. `select_leading` keeps the items that may matter most
+and says how likely a good one was cut. `top_probability` does so for scores taken as normal with a known covariance:
+draws of all scores are ranked, and the share of draws is counted in which an item is among the first n.
 
 Reference: Hall, Miller (2009), Using the bootstrap to quantify the authority of an empirical ranking, Annals of
 Statistics 37.
@@ -15,8 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .ballots import Selection, checked_items, select_items, whole_number
+from .ballots import Selection, select_items, whole_number
 from .errors import InputError
+from .scores.bradley_terry import BradleyTerry
+from .scores.posterior import item_posteriors
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -77,8 +79,8 @@ class LeadingItems:
     """Who goes on, and what the cut may cost.
 
     selection : the items that stay, and ties at the cut (see `Selection`).
-    probability : of each item given, to be truly among the first `n_top`; shape (n,), in the order given.
-    lost : items of the true top that were cut, expected; certain : items that are among the first with 95 % or more.
+    n_top, probability : of every item of the fit, to be truly among the first `n_top`; shape (n_items,).
+    lost : items of the true top that were cut, expected; certain : items among the first with 95 % or more.
     """
 
     selection: Selection
@@ -89,28 +91,25 @@ class LeadingItems:
 
 
 def select_leading(
-    items: ArrayLike,
-    score: ArrayLike,
-    standard_error: ArrayLike,
-    n_keep: int,
-    *,
-    rng: np.random.Generator,
-    n_top: int | None = None,
-    caution: float = 0.0,
+    fit: BradleyTerry, n_keep: int, *, rng: np.random.Generator, n_top: int | None = None, n0: float = 2.0
 ) -> LeadingItems:
-    """The `n_keep` items of the highest score + caution·standard error; ties at the cut are drawn.
+    """The `n_keep` items of a fit that may matter most to a ranking that looks at the top; ties at the cut are drawn.
+
+    An item stays for the mean of 1/(rank + n₀) over what its votes leave possible (`Posteriors.expected_weight`), so
+    that one which may be far up is not cut for a slip or two. Items cut before may come back.
 
     Parameters
     ----------
-    items : whole numbers, all different, shape (n,); score, standard_error : of each, shape (n,).
-    n_keep : how many go on, from 1 to n.
-    n_top : the top that must not be lost; default `n_keep`.
-    caution : above 0, of two items with equal scores the one that is less known stays.
+    fit : of the votes so far, one connected part; n_keep : how many go on.
+    n_top : the top whose loss is reported; default `n_keep`.
+    n0 : offset of the weights.
 
-    Raises `InputError` as `select_items` and `top_probability` do.
+    Raises `InputError` where fewer than `n_keep` items have votes, and `DisconnectedError`.
     """
-    values, width = checked_items(items, least=1), np.asarray(standard_error, dtype=np.float64)
-    chosen = select_items(values, np.asarray(score, dtype=np.float64) + caution * width, n_keep, rng=rng)
-    probability = top_probability(score, width, n_keep if n_top is None else n_top, rng=rng)
-    lost = float(probability[~np.isin(values, chosen.items)].sum())
-    return LeadingItems(chosen, n_keep if n_top is None else n_top, probability, lost, int((probability >= 0.95).sum()))
+    known = np.flatnonzero(fit.votes > 0)
+    posteriors = item_posteriors(fit)
+    chosen = select_items(known, posteriors.expected_weight(n0)[known], n_keep, rng=rng)
+    top = n_keep if n_top is None else n_top
+    probability = posteriors.top_probability(top)
+    lost = float(np.delete(probability, chosen.items)[np.delete(fit.votes > 0, chosen.items)].sum())
+    return LeadingItems(chosen, top, probability, lost, int((probability >= 0.95).sum()))

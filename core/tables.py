@@ -134,8 +134,10 @@ DATASET = Schema(
         "upper": "float",
         "votes": "int",
         "ballots": "int",
+        "rank_lower": "float",
+        "rank_upper": "float",
     },
-    optional=frozenset({"rank", "lower", "upper", "votes", "ballots"}),
+    optional=frozenset({"rank", "lower", "upper", "votes", "ballots", "rank_lower", "rank_upper"}),
 )
 
 # How an item did in a ballot: votes won, tied and lost, answers "I don't know a word here", and once the ballot is

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from core.platforms.batch import write_batch
 from core.store import Store
 from core.store.areas import add_areas
-from core.store.ballots import draw_next_ballot, read_comparisons
+from core.store.ballots import read_comparisons
+from core.store.drawing import draw_next_ballot
 from core.store.plans import PlanSettings, save_plan
 from core.store.projects import create_project
 from core.tokens import AreaTokens

@@ -31,8 +31,10 @@ from core.store.archive import (
     list_archived,
     restore_project,
 )
-from core.store.ballots import close_ballot, discard_ballot, draw_next_ballot, read_ballots, read_comparisons
+from core.store.ballots import read_ballots, read_comparisons
+from core.store.closing import close_ballot
 from core.store.csv_tables import read_table, write_table
+from core.store.drawing import discard_ballot, draw_next_ballot
 from core.store.frequencies import source_of, use_list
 from core.store.library import link_embedding, read_embeddings, record_import
 from core.store.projects import create_project, get_project, list_projects, read_log

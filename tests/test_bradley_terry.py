@@ -82,13 +82,13 @@ def test_derivatives_are_those_of_finite_differences(free):
     voter, left = rng.integers(3, size=60), rng.integers(2, size=60).astype(float)
     data = Data(first, second, np.ones(60), outcome, voter, left)
     start = Effects.start(3, 0.05, sharpness=True, own_lapse=True, side=True)
-    effects = Effects(start.values + rng.normal(0, 0.3, (3, 3)), start.centre, np.array(free))
+    effects = Effects(start.values + rng.normal(0, 0.3, (3, 3)), start.centre, np.array(free), np.ones(3))
     effects.values[0] -= effects.values[0].mean()
     theta = rng.normal(size=6)
     at = Likelihood(data, theta, effects)
 
     def cost(theta, values):
-        moved = Effects(values, start.centre, effects.free)
+        moved = Effects(values, start.centre, effects.free, start.times)
         return Likelihood(data, theta, moved).cost() + moved.penalty()
 
     def slope(function, h):
@@ -125,7 +125,7 @@ def test_voters_and_sides_are_an_optimum_too():
     def cost(x):
         values = x[6:].reshape(3, 4).copy()
         values[0] -= values[0].mean()
-        effects = Effects(values, start.centre, start.free)
+        effects = Effects(values, start.centre, start.free, start.times)
         return Likelihood(data, x[:6], effects).cost() + effects.penalty() + 0.05 * np.sum(x[:6] ** 2)
 
     other = minimize(cost, np.concatenate((np.zeros(6), start.values.ravel())), method="BFGS", options={"gtol": 1e-6})

@@ -21,15 +21,9 @@ from core.errors import InputError, PlanError, StoreError
 from core.platforms.batch import write_batch
 from core.store import schema as t
 from core.store.areas import add_areas, change_area, delete_area, read_areas, read_items
-from core.store.ballots import (
-    close_ballot,
-    discard_ballot,
-    draw_next_ballot,
-    read_ballots,
-    read_comparisons,
-    reopen_ballot,
-    unanswered,
-)
+from core.store.ballots import read_ballots, read_comparisons, unanswered
+from core.store.closing import close_ballot, reopen_ballot
+from core.store.drawing import discard_ballot, draw_next_ballot
 from core.store.plans import read_plan, save_plan
 from core.store.scores import read_ballot_scores, read_dataset
 from core.store.simulated import has_simulated_votes, simulate_votes

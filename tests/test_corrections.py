@@ -13,8 +13,10 @@ from core.former_spellings import as_spelled_now
 from core.platforms import read_results
 from core.store.archive import copy_without_ballots, export_project, import_project
 from core.store.areas import add_areas, change_area, read_areas, read_items, set_item_rules
-from core.store.ballots import close_ballot, draw_next_ballot, read_ballots, read_comparisons
+from core.store.ballots import read_ballots, read_comparisons
+from core.store.closing import close_ballot
 from core.store.corrections import correct_spelling, former_spellings_of
+from core.store.drawing import draw_next_ballot
 from core.store.frequencies import source_of, use_list
 from core.store.item_rules import ItemRules
 from core.store.plans import read_plan

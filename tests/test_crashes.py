@@ -18,7 +18,9 @@ from core.errors import StoreError
 from core.platforms.batch import write_batch
 from core.store import open_store
 from core.store import schema as t
-from core.store.ballots import close_ballot, draw_next_ballot, read_ballots, read_comparisons
+from core.store.ballots import read_ballots, read_comparisons
+from core.store.closing import close_ballot
+from core.store.drawing import draw_next_ballot
 from core.store.engine import _open
 from core.store.projects import get_project
 from core.store.tallies import ballot_votes, progress_of

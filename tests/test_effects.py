@@ -13,7 +13,8 @@ from core.metrics import average_ranks
 from core.scores import score_campaign
 from core.store.archive import export_project, import_project
 from core.store.areas import n_items_of, read_items
-from core.store.ballots import close_ballot, read_ballots
+from core.store.ballots import read_ballots
+from core.store.closing import close_ballot
 from core.store.effects import standing_of
 from core.store.tallies import ballot_votes
 from core.store.uploads import read_uploads, withdraw_upload

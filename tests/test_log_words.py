@@ -9,7 +9,8 @@ from campaigns import AREAS, answer_batch, draw_batch, make_project
 
 from core.store.archive import archive_project, duplicate_project, restore_project
 from core.store.areas import change_area, delete_area
-from core.store.ballots import close_ballot, discard_ballot, reopen_ballot
+from core.store.closing import close_ballot, reopen_ballot
+from core.store.drawing import discard_ballot
 from core.store.projects import change_project, read_log
 from core.store.uploads import withdraw_upload
 from core.store.votes import accept_upload
@@ -81,7 +82,9 @@ def test_every_command_of_the_store_has_a_sentence():
 
     found = set()
     for path in [*Path(core.store.__file__).parent.glob("*.py"), Path(core.store.__file__).parents[1] / "work.py"]:
-        found |= set(re.findall(r'command\(\s*[\w.]+,\s*[\w.]+,\s*"([a-z -]+)"', path.read_text(encoding="utf-8")))
+        found |= set(
+            re.findall(r'(?:command|_rewriting)\(\s*[\w.]+,\s*[\w.]+,\s*"([a-z -]+)"', path.read_text(encoding="utf-8"))
+        )
     assert len(found) > 15
     assert found <= set(SENTENCES)
 

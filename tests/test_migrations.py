@@ -17,7 +17,8 @@ import sqlalchemy as sa
 
 from core.store import open_store
 from core.store.archive import export_project, import_project
-from core.store.ballots import close_ballot, read_ballots
+from core.store.ballots import read_ballots
+from core.store.closing import close_ballot
 from core.store.engine import make_engine
 from core.store.migrations import upgrade
 from core.store.project_zip import SCHEMAS, TABLES, is_of, read_zip

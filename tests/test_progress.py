@@ -16,14 +16,9 @@ from core.platforms.batch import write_batch
 from core.store import open_store
 from core.store import schema as t
 from core.store.archive import duplicate_project, export_project, import_project
-from core.store.ballots import (
-    close_ballot,
-    discard_ballot,
-    draw_next_ballot,
-    read_ballots,
-    read_comparisons,
-    reopen_ballot,
-)
+from core.store.ballots import read_ballots, read_comparisons
+from core.store.closing import close_ballot, reopen_ballot
+from core.store.drawing import discard_ballot, draw_next_ballot
 from core.store.simulated import simulate_votes
 from core.store.tallies import Progress, count_progress, progress_of
 from core.store.uploads import read_uploads, withdraw_upload

@@ -16,15 +16,9 @@ from core.metrics import weighted_kendall, weighted_spearman
 from core.platforms.batch import write_batch
 from core.store.archive import duplicate_project, export_project, import_project
 from core.store.areas import change_area, read_areas
-from core.store.ballots import (
-    close_ballot,
-    discard_ballot,
-    draw_next_ballot,
-    draw_waiting,
-    read_ballots,
-    read_comparisons,
-    reopen_ballot,
-)
+from core.store.ballots import read_ballots, read_comparisons
+from core.store.closing import close_ballot, reopen_ballot
+from core.store.drawing import discard_ballot, draw_next_ballot, draw_waiting
 from core.store.plans import read_plan, save_plan
 from core.store.projects import get_project, read_log
 from core.store.rankings import read_rankings, set_ranking

@@ -24,7 +24,8 @@ from core.platforms import read_results, template, write_batch, write_comparison
 from core.platforms.template import render_preview
 from core.platforms.text import needs_references
 from core.store.areas import add_areas, read_areas
-from core.store.ballots import draw_next_ballot, read_comparisons
+from core.store.ballots import read_comparisons
+from core.store.drawing import draw_next_ballot
 from core.store.plans import PlanSettings, save_plan
 from core.store.projects import create_project
 from core.store.votes import accept_upload, preview_upload

@@ -6,7 +6,8 @@ from functools import partial
 
 import streamlit as st
 
-from core.store.ballots import close_ballot, discard_ballot, draw_next_ballot, draw_waiting, reopen_ballot
+from core.store.closing import close_ballot, reopen_ballot
+from core.store.drawing import discard_ballot, draw_next_ballot, draw_waiting
 from core.store.projects import Project
 from core.views.collect import CollectView, Stage
 from core.views.overview import Standing

@@ -78,6 +78,11 @@ class BradleyTerry:
         """Connected parts of the items that have votes; 1 where all scores can be compared."""
         return int(self.part.max(initial=-1)) + 1
 
+    def require_one_part(self) -> None:
+        """Raise `DisconnectedError` where there are several parts."""
+        if self.n_parts > 1:
+            raise disconnected(self.part)
+
     @property
     def voter_sharpness(self) -> Floats:
         """s of each voter, geometric mean 1."""
@@ -111,8 +116,7 @@ class BradleyTerry:
     @cached_property
     def covariance(self) -> Floats:
         """Covariance of θ, shape (n_items, n_items), as in `standard_error`, always exact; needs one connected part."""
-        if self.n_parts > 1:
-            raise disconnected(self.part)
+        self.require_one_part()
         result = np.full((len(self.theta),) * 2, np.nan)
         result[np.ix_(self._met, self._met)] = self._compact.covariance(self.ridge)
         return result
@@ -132,8 +136,7 @@ class BradleyTerry:
 
     def expected_borda(self) -> Floats:
         """The Borda score each item would have against the whole field, see `expected_borda`; NaN without votes."""
-        if self.n_parts > 1:
-            raise disconnected(self.part)
+        self.require_one_part()
         result = np.full(len(self.theta), np.nan)
         result[self._met] = expected_borda(self.theta[self._met], lapse=self.lapse)
         return result

@@ -34,19 +34,30 @@ class Found:
     converged: bool = False
 
 
-def minimise(data: Data, theta: Floats, effects: Effects, ridge: float, tolerance: float) -> Found:
-    """Newton's method on the scores and Fisher scoring on the voters' effects, a step of each in turn."""
-    graph = PairGraph(data.one, data.other, len(theta))
+def minimise(
+    data: Data,
+    theta: Floats,
+    effects: Effects,
+    ridge: float,
+    tolerance: float,
+    most_steps: int | None = None,
+    warm: bool = False,
+) -> Found:
+    """Newton's method on the scores and on the voters' effects, a step of each in turn.
+
+    `warm`: scores and effects are those of a similar fit, so that the effects move from the first step on.
+    """
+    graph, most = PairGraph(data.one, data.other, len(theta)), MOST_STEPS if most_steps is None else most_steps
     here = Found(theta, Likelihood(data, theta, effects), graph)
-    for here.n_iterations in range(MOST_STEPS + 1):
+    for here.n_iterations in range(most + 1):
         gradient = graph.add_up(here.likelihood.score()) - ridge * here.theta
         norm = np.abs(gradient).max(initial=0.0)
         # What voters are like can be told only once the scores are roughly there.
-        mature = effects.free.any() and norm < MATURE
+        mature = effects.free.any() and (warm or norm < MATURE)
         if mature:
             norm = max(norm, np.abs(here.likelihood.effects_step()[1]).max())
         here.norm, here.converged = float(norm), bool(norm <= tolerance)
-        if here.converged or here.n_iterations == MOST_STEPS:
+        if here.converged or here.n_iterations == most:
             break
         step = _newton_step(here, gradient, ridge)
         _move(here, step, float(np.sum(gradient * step)), ridge)

@@ -15,7 +15,7 @@ taken for an ordinary one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,17 +50,24 @@ class Data:
 
 @dataclass(frozen=True)
 class Effects:
-    """Log sharpness σ, lapse ℓ and side β of each voter, shape (3, n_voters); `free` says which are estimated."""
+    """Log sharpness σ, lapse ℓ and side β of each voter, shape (3, n_voters).
+
+    centre : of the priors; free : which of the three are estimated; times : how often each voter counts, above 0, which
+    is once but in resamples of voters.
+    """
 
     values: Floats
     centre: Floats
     free: Bools
+    times: Floats
 
     @classmethod
     def start(cls, n_voters: int, lapse: float, *, sharpness: bool, own_lapse: bool, side: bool) -> Effects:
         """Every voter alike."""
         centre = np.array([0.0, logit(2.0 * lapse), 0.0])  # at 0 and ½ infinite, and then exact
-        return cls(np.tile(centre[:, None], n_voters), centre, np.array([sharpness, own_lapse, side]))
+        return cls(
+            np.tile(centre[:, None], n_voters), centre, np.array([sharpness, own_lapse, side]), np.ones(n_voters)
+        )
 
     @property
     def sharpness(self) -> Floats:
@@ -77,12 +84,16 @@ class Effects:
         """b of each voter: the probability that a guess goes to the left."""
         return np.asarray(expit(self.values[2]))
 
+    def counted(self, times: Floats) -> Effects:
+        """The same for voters who count so often each."""
+        return replace(self, times=times).stepped(np.zeros((int(self.free.sum()), len(times))), 0.0)
+
     def penalty(self) -> float:
         """Minus the logarithm of the priors, up to a constant."""
         if not self.free.any():
             return 0.0
         off = self.off_centre() / _SPREADS[self.free, None]
-        return float(0.5 * np.sum(off * off))
+        return float(0.5 * np.sum(self.times * off * off))
 
     def off_centre(self) -> Floats:
         """How far the free effects are from the ordinary voter's, shape (n free, n_voters)."""
@@ -93,8 +104,8 @@ class Effects:
         values = self.values.copy()
         values[self.free] += share * step
         if self.free[0]:
-            values[0] -= values[0].mean()
-        return Effects(values, self.centre, self.free)
+            values[0] -= np.average(values[0], weights=self.times)
+        return replace(self, values=values)
 
 
 _SPREADS = np.array([SPREAD_OF_SHARPNESS, SPREAD_OF_LAPSE, SPREAD_OF_SIDE])
@@ -152,23 +163,24 @@ class Likelihood:
         For voters at whom the likelihood is not concave the step is that of Fisher scoring.
         """
         effects, n = self.effects, self.effects.values.shape[1]
-        precision = 1.0 / _SPREADS[effects.free] ** 2
+        times, precision = effects.times, 1.0 / _SPREADS[effects.free] ** 2
+        prior = times[:, None, None] * np.diag(precision)
         rates, bends = self._rates()
         pull = self.pull()
         gradient = np.array([np.bincount(self.data.voter, pull * rate, n) for rate in rates])
-        gradient -= precision[:, None] * effects.off_centre()
+        gradient -= times * precision[:, None] * effects.off_centre()
         points, count = self.data.points, self.data.count
         observed = self._by_voter(points / self.win**2 + (count - points) / self.loss**2, rates, pull, bends)
-        observed += np.diag(precision)
-        convex = np.linalg.eigvalsh(observed)[:, 0] < 0.1 * precision.min()
+        observed += prior
+        convex = np.linalg.eigvalsh(observed)[:, 0] < 0.1 * precision.min() * times
         if convex.any():
-            observed[convex] = (self._by_voter(count / (self.win * self.loss), rates) + np.diag(precision))[convex]
+            observed[convex] = (self._by_voter(count / (self.win * self.loss), rates) + prior)[convex]
         inverse = np.linalg.inv(observed)
         if effects.free[0]:
             # Along the sharpnesses' sum there is no move: Lagrange's multiplier takes that part out of the gradient.
-            along = np.einsum("vk,kv->", inverse[:, 0], gradient) / np.sum(inverse[:, 0, 0])
-            step = np.einsum("vkl,lv->kv", inverse, gradient - along * np.eye(len(rates))[0][:, None])
-            gradient[0] -= gradient[0].mean()
+            along = np.einsum("v,vk,kv->", times, inverse[:, 0], gradient) / np.sum(times**2 * inverse[:, 0, 0])
+            step = np.einsum("vkl,lv->kv", inverse, gradient - along * times * np.eye(len(rates))[0][:, None])
+            gradient[0] -= times * np.sum(times * gradient[0]) / np.sum(times**2)
         else:
             step = np.einsum("vkl,lv->kv", inverse, gradient)
         return step * min(1.0, LONGEST_STEP / max(np.abs(step).max(), LONGEST_STEP)), gradient

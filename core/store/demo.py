@@ -13,8 +13,9 @@ from ..embeddings import import_embedding
 from ..tokens import read_areas_file
 from . import schema as t
 from .areas import add_areas, items_of
-from .ballots import close_ballot, draw_next_ballot
+from .closing import close_ballot
 from .command import command
+from .drawing import draw_next_ballot
 from .engine import Store
 from .library import adopt_import, link_embedding, record_import
 from .plans import PlanSettings, save_plan

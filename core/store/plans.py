@@ -11,7 +11,8 @@ import sqlalchemy as sa
 
 from ..errors import PlanError
 from ..examples import Example, check_examples
-from ..plan import Cost, Plan, cost
+from ..plan import Cost, Plan, appearances_for_budget, cost
+from ..runoff import spread_appearances
 from . import schema as t
 from .areas import n_items_of, refuse_after_draw
 from .command import command
@@ -19,6 +20,7 @@ from .engine import Store, now
 from .rankings import belongs, ranking_of
 
 MAX_TASK_SIZE = 50
+PROTOCOLS = ("runoff", "paper")
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class PlanSettings:
     fee: float = 0.2
     seed: int = 0
     wording: Wording = field(default_factory=Wording)
-    protocol: str = "paper"
+    protocol: str = "paper"  # or "runoff", see `core/runoff.py`
 
     def plan(self, n_items: int) -> Plan:
         """The plan for so many items; `PlanError` if no campaign could follow it."""
@@ -86,6 +88,8 @@ def check_settings(settings: PlanSettings) -> PlanSettings:
         value = getattr(settings, name)
         if not (math.isfinite(value) and lowest <= value <= highest):
             raise PlanError(f"{label} is {value:g}; it must lie between {lowest:g} and {highest:,}.")
+    if settings.protocol not in PROTOCOLS:
+        raise PlanError(f"The protocol is one of {', '.join(PROTOCOLS)}, found {settings.protocol!r}.")
     check_examples(settings.wording.examples, ties_allowed=settings.ties_allowed)
     return settings
 
@@ -140,9 +144,23 @@ def read_plan(store: Store, project_id: str, area_id: int | None = None) -> Plan
 
 
 def proposed_plan(n_items: int, seed: int) -> PlanSettings:
-    """A first plan for so many items: five halvings, which with M = 22 keep to all the advice of §2.7.
+    """A first plan for so many items: the protocol "runoff" with the votes of five halvings at M = 22.
 
-    Few items get fewer ballots, so that two at least are left for the last one.
+    Five halvings with M = 22 keep to all the advice of §2.7. Few items get fewer ballots, so that two at least are left
+    for the last one.
     """
     n_ballots = next((n for n in (5, 4, 3, 2) if n_items * 0.5 ** (n - 1) >= 2), 1)
-    return replace(PlanSettings(), n_ballots=n_ballots, seed=seed % 2**31)
+    settings = replace(PlanSettings(), n_ballots=n_ballots, seed=seed % 2**31, protocol="runoff")
+    return with_budget(settings, n_items, settings.plan(n_items).n_comparisons)
+
+
+def with_budget(settings: PlanSettings, n_items: int, n_comparisons: int) -> PlanSettings:
+    """The settings with the appearances that spend so many comparisons as their protocol likes them.
+
+    Raises `PlanError` where the budget is too small.
+    """
+    if settings.protocol == "runoff":
+        plan = spread_appearances(n_items, settings.n_ballots, settings.keep, n_comparisons)
+        return replace(settings, appearances=plan.appearances)
+    found = appearances_for_budget(n_items, settings.n_ballots, settings.keep, n_comparisons)
+    return replace(settings, appearances=found)

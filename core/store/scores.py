@@ -69,7 +69,8 @@ def dataset_of(conn: sa.Connection, project_id: str, area_id: int | None = None)
 def scored_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> Scored:
     """The dataset as it stands (schema DATASET), best first, with its description in `.attrs`.
 
-    An item's score is ȳ of the last closed ballot it was in. Before any ballot is closed it is x of ballot 1 by
+    An item's score is ȳ of the last closed ballot it was in; by the protocol "runoff" its expected Borda score by all
+    votes up to the last closed ballot. Before any ballot is closed it is x of ballot 1 by
     the votes received so far. Items without a vote are left out and counted in `.attrs["unscored_items"]`.
     Where each area has a ranking of its own, it is the dataset of one area, or of all with the areas one after the
     other: scores and ranks are then within an area, and `.attrs["ranking"]` is "area".
@@ -83,9 +84,7 @@ def scored_of(conn: sa.Connection, project_id: str, area_id: int | None = None) 
         "project": project.name,
         "notion": project.notion,
         "ranking": project.ranking,
-        "estimator": "mean of rescaled Borda scores (Lombardo et al. 2020, Eqs. 1, 5, 6)",
-        "scale": "Borda score of ballot 1; higher = more related; not clipped",
-        "interval": {"level": LEVEL, "kind": "percentile bootstrap of the score, voters resampled"},
+        **METHODS["runoff" if any(part.protocol == "runoff" for part in parts) else "paper"],
         "n0": 2.0,
         "tokens_proposed_by": proposed_tokens_of(conn, project_id),
         "versions": {"runoff": __version__, "numpy": np.__version__, "pandas": pd.__version__},
@@ -108,6 +107,21 @@ def scored_of(conn: sa.Connection, project_id: str, area_id: int | None = None) 
     return Scored(dataset, items, pd.concat([BALLOT_SCORES.empty(), *(part.by_ballot for part in parts)]))
 
 
+# What a dataset's description says of its scores, by protocol.
+METHODS: dict[str, dict[Hashable, Any]] = {
+    "paper": {
+        "estimator": "mean of rescaled Borda scores (Lombardo et al. 2020, Eqs. 1, 5, 6)",
+        "scale": "Borda score of ballot 1; higher = more related; not clipped",
+        "interval": {"level": LEVEL, "kind": "percentile bootstrap of the score, voters resampled"},
+    },
+    "runoff": {
+        "estimator": "Bradley–Terry with a lapse and a sharpness of each voter, on the votes of all ballots",
+        "scale": "expected Borda score against the whole field; higher = more related; within 0 and 1",
+        "interval": {"level": LEVEL, "kind": "percentile bootstrap of score and rank, voters resampled"},
+    },
+}
+
+
 @dataclass(frozen=True)
 class _Part:
     """The dataset of one ranking, the ids of the ballots whose votes are in it, and what describes it."""
@@ -120,6 +134,7 @@ class _Part:
     n_closed: int
     n_planned: int | None
     described: dict[str, Any]
+    protocol: str
 
 
 def _part(conn: sa.Connection, project_id: str, ranking: Ranking) -> _Part:
@@ -127,7 +142,7 @@ def _part(conn: sa.Connection, project_id: str, ranking: Ranking) -> _Part:
     ballots = ballots_of(conn, project_id, area_id)
     items = items_of(conn, project_id, area_id=area_id)
     by_ballot = ballot_scores_of(conn, project_id, area_id)
-    dataset = build_dataset(items, by_ballot, ballots)
+    dataset = build_dataset(items, by_ballot, ballots, _runoff_of(conn, ballots))
     found = settings_of(conn, project_id, area_id)
     closed = [ballot for ballot in ballots if not ballot.is_open]
     described = {
@@ -136,7 +151,8 @@ def _part(conn: sa.Connection, project_id: str, ranking: Ranking) -> _Part:
     }
     planned = found[1].n_ballots if found else None
     counted = [ballot.id for ballot in closed or ballots]
-    return _Part(ranking, dataset, items, by_ballot, counted, len(closed), planned, described)
+    protocol = ballots[-1].protocol if ballots else found[1].protocol if found else "paper"
+    return _Part(ranking, dataset, items, by_ballot, counted, len(closed), planned, described, protocol)
 
 
 def _summed(parts: Sequence[_Part]) -> dict[Hashable, Any]:
@@ -180,22 +196,41 @@ def _voters(conn: sa.Connection, project_id: str, ballot_ids: Sequence[int]) -> 
     return {"person": 0, "simulated": 0} | dict(fetch_rows(conn, query))
 
 
-def build_dataset(items: pd.DataFrame, scores: pd.DataFrame, ballots: Sequence[Ballot]) -> pd.DataFrame:
-    """A dataset from the rows of `ballot_scores_of`; see `read_dataset` for what a score is."""
+def _runoff_of(conn: sa.Connection, ballots: Sequence[Ballot]) -> pd.DataFrame | None:
+    """What the last closed ballot wrote of every item by the protocol "runoff"; None by the paper's, or before one."""
+    closed = [ballot for ballot in ballots if not ballot.is_open and ballot.protocol == "runoff"]
+    if not closed:
+        return None
+    names = ("score", "lower", "upper", "rank_lower", "rank_upper")
+    query = (
+        sa.select(t.item.c.position, *(t.item_score.c[name] for name in names))
+        .join(t.item, t.item.c.id == t.item_score.c.item_id)
+        .where(t.item_score.c.ballot_id == closed[-1].id)
+        .order_by(t.item.c.position)
+    )
+    frame = pd.DataFrame(fetch_rows(conn, query), columns=["item", *names]).astype(dict.fromkeys(names, "float64"))
+    return frame.rename(columns={"score": "mean"}).set_index("item")
+
+
+def build_dataset(
+    items: pd.DataFrame, scores: pd.DataFrame, ballots: Sequence[Ballot], runoff: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """A dataset from the rows of `ballot_scores_of`, or from `runoff`; see `dataset_of` for what a score is."""
     closed = [ballot.number for ballot in ballots if not ballot.is_open]
     used = scores[scores["ballot"].isin(closed)] if closed else scores[scores["ballot"] == 1]
     used = used.assign(votes=used["wins"] + used["ties"] + used["losses"])
     if not closed:
         with np.errstate(invalid="ignore", divide="ignore"):
             used = used.assign(mean=(used["wins"] + used["ties"] / 2) / used["votes"])
-    last = used.dropna(subset=["mean"]).groupby("item").tail(1).set_index("item")
+    last = used.dropna(subset=["mean"]).groupby("item").tail(1).set_index("item") if runoff is None else runoff
+    columns = ["mean", "lower", "upper", *(["rank_lower", "rank_upper"] if runoff is not None else [])]
     totals = used.assign(ballots=used["votes"] > 0).groupby("item")[["votes", "ballots"]].sum()
-    frame = items.set_index("item")[["area", "token_a", "token_b"]].join(last[["mean", "lower", "upper"]], how="inner")
+    frame = items.set_index("item")[["area", "token_a", "token_b"]].join(last[columns], how="inner")
     frame = frame.join(totals).rename(columns={"mean": "score"}).reset_index()
     frame["rank"] = average_ranks(frame["score"].to_numpy()) if len(frame) else np.array([], dtype=float)
     frame = frame.sort_values(["rank", "item"], kind="stable").reset_index(drop=True)
     frame = frame.astype({"votes": "int64", "ballots": "int64", "lower": "float64", "upper": "float64"})
-    dataset = DATASET.check(frame[list(DATASET.columns)])
+    dataset = DATASET.check(frame[[name for name in DATASET.columns if name in frame]])
     dataset.attrs["unscored_items"] = len(items) - len(dataset)
     dataset.attrs["votes"] = int(used["votes"].sum() // 2)
     return dataset

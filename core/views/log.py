@@ -20,6 +20,8 @@ SENTENCES = {
     "demo is ready": "Finished the demo",
     "add areas": "Added token lists",
     "change area": "Changed the tokens of {area}",
+    "change areas": "Changed the tokens of several areas",
+    "add near tokens": "Added near words of an embedding to {area}",
     "delete area": "Deleted the area {area}",
     "correct spelling": "Corrected the spelling of {old} to {new} in {area}",
     "set item rules": "Changed which pairs become items",
@@ -44,7 +46,7 @@ SENTENCES = {
 RANKINGS = {"all": "one over all areas", "area": "one for each area"}
 _LONGEST = 6  # members of a list that are told
 _PLURALS = {"items", "comparisons", "tasks", "votes", "voters", "judgements"}
-_UNTOLD = {"sha256", "embedding", "from", "wording"}  # kept in the log, of no use to a reader
+_UNTOLD = {"embedding", "proposed by", "from", "wording"}  # kept in the log, of no use to a reader
 
 
 def log_table(entries: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
@@ -86,7 +88,8 @@ def details(action: str, detail: Mapping[str, Any]) -> str:
     told = []
     for key, value in detail.items():
         is_said = f"{{{key}}}" in sentence or (key == "area" and "ballot" in detail)
-        if not is_said and key not in _UNTOLD and value not in (None, "", [], {}):
+        is_file = key == "sha256" and "file" in detail  # a file is named by its name
+        if not is_said and not is_file and key not in _UNTOLD and value not in (None, "", [], {}):
             told.append(_told(key, value))
     return "; ".join(told)
 

@@ -12,7 +12,8 @@ from playwright.sync_api import expect
 
 from core.store import Store, open_store
 from core.store.areas import add_areas
-from core.store.ballots import close_ballot, draw_next_ballot
+from core.store.closing import close_ballot
+from core.store.drawing import draw_next_ballot
 from core.store.library import read_embeddings, remove_embedding
 from core.store.plans import PlanSettings, save_plan
 from core.store.projects import create_project

@@ -6,7 +6,9 @@ import pytest
 from campaigns import make_project
 from test_pages import KEYS, press, words
 
-from core.store.ballots import close_ballot, draw_waiting, read_ballots
+from core.store.ballots import read_ballots
+from core.store.closing import close_ballot
+from core.store.drawing import draw_waiting
 from core.store.projects import get_project
 from core.store.rankings import read_rankings
 from core.store.simulated import simulate_votes

@@ -1,0 +1,109 @@
+"""What the votes on each item say of its score, beyond estimate and standard error.
+
+An item that lost to a far weaker one either is weak or met a voter's slip, and its likelihood may have two
+humps: then no standard error tells that it may well belong to the top. So the likelihood of every item's score is
+laid out over a row of knots, with the others' scores and the voters' effects as fitted and the fit's prior.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.special import expit
+
+from ..errors import InputError
+from .bradley_terry import BradleyTerry
+from .voter_effects import SMALLEST
+
+Floats = NDArray[np.float64]
+
+N_KNOTS = 32
+CELLS = 4_000_000  # votes × knots worked on at once
+
+
+@dataclass(frozen=True)
+class Posteriors:
+    """Probabilities over knots of the scores of items.
+
+    knots : scores θ, equally far apart, rising, shape (n_knots,); probability : of each item and knot, rows sum to 1,
+    NaN for an item without votes, shape (n_items, n_knots); theta : the fitted scores, (n_items,).
+    """
+
+    knots: Floats
+    probability: Floats
+    theta: Floats
+
+    def expected_weight(self, n0: float = 2.0) -> Floats:
+        """The mean of 1/(rank + n₀) of each item over its probabilities, the rank among the fitted scores; (n_items,).
+
+        Higher for items that are at the top, or may be. The weights of ρ_w and τ_w (Eq. 9) are 1/(rank + n₀)².
+        """
+        field = np.sort(self.theta[~np.isnan(self.theta)])
+        rank = 1 + len(field) - np.searchsorted(field, self.knots, side="right")
+        return np.asarray(self.probability @ (1.0 / (rank + n0)))
+
+    def top_probability(self, n_top: int) -> Floats:
+        """The probability that each item lies above the cut over which `n_top` items are expected; (n_items,).
+
+        Items are taken as independent and the cut as known, which is close from some ten items on. Their sum is n_top.
+        """
+        known = ~np.isnan(self.probability[:, 0])
+        if not 1 <= n_top <= known.sum():
+            raise InputError(f"{n_top} items can't be the highest of {int(known.sum())}.")
+        # Probability above the lower edge of each knot's cell, and above the last upper edge: 0.
+        above = np.cumsum(self.probability[:, ::-1], axis=1)[:, ::-1]
+        above = np.concatenate((above, np.zeros((len(above), 1))), axis=1)
+        expected = above[known].sum(axis=0)
+        after = int(np.clip(np.searchsorted(-expected, -float(n_top)), 1, len(expected) - 1))
+        span = expected[after - 1] - expected[after]
+        share = (expected[after - 1] - n_top) / span if span > 0 else 0.0
+        return np.asarray((1.0 - share) * above[:, after - 1] + share * above[:, after])
+
+
+def item_posteriors(fit: BradleyTerry, *, n_knots: int = N_KNOTS) -> Posteriors:
+    """The posteriors of all items of a fit, each with the others' scores held fast.
+
+    The knots reach from half a logit under the lowest score to a logit above the highest. O(votes · knots).
+    Raises `DisconnectedError` as `fit.expected_borda` does where scores can't be compared.
+    """
+    fit.require_one_part()
+    theta = fit.theta
+    knots = np.linspace(np.nanmin(theta) - 0.5, np.nanmax(theta) + 1.0, n_knots)
+    data, size = fit.likelihood.data, max(1, CELLS // n_knots)
+    total = -0.5 * fit.ridge * knots**2 + np.zeros((len(theta), n_knots))
+    for at in range(0, len(data.one), size):
+        rows = slice(at, at + size)
+        for is_one in (True, False):
+            own = (data.one if is_one else data.other)[rows]
+            cells = (np.ones(len(own)), (own, np.arange(len(own))))
+            sums = csr_array(cells, shape=(len(theta), len(own)))
+            total = total + sums @ _log_likelihoods(fit, knots, rows, is_one)
+    total -= total.max(axis=1, keepdims=True)
+    probability = np.exp(total)
+    probability /= probability.sum(axis=1, keepdims=True)
+    probability[np.isnan(theta)] = np.nan
+    return Posteriors(knots, probability, theta)
+
+
+def _log_likelihoods(fit: BradleyTerry, knots: Floats, rows: slice, is_one: bool) -> Floats:
+    """Log-likelihood of each row of votes with its item `one` (or `other`) at each knot, (n_rows, n_knots)."""
+    data, effects = fit.likelihood.data, fit.effects
+    voter, count = data.voter[rows], data.count[rows]
+    wins = data.points[rows] if is_one else count - data.points[rows]
+    guess = fit.likelihood.guess[rows] if is_one else 1.0 - fit.likelihood.guess[rows]
+    opponent = fit.theta[(data.other if is_one else data.one)[rows]]
+    lapse = effects.lapse[voter]
+
+    def logs(sign: float, guess: Floats, of: NDArray[np.bool_]) -> Floats:
+        gap = (sign * effects.sharpness[voter[of]])[:, None] * (knots - opponent[of][:, None])
+        clear = (1.0 - 2.0 * lapse[of])[:, None] * expit(gap)
+        return np.asarray(np.log(np.maximum(clear + (2.0 * lapse[of] * guess[of])[:, None], SMALLEST)))
+
+    result = np.zeros((len(voter), len(knots)))
+    won, lost = wins > 0, wins < count
+    result[won] += wins[won, None] * logs(1.0, guess, won)
+    result[lost] += (count - wins)[lost, None] * logs(-1.0, 1.0 - guess, lost)
+    return result

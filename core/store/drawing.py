@@ -1,0 +1,216 @@
+"""Commands that draw a ballot, or take a draw back."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+import sqlalchemy as sa
+
+from ..ballots import DrawnBallot, draw_ballot, select_items
+from ..errors import StoreError
+from ..runoff import fit_votes
+from ..scores import BallotVotes
+from ..selection import select_leading
+from . import schema as t
+from .areas import items_of, n_items_of
+from .ballots import Ballot, ballot_seed, ballots_of, open_ballot_of
+from .command import Change, check_revision, command, fetch_rows, insert_one, insert_rows, project_row
+from .comparisons import insert_comparisons
+from .engine import Store, now
+from .plans import PlanSettings, settings_of
+from .rankings import Ranking, ballot_named, ranking_of, read_rankings
+from .tallies import Progress, ballot_votes
+
+
+def draw_next_ballot(
+    store: Store, project_id: str, *, area_id: int | None = None, expected_revision: int | None = None
+) -> int:
+    """Draw a ranking's next ballot by its plan, and return its number.
+
+    Ballot 1 holds all its items. By the paper's protocol ballot k has the N(k) items of ballot k−1 with the highest ȳ,
+    their opponents drawn at random; by the protocol "runoff" those that may matter most by all votes so far, near
+    neighbours meeting. Ties at the cut are decided by a seeded draw, and reported. Raises `StoreError` where a ballot
+    is open, all are drawn, or there is no plan.
+    """
+    with store.read() as conn:
+        project = project_row(conn, project_id)
+        check_revision(project, expected_revision)
+        due = _due(conn, project, ranking_of(conn, project_id, area_id))
+        votes = _votes_for(conn, due)
+    # A large draw takes seconds: nobody else need wait for it. The revision says whether it still holds.
+    if votes:
+        due = replace(due, chosen=_chosen_by(votes, due))
+    drawn = draw_ballot(
+        due.chosen.positions, due.appearances, task_size=due.settings.task_size, seed=due.seed, near=due.chosen.near
+    )
+    with command(store, project_id, "draw ballot", expected_revision=project.revision) as change:
+        _insert_ballot(change, due, drawn)
+    return due.number
+
+
+def draw_waiting(store: Store, project_id: str, *, expected_revision: int | None = None) -> int:
+    """Draw the next ballot of every ranking that has a plan, no open ballot, and ballots left; returns how many.
+
+    Each is a command of its own: where one is refused, those before it stay drawn.
+    """
+    n_drawn = 0
+    for ranking in read_rankings(store, project_id):
+        with store.read() as conn:
+            found = settings_of(conn, project_id, ranking.area_id)
+            ballots = ballots_of(conn, project_id, ranking.area_id)
+        if found is None or len(ballots) >= found[1].n_ballots or (ballots and ballots[-1].is_open):
+            continue
+        draw_next_ballot(store, project_id, area_id=ranking.area_id, expected_revision=expected_revision)
+        n_drawn, expected_revision = n_drawn + 1, None
+    return n_drawn
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """The items of a ballot: positions, ids and the scores that chose them, and the ties at the cut."""
+
+    positions: np.ndarray
+    ids: np.ndarray
+    entry_scores: list[float | None]
+    n_tied: int = 0
+    n_tied_kept: int = 0
+    near: tuple[np.ndarray, np.ndarray] | None = None  # θ and its spread, where near neighbours are to meet
+
+
+@dataclass(frozen=True)
+class _Due:
+    """What the next ballot will be made of."""
+
+    project_id: str
+    ranking: Ranking
+    plan_id: int
+    settings: PlanSettings
+    number: int
+    appearances: int
+    seed: int
+    size: int
+    chosen: _Chosen
+
+
+def _due(conn: sa.Connection, project: sa.Row, ranking: Ranking) -> _Due:
+    """What the next ballot is by the plan; `StoreError` where none can be drawn now."""
+    found = settings_of(conn, project.id, ranking.area_id)
+    if found is None:
+        raise StoreError("There is no plan yet. Save one on the Plan page first.")
+    plan_id, settings = found
+    ballots = ballots_of(conn, project.id, ranking.area_id)
+    number = len(ballots) + 1
+    if ballots and ballots[-1].is_open:
+        raise StoreError(f"Ballot {ballots[-1].number} is still open. Close it before the next one is drawn.")
+    plan = settings.plan(n_items_of(conn, project.id, ranking.area_id))
+    if number > plan.n_ballots:
+        raise StoreError(f"All {plan.n_ballots} ballots of the plan are drawn. The scores are final.")
+    seed = ballot_seed(project.seed, settings.seed, number, ranking.position)
+    size = plan.sizes[number - 1]
+    chosen = _choose_items(conn, project.id, ranking, ballots, size, seed, settings.protocol)
+    return _Due(
+        project.id, ranking, plan_id, settings, number, plan.appearances_by_ballot[number - 1], seed, size, chosen
+    )
+
+
+def _choose_items(
+    conn: sa.Connection,
+    project_id: str,
+    ranking: Ranking,
+    ballots: list[Ballot],
+    size: int,
+    seed: int,
+    protocol: str,
+) -> _Chosen:
+    """All items for ballot 1, and by the protocol "runoff" at first for any (see `_chosen_by`); else the top by ȳ."""
+    if not ballots or protocol == "runoff":
+        items = items_of(conn, project_id, area_id=ranking.area_id)
+        return _Chosen(items["item"].to_numpy(), items.index.to_numpy(), [None] * len(items))
+    last = ballots[-1]
+    query = (
+        sa.select(t.item.c.position, t.item.c.id, t.ballot_item.c.mean)
+        .join(t.item, t.item.c.id == t.ballot_item.c.item_id)
+        .where(t.ballot_item.c.ballot_id == last.id)
+        .order_by(t.item.c.position)
+    )
+    rows = np.array(fetch_rows(conn, query), dtype=float)
+    positions, ids, mean = rows[:, 0].astype(int), rows[:, 1].astype(int), rows[:, 2]
+    selection = select_items(positions, mean, size, rng=np.random.default_rng([seed, 1]))
+    kept = np.isin(positions, selection.items)
+    return _Chosen(positions[kept], ids[kept], mean[kept].tolist(), selection.n_tied, selection.n_tied_kept)
+
+
+def _votes_for(conn: sa.Connection, due: _Due) -> list[BallotVotes]:
+    """The votes of all ballots so far, where the draw goes by them; else none."""
+    if due.settings.protocol != "runoff" or due.number == 1:
+        return []
+    ballots = ballots_of(conn, due.project_id, due.ranking.area_id)
+    return [ballot_votes(conn, ballot.id) for ballot in ballots]
+
+
+def _chosen_by(votes: list[BallotVotes], due: _Due) -> _Chosen:
+    """Who goes on by all votes so far; `due.chosen` has all items of the ranking."""
+    fitted = fit_votes(votes)
+    leading = select_leading(fitted.fit, due.size, rng=np.random.default_rng([due.seed, 1]))
+    kept = np.sort(leading.selection.items)
+    ids = due.chosen.ids[np.searchsorted(due.chosen.positions, fitted.items[kept])]
+    entry = fitted.scores[kept].tolist()
+    near = (fitted.fit.theta[kept], fitted.spread[kept])
+    tied = (leading.selection.n_tied, leading.selection.n_tied_kept)
+    return _Chosen(fitted.items[kept], ids, entry, *tied, near=near)
+
+
+def _insert_ballot(change: Change, due: _Due, drawn: DrawnBallot) -> None:
+    conn, chosen = change.conn, due.chosen
+    code = _code(change.project_id, due, drawn)
+    ballot_id = insert_one(
+        conn,
+        t.ballot,
+        project_id=change.project_id,
+        plan_id=due.plan_id,
+        area_id=due.ranking.area_id,
+        number=due.number,
+        code=code,
+        state="open",
+        protocol=due.settings.protocol,
+        appearances=due.appearances,
+        seed=due.seed,
+        n_items=len(chosen.positions),
+        n_comparisons=len(drawn.first),
+        n_tied=chosen.n_tied,
+        n_tied_kept=chosen.n_tied_kept,
+        drawn_at=now(),
+        progress=asdict(Progress.before_votes(len(drawn.first), len(chosen.positions))),
+    )
+    entries = zip([ballot_id] * len(chosen.ids), chosen.ids.tolist(), chosen.entry_scores, strict=True)
+    insert_rows(conn, t.ballot_item, ["ballot_id", "item_id", "entry_score"], list(entries))
+    change.detail = ballot_named(conn, change.project_id, due.ranking.area_id, due.number) | {
+        "items": len(chosen.positions),
+        "comparisons": len(drawn.first),
+        "tasks": insert_comparisons(conn, ballot_id, code, drawn, chosen.positions, chosen.ids),
+        "seed": due.seed,
+        "tied at the cut": chosen.n_tied,
+    }
+
+
+def _code(project_id: str, due: _Due, drawn: DrawnBallot) -> str:
+    """The start of the ballot's task ids: the same for the same draw, another one for any other draw."""
+    digest = hashlib.sha256(f"{project_id}/{due.number}/{due.seed}".encode())
+    for part in (drawn.first, drawn.second, drawn.task, drawn.position, drawn.flipped):
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return f"b{due.number}-{digest.hexdigest()[:8]}"
+
+
+def discard_ballot(
+    store: Store, project_id: str, *, area_id: int | None = None, expected_revision: int | None = None
+) -> None:
+    """Take back the newest ballot while it is open and has no answers at all."""
+    with command(store, project_id, "discard ballot", expected_revision=expected_revision) as change:
+        ballot = open_ballot_of(change.conn, project_id, area_id)
+        answered = sa.select(t.assignment.c.id).where(t.assignment.c.ballot_id == ballot.id).limit(1)
+        if change.conn.execute(answered).first() is not None:
+            raise StoreError(f"Ballot {ballot.number} has answers, so it stays. Close it when its votes are in.")
+        change.detail = ballot_named(change.conn, project_id, area_id, ballot.number)
+        change.conn.execute(sa.delete(t.ballot).where(t.ballot.c.id == ballot.id))

@@ -1,0 +1,93 @@
+"""Scores of the protocol "runoff": θ from the votes of all ballots, written for every item of the ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+
+from ..errors import StoreError
+from ..runoff import FittedVotes, fit_votes, joined
+from ..scores import BallotVotes
+from ..scores.bradley_terry import expected_borda
+from ..scores.voter_bootstrap import resample_voters
+from . import schema as t
+from .ballots import LEVEL, RESAMPLES, Ballot
+from .command import Change, fetch_rows, insert_rows
+
+MIN_VOTERS = 5  # fewest to make intervals from
+COLUMNS = ("theta", "error", "score", "lower", "upper", "rank_lower", "rank_upper")
+
+
+@dataclass(frozen=True)
+class RunoffScores:
+    """What is written at closing: the items' positions, a row of `COLUMNS` each, what the fit says of itself, and why
+    there are no intervals, or ""."""
+
+    items: np.ndarray
+    values: np.ndarray
+    fit: dict[str, Any]
+    note: str
+
+
+def runoff_scores(votes: Sequence[BallotVotes], ballot: Ballot) -> RunoffScores:
+    """The scores after a ballot, from the votes of all ballots up to it; `StoreError` where an item has no vote."""
+    fitted = fit_votes(votes)
+    unscored = int((fitted.fit.votes == 0).sum())
+    if unscored:
+        raise StoreError(
+            f"{unscored:,} of {len(fitted.items):,} items have no vote yet, so they would have no score. "
+            "Collect more results before the ballot is closed."
+        )
+    values = np.full((len(fitted.items), len(COLUMNS)), np.nan)
+    values[:, 0], values[:, 1], values[:, 2] = fitted.fit.theta, fitted.fit.standard_error, fitted.scores
+    note = _add_intervals(values, fitted, votes, np.random.default_rng([ballot.seed, 2]))
+    return RunoffScores(fitted.items, values, _described(fitted, votes), note)
+
+
+def _add_intervals(
+    values: np.ndarray, fitted: FittedVotes, votes: Sequence[BallotVotes], rng: np.random.Generator
+) -> str:
+    """Put the intervals of scores and ranks into their columns; why there are none, or ""."""
+    first, second, outcome, voter = joined(votes, fitted.items)
+    n_voters = len(np.unique(voter))
+    if n_voters < MIN_VOTERS:
+        return f"An interval needs votes of at least {MIN_VOTERS} voters; found {n_voters}."
+    moved = resample_voters(fitted.fit, first, second, outcome, voter, resamples=RESAMPLES, rng=rng)
+    bounds = moved.score_intervals(LEVEL)
+    for column, theta in zip(("lower", "upper"), bounds, strict=True):
+        place = COLUMNS.index(column)
+        values[:, place] = expected_borda(theta, lapse=fitted.fit.lapse, field=fitted.fit.theta)
+    for column, ranks in zip(("rank_lower", "rank_upper"), moved.rank_intervals(LEVEL), strict=True):
+        values[:, COLUMNS.index(column)] = ranks
+    return ""
+
+
+def _described(fitted: FittedVotes, votes: Sequence[BallotVotes]) -> dict[str, Any]:
+    fit = fitted.fit
+    return {
+        "estimator": "Bradley–Terry with a lapse and a sharpness of each voter",
+        "ridge": fit.ridge,
+        "lapse": float(np.average(fit.voter_lapse)),
+        "iterations": fit.n_iterations,
+        "gradient": fit.gradient_norm,
+        "votes": int(sum(len(ballot.first) for ballot in votes)),
+        "voters": len(np.unique(np.concatenate([ballot.voter for ballot in votes]))),
+        "undefeated": fitted.items[fit.undefeated].tolist(),
+        "winless": fitted.items[fit.winless].tolist(),
+    }
+
+
+def write_runoff_scores(change: Change, ballot_id: int, scores: RunoffScores) -> None:
+    """Write the scores of a ballot that is closed."""
+    query = sa.select(t.item.c.position, t.item.c.id).where(t.item.c.project_id == change.project_id)
+    ids = dict(fetch_rows(change.conn, query))
+    rows = [
+        (ballot_id, ids[position], *(None if np.isnan(value) else value for value in row))
+        for position, row in zip(scores.items.tolist(), scores.values.tolist(), strict=True)
+    ]
+    insert_rows(change.conn, t.item_score, ["ballot_id", "item_id", *COLUMNS], rows)
+    change.conn.execute(sa.update(t.ballot).where(t.ballot.c.id == ballot_id).values(fit=scores.fit))
