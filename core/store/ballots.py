@@ -20,6 +20,7 @@ from .engine import Store, now
 from .plans import PlanSettings, settings_of
 from .rankings import Ranking, ballot_named, belongs, ranking_of, read_rankings
 from .tallies import Progress, ballot_votes
+from .voting_rest import rests_voting
 
 LEVEL = 0.9
 RESAMPLES = 1000
@@ -240,6 +241,7 @@ def discard_ballot(
         change.conn.execute(sa.delete(t.ballot).where(t.ballot.c.id == ballot.id))
 
 
+@rests_voting
 def close_ballot(
     store: Store, project_id: str, *, area_id: int | None = None, expected_revision: int | None = None
 ) -> None:
