@@ -65,7 +65,7 @@ def save_box(settings: PlanSettings) -> None:
 
 headline = st.empty()
 try:
-    settings = settings_form(start, project.notion, key=key, locked=locked)
+    settings = settings_form(start, project.notion, standing.n_items, key=key, locked=locked)
     plan = settings.plan(standing.n_items)
 except PlanError as error:
     frame.show_error(error)

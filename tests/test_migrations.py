@@ -1,7 +1,8 @@
 """Projects and workspaces of earlier versions, kept under fixtures/ as those wrote them, are as they were.
 
 `project-schema-….zip` was exported by the last commit with that schema: 21 items, ballot 1 closed, ballot 2 open with
-all its votes; from 0002 on, so for each of two areas; in 0003 by the protocol "runoff". The CSV beside it is the dataset that commit read from it.
+all its votes; from 0002 on, so for each of two areas; in 0003 by the protocol "runoff". The CSV beside it is the
+dataset that commit read from it.
 """
 
 from __future__ import annotations
