@@ -19,7 +19,7 @@ from .voter_effects import Likelihood
 Floats = NDArray[np.float64]
 Metric = Callable[[ArrayLike, ArrayLike], float]
 
-TOLERANCE, N_STEPS = 0.05, 60
+TOLERANCE, N_STEPS = 0.05, 20
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,6 @@ def noise_ceiling(fit: BradleyTerry, metric: Metric, *, repetitions: int = 50, r
     for number in range(repetitions):
         points = rng.binomial(at.data.count.astype(np.int64), np.minimum(at.win, 1.0)).astype(np.float64)
         data = replace(at.data, points=points)
-        found = minimise(data, theta, fit.effects, fit.ridge, TOLERANCE, N_STEPS, warm=True)
+        found = minimise(data, theta, fit.effects, fit.ridge, TOLERANCE, warm_steps=N_STEPS)
         values[number] = metric(theta[known], found.theta[known])
     return Agreement(values)
