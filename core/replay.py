@@ -18,19 +18,44 @@ from . import metrics
 from .errors import InputError
 from .plan import Plan
 from .ratings import Floats, Ints, RatingPanel, halve
-from .simulation.campaign import Accuracy, Campaign
+from .runoff import draw_runoff_ballot, fit_runoff, spread_appearances
+from .scores.bradley_terry import BradleyTerry
+from .simulation.campaign import Accuracy
 from .simulation.conventions import PAPER, method_of
 from .simulation.methods import Ballot, Votes
+
+RUNOFF = "runoff"
+
+
+@dataclass(frozen=True, eq=False)
+class Replayed:
+    """A campaign that was replayed: scores and truth of all items, shape (n_items,), and the votes ballot by ballot."""
+
+    protocol: str
+    scores: Floats
+    truth: Floats
+    votes: tuple[Votes, ...]
+
+    @property
+    def n_comparisons(self) -> int:
+        """Comparisons asked, one vote each, over all ballots."""
+        return sum(len(votes.first) for votes in self.votes)
+
+    def accuracy(self) -> Accuracy:
+        """ρ_w, τ_w, ρ, τ between scores and truth; errors as in `core.metrics`."""
+        return accuracy_between(self.scores, self.truth)
 
 
 def replay_campaign(
     panel: RatingPanel, plan: Plan, *, protocol: str, truth: ArrayLike, rng: np.random.Generator
-) -> Campaign:
+) -> Replayed:
     """A campaign whose voters answer by their ratings.
 
     Parameters
     ----------
-    panel : the voters; plan : for as many items as they rated; protocol : one of the simulation's.
+    panel : the voters; plan : for as many items as they rated. The protocol runoff spends the plan's comparisons, or a
+        few less, with appearances as it likes them.
+    protocol : see `protocols`.
     truth : what the scores are held against, higher = more related, shape (n_items,).
     rng : source of everything random.
 
@@ -41,22 +66,48 @@ def replay_campaign(
         raise InputError(
             f"The plan is for {plan.n_items} items, {panel.n_items} are rated, and {gold.size} have a true value."
         )
+    if protocol == RUNOFF:
+        scores, votes = _runoff(panel, plan, rng)
+        return Replayed(protocol, scores, gold, votes)
     method = method_of(PAPER, protocol)
     held: list[Ballot] = []
     items = np.arange(plan.n_items)
     for number, (size, n_comparisons) in enumerate(method.ballots(plan)):
         if number:
             items = method.select(held[-1].scores, size, rng)
-        pairs = method.draw(items, n_comparisons, held, rng)
-        outcome, voter = panel.answer(pairs[:, 0], pairs[:, 1], rng=rng)
-        votes = Votes(items, pairs[:, 0], pairs[:, 1], outcome, voter)
-        held.append(Ballot(votes, method.score(votes, held, plan.n_items)))
-    return Campaign(protocol, "paper", "ratings", method.final(held, plan.n_items), gold, tuple(held))
+        answered = _answered(panel, items, method.draw(items, n_comparisons, held, rng), rng)
+        held.append(Ballot(answered, method.score(answered, held, plan.n_items)))
+    return Replayed(protocol, method.final(held, plan.n_items), gold, tuple(ballot.votes for ballot in held))
+
+
+def _runoff(panel: RatingPanel, plan: Plan, rng: np.random.Generator) -> tuple[Floats, tuple[Votes, ...]]:
+    """Scores and votes of the protocol runoff (`core.runoff`); who answers is drawn by `RatingPanel.raters`.
+
+    All votes count alike: those of two people have no voter whose lapse could be told, and a rater who never
+    contradicts the own ratings has none, so that the fit of voters' lapses and sharpness may not settle.
+    """
+    spread = spread_appearances(plan.n_items, plan.n_ballots, plan.keep, plan.n_comparisons)
+    votes: list[Votes] = []
+    fit: BradleyTerry | None = None
+    for size, appearances in zip(spread.sizes, spread.appearances_by_ballot, strict=True):
+        ballot = draw_runoff_ballot(fit, plan.n_items, size, appearances, rng=rng)
+        votes.append(_answered(panel, ballot.items, ballot.pairs, rng))
+        first, second, outcome = (
+            np.concatenate([getattr(v, name) for v in votes]) for name in ("first", "second", "outcome")
+        )
+        start = None if fit is None else fit.theta
+        fit = fit_runoff(first, second, outcome, n_items=plan.n_items, voter=None, start=start)
+    return (np.empty(0) if fit is None else fit.theta), tuple(votes)
+
+
+def _answered(panel: RatingPanel, items: Ints, pairs: Ints, rng: np.random.Generator) -> Votes:
+    outcome, voter = panel.answer(pairs[:, 0], pairs[:, 1], rng=rng)
+    return Votes(items, pairs[:, 0], pairs[:, 1], outcome, voter)
 
 
 def protocols() -> tuple[str, ...]:
     """The protocols that can be replayed."""
-    return tuple(PAPER.methods)
+    return (*(name for name in PAPER.methods if name != RUNOFF), RUNOFF)
 
 
 @dataclass(frozen=True)
@@ -110,7 +161,7 @@ def replay_splits(
     ratings: ArrayLike,
     plan: Plan,
     *,
-    protocols: Sequence[str] = ("uniform", "paper"),
+    protocols: Sequence[str] = ("uniform", "paper", RUNOFF),
     splits: int = 20,
     seed: int,
 ) -> Replay:
@@ -140,10 +191,9 @@ def replay_splits(
         for place, name in enumerate(protocols):
             rng = np.random.default_rng((seed, split, place))
             campaign = replay_campaign(voters, planned, protocol=name, truth=gold, rng=rng)
-            rows[name].append(accuracy_between(campaign.scores, gold))
-            outcome, voter = _votes(campaign)
-            ties[name].append(float((outcome == 0.5).mean()))
-            of_two[name].append(float((voter == voters.n_people).mean()))
+            rows[name].append(campaign.accuracy())
+            ties[name].append(float(np.mean(np.concatenate([v.outcome for v in campaign.votes]) == 0.5)))
+            of_two[name].append(float(np.mean(np.concatenate([v.voter for v in campaign.votes]) == voters.n_people)))
     n_items, n_comparisons, per_item = np.mean(counts, axis=0).tolist()
     return Replay(
         {name: Averaged.of(rows[name]) for name in protocols},
@@ -165,8 +215,3 @@ def accuracy_between(scores: ArrayLike, truth: ArrayLike, n0: float = 2.0) -> Ac
         metrics.spearman(scores, truth),
         metrics.kendall(scores, truth),
     )
-
-
-def _votes(campaign: Campaign) -> tuple[Floats, Ints]:
-    held = [ballot.votes for ballot in campaign.held]
-    return np.concatenate([votes.outcome for votes in held]), np.concatenate([votes.voter for votes in held])

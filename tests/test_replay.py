@@ -145,17 +145,24 @@ def test_people_without_noise_are_ranked_as_they_rate(protocol):
     assert campaign.n_comparisons == 24 * 23 // 2
 
 
-def test_later_ballots_keep_the_leading_items():
-    table = rating_matrix(20, 60)
-    campaign = replay_campaign(
-        RatingPanel(table),
-        Plan(60, 3, 0.5, 10),
-        protocol="paper",
-        truth=table.mean(axis=0),
-        rng=np.random.default_rng(1),
-    )
-    assert [len(ballot.items) for ballot in campaign.ballots] == [60, 30, 15]
-    assert campaign.ballots[2].items.mean() < 12  # items stand in the order of their true values
+@pytest.mark.parametrize("protocol", ["paper", "runoff"])
+def test_later_ballots_keep_the_leading_items(protocol):
+    table, plan, rng = rating_matrix(20, 60), Plan(60, 3, 0.5, 10), np.random.default_rng(1)
+    campaign = replay_campaign(RatingPanel(table), plan, protocol=protocol, truth=table.mean(axis=0), rng=rng)
+    assert [len(votes.items) for votes in campaign.votes] == [60, 30, 15]
+    assert campaign.votes[2].items.mean() < 12  # items stand in the order of their true values
+    assert plan.n_comparisons * 0.95 <= campaign.n_comparisons <= plan.n_comparisons
+    for votes in campaign.votes:
+        assert np.isin(votes.first, votes.items).all()
+        assert np.isin(votes.second, votes.items).all()
+    assert campaign.accuracy().rho > 0.8
+
+
+def test_runoff_ranks_people_without_noise():
+    values = np.random.default_rng(1).permutation(24).astype(float)
+    panel, plan = RatingPanel(np.tile(values, (3, 1))), Plan(24, 3, 0.5, 16)
+    campaign = replay_campaign(panel, plan, protocol="runoff", truth=values, rng=np.random.default_rng(1))
+    assert campaign.accuracy().rho_w > 0.97
 
 
 def test_a_plan_of_another_size_is_refused():
@@ -179,14 +186,14 @@ def test_figures_of_a_replay():
     table = rating_matrix(12, 40)
     replay = replay_splits(table, Plan(99, 3, 0.5, 6), splits=4, seed=1)
     assert (replay.n_items, replay.n_comparisons, replay.ratings_per_item) == (40, 210, 6)  # 3·(40 + 20 + 10)
-    assert replay.of_two == {"uniform": 0, "paper": 0}
+    assert replay.of_two == {"uniform": 0, "paper": 0, "runoff": 0}
     assert 0 < replay.ties["uniform"] < replay.ties["paper"] < 1  # leading items are rated more alike
     rows = replay.accuracies["paper"]
     assert replay.protocols["paper"].mean == pytest.approx(rows.mean(axis=0))
     assert replay.protocols["paper"].standard_error == pytest.approx(rows.std(axis=0, ddof=1) / 2)
     difference = replay.difference("paper", "ceiling")
     assert difference.mean.rho == pytest.approx(replay.protocols["paper"].mean.rho - replay.ceiling.mean.rho)
-    assert set(protocols()) >= {"uniform", "paper"}
+    assert set(protocols()) == {"uniform", "paper", "runoff"}
 
 
 def test_the_ceiling_is_the_voters_means_against_the_others():
