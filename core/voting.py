@@ -38,6 +38,8 @@ from .store.page_visits import (
     who_of,
 )  # fmt: skip
 from .store.page_votes import record, set_aside, stop, take_back_last
+from .store.voting_rounds import tend
+from .voting_process import PORT, announce, beat, leave
 from .voting_settings import TRAITS
 
 
@@ -238,6 +240,7 @@ def explained(view: View) -> tuple[str, list[str]]:
 
 
 __all__ = [
-    "Forged", "Place", "View", "Who", "InputError", "RunoffError", "Store", "TRAITS", "asset", "begin", "example_done",
-    "explained", "finish", "look", "more", "open_store", "task_html", "undo", "vote", "who_of",
+    "PORT", "TRAITS", "Forged", "InputError", "Place", "RunoffError", "Store", "View", "Who", "announce", "asset",
+    "beat", "begin", "example_done", "explained", "finish", "leave", "look", "more", "open_store", "task_html", "tend",
+    "undo", "vote", "who_of",
 ]  # fmt: skip

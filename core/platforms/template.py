@@ -115,8 +115,7 @@ def _own_page(question: str, paragraphs: list[str], keys: str, notion: str, ties
         f'<div class="ro" id="runoff" lang="en">\n<h1 dir="auto">{encode(question)}</h1>\n'
         f'<details class="ro-help"><summary>What is asked</summary>{explained}</details>\n'
         f'<p class="ro-keys">With a keyboard: {keys}.</p>\n'
-        f"{_comparison(1, 1, '', encode(question), notion, ties_allowed)}\n"
-        '<p class="ro-progress ro-quiet" role="status" aria-live="polite"></p>\n</div>\n'
+        f"{_comparison(1, 1, '', encode(question), notion, ties_allowed)}\n</div>\n"
     )
 
 
