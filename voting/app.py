@@ -38,9 +38,9 @@ class Server:
     def __init__(self, store: voting.Store) -> None:
         self.store = store
         # A class of pupils may come from one address at once; a voter answers a few comparisons a second at most.
-        self.visits = Limiter(rate=5, burst=300)
-        self.steps = Limiter(rate=5, burst=25)
-        self.flood = Limiter(rate=200, burst=600)
+        self.visits = Limiter(rate=5, burst=300)  # of an address, by browsers that aren't known yet
+        self.steps = Limiter(rate=5, burst=25)  # of a voter
+        self.flood = Limiter(rate=200, burst=1000)  # of an address, whoever asks
         self.misses = Limiter(rate=0.5, burst=30)
 
     # What is asked for
@@ -49,7 +49,7 @@ class Server:
         """The page of a link as it stands for whoever asks."""
         code, visit = request.path_params["code"], request.cookies.get(VISIT) or secrets.token_urlsafe(24)
         cookie, sender = request.cookies.get(VOTER, ""), _sender(request)
-        if not self.visits.allows(sender):
+        if not (self.flood.allows(sender) and (self.steps.allows(cookie) if cookie else self.visits.allows(sender))):
             return _page("busy")
         query = dict(request.query_params)
         who = voting.who_of(query)
