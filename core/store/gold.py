@@ -88,6 +88,7 @@ def remove_gold(
         if change.conn.execute(given).first() is not None:
             raise StoreError("Voters were given this check, so it stays.")
         change.conn.execute(sa.delete(t.question).where(t.question.c.id == question_id))
+        change.detail = ballot_named(change.conn, project_id, area_id, ballot.number)
 
 
 def gold_of(conn: sa.Connection, ballot_id: int) -> list[Gold]:
