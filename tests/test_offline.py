@@ -15,7 +15,8 @@ from core.errors import InputError
 from core.platforms.offline import pack, write_offline
 from core.platforms.plain import comparison_ids
 from core.store.areas import add_areas
-from core.store.ballots import draw_next_ballot, read_comparisons
+from core.store.ballots import read_comparisons
+from core.store.drawing import draw_next_ballot
 from core.store.plans import save_plan
 from core.store.projects import create_project
 from core.store.votes import accept_upload, preview_upload

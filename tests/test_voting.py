@@ -19,7 +19,10 @@ from core.platforms.batch import write_batch
 from core.store import open_store
 from core.store import schema as t
 from core.store.archive import duplicate_project, export_project
-from core.store.ballots import close_ballot, draw_next_ballot, read_ballots, read_comparisons, reopen_ballot
+from core.store.ballots import read_ballots, read_comparisons
+from core.store.checks import counted_votes
+from core.store.closing import close_ballot, reopen_ballot
+from core.store.drawing import draw_next_ballot
 from core.store.engine import _open
 from core.store.gold import add_gold, gold_of, propose_gold
 from core.store.page_tallies import write_dealt
@@ -38,6 +41,7 @@ from core.store.voting import (
     set_voting_state,
     withdraw_voter,
 )
+from core.store.voting_rounds import tend
 from core.voting_settings import VotingSettings, check_voting, is_safe_url
 
 BASIC = VotingSettings(task_size=4, tasks_per_voter=3, examples=False)
@@ -404,6 +408,56 @@ class TestVotes:
         assert rows(store, sa.select(t.judgement.c.status)) == [("withdrawn",)]
         assert voter.look().kind == "stopped"
         check_tallies(store, project_id)
+
+    def test_the_side_that_was_chosen_is_the_one_the_voter_saw(self, store):
+        project_id, code = start(store, replace(BASIC, votes_per_comparison=2))
+        for name in "AB":  # of two voters one sees each comparison the other way round
+            Voter(store, code, name).task()
+        with store.read() as conn:
+            votes = counted_votes(conn, [ballot_id(store, project_id)])
+        assert votes["left"].tolist() == [1.0] * 8
+
+
+class TestAdaptive:
+    def test_a_ballot_that_has_its_votes_closes_and_the_next_opens_until_all_are_done(self, store):
+        project_id, code = start(store, replace(BASIC, task_size=50, tasks_per_voter=50, adaptive=True))
+        given_up = set()
+        assert tend(store, given_up) == []
+        voter = Voter(store, code)
+        for number in (1, 2, 3):
+            assert voter.look().kind == "vote"
+            assert [b.number for b in read_ballots(store, project_id) if b.is_open] == [number]
+            while voter.task(longer_pair).may_more:
+                voter.do("more")
+            said = tend(store, given_up)
+            assert said[0] == f"{project_id}: ballot {number} has its votes and is closed."
+        assert "All 3 ballots of the plan are drawn" in said[1]
+        assert tend(store, given_up) == []
+        assert voter.look().kind == "closed"
+        assert len(read_dataset(store, project_id)) == 21
+
+    def test_a_ballot_waits_while_somebody_still_holds_a_comparison(self, store):
+        project_id, code = start(store, replace(BASIC, task_size=4, tasks_per_voter=50, adaptive=True))
+        holder = Voter(store, code, "Holder")
+        voter = Voter(store, code)
+        while voter.task(longer_pair).may_more:
+            voter.do("more")
+        assert tend(store, set()) == []
+        expire(store)
+        assert tend(store, set()) == []  # what Holder had is free again, and lacks votes
+        assert holder.vote("left").said == "Saved."
+        assert [b.is_open for b in read_ballots(store, project_id)] == [True]
+
+    def test_what_cannot_be_closed_is_left_to_the_owner(self, store):
+        project_id, code = start(store, replace(BASIC, task_size=50, adaptive=True), plan=replace(PLAN, appearances=2))
+        for name in "ABC":
+            Voter(store, code, name).task(lambda shown: "unknown" if "cat" in shown.values() else "left")
+        given_up = set()
+        (said,) = tend(store, given_up)
+        assert "have no vote yet" in said
+        assert len(given_up) == 1
+        assert tend(store, given_up) == []
+        assert read_voting(store, ballot_id(store, project_id)).state == "open"
 
 
 class TestChecksAndRepeats:

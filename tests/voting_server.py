@@ -16,7 +16,7 @@ from campaigns import PLAN
 
 from core.store import Store
 from core.store.areas import add_areas
-from core.store.ballots import draw_next_ballot
+from core.store.drawing import draw_next_ballot
 from core.store.plans import save_plan
 from core.store.projects import create_project
 from core.store.voting import open_voting

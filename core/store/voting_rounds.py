@@ -7,7 +7,8 @@ import sqlalchemy as sa
 from ..errors import RunoffError
 from ..voting_settings import VotingSettings
 from . import schema as t
-from .ballots import close_ballot, draw_next_ballot
+from .closing import close_ballot
+from .drawing import draw_next_ballot
 from .engine import Store, now
 from .page_dealing import is_complete, release_expired
 from .voting import open_voting

@@ -6,7 +6,8 @@ import pytest
 from campaigns import make_project
 
 from core import voting
-from core.store.ballots import draw_next_ballot, read_ballots
+from core.store.ballots import read_ballots
+from core.store.drawing import draw_next_ballot
 from core.store.gold import gold_of
 from core.store.voting import read_link, read_voting
 
