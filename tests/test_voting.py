@@ -324,6 +324,37 @@ def test_whatever_voters_do_the_rules_hold(tmp_path_factory, steps, wanted, repe
     store.engine.dispose()
     _open.cache_clear()
 
+    def test_dealing_and_voting_look_rows_up_and_never_read_a_whole_ballot(self, store):
+        """SQLite says SCAN where it reads a table from one end to the other."""
+        _, code = start(store, replace(BASIC, n_gold=1, n_repeats=1, votes_per_comparison=2))
+        statements = {}
+
+        def note(conn, _cursor, statement, parameters, *_):
+            if statement.lstrip().upper().startswith(("SELECT", "UPDATE", "DELETE")):
+                statements.setdefault(statement, parameters)
+
+        sa.event.listen(store.engine, "before_cursor_execute", note)
+        voter = Voter(store, code)
+        voter.task()
+        voter.do("undo")
+        voter.vote("unknown")
+        voter.do("more")
+        expire(store)
+        voter.look()
+        voter.task()
+        voter.do("finish")
+        sa.event.remove(store.engine, "before_cursor_execute", note)
+        small = ("voting", "voting_link", "project", "plan", "ballot", "gold", "invitation")
+        scanned = set()
+        with store.read() as conn:
+            for statement, parameters in statements.items():
+                if not parameters or isinstance(parameters, list):
+                    continue
+                steps = conn.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+                scanned |= {(row.detail, statement) for row in steps if row.detail.startswith("SCAN")}
+        assert len(statements) > 20
+        assert [scan for scan in scanned if scan[0].split()[1] not in small] == []
+
 
 class TestVotes:
     def test_a_second_press_and_another_tab_change_nothing(self, store):
