@@ -15,7 +15,14 @@ def test_the_bench_runs_and_prints_one_table() -> None:
     table = [line for line in result.stdout.splitlines() if line.startswith("|")]
     assert len(table) == 2 + 24
     assert len({len(line) for line in table}) == 1
-    peers = "scipy.stats.weightedtau", "gensim", "plain loop", "plain Python", "choix.ilsr_pairwise", "noisy Bradley–Terry"
+    peers = (
+        "scipy.stats.weightedtau",
+        "gensim",
+        "plain loop",
+        "plain Python",
+        "choix.ilsr_pairwise",
+        "noisy Bradley–Terry",
+    )
     for peer in peers:
         assert peer in result.stdout
 

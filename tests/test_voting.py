@@ -20,6 +20,7 @@ from core.store import open_store
 from core.store import schema as t
 from core.store.archive import duplicate_project, export_project
 from core.store.ballots import read_ballots, read_comparisons
+from core.store.checks import counted_votes
 from core.store.closing import close_ballot, reopen_ballot
 from core.store.drawing import draw_next_ballot
 from core.store.engine import _open
@@ -40,6 +41,7 @@ from core.store.voting import (
     set_voting_state,
     withdraw_voter,
 )
+from core.store.voting_rounds import tend
 from core.voting_settings import VotingSettings, check_voting, is_safe_url
 
 BASIC = VotingSettings(task_size=4, tasks_per_voter=3, examples=False)
@@ -322,6 +324,37 @@ def test_whatever_voters_do_the_rules_hold(tmp_path_factory, steps, wanted, repe
     store.engine.dispose()
     _open.cache_clear()
 
+    def test_dealing_and_voting_look_rows_up_and_never_read_a_whole_ballot(self, store):
+        """SQLite says SCAN where it reads a table from one end to the other."""
+        _, code = start(store, replace(BASIC, n_gold=1, n_repeats=1, votes_per_comparison=2))
+        statements = {}
+
+        def note(conn, _cursor, statement, parameters, *_):
+            if statement.lstrip().upper().startswith(("SELECT", "UPDATE", "DELETE")):
+                statements.setdefault(statement, parameters)
+
+        sa.event.listen(store.engine, "before_cursor_execute", note)
+        voter = Voter(store, code)
+        voter.task()
+        voter.do("undo")
+        voter.vote("unknown")
+        voter.do("more")
+        expire(store)
+        voter.look()
+        voter.task()
+        voter.do("finish")
+        sa.event.remove(store.engine, "before_cursor_execute", note)
+        small = ("voting", "voting_link", "project", "plan", "ballot", "gold", "invitation")
+        scanned = set()
+        with store.read() as conn:
+            for statement, parameters in statements.items():
+                if not parameters or isinstance(parameters, list):
+                    continue
+                steps = conn.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+                scanned |= {(row.detail, statement) for row in steps if row.detail.startswith("SCAN")}
+        assert len(statements) > 20
+        assert [scan for scan in scanned if scan[0].split()[1] not in small] == []
+
 
 class TestVotes:
     def test_a_second_press_and_another_tab_change_nothing(self, store):
@@ -406,6 +439,56 @@ class TestVotes:
         assert rows(store, sa.select(t.judgement.c.status)) == [("withdrawn",)]
         assert voter.look().kind == "stopped"
         check_tallies(store, project_id)
+
+    def test_the_side_that_was_chosen_is_the_one_the_voter_saw(self, store):
+        project_id, code = start(store, replace(BASIC, votes_per_comparison=2))
+        for name in "AB":  # of two voters one sees each comparison the other way round
+            Voter(store, code, name).task()
+        with store.read() as conn:
+            votes = counted_votes(conn, [ballot_id(store, project_id)])
+        assert votes["left"].tolist() == [1.0] * 8
+
+
+class TestAdaptive:
+    def test_a_ballot_that_has_its_votes_closes_and_the_next_opens_until_all_are_done(self, store):
+        project_id, code = start(store, replace(BASIC, task_size=50, tasks_per_voter=50, adaptive=True))
+        given_up = set()
+        assert tend(store, given_up) == []
+        voter = Voter(store, code)
+        for number in (1, 2, 3):
+            assert voter.look().kind == "vote"
+            assert [b.number for b in read_ballots(store, project_id) if b.is_open] == [number]
+            while voter.task(longer_pair).may_more:
+                voter.do("more")
+            said = tend(store, given_up)
+            assert said[0] == f"{project_id}: ballot {number} has its votes and is closed."
+        assert "All 3 ballots of the plan are drawn" in said[1]
+        assert tend(store, given_up) == []
+        assert voter.look().kind == "closed"
+        assert len(read_dataset(store, project_id)) == 21
+
+    def test_a_ballot_waits_while_somebody_still_holds_a_comparison(self, store):
+        project_id, code = start(store, replace(BASIC, task_size=4, tasks_per_voter=50, adaptive=True))
+        holder = Voter(store, code, "Holder")
+        voter = Voter(store, code)
+        while voter.task(longer_pair).may_more:
+            voter.do("more")
+        assert tend(store, set()) == []
+        expire(store)
+        assert tend(store, set()) == []  # what Holder had is free again, and lacks votes
+        assert holder.vote("left").said == "Saved."
+        assert [b.is_open for b in read_ballots(store, project_id)] == [True]
+
+    def test_what_cannot_be_closed_is_left_to_the_owner(self, store):
+        project_id, code = start(store, replace(BASIC, task_size=50, adaptive=True), plan=replace(PLAN, appearances=2))
+        for name in "ABC":
+            Voter(store, code, name).task(lambda shown: "unknown" if "cat" in shown.values() else "left")
+        given_up = set()
+        (said,) = tend(store, given_up)
+        assert "have no vote yet" in said
+        assert len(given_up) == 1
+        assert tend(store, given_up) == []
+        assert read_voting(store, ballot_id(store, project_id)).state == "open"
 
 
 class TestChecksAndRepeats:

@@ -108,20 +108,22 @@ def _place(conn: sa.Connection, sitting: sa.Row, deal: sa.Row) -> Place:
     return Place(deal.task, deal.n, len(kept), _texts(conn, deal) | {"at": str(n_done + 1)}, n_done > 0)
 
 
+_A, _B, _OPTION = t.token.alias("a"), t.token.alias("b"), t.question_option.c
+_WORDS = (
+    sa.select(_A.c.text, _B.c.text, t.area.c.name)
+    .select_from(t.question_option)
+    .join(t.item, t.item.c.id == _OPTION.item_id)
+    .join(_A, _A.c.id == t.item.c.token_a_id)
+    .join(_B, _B.c.id == t.item.c.token_b_id)
+    .join(t.area, t.area.c.id == t.item.c.area_id)
+    .where(_OPTION.question_id == sa.bindparam("question"))
+    .order_by(_OPTION.position)
+)
+
+
 def _texts(conn: sa.Connection, deal: sa.Row) -> dict[str, str]:
     """The words on both sides, by variable of the template."""
-    a, b, option = t.token.alias("a"), t.token.alias("b"), t.question_option.c
-    query = (
-        sa.select(a.c.text, b.c.text, t.area.c.name)
-        .select_from(t.question_option)
-        .join(t.item, t.item.c.id == option.item_id)
-        .join(a, a.c.id == t.item.c.token_a_id)
-        .join(b, b.c.id == t.item.c.token_b_id)
-        .join(t.area, t.area.c.id == t.item.c.area_id)
-        .where(option.question_id == deal.question_id)
-        .order_by(option.position)
-    )
-    first, second = conn.execute(query).all()
+    first, second = conn.execute(_WORDS, {"question": deal.question_id}).all()
     texts: dict[str, str] = {}
     for side, row in zip(("left", "right"), (second, first) if deal.flipped else (first, second), strict=True):
         pair = (row[1], row[0]) if getattr(deal, f"{side}_swapped") else (row[0], row[1])

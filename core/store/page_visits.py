@@ -56,24 +56,27 @@ class At:
         return hmac.new(bytes.fromhex(self.secret), text, hashlib.sha256).hexdigest()
 
 
+_LINK, _BALLOT, _VOTING = t.voting_link.c, t.ballot.c, t.voting.c
+_SAME_AREA = sa.or_(_BALLOT.area_id == _LINK.area_id, sa.and_(_BALLOT.area_id.is_(None), _LINK.area_id.is_(None)))
+_WHERE_A_LINK_LEADS = (
+    sa.select(
+        _LINK.secret, t.project.c.id, t.project.c.notion, t.plan.c.wording, t.project.c.archived_at, _VOTING.state,
+        _VOTING.id.label("voting_id"), _VOTING.settings, _BALLOT.id.label("ballot_id"),
+        _BALLOT.state.label("ballot_state"),
+    )
+    .join(t.project, t.project.c.id == _LINK.project_id)
+    .join(t.ballot, sa.and_(_BALLOT.project_id == _LINK.project_id, _SAME_AREA))
+    .join(t.plan, t.plan.c.id == _BALLOT.plan_id)
+    .join(t.voting, _VOTING.ballot_id == _BALLOT.id)
+    .where(_LINK.code == sa.bindparam("code"))
+    .order_by(_BALLOT.number.desc())
+    .limit(1)
+)  # fmt: skip
+
+
 def link_at(conn: sa.Connection, code: str) -> At | None:
     """Where a link leads: the voting page of its ranking's newest ballot that has one."""
-    link, b, v = t.voting_link.c, t.ballot.c, t.voting.c
-    same_area = sa.or_(b.area_id == link.area_id, sa.and_(b.area_id.is_(None), link.area_id.is_(None)))
-    query = (
-        sa.select(
-            link.secret, t.project.c.id, t.project.c.notion, t.plan.c.wording, t.project.c.archived_at,
-            v.state, v.id.label("voting_id"), b.id.label("ballot_id"), b.state.label("ballot_state"), v.settings,
-        )
-        .join(t.project, t.project.c.id == link.project_id)
-        .join(t.ballot, sa.and_(b.project_id == link.project_id, same_area))
-        .join(t.plan, t.plan.c.id == b.plan_id)
-        .join(t.voting, v.ballot_id == b.id)
-        .where(link.code == code)
-        .order_by(b.number.desc())
-        .limit(1)
-    )  # fmt: skip
-    row = conn.execute(query).one_or_none()
+    row = conn.execute(_WHERE_A_LINK_LEADS, {"code": code}).one_or_none()
     if row is None:
         return None
     is_open = row.ballot_state == "open" and row.archived_at is None
