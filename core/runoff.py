@@ -8,13 +8,15 @@ twice while others can be (`dealing`). The last fit's θ is the score. The metho
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .ballots import draw_comparisons
-from .errors import InputError, PlanError
+from .errors import InputError, NotConvergedError, PlanError
 from .pairing import draw_near_comparisons
 from .plan import Plan
 from .scores.borda import BallotVotes
@@ -67,11 +69,15 @@ def fit_runoff(
 ) -> BradleyTerry:
     """The protocol's fit of all votes so far: every voter with a lapse and a sharpness of their own, ridge 0.1.
 
-    Parameters, range and errors are those of `fit_bradley_terry`; without voters all votes count alike.
+    Without voters all votes count alike; so they do where the voters' own effects don't settle, as with few voters who
+    never contradict themselves: θ is the same kind of score then (`BradleyTerry.voter_lapse` has one entry). Parameters,
+    range and errors are those of `fit_bradley_terry`.
     """
-    return fit_bradley_terry(
-        first, second, outcome, n_items=n_items, ridge=RIDGE, voter=voter, start=start, tolerance=tolerance
-    )
+    how: dict[str, Any] = {"n_items": n_items, "ridge": RIDGE, "start": start, "tolerance": tolerance}
+    if voter is not None:
+        with suppress(NotConvergedError):
+            return fit_bradley_terry(first, second, outcome, voter=voter, **how)
+    return fit_bradley_terry(first, second, outcome, **how)
 
 
 @dataclass(frozen=True)

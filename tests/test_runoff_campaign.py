@@ -177,3 +177,21 @@ def test_the_same_seed_gives_the_same_second_batch(store):
         batches.append(shown)
         assert write_batch(read_comparisons(store, project_id, 2))
     pd.testing.assert_frame_equal(*batches)
+
+
+def test_voters_whose_effects_do_not_settle_count_alike(monkeypatch):
+    from core import runoff
+    from core.errors import NotConvergedError
+
+    real = runoff.fit_bradley_terry
+
+    def never(*votes, voter=None, **how):
+        if voter is not None:
+            raise NotConvergedError("no")
+        return real(*votes, **how)
+
+    votes = ([0, 1, 2, 0], [1, 2, 0, 1], [1.0, 1.0, 0.0, 1.0])
+    monkeypatch.setattr(runoff, "fit_bradley_terry", never)
+    fit = runoff.fit_runoff(*votes, n_items=3, voter=[0, 0, 1, 1])
+    np.testing.assert_array_equal(fit.theta, real(*votes, n_items=3, ridge=runoff.RIDGE).theta)
+    assert len(fit.voter_lapse) == 1

@@ -73,7 +73,9 @@ def _add_intervals(
 def _described(fitted: FittedVotes, votes: Sequence[BallotVotes]) -> dict[str, Any]:
     fit = fitted.fit
     return {
-        "estimator": "Bradley–Terry with a lapse and a sharpness of each voter",
+        "estimator": "Bradley–Terry with a lapse and a sharpness of each voter"
+        if len(fit.voter_lapse) > 1
+        else "Bradley–Terry with one lapse for all voters, whose own effects did not settle",
         "ridge": fit.ridge,
         "lapse": float(np.average(fit.voter_lapse)),
         "iterations": fit.n_iterations,
