@@ -15,7 +15,6 @@ def test_the_bench_runs_and_prints_one_table() -> None:
     table = [line for line in result.stdout.splitlines() if line.startswith("|")]
     assert len(table) == 2 + 24
     assert len({len(line) for line in table}) == 1
-<<<<<<< HEAD
     peers = (
         "scipy.stats.weightedtau",
         "gensim",
@@ -25,10 +24,6 @@ def test_the_bench_runs_and_prints_one_table() -> None:
         "noisy Bradley–Terry",
     )
     for peer in peers:
-=======
-    peers = "scipy.stats.weightedtau", "gensim", "plain loop", "plain Python", "choix.ilsr_pairwise"
-    for peer in (*peers, "noisy Bradley–Terry"):
->>>>>>> d37d4d9a733bc9827ddeaa651973d4177dd9250a
         assert peer in result.stdout
 
 
