@@ -3,15 +3,23 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8501
+HOST ?= 127.0.0.1
+VOTE_PORT ?= 8600
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast check bench format clean chromium
+.PHONY: help run vote soak test test-fast check bench format clean chromium
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(VENV)/.run  ## make the environment, install, and open the app on the demo project
 	$(BIN)/streamlit run app.py --server.port $(PORT)
+
+vote: $(VENV)/.run  ## serve the voting page to voters (HOST=127.0.0.1, VOTE_PORT=8600; docs/voting.md)
+	$(BIN)/python -m voting --host $(HOST) --port $(VOTE_PORT)
+
+soak: $(VENV)/.dev chromium  ## a hundred voters at once on the voting page; nothing lost, and how quick it was
+	$(BIN)/python -m bench.soak
 
 test: $(VENV)/.dev chromium  ## the whole suite, browser tests included
 	$(BIN)/python -m pytest -n 2 --dist loadgroup

@@ -258,3 +258,23 @@ def accuracy_by_budget(curve: pd.DataFrame, figure: str, votes: int) -> Chart:
     )
     here = alt.Chart(pd.DataFrame({"votes": [votes]})).mark_rule(color="#808080", strokeDash=[6, 4])
     return alt.layer(band, line, here.encode(x=x)).properties(height=260)
+
+
+def top_intervals(top: pd.DataFrame) -> Chart:
+    """The first items with the intervals of their scores: `top` has pair, rank, score, lower, upper and votes."""
+    pairs = alt.Y("pair:N", title=None, sort=list(top["pair"]), axis=alt.Axis(labelLimit=260, labelOverlap=False))
+    tooltip = [
+        alt.Tooltip("pair:N", title="Item"),
+        alt.Tooltip("rank:Q", title="Rank"),
+        alt.Tooltip("score:Q", title="Score", format=".3f"),
+        alt.Tooltip("lower:Q", title="90 % from", format=".3f"),
+        alt.Tooltip("upper:Q", title="to", format=".3f"),
+        alt.Tooltip("votes:Q", title="Votes", format=","),
+    ]
+    base = alt.Chart(top).encode(y=pairs, tooltip=tooltip)
+    range_ = alt.Scale(zero=False)
+    bars = base.mark_rule(color=BLUE, strokeWidth=3, opacity=0.5).encode(
+        x=alt.X("lower:Q", title="Score with its 90 % interval", scale=range_), x2="upper:Q"
+    )
+    dots = base.mark_point(color=BLUE, filled=True, size=60).encode(x="score:Q")
+    return alt.layer(bars, dots).properties(height=max(120, 18 * len(top)))

@@ -13,8 +13,10 @@ from ui import ballot_files, cache, frame, uploads, vote_checks
 from ui.ballot_progress import progress, timeline
 from ui.ballot_steps import between_ballots, close_box
 from ui.dealing import dealing_line, voters_box
+from ui.offline_box import offline_box
 from ui.task_preview import preview_box
 from ui.trial import trial_box
+from ui.voting_box import voting_box
 
 project = frame.project()
 store = frame.store()
@@ -39,6 +41,8 @@ def open_ballot(stage: Stage) -> None:
     ballot_files.downloads(store, project, stage.ballot, pages, begun=not p.untouched, complete=p.is_complete)
     preview_box(store, project, stage.ballot, pages)
     trial_box(store, project, stage.ballot, pages)
+    voting_box(store, project, stage.ballot, view.settings)
+    offline_box(store, project, stage.ballot, view.settings)
     st.markdown("##### 2. Take the votes back")
     uploads.upload_box(store, project, area_id)
     if project.may_simulate and not stage.progress.is_complete:

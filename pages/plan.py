@@ -7,11 +7,11 @@ from functools import partial
 import streamlit as st
 
 from core.errors import PlanError
-from core.plan import appearances_for_budget, appearances_for_cost
 from core.store.plans import PlanSettings, proposed_plan, read_plan, save_plan
 from core.views.plan import given_away
 from core.views.words import many, slug
 from ui import cache, frame, plan_figures
+from ui.budget_box import budget_box
 from ui.plan_form import ranking_choice, settings_form
 from ui.planner_box import planner_box
 from ui.registration_box import registration_box
@@ -33,37 +33,6 @@ if standing.n_items < 2:
     st.warning("This area has one item, and a ranking needs two: add tokens to it, or rank all areas together.")
     st.stop()
 start = saved or proposed_plan(standing.n_items, project.seed)
-
-
-def budget_box(settings: PlanSettings) -> None:
-    """The largest M that a budget of votes, hours or money pays for."""
-    kinds = {"votes": "votes", "hours": "hours of voters' time", "money": "money, fees included"}
-    with st.popover("Find M for a budget", icon=":material/savings:"):
-        kind = st.radio("Budget of", list(kinds), format_func=kinds.get, key=f"budget-kind-{project.id}")
-        amount = st.number_input("At most", 1.0, 1e9, 1000.0, key=f"budget-{project.id}")
-        terms = {
-            "seconds_per_comparison": settings.seconds_per_comparison,
-            "comparisons_per_task": settings.task_size,
-            "reward": settings.reward,
-            "fee": settings.fee,
-        }
-        shape = (standing.n_items, settings.n_ballots, settings.keep)
-        try:
-            if kind == "votes":
-                found = appearances_for_budget(*shape, int(amount))
-            else:
-                bound = {"hours": amount} if kind == "hours" else {"total": amount}
-                found = appearances_for_cost(*shape, **bound, **terms)
-        except PlanError as error:
-            frame.show_error(error)
-        else:
-            st.markdown(f"**M = {found}**" + (", as it is." if found == settings.appearances else "."))
-            st.button("Use it", on_click=use_appearances, args=(found,), disabled=found == settings.appearances)
-
-
-def use_appearances(found: int) -> None:
-    """Put M into its box."""
-    st.session_state[f"m-{key}"] = str(found)
 
 
 def save_box(settings: PlanSettings) -> None:
@@ -96,7 +65,7 @@ def save_box(settings: PlanSettings) -> None:
 
 headline = st.empty()
 try:
-    settings = settings_form(start, project.notion, key=key, locked=locked)
+    settings = settings_form(start, project.notion, standing.n_items, key=key, locked=locked)
     plan = settings.plan(standing.n_items)
 except PlanError as error:
     frame.show_error(error)
@@ -109,7 +78,7 @@ if locked:
     st.info("The plan is fixed: ballot 1 is drawn.", icon=":material/lock:")
 else:
     plan_figures.trial_seconds(project.id, settings, key=key)
-    budget_box(settings)
+    budget_box(project.id, settings, standing.n_items, key=key)
     save_box(settings)
 cost = settings.cost(plan)
 plan_figures.figures(plan, settings, cost)

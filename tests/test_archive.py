@@ -17,6 +17,7 @@ import pytest
 import sqlalchemy as sa
 from campaigns import PLAN, answer_batch, draw_batch, make_project
 
+from core import voting
 from core.embeddings import EmbeddingInfo
 from core.errors import InputError, RunoffError, StoreError
 from core.platforms.batch import write_batch
@@ -36,6 +37,7 @@ from core.store.closing import close_ballot
 from core.store.csv_tables import read_table, write_table
 from core.store.drawing import discard_ballot, draw_next_ballot
 from core.store.frequencies import source_of, use_list
+from core.store.gold import add_gold
 from core.store.library import link_embedding, read_embeddings, record_import
 from core.store.projects import create_project, get_project, list_projects, read_log
 from core.store.registrations import register_plan
@@ -44,9 +46,12 @@ from core.store.simulated import simulate_votes
 from core.store.tallies import progress_of
 from core.store.uploads import read_uploads, withdraw_upload
 from core.store.votes import accept_upload, preview_upload
+from core.store.voting import open_voting
+from core.voting_settings import VotingSettings
 
 FOUR = replace(PLAN, n_ballots=4)
-TABLES = [table.name for table in t.metadata.sorted_tables if table.name not in ("job", "simulation")]
+OF_THIS_MACHINE = ("job", "simulation", "voting_link", "invitation")
+TABLES = [table.name for table in t.metadata.sorted_tables if table.name not in OF_THIS_MACHINE]
 INFO = EmbeddingInfo("text", n_words=3, dimensions=2, sha256="e" * 64, source="x.vec", n_bytes=9)
 
 
@@ -67,6 +72,19 @@ def answer_in_part(store, project_id, batch, *, tag):
     withdraw_upload(store, project_id, gone.upload_id)
 
 
+def vote_on_the_page(store, project_id):
+    """A voter of the voting page in the open ballot: a check, three votes, one taken back, something told."""
+    settings = VotingSettings(task_size=3, n_gold=1, examples=False, ask=("age",))
+    code = open_voting(store, project_id, settings)
+    add_gold(store, project_id, [(0, 5)])
+    form = voting.look(store, code, "", "visit").form
+    view = voting.begin(store, code, "visit", form, voting.Who(), name="Anna", traits={"age": "18 to 24"})
+    for choice in ("left", "tie", "unknown"):
+        place = view.place
+        view = voting.vote(store, code, view.cookie, view.form, task=place.task, n=place.n, choice=choice, seconds=0.5)
+    voting.undo(store, code, view.cookie, view.form)
+
+
 def make_campaign(store):
     """A trial project of four ballots: two closed, the third open; with a frequency list and two embeddings."""
     project_id = make_project(store, kind="trial", plan=FOUR)
@@ -76,6 +94,7 @@ def make_campaign(store):
         if number < 3:
             simulate_votes(store, project_id)
             close_ballot(store, project_id)
+    vote_on_the_page(store, project_id)
     simulate_votes(store, project_id, share=0.5)
     use_list(store, project_id, b"cat\t100\ndog\t50\n", "list.tsv", share=0.1, lower=True)
     with store.write() as conn:

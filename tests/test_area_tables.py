@@ -15,6 +15,7 @@ from core.store.areas import add_areas, change_area, change_areas, delete_area, 
 from core.store.plans import save_plan
 from core.store.projects import read_log
 from core.store.rankings import set_ranking
+from core.store.voting import invite
 from core.tokens import AreaTokens, checked
 
 ANIMALS, TOOLS = AREAS
@@ -103,6 +104,7 @@ def test_whatever_points_to_areas_tokens_and_items_is_deleted_with_them_or_hangs
         "token",
         "item",
         "plan",
+        "voting_link",
     }
 
 
@@ -116,6 +118,7 @@ def test_links_are_sound_after_every_change_beside_another_project_with_ballots(
             "SELECT id FROM area WHERE name = 'Animals' AND project_id = ?", (project_id,)
         ).scalars()
     save_plan(store, project_id, PLAN, area_ids=[animals])
+    invite(store, project_id, ["Anna"], area_id=animals)  # a link of the voting page, with a personal one
     add_areas(store, project_id, [AreaTokens("Sea", ("ship", "boat"))])
     change_area(store, project_id, TOOLS, ("hammer", "saw"))
     delete_area(store, project_id, ANIMALS)  # its plan goes with it

@@ -13,9 +13,17 @@ def test_the_bench_runs_and_prints_one_table() -> None:
     result = CliRunner().invoke(main, ["--quick", "--no-browser"], catch_exceptions=False)
     assert result.exit_code == 0
     table = [line for line in result.stdout.splitlines() if line.startswith("|")]
-    assert len(table) == 2 + 19
+    assert len(table) == 2 + 24
     assert len({len(line) for line in table}) == 1
-    for peer in ("scipy.stats.weightedtau", "gensim", "plain loop", "plain Python"):
+    peers = (
+        "scipy.stats.weightedtau",
+        "gensim",
+        "plain loop",
+        "plain Python",
+        "choix.ilsr_pairwise",
+        "noisy Bradley–Terry",
+    )
+    for peer in peers:
         assert peer in result.stdout
 
 

@@ -1,7 +1,8 @@
 """Projects and workspaces of earlier versions, kept under fixtures/ as those wrote them, are as they were.
 
 `project-schema-….zip` was exported by the last commit with that schema: 21 items, ballot 1 closed, ballot 2 open with
-all its votes; from 0002 on, so for each of two areas. The CSV beside it is the dataset that commit read from it.
+all its votes; from 0002 on, so for each of two areas; in 0003 by the protocol "runoff". The CSV beside it is the
+dataset that commit read from it.
 """
 
 from __future__ import annotations
@@ -33,9 +34,8 @@ OLD = sorted(path.stem.rsplit("-", 1)[1] for path in FIXTURES.glob("project-sche
 def kept(schema: str) -> tuple[bytes, pd.DataFrame]:
     path = FIXTURES / f"project-schema-{schema}.zip"
     texts = {"area": "str", "token_a": "str", "token_b": "str"}
-    dataset = pd.read_csv(
-        path.with_suffix(".csv"), dtype=texts, keep_default_na=False, na_values={"lower": "", "upper": ""}
-    )
+    numbers = dict.fromkeys(("lower", "upper", "rank_lower", "rank_upper"), "")
+    dataset = pd.read_csv(path.with_suffix(".csv"), dtype=texts, keep_default_na=False, na_values=numbers)
     return path.read_bytes(), dataset
 
 

@@ -20,6 +20,7 @@ PLAN = Plan(40, 3, 0.5, 8)
 def small_batches(monkeypatch):
     """So that even small runs are split."""
     monkeypatch.setattr(runs, "BATCH_VOTES", 2 * PLAN.n_comparisons)
+    monkeypatch.setattr(runs, "WORTH_VOTES", 0)
 
 
 def simulate(**options):
@@ -38,6 +39,15 @@ def test_results_don_t_depend_on_the_number_of_workers():
     assert len(alone.results) == 11
     for workers in (2, 3, None):
         assert simulate(workers=workers).results == alone.results
+
+
+def test_short_runs_stay_in_one_process(monkeypatch):
+    """By default: other processes would take longer to start."""
+    monkeypatch.setattr(runs, "WORTH_VOTES", 100 * PLAN.n_comparisons)
+    monkeypatch.setattr(runs, "_spread", None)
+    assert simulate(n=99, workers=None).is_complete
+    with pytest.raises(TypeError):
+        simulate(n=100, workers=2)
 
 
 def test_every_campaign_has_a_seed_of_its_own():

@@ -16,10 +16,13 @@ from ui import frame
 
 def close_box(project: Project, area_id: int | None, view: CollectView, stage: Stage) -> None:
     """The end of a ballot, with what should be known before."""
-    for warning in view.warnings:
+    if stage.progress.untouched:
+        st.caption("It can be closed once it has votes.")
+    for warning in () if stage.progress.untouched else view.warnings:
         st.warning(frame.plain(warning), icon=":material/lightbulb:")
     complete = not view.warnings
-    sure = complete or st.checkbox("Close it all the same", key=f"sure-{project.id}-{project.revision}")
+    ask = not complete and not stage.progress.untouched
+    sure = complete or (ask and st.checkbox("Close it all the same", key=f"sure-{project.id}-{project.revision}"))
     with st.container(horizontal=True):
         frame.command_button(
             f"Close ballot {stage.number}",

@@ -1,4 +1,4 @@
-"""Views kept between runs. The key is the project's revision, which every command raises.
+"""Views kept between runs. The key is the project's stamp, which every command and every vote raises.
 
 A cached value is shared by all sessions and must not be changed.
 """
@@ -21,12 +21,12 @@ _KEEP = 32
 
 def _load(view: Any, store: Store, project: Project, *args: Any) -> Any:
     return _cached(
-        f"{view.__module__}.{view.__name__}", str(store.folder), project.id, project.revision, args, view, store
+        f"{view.__module__}.{view.__name__}", str(store.folder), project.id, project.stamp, args, view, store
     )
 
 
 @st.cache_resource(max_entries=_KEEP, show_spinner=False)
-def _cached(name: str, folder: str, project_id: str, revision: int, args: tuple, _view: Any, _store: Store) -> Any:
+def _cached(name: str, folder: str, project_id: str, stamp: int, args: tuple, _view: Any, _store: Store) -> Any:
     return _view(_store, project_id, *args)
 
 

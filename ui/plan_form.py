@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from core.errors import PlanError
 from core.store.areas import read_areas
-from core.store.plans import PlanSettings
+from core.store.plans import PROTOCOLS, PlanSettings, with_budget
 from core.store.projects import Project
 from core.store.rankings import set_ranking
 from core.views.overview import Standing
+from core.views.planner import appearances_said
 from ui import frame
 from ui.wording_form import wording_form
 
@@ -77,22 +80,69 @@ def ranking_choice(project: Project, standings: Sequence[Standing]) -> None:
         )
 
 
-def settings_form(start: PlanSettings, notion: str, *, key: str, locked: bool) -> PlanSettings:
+def settings_form(start: PlanSettings, notion: str, n_items: int, *, key: str, locked: bool) -> PlanSettings:
     """Draw the widgets, filled from `start`, and return the settings as they stand in them.
 
-    Raises `PlanError` for a text that is no number of appearances.
+    Where the protocol changes, or the ballots of one that has M ballot by ballot, M is found anew for the same votes.
+    Raises `PlanError` for a text that is no number of appearances, and for a plan that can't be.
     """
+    again = partial(_spread_again, start, n_items, key)
+    protocol = _protocol(start, key, locked, again)
     places = [column for _ in range(3) for column in st.columns(3)]
     appearances = _appearances(places.pop(2), start, key, locked)
     values = {}
     for place, field in zip(places, NUMBERS, strict=True):
-        values[field.name] = _number(place, field, getattr(start, field.name), key, locked)
+        on_change = again if field.name in ("n_ballots", "keep") else None
+        values[field.name] = _number(place, field, getattr(start, field.name), key, locked, on_change)
     ties = st.toggle("Voters may answer “equal”", start.ties_allowed, key=f"ties-{key}", disabled=locked)
     wording = wording_form(start.wording, notion, key=key, locked=locked, ties_allowed=ties)
-    return replace(start, **values, appearances=read_appearances(appearances), ties_allowed=ties, wording=wording)
+    settings = replace(
+        start,
+        **values,
+        protocol=protocol,
+        appearances=read_appearances(appearances),
+        ties_allowed=ties,
+        wording=wording,
+    )
+    st.session_state[f"_votes-{key}"] = settings.plan(n_items).n_comparisons
+    return settings
 
 
-def _number(place: Any, field: NumberField, before: float, key: str, locked: bool) -> float:
+def _spread_again(start: PlanSettings, n_items: int, key: str) -> None:
+    """Put the M that spends as many votes as before into its box, where the ballots have M of their own."""
+    state = st.session_state
+    protocol = state[f"protocol-{key}"]
+    if protocol == state.get(f"_protocol-{key}", start.protocol) and "," not in state[f"m-{key}"]:
+        return
+    state[f"_protocol-{key}"] = protocol
+    shape = replace(start, protocol=protocol, n_ballots=state[f"n_ballots-{key}"], keep=state[f"keep-{key}"])
+    # Where nothing can be found the page says why, as for any plan that can't be.
+    with suppress(PlanError):
+        plan = with_budget(shape, n_items, state[f"_votes-{key}"]).plan(n_items)
+        state[f"m-{key}"] = appearances_said(plan.appearances_by_ballot)
+
+
+def _protocol(start: PlanSettings, key: str, locked: bool, on_change: Callable[[], None]) -> str:
+    names = {"runoff": "Runoff’s own: near neighbours meet", "paper": "The paper’s: opponents at random"}
+    chosen = st.segmented_control(
+        "Protocol",
+        list(PROTOCOLS),
+        default=start.protocol,
+        required=True,
+        format_func=names.get,
+        key=f"protocol-{key}",
+        disabled=locked,
+        on_change=on_change,
+        help="In both, ballot after ballot only the leading items stay. Runoff's own lets near neighbours meet from "
+        "ballot 2 on and fits all votes together, which tells more per vote. The paper's draws opponents at random and "
+        "averages rescaled win ratios; take it to repeat published work.",
+    )
+    return str(chosen)
+
+
+def _number(
+    place: Any, field: NumberField, before: float, key: str, locked: bool, on_change: Callable[[], None] | None
+) -> float:
     whole = isinstance(before, int)
     kind = int if whole else float
     shown = place.number_input(
@@ -104,6 +154,7 @@ def _number(place: Any, field: NumberField, before: float, key: str, locked: boo
         key=f"{field.name}-{key}",
         disabled=locked,
         help=field.help,
+        on_change=on_change,
     )
     return kind(shown) if field.scale == 1.0 else round(float(shown) / field.scale, 6)
 

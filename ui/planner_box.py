@@ -93,7 +93,7 @@ def _outlook(asked: planner_jobs.Asked) -> None:
             for protocol in planner.PROTOCOLS:
                 make_forecast(store, asked.guess, asked.plan, protocol)
         outlook = planner.load_outlook(store, asked.guess, asked.plan)
-    ours = outlook.forecasts["paper"]
+    ours = outlook.forecasts[asked.settings.protocol]
     if not math.isnan(ours.rho_w.mean):
         st.markdown(
             f"**About ρ_w = {ours.rho_w.mean:.2f} and τ_w = {ours.tau_w.mean:.2f} by "

@@ -57,9 +57,9 @@ def search_box(asked: Asked) -> None:
             width=180,
             help="Both weigh the top ranks most. τ_w asks for the right order, ρ_w for ranks that are near.",
         )
-        found = known_search(frame.store(), asked.guess, int(budget), "paper", goal)
+        found = known_search(frame.store(), asked.guess, int(budget), asked.settings.protocol, goal)
         if found is None:
-            params = asked.params(n_comparisons=int(budget), protocol="paper", goal=goal)
+            params = asked.params(n_comparisons=int(budget), protocol=asked.settings.protocol, goal=goal)
             about = "Over a hundred plans are tried: numbers of ballots, α, M the same in each, rising or falling."
             job_button("Find the best plan", "plan_search", params, asked, help=f"{about} It takes a minute or two.")
     if found is not None:

@@ -36,7 +36,9 @@ _DISTRIBUTIONS = ("exponential", "power_law")
 @click.option("--keep", type=float, default=0.5, show_default=True, help="Fraction that goes on to the next ballot, α.")
 @click.option("--appearances", default="20", show_default=True, help="M; or one a ballot: 20,20,40.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same figures.")
-@click.option("--workers", type=int, help="Processes; default: one for each core. The figures don't depend on it.")
+@click.option(
+    "--workers", type=int, help="Processes; default: the cores, where it pays. The figures don't depend on it."
+)
 @with_json
 def simulate_command(
     table2: bool,

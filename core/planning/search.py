@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 from ..errors import InputError, PlanError
 from ..panel import Floats
 from ..plan import Plan
+from ..runoff import spread_appearances
 from ..simulation import simulate_campaigns
 from .forecast import Guess
 from .shapes import SHAPES, plan_within
@@ -39,9 +41,9 @@ class Search:
     """What a search found.
 
     best : the plan found, judged by campaigns on fresh seeds, which the search hasn't seen.
-    paper : the paper's plan (7 ballots, α = .5, the same M in each) at the same budget, judged by the same campaigns;
-        None where it doesn't fit the items or the budget. `gain` is best minus paper, `gain_error` its standard error,
-        from the differences campaign by campaign; NaN without the paper's plan.
+    paper : the paper's plan (7 ballots, α = .5, the same M in each) at the same budget, by the same protocol and
+        campaigns; None where it doesn't fit the items or the budget. `gain` is best minus paper, `gain_error` its
+        standard error, from the differences campaign by campaign; NaN without the paper's plan.
     leaders : the plans of the last round, best first, judged by the search's own campaigns.
     """
 
@@ -66,8 +68,10 @@ class _Judged(NamedTuple):
         return Candidate(self.plan, float(values.mean()), error, len(values))
 
 
-def plans_within(n_items: int, n_comparisons: int) -> list[Plan]:
+def plans_within(n_items: int, n_comparisons: int, protocol: str = "paper") -> list[Plan]:
     """The plans that a search looks at: up to 10 ballots, six values of α, M even, rising or falling over the ballots.
+
+    For the protocol "runoff" also M as it likes it (`runoff.spread_appearances`).
 
     Raises `PlanError` where the budget pays for none.
     """
@@ -82,6 +86,10 @@ def plans_within(n_items: int, n_comparisons: int) -> list[Plan]:
                     refused = refused or str(error)
                     continue
                 found.setdefault((plan.sizes, plan.appearances_by_ballot), plan)
+            if protocol == "runoff" and n_ballots > 1:
+                with suppress(PlanError):
+                    plan = spread_appearances(n_items, n_ballots, keep, n_comparisons)
+                    found.setdefault((plan.sizes, plan.appearances_by_ballot), plan)
     if not found:
         raise PlanError(refused)
     return list(found.values())
@@ -111,7 +119,7 @@ def recommend(
     """
     if goal not in GOALS:
         raise InputError(f"The goal is one of {', '.join(GOALS)}, found {goal!r}.")
-    plans = plans_within(guess.n_items, n_comparisons)
+    plans = plans_within(guess.n_items, n_comparisons, protocol)
     paper = _paper_plan(guess.n_items, n_comparisons)
     total = _planned_work(len(plans)) + HELD_OUT * (paper is not None)
     work = _Work(guess.thinned(), protocol, goal, seed, workers, progress, stop, total)

@@ -42,6 +42,7 @@
   }
 
   function tell(prefix) {
+    if (!status) return; // the voting page tells by itself
     var done = comparisons.filter(chosen).length;
     var text = done + " of " + comparisons.length + " answered";
     if (done === comparisons.length) text += ". You can submit now, or change an answer";

@@ -59,7 +59,8 @@ def template(
     Parameters: `notion`, relatedness or similarity, chooses the wording; `question` and `instructions` replace it
     (plain text; a blank line begins a paragraph); `examples` stand between them and the first comparison, folded away
     on a phone; `target`, "turkle" or "mturk": Turkle brings its own form and
-    Submit button, Mechanical Turk needs a `<crowd-form>` around the same page.
+    Submit button, Mechanical Turk needs a `<crowd-form>` around the same page; "page" is the voting page: one
+    comparison, style and script in files of their own (`asset`), the instructions folded away.
     Raises `InputError` for another notion or target, or fewer than one comparison.
 
     >>> page = template(n_comparisons=2, notion="relatedness", ties_allowed=True)
@@ -73,6 +74,8 @@ def template(
     keys += "<kbd>0</kbd> a word you don’t know"
     if n_comparisons > 1:
         keys += ", <kbd>↑</kbd> back. An answer moves you on to the next comparison"
+    if target == "page":
+        return _own_page(question or asked, paragraphs, keys, notion, ties_allowed)
     head = [
         f"<h1>{encode(question or asked)}</h1>",
         *(f"<p>{encode(part)}</p>" for part in paragraphs),
@@ -106,6 +109,30 @@ def template(
     return page
 
 
+def _own_page(question: str, paragraphs: list[str], keys: str, notion: str, ties_allowed: bool) -> str:
+    explained = "".join(f"<p>{encode(part)}</p>" for part in paragraphs)
+    return (
+        f'<div class="ro" id="runoff" lang="en">\n<h1 dir="auto">{encode(question)}</h1>\n'
+        f'<details class="ro-help"><summary>What is asked</summary>{explained}</details>\n'
+        f'<p class="ro-keys">With a keyboard: {keys}.</p>\n'
+        f"{_comparison(1, 1, '', encode(question), notion, ties_allowed)}\n</div>\n"
+    )
+
+
+def asset(name: str) -> str:
+    """The template's style ("template.css") or script ("template.js"), for pages that link to them."""
+    return _file(name)
+
+
+def fill(page: str, row: Mapping[str, str]) -> str:
+    """`page` with its variables replaced by plain texts, escaped; a variable that `row` lacks becomes empty.
+
+    >>> fill("<p>${left_a}</p>", {"left_a": "R&D"})
+    '<p>R&amp;D</p>'
+    """
+    return _VARIABLE.sub(lambda match: encode(row.get(match[1], "")), page)
+
+
 def render_preview(page: str, row: Mapping[str, str], *, scheme: str | None = None) -> str:
     """A whole HTML document that shows one task: `page` with its variables filled in, and a button that sends nothing.
 
@@ -128,7 +155,7 @@ def render_preview(page: str, row: Mapping[str, str], *, scheme: str | None = No
     if scheme is not None:
         page = page.replace(_DARK, "@media all" if scheme == "dark" else "@media not all", 1)
         page = page.replace(_SCHEMES, f"color-scheme: {scheme};", 1)
-    filled = _VARIABLE.sub(lambda match: encode(row.get(match[1], "")), page)
+    filled = fill(page, row)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -151,8 +178,8 @@ def _check(n_comparisons: int, notion: str, target: str) -> None:
         issues.append(Issue("a task needs at least one comparison", column="n_comparisons", found=str(n_comparisons)))
     if notion not in NOTIONS:
         issues.append(Issue(f"must be one of {', '.join(NOTIONS)}", column="notion", found=notion))
-    if target not in ("turkle", "mturk"):
-        issues.append(Issue("must be turkle or mturk", column="target", found=target))
+    if target not in ("turkle", "mturk", "page"):
+        issues.append(Issue("must be turkle or mturk (or page, the voting page)", column="target", found=target))
     if issues:
         raise InputError("No template can be made of this.", issues)
 

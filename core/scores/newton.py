@@ -40,23 +40,26 @@ def minimise(
     effects: Effects,
     ridge: float,
     tolerance: float,
-    most_steps: int | None = None,
-    warm: bool = False,
+    *,
+    graph: PairGraph | None = None,
+    warm_steps: int = 0,
 ) -> Found:
     """Newton's method on the scores and on the voters' effects, a step of each in turn.
 
-    `warm`: scores and effects are those of a similar fit, so that the effects move from the first step on.
+    With `warm_steps` scores and effects are those of a similar fit: the effects move from the first step on, and so
+    many steps are taken, however far the end is. `graph` : that of the data, if there is one already.
     """
-    graph, most = PairGraph(data.one, data.other, len(theta)), MOST_STEPS if most_steps is None else most_steps
+    graph = PairGraph(data.one, data.other, len(theta)) if graph is None else graph
+    most, warm = warm_steps or MOST_STEPS, warm_steps > 0
     here = Found(theta, Likelihood(data, theta, effects), graph)
     for here.n_iterations in range(most + 1):
         gradient = graph.add_up(here.likelihood.score()) - ridge * here.theta
         norm = np.abs(gradient).max(initial=0.0)
         # What voters are like can be told only once the scores are roughly there.
         mature = effects.free.any() and (warm or norm < MATURE)
-        if mature:
+        if mature and not warm:
             norm = max(norm, np.abs(here.likelihood.effects_step()[1]).max())
-        here.norm, here.converged = float(norm), bool(norm <= tolerance)
+        here.norm, here.converged = float(norm), bool(norm <= tolerance) and not warm
         if here.converged or here.n_iterations == most:
             break
         step = _newton_step(here, gradient, ridge)

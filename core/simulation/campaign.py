@@ -120,7 +120,8 @@ def simulate_campaign(
         if number:
             items = method.select(held[-1].scores, size, rng)
         pairs = method.draw(items, n_comparisons, held, rng)
-        votes = crowd.answer(items, pairs, rng)
+        voter = method.deal(pairs, held, len(voters), plan.n_items, rng)
+        votes = crowd.answer(items, pairs, rng, voter)
         held.append(Ballot(votes, method.score(votes, held, plan.n_items)))
     truth = np.abs(z) if notion == "relatedness" else z
     return Campaign(protocol, convention, notion, method.final(held, plan.n_items), truth, tuple(held))
@@ -148,10 +149,11 @@ class Crowd:
         np.clip(held, -1.0, 1.0, out=held)
         return np.abs(held, out=held) if self.notion == "relatedness" else held
 
-    def answer(self, items: Ints, pairs: Ints, rng: np.random.Generator) -> Votes:
-        """The votes on these comparisons, dealt to the voters by the convention."""
+    def answer(self, items: Ints, pairs: Ints, rng: np.random.Generator, voter: Ints | None = None) -> Votes:
+        """The votes on these comparisons by their voters; without `voter` the convention deals them."""
         first, second = pairs[:, 0], pairs[:, 1]
-        voter = self.rules.deal(len(pairs), len(self.voters), rng)
+        if voter is None:
+            voter = self.rules.deal(len(pairs), len(self.voters), rng)
         one, other = self._asked(first, second, voter)
         outcome = self.rules.decide(one, other, self.voters.oversight[voter], rng)
         flipped = balanced_sides(pairs, rng) if self.voters.has(Kind.ALWAYS_LEFT) else None

@@ -12,6 +12,7 @@ from ..panel import Floats, Ints
 from ..voters import decide, exponential, power_law
 from . import released
 from .methods import Method, Paper, Uniform
+from .near import Near
 
 Decide = Callable[[Floats, Floats, Floats, np.random.Generator], Floats]
 
@@ -49,7 +50,7 @@ PAPER = Convention(
     decide=decide,
     deal=_deal,
     rankings=lambda scores, truth, order: (scores, truth),
-    methods={"uniform": Uniform(), "paper": Paper()},
+    methods={"uniform": Uniform(), "paper": Paper(), "runoff": Near()},
 )
 RELEASED = Convention(
     name="released",

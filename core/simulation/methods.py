@@ -52,6 +52,11 @@ class Method(Protocol):
         by row.
         """
 
+    def deal(
+        self, pairs: Ints, so_far: Sequence[Ballot], n_voters: int, n_items: int, rng: np.random.Generator
+    ) -> Ints | None:
+        """Who answers which comparison, voters 0…n_voters−1, shape (n,); None leaves that to the convention."""
+
     def score(self, votes: Votes, so_far: Sequence[Ballot], n_items: int) -> BallotScores:
         """The scores after a ballot; `mean` is what its items are ranked by."""
 
@@ -72,6 +77,12 @@ class Paper:
     def draw(self, items: Ints, n_comparisons: int, so_far: Sequence[Ballot], rng: np.random.Generator) -> Ints:
         """Each item equally often within one, opponents uniformly at random, as in `core.ballots`."""
         return quick_comparisons(items, n_comparisons, rng)
+
+    def deal(
+        self, pairs: Ints, so_far: Sequence[Ballot], n_voters: int, n_items: int, rng: np.random.Generator
+    ) -> Ints | None:
+        """By the convention."""
+        return None
 
     def score(self, votes: Votes, so_far: Sequence[Ballot], n_items: int) -> BallotScores:
         """x (Eq. 1), rescaled and averaged (Eqs. 5, 6), as `core.scores.score_campaign` has it."""

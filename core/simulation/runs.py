@@ -20,6 +20,7 @@ from .conventions import convention_of, method_of
 
 T = TypeVar("T")
 BATCH_VOTES = 160_000  # votes simulated between two looks at `stop`: some 40 ms
+WORTH_VOTES = 10_000_000  # votes from which on more processes are started: some 2.5 s of one core
 IDLE_SECONDS = 10  # after which processes without work begin to end; if this one was killed, nobody else tells them
 BACKENDS = ("loky", "dask")
 UNDEFINED = Accuracy(np.nan, np.nan, np.nan, np.nan)
@@ -70,7 +71,7 @@ def simulate_campaigns(
     Parameters
     ----------
     n : number of campaigns, at least 1; seed : from 0 on.
-    workers : processes to use; 1 stays in this one, None takes a process for each free core.
+    workers : processes to use; 1 stays in this one, None takes a process for each free core where that pays.
     measure : what is kept of a campaign; it runs where the campaign did, so it must be a function of a module.
     progress : called in this process with the numbers of campaigns done and wanted, whenever some are done.
     stop : asked in this process now and then; once it says True no more campaigns begin, and those done are returned.
@@ -87,7 +88,7 @@ def simulate_campaigns(
         raise InputError(f"The backend must be one of {', '.join(BACKENDS)}, found {backend!r}.")
     job = Job(checked_similarity(similarity), plan, protocol, seed, panel, convention, notion, measure)
     size = max(1, BATCH_VOTES // plan.n_comparisons)
-    n_workers = _free_cores() if workers is None else workers
+    n_workers = _workers_worth(n * plan.n_comparisons) if workers is None else workers
     size = min(size, -(-n // n_workers))
     batches = [range(start, min(start + size, n)) for start in range(0, n, size)]
     results: list[Any] = []
@@ -187,8 +188,10 @@ def _dask(joblib: Any) -> Iterator[None]:
         yield
 
 
-def _free_cores() -> int:
-    """The cores that this process may use."""
+def _workers_worth(n_votes: int) -> int:
+    """1 for a short run, which would be over before other processes have started; else the cores one may use."""
+    if n_votes < WORTH_VOTES:
+        return 1
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

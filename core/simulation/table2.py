@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import InputError
 from ..panel import PAPER_PANEL, Floats, Panel, Voters
 from ..plan import Plan
+from ..runoff import spread_appearances
 from .campaign import Accuracy
 from .conventions import convention_of, method_of
 from .runs import Run, simulate_campaigns
@@ -32,8 +33,18 @@ class Setting:
         """The plan for this many items; raises `PlanError` where there is none."""
         return Plan(n_items, self.n_ballots, self.keep, self.appearances)
 
+    def plans(self, n_items: int, protocol: str) -> list[Plan]:
+        """The plans of a protocol's rows: the plan, or for the protocol "runoff" its own at `BUDGETS` of the votes."""
+        plan = self.plan(n_items)
+        if protocol != "runoff" or isinstance(self.appearances, tuple):
+            return [plan]
+        budgets = [int(share * plan.n_comparisons) for share in BUDGETS]
+        return [spread_appearances(n_items, self.n_ballots, self.keep, budget) for budget in budgets]
+
 
 PAPER_SETTING = Setting()
+PROTOCOLS = ("uniform", "paper")  # of the paper's table
+BUDGETS = (1.0, 0.65, 0.5, 0.4)
 
 
 @dataclass(frozen=True)
@@ -76,24 +87,29 @@ def table_2(
 ) -> list[Row]:
     """One row for each of the similarities (by name) and protocols, in that order.
 
-    protocols : default all that the convention has. Campaign s has the same voters with the same opinions under every
-    protocol, and others for other similarities: a row's random numbers follow from `seed` and the name of the
-    similarities, so that it doesn't matter which rows are asked for. progress, stop and workers as in
-    `simulate_campaigns`, over all rows together. After a stop the rows begun are as long as they got, and the others
-    are left out.
+    protocols : default the table's two. The protocol "runoff" has a row for each of `BUDGETS`, shares of the plan's
+    votes, with appearances as it likes them, unless the setting has them ballot by ballot. Campaign s has the same
+    voters with the same opinions under every protocol, and others for other similarities: a row's random numbers follow
+    from `seed` and the name of the similarities, so that it doesn't matter which rows are asked for. progress, stop and
+    workers as in `simulate_campaigns`, over all rows together. After a stop the rows begun are as long as they got, and
+    the others are left out.
 
     Raises `InputError` and `PlanError` before anything is simulated, for what doesn't fit.
     """
-    names = tuple(convention_of(convention).methods) if protocols is None else tuple(protocols)
+    names = PROTOCOLS if protocols is None else tuple(protocols)
     methods = {name: method_of(convention_of(convention), name) for name in names}
-    plans = {name: setting.plan(len(z)) for name, z in similarities.items()}
-    wanted = [(similarity, protocol) for similarity in similarities for protocol in names]
+    wanted = [
+        (similarity, protocol, plan)
+        for similarity, z in similarities.items()
+        for protocol in names
+        for plan in setting.plans(len(z), protocol)
+    ]
     total = simulations * len(wanted)
     rows: list[Row] = []
-    for place, (similarity, protocol) in enumerate(wanted):
+    for place, (similarity, protocol, plan) in enumerate(wanted):
         run = simulate_campaigns(
             similarities[similarity],
-            plans[similarity],
+            plan,
             protocol=protocol,
             n=simulations,
             seed=_seed_of(seed, similarity),
@@ -103,9 +119,9 @@ def table_2(
             progress=_shifted(progress, place * simulations, total),
             stop=stop,
         )
-        n_comparisons = sum(votes for _, votes in methods[protocol].ballots(plans[similarity]))
+        n_comparisons = sum(votes for _, votes in methods[protocol].ballots(plan))
         if run.results:
-            rows.append(_row(similarity, protocol, convention, plans[similarity].n_items, n_comparisons, run))
+            rows.append(_row(similarity, protocol, convention, plan.n_items, n_comparisons, run))
         if not run.is_complete:
             break
     return rows

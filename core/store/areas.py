@@ -202,6 +202,9 @@ def _write_areas(
     conn.execute(sa.delete(t.item).where(t.item.c.project_id == project_id))
     conn.execute(sa.delete(t.token).where(t.token.c.area_id.in_(there.values())))
     conn.execute(sa.delete(t.plan).where(t.plan.c.area_id.in_(gone)))
+    links = sa.select(t.voting_link.c.id).where(t.voting_link.c.area_id.in_(gone))
+    conn.execute(sa.delete(t.invitation).where(t.invitation.c.voting_link_id.in_(links)))
+    conn.execute(sa.delete(t.voting_link).where(t.voting_link.c.area_id.in_(gone)))
     conn.execute(sa.delete(t.area).where(t.area.c.id.in_(gone)))
     free, token_id = next_id(conn, t.area), next_id(conn, t.token)
     area_ids: dict[str, int] = {}

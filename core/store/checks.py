@@ -22,11 +22,15 @@ def counted_votes(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFram
     showing = (t.task_question.c.task_id == t.assignment.c.task_id) & (
         t.task_question.c.question_id == t.judgement.c.question_id
     )
+    # The voting page gives voters comparisons, not tasks, and shows them either way round.
+    dealt = sa.and_(t.deal.c.assignment_id == t.assignment.c.id, t.deal.c.question_id == t.judgement.c.question_id)
+    flipped_here = sa.func.coalesce(t.deal.c.flipped, t.task_question.c.flipped)
     query = (
-        sa.select(t.judgement.c.question_id, t.assignment.c.voter_id, t.judgement.c.value, t.task_question.c.flipped)
+        sa.select(t.judgement.c.question_id, t.assignment.c.voter_id, t.judgement.c.value, flipped_here)
         .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
         .join(t.question, t.question.c.id == t.judgement.c.question_id)
         .outerjoin(t.task_question, showing)
+        .outerjoin(t.deal, dealt)
         .where(t.assignment.c.ballot_id.in_(list(ballot_ids)))
         .where(t.judgement.c.status == "counted", t.question.c.role == "main")
         .order_by(t.judgement.c.question_id, t.judgement.c.id)

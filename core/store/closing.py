@@ -15,8 +15,10 @@ from .engine import Store, now
 from .rankings import ballot_named
 from .runoff_scores import runoff_scores, write_runoff_scores
 from .tallies import ballot_votes
+from .voting_rest import rests_voting
 
 
+@rests_voting
 def close_ballot(
     store: Store, project_id: str, *, area_id: int | None = None, expected_revision: int | None = None
 ) -> None:

@@ -55,7 +55,8 @@ def standing_of(conn: sa.Connection, ballot_id: int) -> Standing:
     """The standing of a ballot by its tallies, which `write_tallies` must have brought up to date.
 
     A score is x in ballot 1, and in later ones the ȳ of Eqs. 5 and 6 with the votes so far: an item without a
-    vote in the ballot keeps its ȳ, and has none in ballot 1.
+    vote in the ballot keeps its ȳ, and has none in ballot 1. By the protocol "runoff" a later ballot is known only once
+    all votes are fitted, which would take too long here: no item has a score then.
     """
     one, two = t.token.alias("one"), t.token.alias("two")
     b, before = t.ballot_item, t.ballot_item.alias("before")
@@ -74,8 +75,15 @@ def standing_of(conn: sa.Connection, ballot_id: int) -> Standing:
     x = np.full(len(rows), np.nan)
     np.divide(table[:, 0] + table[:, 1] / 2, votes, out=x, where=votes > 0)
     mean, count = table[:, 3], np.nan_to_num(table[:, 4]).astype(np.int64)
+    if _previous(conn, ballot_id) and _is_runoff(conn, ballot_id):
+        x = np.full(len(rows), np.nan)
     scores = x if np.isnan(mean).all() else rescale(x, mean, count).mean
     return Standing(tuple((row[0], row[1]) for row in rows), scores, int(votes.sum()) // 2)
+
+
+def _is_runoff(conn: sa.Connection, ballot_id: int) -> bool:
+    query = sa.select(t.ballot.c.protocol).where(t.ballot.c.id == ballot_id)
+    return bool(conn.execute(query).scalar_one() == "runoff")
 
 
 def _previous(conn: sa.Connection, ballot_id: int) -> int:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from ..errors import PlanError
 from ..examples import Example, check_examples
-from ..plan import Cost, Plan, appearances_for_budget, cost
+from ..plan import Cost, Plan, appearances_for_budget, appearances_for_cost, cost
 from ..runoff import spread_appearances
 from . import schema as t
 from .areas import n_items_of, refuse_after_draw
@@ -164,3 +164,33 @@ def with_budget(settings: PlanSettings, n_items: int, n_comparisons: int) -> Pla
         return replace(settings, appearances=plan.appearances)
     found = appearances_for_budget(n_items, settings.n_ballots, settings.keep, n_comparisons)
     return replace(settings, appearances=found)
+
+
+def within_cost(
+    settings: PlanSettings, n_items: int, *, total: float | None = None, hours: float | None = None
+) -> PlanSettings:
+    """The settings with the most appearances whose cost is within `total` (money) or `hours` (voters' time).
+
+    Raises `PlanError` where even two appearances an item cost more, or where nothing bounds the votes.
+    """
+    terms = {
+        "seconds_per_comparison": settings.seconds_per_comparison,
+        "comparisons_per_task": settings.task_size,
+        "reward": settings.reward,
+        "fee": settings.fee,
+    }
+    # The same M in every ballot bounds the votes from below, and says in words where nothing fits.
+    most = appearances_for_cost(n_items, settings.n_ballots, settings.keep, total=total, hours=hours, **terms)
+    if settings.protocol != "runoff":
+        return replace(settings, appearances=most)
+    least = Plan(n_items, settings.n_ballots, settings.keep, 2).n_comparisons
+
+    def fits(n_comparisons: int) -> bool:
+        price = settings.cost(with_budget(settings, n_items, n_comparisons).plan(n_items))
+        return (total is None or price.total <= total) and (hours is None or price.hours <= hours)
+
+    low, high = least, least * (most // 2 + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return with_budget(settings, n_items, low)

@@ -30,9 +30,10 @@ from .engine import HEAD
 FORMAT = 1
 MAX_BYTES = 2**30  # of the zip, and of all that is packed in it
 MAX_MANIFEST = 2**24
-# In an order in which rows come after those that they point to. Jobs are this machine's business.
+# In an order in which rows come after those that they point to. Jobs and links to vote are this machine's business.
 SCHEMAS = tuple(f"{number:04d}" for number in range(1, int(HEAD) + 1))  # whose exports can be read
-TABLES = tuple(table for table in t.metadata.sorted_tables if table not in (t.job, t.simulation))
+_OF_THIS_MACHINE = (t.job, t.simulation, t.voting_link, t.invitation)
+TABLES = tuple(table for table in t.metadata.sorted_tables if table not in _OF_THIS_MACHINE)
 
 _MANIFEST = "manifest.json"
 _NAME = re.compile(r"tables/[a-z_]+\.csv|uploads/[0-9a-f]{64}")

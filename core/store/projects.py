@@ -28,6 +28,12 @@ class Project:
     revision: int
     created_at: str
     ranking: str = "all"  # or "area": each area has a ranking of its own
+    pulse: int = 0
+
+    @property
+    def stamp(self) -> int:
+        """Goes up with every command and every vote on the voting page: the key of what is computed from both."""
+        return self.revision + self.pulse
 
     @property
     def may_simulate(self) -> bool:
@@ -35,7 +41,7 @@ class Project:
         return self.kind in ("demo", "trial")
 
 
-_COLUMNS = [t.project.c[name] for name in ("id", "name", "kind", "notion", "seed", "revision", "created_at", "ranking")]
+_COLUMNS = [t.project.c[name] for name in Project.__annotations__]
 
 
 def list_projects(store: Store) -> list[Project]:

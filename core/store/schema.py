@@ -73,6 +73,7 @@ project = Table(
     _text("archived_at", nullable=True),
     Column("item_rules", JSON),  # which pairs become items: a sample, exclusions; NULL for all pairs
     _since("0002", _text("ranking", default="all")),  # one ranking over all areas, or one per area
+    _since("0004", _count("pulse")),  # votes given and taken back on the voting page: they raise no revision
     CheckConstraint("kind IN ('real', 'trial', 'demo')", name="kind"),
     CheckConstraint("notion IN ('relatedness', 'similarity')", name="notion"),
     CheckConstraint("ranking IN ('all', 'area')", name="ranking"),
@@ -278,7 +279,10 @@ question = Table(
     _text("role"),  # main, or check (gold, repeat, overlap): checks never enter scores
     Column("n_wanted", Integer, nullable=False),
     _count("n_votes"),
+    # Votes it has, leases of the voting page, and the third and later "I don't know": the fewest are dealt first.
+    _since("0004", _count("n_dealt")),
     Index("ix_question_ballot_id", "ballot_id"),
+    Index("ix_question_ballot_id_role_n_dealt_id", "ballot_id", "role", "n_dealt", "id"),
 )
 
 question_option = Table(
@@ -362,6 +366,123 @@ judgement = Table(
     Index("ix_judgement_question_id_status", "question_id", "status"),
     CheckConstraint("status IN ('counted', 'unknown', 'rejected', 'repeat', 'withdrawn')", name="status"),
     CheckConstraint("source IN ('person', 'simulated')", name="source"),
+)
+
+# Voting on Runoff's own page, set up for one ballot.
+voting = Table(
+    "voting",
+    metadata,
+    _id(),
+    _to("ballot"),
+    _text("state"),
+    Column("settings", JSON, nullable=False),
+    _text("opened_at"),
+    _text("closed_at", nullable=True),
+    UniqueConstraint("ballot_id"),
+    CheckConstraint("state IN ('open', 'paused', 'closed')", name="state"),
+    info={"since": "0004"},
+)
+
+# The address of a ranking's voting page, the same for all its ballots. It is this workspace's, so it isn't exported.
+voting_link = Table(
+    "voting_link",
+    metadata,
+    _id(),
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False),
+    _to("area", nullable=True),
+    _text("code"),
+    _text("secret"),  # signs cookies and forms, and hashes the ids of platforms
+    UniqueConstraint("code"),
+    Index("ix_voting_link_project_id", "project_id"),
+    info={"since": "0004"},
+)
+
+# Personal links: this workspace's too.
+invitation = Table(
+    "invitation",
+    metadata,
+    _id(),
+    _to("voting_link"),
+    _text("name"),
+    _text("token"),
+    UniqueConstraint("voting_link_id", "name"),
+    UniqueConstraint("token"),
+    info={"since": "0004"},
+)
+
+# A voter on the voting page of a ballot.
+sitting = Table(
+    "sitting",
+    metadata,
+    _id(),
+    _to("voting"),
+    _to("voter"),
+    _text("state"),
+    _count("n_examples"),  # worked through
+    _count("n_tasks"),  # begun
+    _count("n_done"),  # tasks finished
+    _count("gold_right"),
+    _count("gold_wrong"),
+    Column("counts", Boolean, nullable=False, server_default="1"),  # false: too many checks wrong, votes kept aside
+    _text("began_at"),
+    _text("seen_at"),
+    _text("finished_at", nullable=True),
+    _text("code", nullable=True),  # the completion code that was shown
+    UniqueConstraint("voting_id", "voter_id"),
+    Index("ix_sitting_voter_id", "voter_id"),
+    CheckConstraint("state IN ('voting', 'finished', 'stopped')", name="state"),
+    info={"since": "0004"},
+)
+
+# A comparison given to a voter: it is theirs until it is answered, or its time is over.
+deal = Table(
+    "deal",
+    metadata,
+    _id(),
+    _to("sitting"),
+    _to("question"),
+    _to("assignment", nullable=True),
+    Column("task", Integer, nullable=False),  # 1, 2, … of the voter
+    Column("n", Integer, nullable=False),  # 1, 2, … in the task
+    _text("kind"),
+    Column("flipped", Boolean, nullable=False),
+    Column("left_swapped", Boolean, nullable=False),
+    Column("right_swapped", Boolean, nullable=False),
+    _text("state"),
+    _text("expires_at"),
+    _text("answered_at", nullable=True),
+    UniqueConstraint("sitting_id", "task", "n"),
+    UniqueConstraint("sitting_id", "question_id", "kind"),
+    Index("ix_deal_question_id_state", "question_id", "state"),
+    Index("ix_deal_state_expires_at", "state", "expires_at"),
+    Index("ix_deal_answered_at", "answered_at"),
+    Index("ix_deal_assignment_id", "assignment_id"),
+    CheckConstraint("kind IN ('main', 'gold', 'repeat')", name="kind"),
+    CheckConstraint("state IN ('open', 'answered', 'released')", name="state"),
+    info={"since": "0004"},
+)
+
+# The right answer of a check: a question of the role `check`.
+gold = Table(
+    "gold",
+    metadata,
+    _to("question", primary_key=True),
+    _text("answer"),
+    CheckConstraint("answer IN ('first', 'second')", name="answer"),
+    sqlite_with_rowid=False,
+    info={"since": "0004"},
+)
+
+# What voters told of themselves, counted: nothing leads from a count back to a voter.
+voter_trait = Table(
+    "voter_trait",
+    metadata,
+    _to("voting", primary_key=True),
+    Column("trait", Text, primary_key=True),
+    Column("value", Text, primary_key=True),
+    _count("n"),
+    sqlite_with_rowid=False,
+    info={"since": "0004"},
 )
 
 # A plan with its seeds and rules as it was frozen before ballot 1, to be shown later.

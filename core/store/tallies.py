@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from ..scores import BallotVotes
 from . import schema as t
 from .command import fetch_rows, update_rows
+from .page_tallies import has_voting, write_dealt
 
 
 def _array(conn: sa.Connection, query: sa.Select, width: int) -> np.ndarray:
@@ -92,6 +93,8 @@ def write_tallies(conn: sa.Connection, ballot_id: int) -> None:
     rows = [(*tallies, ballot_id, item) for item, *tallies in changed.tolist()]
     update_rows(conn, t.ballot_item, ["wins", "ties", "losses", "unknowns"], ["ballot_id", "item_id"], rows)
     write_progress(conn, ballot_id)
+    if has_voting(conn, ballot_id):
+        write_dealt(conn, ballot_id)
 
 
 def _outcomes(conn: sa.Connection, ballot_id: int) -> np.ndarray:
@@ -105,8 +108,7 @@ def _outcomes(conn: sa.Connection, ballot_id: int) -> np.ndarray:
         .join(t.question, q.id == j.question_id)
         .join(one, sa.and_(one.c.question_id == q.id, one.c.position == 0))
         .join(two, sa.and_(two.c.question_id == q.id, two.c.position == 1))
-        .where(t.assignment.c.ballot_id == ballot_id)
-        .where(sa.or_(j.status == "unknown", sa.and_(j.status == "counted", q.role == "main")))
+        .where(t.assignment.c.ballot_id == ballot_id, q.role == "main", j.status.in_(["counted", "unknown"]))
     )
     return _array(conn, query, 3)
 
@@ -213,7 +215,8 @@ def _judgements_by_status(conn: sa.Connection, ballot_id: int) -> tuple[dict[str
     query = (
         sa.select(j.status, j.source, voter, sa.func.count())
         .join(t.assignment, t.assignment.c.id == j.assignment_id)
-        .where(t.assignment.c.ballot_id == ballot_id)
+        .join(t.question, t.question.c.id == j.question_id)
+        .where(t.assignment.c.ballot_id == ballot_id, t.question.c.role == "main")
         .group_by(j.status, j.source, voter)
     )
     counts: dict[str, int] = {}

@@ -137,6 +137,7 @@ def _replay(store: Store, change: Change, ballot: Ballot) -> None:
         sa.select(t.assignment.c.id)
         .join(t.voter, t.voter.c.id == t.assignment.c.voter_id)
         .where(t.assignment.c.ballot_id == ballot.id, t.voter.c.kind == "person")
+        .where(t.assignment.c.upload_id.is_not(None))  # votes of the voting page came with no file
     )
     conn.execute(sa.update(t.judgement).where(t.judgement.c.assignment_id.in_(people)).values(status="withdrawn"))
     write_tallies(conn, ballot.id)

@@ -40,13 +40,22 @@ SENTENCES = {
     "accept upload": "Took votes for ballot {ballot} from {file}",
     "withdraw upload": "Withdrew {file} from ballot {ballot}",
     "simulate votes": "Let simulated voters answer ballot {ballot}",
+    "open voting": "Opened the voting page for ballot {ballot}, or changed its settings",
+    "voting open": "Resumed voting for ballot {ballot}",
+    "voting paused": "Paused voting for ballot {ballot}",
+    "voting closed": "Closed the voting page of ballot {ballot}",
+    "renew voting link": "Gave the voting page another link",
+    "invite voters": "Made personal links for voters",
+    "withdraw voter": "Took the votes of a voter out, who took consent back",
+    "add checks": "Added checks to ballot {ballot}",
+    "remove check": "Took a check away from ballot {ballot}",
     "close ballot": "Closed ballot {ballot}",
     "reopen ballot": "Reopened ballot {ballot}",
 }
 RANKINGS = {"all": "one over all areas", "area": "one for each area"}
 _LONGEST = 6  # members of a list that are told
 _PLURALS = {"items", "comparisons", "tasks", "votes", "voters", "judgements"}
-_UNTOLD = {"embedding", "proposed by", "from", "wording"}  # kept in the log, of no use to a reader
+_UNTOLD = {"embedding", "proposed by", "from", "wording", "settings"}  # kept in the log, of no use to a reader
 
 
 def log_table(entries: Iterable[Mapping[str, Any]]) -> pd.DataFrame:

@@ -14,7 +14,8 @@ from ..store.forecasts import known_forecast
 
 # The protocols that are compared, and what people call them.
 PROTOCOLS = {
-    "paper": "the paper's protocol",
+    "runoff": "Runoff's own",
+    "paper": "the paper's",
     "uniform": "every item alike",
 }
 CURVES = {"rho_w": "ρ_w", "tau_w": "τ_w"}

@@ -31,6 +31,12 @@ class ScoresView:
     rescalings: tuple[Rescaling, ...]
     ballots: tuple[Ballot, ...]
     interval_note: str | None
+    protocol: str = "paper"
+
+    @property
+    def has_borda(self) -> bool:
+        """Opponents were drawn uniformly, so that x, y, ȳ and the paper's Figures 2 and 4 exist."""
+        return self.protocol == "paper"
 
     @property
     def area_part(self) -> str:
@@ -54,10 +60,12 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> ScoresVie
         scored = scored_of(conn, project_id, area_id)
     dataset = scored.dataset
     by_ballot = _by_ballot(scored.by_ballot, scored.items, dataset, [b.number for b in ballots if not b.is_open])
-    rescalings = tuple(_rescaling(by_ballot, ballot) for ballot in ballots if ballot.number > 1 and not ballot.is_open)
     closed = [ballot for ballot in ballots if not ballot.is_open]
+    protocol = ballots[-1].protocol if ballots else "paper"
+    later = [ballot for ballot in closed if ballot.number > 1 and protocol == "paper"]
+    rescalings = tuple(_rescaling(by_ballot, ballot) for ballot in later)
     note = closed[-1].interval_note if closed else "Intervals are computed when a ballot is closed."
-    return ScoresView(dataset, by_ballot, rescalings, tuple(ballots), note)
+    return ScoresView(dataset, by_ballot, rescalings, tuple(ballots), note, protocol)
 
 
 def file_stem(about: dict) -> str:
@@ -68,6 +76,12 @@ def file_stem(about: dict) -> str:
     """
     marks = {"provisional": about["provisional"], "simulated": about["simulated_votes"]}
     return "-".join([slug(str(about["project"])), *(name for name, is_so in marks.items() if is_so)])
+
+
+def top_of(dataset: pd.DataFrame, n: int = 30) -> pd.DataFrame:
+    """The first items that have an interval: place, pair, score, lower, upper, rank, votes."""
+    top = dataset.dropna(subset=["lower", "upper"]).head(n)
+    return top.assign(place=range(1, len(top) + 1), pair=pair_label(top))
 
 
 def pair_label(frame: pd.DataFrame) -> pd.Series:

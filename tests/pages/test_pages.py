@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from core.runoff import spread_appearances
 from core.store.areas import read_areas
 from core.store.ballots import read_ballots
-from core.store.plans import read_plan
+from core.store.plans import PlanSettings, read_plan
 from core.store.projects import create_project, get_project, list_projects
 from core.store.scores import read_dataset
 from core.store.tallies import progress_of
@@ -161,7 +162,7 @@ def test_an_open_ballot_short_of_votes_closes_only_on_purpose(demo, visit):
     (button,) = [button for button in app.button if button.label == f"Close ballot {number}"]
     assert button.disabled
     assert "have no vote" in words(app)
-    app.checkbox[0].check().run()
+    next(box for box in app.checkbox if box.label == "Close it all the same").check().run()
     press(app, f"Close ballot {number}")
     assert not read_ballots(demo, "demo")[-1].is_open
 
@@ -309,10 +310,35 @@ def test_m_is_found_for_a_budget_and_used(empty, visit):
     app = visit("plan", project_id)
     amount = next(box for box in app.number_input if box.label == "At most")
     amount.set_value(300.0).run()
-    assert "M = 14" in words(app)  # 21 + 11 + 6 + 3 items in four ballots: 41·14/2 = 287 votes
+    of_ours = spread_appearances(21, 4, 0.5, 300)
+    said = ", ".join(map(str, of_ours.appearances))
+    assert f"M = {said}" in words(app)
     press(app, "Use it")
-    assert next(box for box in app.text_input if "M" in box.label).value == "14"
-    assert "M = 14, as it is." in words(app).replace("**", "")
+    assert next(box for box in app.text_input if "M" in box.label).value == said
+    assert f"{of_ours.n_comparisons} votes, as it is." in words(app)
+
+
+def test_m_follows_the_protocol_and_the_ballots_at_the_same_votes(empty, visit):
+    from campaigns import make_project
+
+    app = visit("plan", make_project(empty, plan=None))
+
+    def m():
+        return next(box for box in app.text_input if "M" in box.label).value
+
+    votes = PlanSettings(n_ballots=4).plan(21).n_comparisons
+    assert m() == ", ".join(map(str, spread_appearances(21, 4, 0.5, votes).appearances))
+    box(app, "Ballots").set_value(3).run()
+    assert len(m().split(",")) == 3
+    assert not app.error
+    (protocol,) = [group for group in app.get("button_group") if group.label == "Protocol"]
+    protocol.set_value("paper")
+    app.run()
+    assert m().isdigit()
+    box(app, "Ballots").set_value(2).run()
+    kept = m()
+    assert kept.isdigit()  # by the paper's protocol M stays as it was typed
+    press(app, "Save this plan")
 
 
 def test_near_spellings_of_missing_tokens_are_offered(demo, visit):
@@ -389,7 +415,7 @@ def test_a_project_is_copied_put_away_and_deleted_on_the_page(empty, visit):
 def test_the_plan_page_has_a_wage_to_reach_and_the_reward_for_it(empty, visit):
     from campaigns import make_project
 
-    app = visit("plan", make_project(empty, plan=None))
+    app = visit("plan", make_project(empty, plan=PlanSettings(n_ballots=4)))
     assert "A voter earns 15.96 an hour" in words(app)
     box(app, "Wage to reach").set_value(18.0).run()
     assert "under 18.00. A task of 10 comparisons at 6 s each needs a reward of 0.30; it is 0.25." in words(app)
@@ -451,7 +477,7 @@ def test_scores_show_the_three_figures_with_their_files(demo, visit):
     for figure in ("Figure 2 of the paper", "Figure 3 of the paper", "Figure 4 of the paper", "b̂ = 0.586"):
         assert figure in said
     files = [button.proto.url or button.label for button in app.get("download_button")]
-    assert len(files) == 1 + 3 * 3  # the ranking; SVG, PNG and CSV of each figure
+    assert len(files) == 1 + 3 * 4  # the ranking; SVG, PNG and CSV of the top and of each figure
 
 
 def test_every_page_of_results_leads_on(demo, visit):

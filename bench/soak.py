@@ -1,0 +1,127 @@
+"""`make soak`: a hundred voters at once on the real server of the voting page, a few of them in Chromium.
+
+Nobody's vote may be lost or doubled, and every comparison must be within one vote of its target; the time from an
+answer to the next comparison is reported against p50 50 ms and p99 300 ms. Everything stays on this machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import click
+import numpy as np
+import sqlalchemy as sa
+
+from bench.voters import HttpVoter, all_vote
+from core.store import open_store
+from core.store import schema as t
+from core.voting_settings import VotingSettings
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from voting_server import VotingServer, make_voting
+
+TOKENS = tuple(f"word{n}" for n in range(15))  # 105 items, at M = 20 1,050 comparisons
+APPEARANCES = 20
+P50_MS, P99_MS = 50.0, 300.0
+
+
+@click.command()
+@click.option("--voters", default=100, show_default=True)
+@click.option("--votes", default=30, show_default=True, help="Votes a voter.")
+@click.option("--think", default=2.0, show_default=True, help="Seconds between a voter's votes, on average.")
+@click.option("--browsers", default=4, show_default=True, help="How many of the voters use Chromium, phone size.")
+def main(voters: int, votes: int, think: float, browsers: int) -> None:
+    """Let voters vote, then count."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = open_store(Path(folder) / "workspace")
+        wanted = -(-voters * votes // 1050)
+        settings = VotingSettings(task_size=10, tasks_per_voter=50, votes_per_comparison=wanted, examples=False)
+        _, code = make_voting(store, settings, tokens=TOKENS, appearances=APPEARANCES)
+        server = VotingServer(store.folder)
+        server.start()
+        try:
+            people = [HttpVoter("127.0.0.1", server.port, code, f"Voter {n}", think) for n in range(voters - browsers)]
+            begun = time.perf_counter()
+            seen: list[int] = []
+            window = threading.Thread(target=_browse, args=(server.url, code, browsers, votes, think, seen))
+            window.start()
+            asyncio.run(all_vote(people, votes))
+            window.join()
+            took = time.perf_counter() - begun
+        finally:
+            server.kill()
+        confirmed = {person.name: len(person.confirmed) for person in people}
+        confirmed |= {f"Browser {n}": done for n, done in enumerate(seen)}
+        faults = _faults(store, confirmed, voters, votes, wanted)
+        seconds = np.array([s for person in people for s in person.seconds]) * 1000
+    p50, p99 = np.percentile(seconds, [50, 99])
+    pace = voters * votes / took
+    print(f"{voters} voters ({browsers} in Chromium), {votes} votes each, {took:.0f} s, {pace:.0f} votes/s")
+    print(f"answer to next: p50 {p50:.1f} ms, p99 {p99:.1f} ms, longest {seconds.max():.0f} ms")
+    print(f"within p50 {P50_MS:.0f} ms and p99 {P99_MS:.0f} ms: {'yes' if p50 < P50_MS and p99 < P99_MS else 'NO'}")
+    print("\n".join(faults) or "no vote lost or doubled, every comparison within one vote of its target")
+    sys.exit(1 if faults else 0)
+
+
+def _browse(url: str, code: str, browsers: int, votes: int, think: float, seen: list[int]) -> None:
+    """Voters in one Chromium, in turn: each presses a key and waits for the next comparison."""
+    if not browsers:
+        return
+    from playwright.sync_api import expect, sync_playwright
+
+    from tests.browser.server import CHROMIUM_ARGUMENTS, find_chromium
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_ARGUMENTS)
+        pages = []
+        for number in range(browsers):
+            page = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True).new_page()
+            page.goto(f"{url}/v/{code}")
+            page.get_by_label("Your name").fill(f"Browser {number}")
+            page.get_by_role("button", name="begin").click()
+            pages.append(page)
+        seen += [0] * browsers
+        for vote in range(votes):
+            for number, page in enumerate(pages):
+                if page.get_by_role("button", name="Go on with more").count():
+                    page.get_by_role("button", name="Go on with more").click()
+                expect(page.locator("#count")).to_have_text(f"{vote % 10 + 1} of 10")
+                page.wait_for_timeout(max(300.0, think * 1000 / browsers))
+                page.locator(".ro-card").nth(vote % 2).tap()
+                if vote % 10 == 9:
+                    page.get_by_role("heading", name="All of these are done").wait_for()
+                else:
+                    expect(page.locator("#count")).to_have_text(f"{vote % 10 + 2} of 10")
+                seen[number] += 1
+        browser.close()
+
+
+def _faults(store, confirmed: dict[str, int], voters: int, votes: int, wanted: int) -> list[str]:
+    """What went wrong, in sentences."""
+    j, a, v, q = t.judgement.c, t.assignment.c, t.voter.c, t.question.c
+    with store.read() as conn:
+        query = sa.select(v.external_id, j.question_id, j.status).join(t.assignment, a.id == j.assignment_id)
+        rows = conn.execute(query.join(t.voter, v.id == a.voter_id)).all()
+        counts = conn.execute(sa.select(q.n_votes, q.n_dealt)).all()
+    faults = []
+    kept = Counter(row.external_id for row in rows if row.status == "counted")
+    if kept != confirmed:
+        faults.append(f"LOST OR ADDED: confirmed {sum(confirmed.values())}, stored {sum(kept.values())}")
+    if len({(row.external_id, row.question_id) for row in rows}) != len(rows):
+        faults.append("DOUBLED: a voter has two votes on one comparison")
+    if len(rows) != voters * votes:
+        faults.append(f"FEWER: {len(rows)} of {voters * votes} votes were given")
+    spread = {row.n_votes for row in counts}
+    if not spread <= {wanted, wanted - 1}:
+        faults.append(f"UNEVEN: comparisons have {sorted(spread)} votes, the target is {wanted}")
+    return faults
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""A ballot as web pages that need no server: each file holds comparisons, keeps the answers, and ends with a CSV.
+
+A file works from a disk or any web host. It renders the template of all platforms; the answers stay in the browser
+until the voter sends back the CSV, which is a plain table of votes (`plain`).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+import pandas as pd
+
+from ..errors import InputError
+from ..tables import COMPARISONS
+from .batch import FIELDS
+from .plain import comparison_ids
+from .template import asset, fill, template
+
+MAX_FILES = 500
+_DATE = (1980, 1, 1, 0, 0, 0)
+_STYLE = """
+body { margin: 0; padding: 1rem .5rem 2rem; background: #f5f6f8; color: #1b1d22; }
+body { font: 1.0625rem/1.5 system-ui, sans-serif; }
+main { max-width: 46rem; margin: 0 auto; }
+.top { display: flex; align-items: center; gap: .75rem; padding: 0 1rem; }
+.top progress { flex: 1; height: .75rem; }
+#said { min-height: 1.5em; padding: 0 1rem; }
+.js #vote button[type="submit"] { display: none; }
+.ro input[type="text"], .ro textarea, .ro button[type="button"] { font: inherit; min-height: 2.75rem; max-width: 100%;
+  padding: .25rem .75rem; color: var(--ro-ink); background: var(--ro-card); border: 2px solid var(--ro-line);
+  border-radius: .5rem; }
+.ro textarea { width: 100%; height: 8rem; }
+[hidden] { display: none !important; }
+@media (prefers-color-scheme: dark) { body { background: #16191e; color: #eceef2; } }
+"""
+
+
+def write_offline(
+    comparisons: pd.DataFrame,
+    *,
+    name: str,
+    notion: str,
+    ties_allowed: bool,
+    question: str | None = None,
+    instructions: str | None = None,
+    n_files: int = 1,
+) -> dict[str, bytes]:
+    """The files by name: the ballot's tasks dealt out evenly within one task, whole and in order, `n_files` at most.
+
+    `comparisons` is a table of schema COMPARISONS, `name` begins the files' names. Raises `InputError` for no
+    comparison, or a number of files that isn't between 1 and `MAX_FILES`.
+
+    >>> columns = {"question_id": 7, "task_id": "t", "n": 1, "first": 0, "second": 1, "flipped": False}
+    >>> row = columns | dict.fromkeys(FIELDS, "</script>")
+    >>> (page,) = write_offline(pd.DataFrame([row]), name="b1", notion="relatedness", ties_allowed=True).values()
+    >>> page.count(b"</script>")
+    3
+    """
+    COMPARISONS.check(comparisons)
+    if comparisons.empty or not 1 <= n_files <= MAX_FILES:
+        raise InputError(f"A ballot with comparisons makes 1 to {MAX_FILES} files, not {n_files}.")
+    body = template(
+        n_comparisons=1,
+        notion=notion,
+        ties_allowed=ties_allowed,
+        question=question,
+        instructions=instructions,
+        target="page",
+    )
+    rows = comparisons.assign(id=comparison_ids(comparisons))[["task_id", "id", *FIELDS]]
+    tasks = rows["task_id"].drop_duplicates()
+    file_of = dict(zip(tasks, (at * n_files // len(tasks) for at in range(len(tasks))), strict=True))
+    pages = {}
+    for number, part in rows.groupby(rows["task_id"].map(file_of), sort=True):
+        file_id = f"{name}-part-{int(str(number)) + 1:03d}"
+        shown = part.drop(columns="task_id").to_dict("records")
+        pages[f"{file_id}.html"] = _page(file_id, body, shown).encode("utf-8")
+    return pages
+
+
+def pack(pages: dict[str, bytes]) -> bytes:
+    """Several files as one zip; the same files give the same bytes."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, data in pages.items():
+            entry = zipfile.ZipInfo(name, _DATE)
+            entry.compress_type, entry.create_system, entry.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
+            archive.writestr(entry, data)
+    return out.getvalue()
+
+
+def _page(file_id: str, body: str, shown: list[dict]) -> str:
+    """One file: the template's page, its style and scripts, and the comparisons as data."""
+    # Inside a script element only "<" could end it; JSON may write it in another way.
+    data = json.dumps({"id": file_id, "comparisons": shown}, ensure_ascii=False).replace("<", "\\u003c")
+    first = {name: str(shown[0][name]) for name in FIELDS}
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Which pair?</title>
+<style>
+{asset("template.css")}{_STYLE}</style>
+</head>
+<body>
+<main>
+<noscript><p>Please switch on JavaScript: this page keeps your answers by itself.</p></noscript>
+<form id="begin" class="ro" hidden><p><label for="name">Your name, or a name that only you use</label></p>
+<p><input id="name" type="text" maxlength="80" required></p><button type="submit">Begin</button></form>
+<div id="voting" hidden>
+<p class="top"><label for="progress" id="count"></label><progress id="progress" max="1" value="0"></progress></p>
+<p id="said" role="status" aria-live="polite"></p>
+<form id="vote">
+{fill(body, first)}<button type="submit">Next</button>
+</form>
+</div>
+<div id="ending" class="ro" hidden>
+<h2 id="done">Done, thank you. Now send your answers back</h2>
+<p>Your answers are in this browser only. Save them as a file, or copy the text,
+and send it to whoever asked you.</p>
+<p><button type="button" id="save">Save the answers (CSV)</button>
+<button type="button" id="copy">Copy the text</button>
+<button type="button" id="undo">Undo my last answer</button></p>
+<label for="text">The answers so far</label>
+<textarea id="text" readonly></textarea>
+</div>
+</main>
+<script type="application/json" id="data">{data}</script>
+<script>
+{asset("template.js")}</script>
+<script>
+{asset("offline.js")}</script>
+</body>
+</html>
+"""

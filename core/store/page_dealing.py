@@ -1,0 +1,218 @@
+"""What a voter of the voting page is given: comparisons with the fewest votes first, kept for the voter for a while.
+
+All of this happens inside a write transaction: a comparison's last missing vote is leased to one voter at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+
+from ..voting_settings import VotingSettings
+from . import schema as t
+from .command import insert_rows
+from .engine import now
+
+RELEASE_AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class Table:
+    """Where dealing happens: the voting page, its ballot, its settings."""
+
+    voting_id: int
+    ballot_id: int
+    settings: VotingSettings
+
+    def expires(self) -> str:
+        """When a lease given now is over."""
+        after = datetime.now(UTC) + timedelta(minutes=self.settings.minutes_per_task)
+        return after.isoformat(timespec="microseconds")
+
+
+def release_expired(conn: sa.Connection) -> int:
+    """Put comparisons whose time is over back into the pool, so many at once at most; returns how many."""
+    d = t.deal.c
+    query = sa.select(d.id, d.question_id, d.kind).where(d.state == "open", d.expires_at < now())
+    rows = conn.execute(query.order_by(d.expires_at).limit(RELEASE_AT_ONCE)).all()
+    if rows:
+        ids = [row.id for row in rows]
+        conn.execute(sa.update(t.deal).where(d.id.in_(ids)).values(state="released"))
+        _add_dealt(conn, [row.question_id for row in rows if row.kind == "main"], -1)
+    return len(rows)
+
+
+def _add_dealt(conn: sa.Connection, question_ids: list[int], change: int) -> None:
+    if question_ids:
+        q = t.question.c
+        row = sa.update(t.question).where(q.id == sa.bindparam("of")).values(n_dealt=q.n_dealt + change)
+        conn.execute(row, [{"of": id_} for id_ in question_ids])
+
+
+def lease_again(conn: sa.Connection, table: Table, deal: sa.Row) -> bool:
+    """Give a released comparison back to the voter who had it, if it still lacks a vote; whether that was so."""
+    if deal.kind == "main":
+        q = t.question.c
+        missing = sa.update(t.question).where(q.id == deal.question_id, q.n_dealt < q.n_wanted)
+        if conn.execute(missing.values(n_dealt=q.n_dealt + 1)).rowcount == 0:
+            return False
+    row = sa.update(t.deal).where(t.deal.c.id == deal.id)
+    conn.execute(row.values(state="open", expires_at=table.expires()))
+    return True
+
+
+def open_deal(conn: sa.Connection, sitting_id: int) -> sa.Row | None:
+    """The first comparison that the voter holds and hasn't answered."""
+    d = t.deal.c
+    query = sa.select(t.deal).where(d.sitting_id == sitting_id, d.state == "open").order_by(d.task, d.n).limit(1)
+    return conn.execute(query).first()
+
+
+def task_deals(conn: sa.Connection, sitting_id: int, task: int) -> list[sa.Row]:
+    """All that the voter was given in a task, in order."""
+    d = t.deal.c
+    query = sa.select(t.deal).where(d.sitting_id == sitting_id, d.task == task).order_by(d.n)
+    return list(conn.execute(query))
+
+
+def resume_task(conn: sa.Connection, table: Table, sitting: sa.Row) -> None:
+    """After its time was over: give the voter's task back as far as it is still wanted, and others for the rest."""
+    release_expired(conn)
+    deals = task_deals(conn, sitting.id, sitting.n_tasks)
+    lost = [deal for deal in deals if deal.state == "released" and not lease_again(conn, table, deal)]
+    if lost:
+        fresh = _draw_main(conn, table, sitting.id, len(lost), _items_of(conn, deals))
+        _insert(conn, table, sitting.id, sitting.n_tasks, len(deals), [(row, "main") for row in fresh])
+
+
+def deal_task(conn: sa.Connection, table: Table, sitting: sa.Row) -> bool:
+    """Give the voter a new task; False where no comparison is left that lacks votes and is new to the voter."""
+    release_expired(conn)
+    settings, task = table.settings, sitting.n_tasks + 1
+    rng = np.random.default_rng([table.voting_id, sitting.id, task])
+    repeats = _draw_repeats(conn, sitting.id, settings.n_repeats, rng)
+    fresh = _draw_main(conn, table, sitting.id, settings.task_size, set())
+    if not fresh:
+        return False
+    rows = [(row, "main") for row in fresh]
+    for row in _draw_gold(conn, table, sitting.id, rng):
+        rows.insert(int(rng.integers(0, len(rows) + 1)), (row, "gold"))
+    _insert(conn, table, sitting.id, task, 0, rows + [(row, "repeat") for row in repeats])
+    conn.execute(sa.update(t.sitting).where(t.sitting.c.id == sitting.id).values(n_tasks=task, seen_at=now()))
+    return True
+
+
+def _draw_main(
+    conn: sa.Connection, table: Table, sitting_id: int, n: int, shown: set[frozenset[int]]
+) -> list[dict[str, Any]]:
+    """Lease up to `n` comparisons that lack votes and that the voter was never given, the fewest votes first.
+
+    No two items meet twice in a task. What was drawn for one task stands together, as it does in a batch.
+    """
+    q, place = t.question.c, t.task_question.c
+    one, two = t.question_option.alias("one"), t.question_option.alias("two")
+    given = sa.exists().where(t.deal.c.sitting_id == sitting_id, t.deal.c.question_id == q.id)
+    query = (
+        sa.select(q.id, q.n_dealt, place.flipped, place.left_swapped, place.right_swapped, one.c.item_id, two.c.item_id)
+        .join(t.task_question, place.question_id == q.id)
+        .join(one, sa.and_(one.c.question_id == q.id, one.c.position == 0))
+        .join(two, sa.and_(two.c.question_id == q.id, two.c.position == 1))
+        .where(q.ballot_id == table.ballot_id, q.role == "main", ~given)
+        .where(q.n_dealt < table.settings.votes_per_comparison)
+        .order_by(q.n_dealt, q.id)
+        .limit(2 * n + 10)
+    )
+    drawn: list[dict[str, Any]] = []
+    for id_, n_dealt, flipped, left, right, first, second in conn.execute(query):
+        pair = frozenset((first, second))
+        if len(drawn) < n and pair not in shown:
+            shown.add(pair)
+            # Every other voter sees the sides the other way round.
+            sides = (not flipped, right, left) if n_dealt % 2 else (flipped, left, right)
+            drawn.append({"question_id": id_, **dict(zip(_SIDES, sides, strict=True))})
+    _add_dealt(conn, [row["question_id"] for row in drawn], 1)
+    return drawn
+
+
+_SIDES = ("flipped", "left_swapped", "right_swapped")
+
+
+def _items_of(conn: sa.Connection, deals: list[sa.Row]) -> set[frozenset[int]]:
+    option = t.question_option.c
+    query = sa.select(option.question_id, option.item_id).where(option.question_id.in_([d.question_id for d in deals]))
+    items: dict[int, set[int]] = {}
+    for question_id, item_id in conn.execute(query):
+        items.setdefault(question_id, set()).add(item_id)
+    return {frozenset(pair) for pair in items.values()}
+
+
+def _draw_gold(conn: sa.Connection, table: Table, sitting_id: int, rng: np.random.Generator) -> list[dict[str, Any]]:
+    """Checks that the voter hasn't met, with sides at random."""
+    if not table.settings.n_gold:
+        return []
+    q = t.question.c
+    given = sa.exists().where(t.deal.c.sitting_id == sitting_id, t.deal.c.question_id == q.id)
+    query = sa.select(q.id).where(q.ballot_id == table.ballot_id, q.role == "check", ~given).order_by(q.id)
+    ids = conn.execute(query.join(t.gold, t.gold.c.question_id == q.id)).scalars().all()
+    chosen = rng.permutation(np.array(ids, dtype=int))[: table.settings.n_gold]
+    return [
+        {"question_id": int(id_), **dict(zip(_SIDES, map(bool, rng.integers(0, 2, 3)), strict=True))} for id_ in chosen
+    ]
+
+
+def _draw_repeats(conn: sa.Connection, sitting_id: int, n: int, rng: np.random.Generator) -> list[dict[str, Any]]:
+    """Comparisons that the voter answered in earlier tasks and that weren't repeated yet, with sides exchanged."""
+    if not n:
+        return []
+    again = t.deal.alias("again")
+    d = t.deal.c
+    repeated = sa.exists().where(
+        again.c.sitting_id == sitting_id, again.c.question_id == d.question_id, again.c.kind == "repeat"
+    )
+    query = sa.select(t.deal).where(d.sitting_id == sitting_id, d.kind == "main", d.state == "answered", ~repeated)
+    rows = conn.execute(query.order_by(d.id)).all()
+    chosen = [rows[at] for at in rng.permutation(len(rows))[:n]]
+    return [
+        {
+            "question_id": row.question_id,
+            "flipped": not row.flipped,
+            "left_swapped": row.right_swapped,
+            "right_swapped": row.left_swapped,
+        }
+        for row in chosen
+    ]
+
+
+def _insert(
+    conn: sa.Connection, table: Table, sitting_id: int, task: int, after: int, rows: list[tuple[dict[str, Any], str]]
+) -> None:
+    expires = table.expires()
+    columns = ["sitting_id", "task", "n", "kind", "question_id", *_SIDES, "state", "expires_at"]
+    insert_rows(
+        conn,
+        t.deal,
+        columns,
+        [
+            (sitting_id, task, after + n, kind, row["question_id"], *(row[s] for s in _SIDES), "open", expires)
+            for n, (row, kind) in enumerate(rows, start=1)
+        ],
+    )
+
+
+def is_complete(conn: sa.Connection, ballot_id: int, wanted: int) -> bool:
+    """Whether no comparison lacks a vote and none is being answered (or was given up as unknown to voters)."""
+    q, d = t.question.c, t.deal.c
+    lacking = sa.select(q.id).where(q.ballot_id == ballot_id, q.role == "main", q.n_dealt < wanted).limit(1)
+    if conn.execute(lacking).first() is not None:
+        return False
+    held = (
+        sa.select(d.id)
+        .join(t.question, q.id == d.question_id)
+        .where(d.state == "open", d.kind == "main", q.ballot_id == ballot_id)
+        .limit(1)
+    )
+    return conn.execute(held).first() is None

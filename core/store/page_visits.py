@@ -1,0 +1,203 @@
+"""Who comes to the voting page, where a link leads, and how a browser is known again."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from ..errors import InputError
+from ..voting_settings import TRAITS, VotingSettings
+from . import schema as t
+from .command import insert_one
+from .engine import now
+from .page_dealing import Table
+from .page_votes import stop
+from .voting import MAX_NAME
+
+MAX_ID = 100
+# Parameters by which platforms say who comes, and what the platform is called.
+PLATFORMS = {"PROLIFIC_PID": "prolific", "workerId": "mturk", "participantId": "connect"}
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"  # Mechanical Turk's, for somebody who only looks at a task
+
+
+@dataclass(frozen=True)
+class Who:
+    """Who comes: by a platform's parameters, by a personal link (its token), or by nothing yet."""
+
+    platform: str = ""
+    external_id: str = ""
+    token: str = ""
+    preview: bool = False
+
+
+@dataclass(frozen=True)
+class At:
+    """A link with the newest voting page it leads to."""
+
+    secret: str
+    project_id: str
+    notion: str
+    wording: Mapping[str, Any]
+    state: str
+    table: Table
+
+    @property
+    def examples(self) -> list[Mapping[str, Any]]:
+        return list(self.wording.get("examples", ())) if self.table.settings.examples else []
+
+    def sign(self, *parts: Any) -> str:
+        text = "|".join(map(str, parts)).encode("utf-8", "replace")
+        return hmac.new(bytes.fromhex(self.secret), text, hashlib.sha256).hexdigest()
+
+
+_LINK, _BALLOT, _VOTING = t.voting_link.c, t.ballot.c, t.voting.c
+_SAME_AREA = sa.or_(_BALLOT.area_id == _LINK.area_id, sa.and_(_BALLOT.area_id.is_(None), _LINK.area_id.is_(None)))
+_WHERE_A_LINK_LEADS = (
+    sa.select(
+        _LINK.secret, t.project.c.id, t.project.c.notion, t.plan.c.wording, t.project.c.archived_at, _VOTING.state,
+        _VOTING.id.label("voting_id"), _VOTING.settings, _BALLOT.id.label("ballot_id"),
+        _BALLOT.state.label("ballot_state"),
+    )
+    .join(t.project, t.project.c.id == _LINK.project_id)
+    .join(t.ballot, sa.and_(_BALLOT.project_id == _LINK.project_id, _SAME_AREA))
+    .join(t.plan, t.plan.c.id == _BALLOT.plan_id)
+    .join(t.voting, _VOTING.ballot_id == _BALLOT.id)
+    .where(_LINK.code == sa.bindparam("code"))
+    .order_by(_BALLOT.number.desc())
+    .limit(1)
+)  # fmt: skip
+
+
+def link_at(conn: sa.Connection, code: str) -> At | None:
+    """Where a link leads: the voting page of its ranking's newest ballot that has one."""
+    row = conn.execute(_WHERE_A_LINK_LEADS, {"code": code}).one_or_none()
+    if row is None:
+        return None
+    is_open = row.ballot_state == "open" and row.archived_at is None
+    table = Table(row.voting_id, row.ballot_id, VotingSettings.of(row.settings))
+    return At(row.secret, row.id, row.notion, row.wording, row.state if is_open else "closed", table)
+
+
+def cookie_of(at: At, sitting_id: int) -> str:
+    return f"{sitting_id}.{at.sign('sitting', sitting_id)}"
+
+
+def sitting_of(conn: sa.Connection, at: At, cookie: str) -> sa.Row | None:
+    """The sitting a cookie belongs to, perhaps at an earlier ballot of the link; None for one that isn't ours."""
+    number, _, _ = cookie.partition(".")
+    if not (number.isascii() and number.isdigit() and len(number) < 16):
+        return None
+    if not hmac.compare_digest(cookie.encode("utf-8", "replace"), cookie_of(at, int(number)).encode()):
+        return None
+    return read_sitting(conn, int(number))
+
+
+def read_sitting(conn: sa.Connection, sitting_id: int) -> sa.Row | None:
+    return conn.execute(sa.select(t.sitting).where(t.sitting.c.id == sitting_id)).one_or_none()
+
+
+def who_of(parameters: Mapping[str, str]) -> Who:
+    """Who comes, by the parameters in the address."""
+    if parameters.get("i"):
+        return Who(token=parameters["i"][:MAX_ID])
+    if parameters.get("assignmentId") == PREVIEW:
+        return Who(preview=True)
+    for name, platform in PLATFORMS.items():
+        value = parameters.get(name, "").strip()
+        if value and len(value) <= MAX_ID and value.isprintable() and "{{" not in value:
+            return Who(platform, value)
+    return Who()
+
+
+def _checked_name(text: str) -> str:
+    name = " ".join(text.split())
+    if not name or len(name) > MAX_NAME or not name.isprintable():
+        raise InputError(f"Please type a name of at most {MAX_NAME} letters.")
+    return name
+
+
+def person(conn: sa.Connection, at: At, code: str, who: Who, name: str) -> tuple[str, str]:
+    """Platform and id under which the store knows somebody who begins."""
+    if who.token:
+        i = t.invitation.c
+        query = sa.select(i.name).join(t.voting_link, t.voting_link.c.id == i.voting_link_id)
+        found = conn.execute(query.where(i.token == who.token, t.voting_link.c.code == code)).scalar_one_or_none()
+        if found is None:
+            raise InputError("This personal link isn't valid any more. Ask for a new one.")
+        return "invited", found
+    if who.platform:
+        if at.table.settings.hash_ids:
+            return who.platform, "h-" + at.sign("voter", who.platform, who.external_id)[:32]
+        return who.platform, who.external_id
+    if at.table.settings.identify == "none":
+        return "runoff", f"anonymous-{secrets.token_hex(8)}"
+    return "runoff", _checked_name(name)
+
+
+def voter_id(conn: sa.Connection, project_id: str, platform: str, external_id: str) -> int:
+    v = t.voter.c
+    query = sa.select(v.id).where(v.project_id == project_id, v.platform == platform, v.external_id == external_id)
+    found = conn.execute(query).scalar_one_or_none()
+    if found is not None:
+        return int(found)
+    values = {"project_id": project_id, "platform": platform, "external_id": external_id, "kind": "person"}
+    return insert_one(conn, t.voter, **values)
+
+
+def sit_down(conn: sa.Connection, at: At, voter_id: int, n_examples: int = 0) -> tuple[sa.Row, bool]:
+    """The voter's sitting at this ballot, and whether it is new."""
+    s = t.sitting.c
+    query = sa.select(t.sitting).where(s.voting_id == at.table.voting_id, s.voter_id == voter_id)
+    found = conn.execute(query).one_or_none()
+    if found is not None:
+        return found, False
+    values = {"voter_id": voter_id, "state": "voting", "n_examples": n_examples, "began_at": now(), "seen_at": now()}
+    insert_one(conn, t.sitting, voting_id=at.table.voting_id, **values)
+    return conn.execute(query).one(), True
+
+
+def note_traits(conn: sa.Connection, at: At, traits: Mapping[str, str]) -> None:
+    """Count what a voter told of himself or herself; what isn't on the list is not told."""
+    v = t.voter_trait.c
+    for name in at.table.settings.ask:
+        value = traits.get(name, "")
+        value = value if value in TRAITS[name][1] else "not told"
+        here = (v.voting_id == at.table.voting_id, v.trait == name, v.value == value)
+        if conn.execute(sa.update(t.voter_trait).where(*here).values(n=v.n + 1)).rowcount == 0:
+            row = {"voting_id": at.table.voting_id, "trait": name, "value": value, "n": 1}
+            conn.execute(sa.insert(t.voter_trait).values(row))
+
+
+def asks_name(at: At, who: Who) -> bool:
+    return not (who.platform or who.token) and at.table.settings.identify == "name"
+
+
+def known_sitting(conn: sa.Connection, at: At, code: str, who: Who, sitting: sa.Row | None) -> sa.Row | None:
+    """The sitting of the one who comes: a platform's id or a personal link goes before the browser's cookie."""
+    if not (who.platform or who.token):
+        return sitting
+    platform, external_id = person(conn, at, code, who, "")
+    s, v = t.sitting.c, t.voter.c
+    query = (
+        sa.select(t.sitting)
+        .join(t.voter, v.id == s.voter_id)
+        .where(v.project_id == at.project_id, v.platform == platform, v.external_id == external_id)
+        .where(s.voting_id == at.table.voting_id)
+    )
+    return conn.execute(query).one_or_none()
+
+
+def carried_over(conn: sa.Connection, at: At, sitting: sa.Row) -> sa.Row:
+    """The sitting at this ballot of somebody who sat at an earlier one; who was stopped there stays so."""
+    if sitting.voting_id == at.table.voting_id:
+        return read_sitting(conn, sitting.id) or sitting
+    row, is_new = sit_down(conn, at, sitting.voter_id, sitting.n_examples)
+    if is_new and sitting.state == "stopped":
+        stop(conn, row.id, "stopped")
+    return read_sitting(conn, row.id) or row

@@ -1,0 +1,189 @@
+"""A voter's answer on the voting page: recorded at once, taken back, or set aside."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from ..errors import InputError
+from . import schema as t
+from .command import insert_one
+from .engine import now
+from .page_dealing import Table, lease_again, release_expired, task_deals
+from .page_tallies import ASIDE, COUNTED, LEASED, UNKNOWN, move, stands_for_vote
+from .votes import VALUES
+
+MAX_SECONDS = 3600.0
+
+
+def record(
+    conn: sa.Connection, table: Table, sitting: sa.Row, task: int, n: int, choice: str, seconds: float | None
+) -> str:
+    """Record the answer to one comparison of a task: left, right, tie or unknown.
+
+    Returns "saved"; "known" where it is answered already (nothing changes: a press that came twice, another tab);
+    "late" where its time was over and somebody else has been given it. The standing of the judgement: a vote counts,
+    "I don't know" is kept, a check has its own role, a repeat is kept beside the first vote, and all of a voter who
+    failed the checks is kept aside. Raises `InputError` for an answer or a place that the page didn't offer.
+    """
+    d = t.deal.c
+    deal = conn.execute(sa.select(t.deal).where(d.sitting_id == sitting.id, d.task == task, d.n == n)).one_or_none()
+    allowed = ("left", "right", "unknown", *(("tie",) if table.settings.ties_allowed else ()))
+    if deal is None or choice not in allowed:
+        raise InputError("This answer fits nothing that the page asked. Load the page again.")
+    if deal.state == "answered":
+        return "known"
+    if deal.state == "released" and not lease_again(conn, table, deal):
+        return "late"
+    answer = choice
+    if choice in ("left", "right"):
+        answer = "first" if (choice == "left") != bool(deal.flipped) else "second"
+    assignment_id = _assignment(conn, table, sitting, deal)
+    standing = _standing(sitting, deal.kind, answer)
+    _write(conn, assignment_id, deal.question_id, answer, standing[0], _bounded(seconds, sitting.seen_at))
+    answered = {"state": "answered", "answered_at": now(), "assignment_id": assignment_id}
+    conn.execute(sa.update(t.deal).where(d.id == deal.id).values(answered))
+    if deal.kind == "main":
+        move(conn, table.ballot_id, deal.question_id, answer, LEASED, standing[1])
+    _note_step(conn, sitting.id, deal, answer, 1)
+    _raise_pulse(conn, table.ballot_id)
+    return "saved"
+
+
+def _note_step(conn: sa.Connection, sitting_id: int, deal: sa.Row, answer: str, change: int) -> None:
+    """Write down when the voter was last here, and how checks went."""
+    s = t.sitting.c
+    values: dict[str, Any] = {"seen_at": now()}
+    if deal.kind == "gold" and answer != "unknown":
+        right = conn.execute(sa.select(t.gold.c.answer).where(t.gold.c.question_id == deal.question_id)).scalar()
+        column = s.gold_right if answer == right else s.gold_wrong
+        values[column.name] = column + change
+    conn.execute(sa.update(t.sitting).where(s.id == sitting_id).values(values))
+
+
+def _standing(sitting: sa.Row, kind: str, answer: str) -> tuple[str, str]:
+    """The status of the judgement, and its standing in the tallies."""
+    if not sitting.counts:
+        return "rejected", ASIDE
+    if kind == "repeat":
+        return "repeat", ASIDE
+    return ("unknown", UNKNOWN) if answer == "unknown" else ("counted", COUNTED)
+
+
+def _bounded(seconds: float | None, seen_at: str) -> float | None:
+    """The time a browser measured, at most the time since the voter's last step; the latter where it told none."""
+    passed = (datetime.now(UTC) - datetime.fromisoformat(seen_at)).total_seconds()
+    passed = min(max(passed, 0.0), MAX_SECONDS)
+    if seconds is None or not 0 <= seconds <= MAX_SECONDS:
+        return round(passed, 3)
+    return round(min(seconds, passed), 3)
+
+
+def _assignment(conn: sa.Connection, table: Table, sitting: sa.Row, deal: sa.Row) -> int:
+    """The assignment that holds the answer: one a task, and one for its repeats."""
+    same = (deal.kind == "repeat") == (t.deal.c.kind == "repeat")
+    query = sa.select(t.deal.c.assignment_id).where(
+        t.deal.c.sitting_id == sitting.id, t.deal.c.task == deal.task, t.deal.c.assignment_id.is_not(None), same
+    )
+    found = conn.execute(query.limit(1)).scalar_one_or_none()
+    if found is not None:
+        return int(found)
+    return insert_one(
+        conn,
+        t.assignment,
+        ballot_id=table.ballot_id,
+        voter_id=sitting.voter_id,
+        external_id=f"page-{secrets.token_hex(8)}",
+        status="submitted",
+        submitted_at=now(),
+    )
+
+
+def _write(
+    conn: sa.Connection, assignment_id: int, question_id: int, answer: str, status: str, seconds: float | None
+) -> None:
+    """Write the judgement, or bring the one that was taken back up to date."""
+    j = t.judgement.c
+    values = {"answer": answer, "value": VALUES.get(answer), "seconds": seconds, "status": status, "source": "person"}
+    again = sa.update(t.judgement).where(j.assignment_id == assignment_id, j.question_id == question_id).values(values)
+    if conn.execute(again).rowcount == 0:
+        conn.execute(sa.insert(t.judgement).values(assignment_id=assignment_id, question_id=question_id, **values))
+
+
+def _raise_pulse(conn: sa.Connection, ballot_id: int) -> None:
+    """Say that votes changed: caches look at the project's pulse, and the ballot's progress is to be counted anew."""
+    of = sa.select(t.ballot.c.project_id).where(t.ballot.c.id == ballot_id).scalar_subquery()
+    conn.execute(sa.update(t.project).where(t.project.c.id == of).values(pulse=t.project.c.pulse + 1))
+    stale = sa.update(t.ballot).where(t.ballot.c.id == ballot_id, t.ballot.c.progress.is_not(None))
+    conn.execute(stale.values(progress=sa.null()))
+
+
+_STANDINGS = {"counted": COUNTED, "unknown": UNKNOWN, "rejected": ASIDE, "repeat": ASIDE}
+
+
+def take_back_last(conn: sa.Connection, table: Table, sitting: sa.Row) -> bool:
+    """Undo the voter's last answer in the task: its judgement is marked as withdrawn, and it is asked again.
+
+    False where there is nothing to undo, or where an answer that was no vote let somebody else have the comparison.
+    """
+    d, j = t.deal.c, t.judgement.c
+    query = (
+        sa.select(t.deal, j.id.label("judgement_id"), j.answer, j.status)
+        .join(t.judgement, sa.and_(j.assignment_id == d.assignment_id, j.question_id == d.question_id))
+        .where(d.sitting_id == sitting.id, d.task == sitting.n_tasks, d.state == "answered")
+        .order_by(d.answered_at.desc(), d.n.desc())
+        .limit(1)
+    )
+    deal = conn.execute(query).first()
+    if deal is None or (deal.kind == "main" and not _may_lease(conn, deal)):
+        return False
+    conn.execute(sa.update(t.judgement).where(j.id == deal.judgement_id).values(status="withdrawn"))
+    again = sa.update(t.deal).where(d.id == deal.id)
+    conn.execute(again.values(state="open", answered_at=None, expires_at=table.expires()))
+    if deal.kind == "main":
+        move(conn, table.ballot_id, deal.question_id, deal.answer, _STANDINGS[deal.status], LEASED)
+    _note_step(conn, sitting.id, deal, deal.answer, -1)
+    _raise_pulse(conn, table.ballot_id)
+    return True
+
+
+def _may_lease(conn: sa.Connection, deal: sa.Row) -> bool:
+    """Whether an answer can become a lease again without a vote too many for its comparison."""
+    if deal.status == "counted":
+        return True
+    q = t.question.c
+    query = sa.select(q.n_dealt < q.n_wanted).where(q.id == deal.question_id)
+    return bool(conn.execute(query).scalar()) or (deal.status == "unknown" and stands_for_vote(conn, deal.question_id))
+
+
+def set_aside(conn: sa.Connection, table: Table, sitting_id: int) -> None:
+    """Keep all votes of a voter and count none, also those to come: too many checks failed."""
+    d, j = t.deal.c, t.judgement.c
+    query = (
+        sa.select(j.id, j.question_id, j.answer, j.status)
+        .join(t.deal, sa.and_(j.assignment_id == d.assignment_id, j.question_id == d.question_id))
+        .where(d.sitting_id == sitting_id, d.kind == "main", d.state == "answered")
+        .where(j.status.in_(["counted", "unknown"]))
+    )
+    for row in conn.execute(query).all():
+        conn.execute(sa.update(t.judgement).where(j.id == row.id).values(status="rejected"))
+        move(conn, table.ballot_id, row.question_id, row.answer, _STANDINGS[row.status], ASIDE)
+    conn.execute(sa.update(t.sitting).where(t.sitting.c.id == sitting_id).values(counts=False))
+
+
+def stop(conn: sa.Connection, sitting_id: int, state: str, code: str | None = None) -> None:
+    """End a sitting (finished or stopped); what it still holds goes back."""
+    d = t.deal.c
+    held = sa.update(t.deal).where(d.sitting_id == sitting_id, d.state == "open").values(expires_at="")
+    conn.execute(held)
+    release_expired(conn)
+    values = {"state": state, "finished_at": now(), "code": code}
+    conn.execute(sa.update(t.sitting).where(t.sitting.c.id == sitting_id).values(values))
+
+
+def is_task_over(conn: sa.Connection, sitting: sa.Row) -> bool:
+    """Whether the voter has answered all of the task."""
+    return all(deal.state == "answered" for deal in task_deals(conn, sitting.id, sitting.n_tasks))

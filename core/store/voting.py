@@ -1,0 +1,228 @@
+"""The owner's commands for the voting page: open it for a ballot, pause, close, links, invitations, checks."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from ..errors import InputError, Issue, StoreError
+from ..voting_settings import VotingSettings, check_voting
+from . import schema as t
+from .command import Change, command, insert_one
+from .engine import Store, now
+from .page_tallies import write_dealt
+from .rankings import ballot_named, belongs
+from .tallies import write_tallies
+from .voting_rest import take_back
+
+MAX_NAME = 80
+
+
+@dataclass(frozen=True)
+class Voting:
+    """The voting page of a ballot as the owner sees it."""
+
+    id: int
+    ballot_id: int
+    state: str
+    settings: VotingSettings
+    opened_at: str
+    closed_at: str | None
+
+
+def voting_of(conn: sa.Connection, ballot_id: int) -> Voting | None:
+    """The voting page of a ballot, or None where it was never opened."""
+    row = conn.execute(sa.select(t.voting).where(t.voting.c.ballot_id == ballot_id)).one_or_none()
+    if row is None:
+        return None
+    settings = VotingSettings.of(row.settings)
+    return Voting(row.id, row.ballot_id, row.state, settings, row.opened_at, row.closed_at)
+
+
+def read_voting(store: Store, ballot_id: int) -> Voting | None:
+    """The voting page of a ballot; see `voting_of`."""
+    with store.read() as conn:
+        return voting_of(conn, ballot_id)
+
+
+def open_ballot_row(conn: sa.Connection, project_id: str, area_id: int | None) -> sa.Row:
+    """The open ballot of a ranking; `StoreError` where there is none."""
+    query = sa.select(t.ballot).where(
+        t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id), t.ballot.c.state == "open"
+    )
+    row = conn.execute(query).one_or_none()
+    if row is None:
+        raise StoreError("No ballot is open. Draw one on the Collect page first.")
+    return row
+
+
+def open_voting(
+    store: Store,
+    project_id: str,
+    settings: VotingSettings,
+    *,
+    area_id: int | None = None,
+    expected_revision: int | None = None,
+) -> str:
+    """Open the voting page of the ranking's open ballot, or change its settings; returns the code of its link.
+
+    Each comparison then wants `votes_per_comparison` votes. Raises `InputError` for settings that make no sense,
+    `StoreError` if no ballot is open.
+    """
+    check_voting(settings)
+    with command(store, project_id, "open voting", expected_revision=expected_revision) as change:
+        conn = change.conn
+        ballot = open_ballot_row(conn, project_id, area_id)
+        found = voting_of(conn, ballot.id)
+        values = {"state": "open", "settings": settings.stored(), "closed_at": None}
+        if found is None:
+            insert_one(conn, t.voting, ballot_id=ballot.id, opened_at=now(), **values)
+        else:
+            conn.execute(sa.update(t.voting).where(t.voting.c.id == found.id).values(values))
+        q = t.question.c
+        wanted = sa.update(t.question).where(q.ballot_id == ballot.id, q.role == "main")
+        conn.execute(wanted.values(n_wanted=settings.votes_per_comparison))
+        conn.execute(sa.update(t.ballot).where(t.ballot.c.id == ballot.id).values(progress=sa.null()))
+        write_dealt(conn, ballot.id)
+        change.detail = ballot_named(conn, project_id, area_id, ballot.number) | {"settings": settings.stored()}
+        return link_row(conn, project_id, area_id).code
+
+
+def set_voting_state(
+    store: Store, project_id: str, state: str, *, area_id: int | None = None, expected_revision: int | None = None
+) -> None:
+    """Pause, resume (open) or close the voting page of the open ballot. Paused, it keeps everybody's place.
+
+    Closed, it takes back what voters hold; opening it again is `open_voting`.
+    """
+    with command(store, project_id, f"voting {state}", expected_revision=expected_revision) as change:
+        conn = change.conn
+        ballot = open_ballot_row(conn, project_id, area_id)
+        found = voting_of(conn, ballot.id)
+        if found is None:
+            raise StoreError("Voting was never opened for this ballot.")
+        values = {"state": state, "closed_at": now() if state == "closed" else None}
+        conn.execute(sa.update(t.voting).where(t.voting.c.id == found.id).values(values))
+        if state == "closed":
+            take_back(conn, found.id, ballot.id)
+        change.detail = ballot_named(conn, project_id, area_id, ballot.number)
+
+
+# Links
+
+
+def link_row(conn: sa.Connection, project_id: str, area_id: int | None) -> sa.Row:
+    """The link of a ranking's voting page, made where there is none."""
+    link = t.voting_link
+    query = sa.select(link).where(link.c.project_id == project_id, belongs(link.c.area_id, area_id))
+    row = conn.execute(query).one_or_none()
+    if row is None:
+        values = {"project_id": project_id, "area_id": area_id, "code": new_code(), "secret": secrets.token_hex(32)}
+        conn.execute(sa.insert(link).values(values))
+        row = conn.execute(query).one()
+    return row
+
+
+def new_code() -> str:
+    """A code that nobody guesses: 96 random bits in 16 characters."""
+    return secrets.token_urlsafe(12)
+
+
+def read_link(store: Store, project_id: str, area_id: int | None = None) -> str | None:
+    """The code of a ranking's link; None where voting was never opened here."""
+    link = t.voting_link.c
+    query = sa.select(link.code).where(link.project_id == project_id, belongs(link.area_id, area_id))
+    with store.read() as conn:
+        return conn.execute(query).scalar_one_or_none()
+
+
+def renew_link(
+    store: Store, project_id: str, *, area_id: int | None = None, expected_revision: int | None = None
+) -> str:
+    """Give the ranking's voting page another link; the old one, and all personal ones, lead nowhere from now on."""
+    with command(store, project_id, "renew voting link", expected_revision=expected_revision) as change:
+        row, code = link_row(change.conn, project_id, area_id), new_code()
+        change.conn.execute(sa.update(t.voting_link).where(t.voting_link.c.id == row.id).values(code=code))
+        change.conn.execute(sa.delete(t.invitation).where(t.invitation.c.voting_link_id == row.id))
+        return code
+
+
+def invite(
+    store: Store,
+    project_id: str,
+    names: Iterable[str],
+    *,
+    area_id: int | None = None,
+    expected_revision: int | None = None,
+) -> int:
+    """Make a personal link for each name that has none; returns how many are new. `InputError` for names too long."""
+    wanted = list(dict.fromkeys(" ".join(name.split()) for name in names if name.strip()))
+    issues = [
+        Issue(f"is longer than {MAX_NAME} characters", found=name[:100]) for name in wanted if len(name) > MAX_NAME
+    ]
+    if issues or not wanted:
+        raise InputError("These names can't be invited." if issues else "There is no name. Type one a line.", issues)
+    with command(store, project_id, "invite voters", expected_revision=expected_revision) as change:
+        link = link_row(change.conn, project_id, area_id)
+        i = t.invitation.c
+        known = set(change.conn.execute(sa.select(i.name).where(i.voting_link_id == link.id)).scalars())
+        new = [name for name in wanted if name not in known]
+        rows = [{"voting_link_id": link.id, "name": name, "token": secrets.token_urlsafe(16)} for name in new]
+        if rows:
+            change.conn.execute(sa.insert(t.invitation), rows)
+        change.detail = {"new": len(new)}
+        return len(new)
+
+
+def read_invitations(store: Store, project_id: str, area_id: int | None = None) -> list[tuple[str, str]]:
+    """The names that were invited, each with the token of its personal link."""
+    link, i = t.voting_link.c, t.invitation.c
+    query = (
+        sa.select(i.name, i.token)
+        .join(t.voting_link, link.id == i.voting_link_id)
+        .where(link.project_id == project_id, belongs(link.area_id, area_id))
+        .order_by(i.id)
+    )
+    with store.read() as conn:
+        return [(name, token) for name, token in conn.execute(query)]
+
+
+def withdraw_voter(store: Store, project_id: str, sitting_id: int, *, expected_revision: int | None = None) -> int:
+    """Take all votes of a voter on an open ballot's voting page out of the count (somebody took consent back).
+
+    They stay in the store, marked; the voter gets no more. Returns how many. `StoreError` once the ballot is closed.
+    """
+    with command(store, project_id, "withdraw voter", expected_revision=expected_revision) as change:
+        voting = _voting_of_sitting(change, sitting_id)
+        mine = sa.select(t.deal.c.assignment_id).where(
+            t.deal.c.sitting_id == sitting_id, t.deal.c.assignment_id.is_not(None)
+        )
+        judged = sa.update(t.judgement).where(
+            t.judgement.c.assignment_id.in_(mine), t.judgement.c.status != "withdrawn"
+        )
+        n = change.conn.execute(judged.values(status="withdrawn")).rowcount
+        leases = sa.update(t.deal).where(t.deal.c.sitting_id == sitting_id, t.deal.c.state == "open")
+        change.conn.execute(leases.values(state="released"))
+        row = sa.update(t.sitting).where(t.sitting.c.id == sitting_id)
+        change.conn.execute(row.values(state="stopped", finished_at=now()))
+        write_tallies(change.conn, voting.ballot_id)
+        change.detail = {"sitting": sitting_id, "judgements": n}
+        return int(n)
+
+
+def _voting_of_sitting(change: Change, sitting_id: int) -> sa.Row:
+    query = (
+        sa.select(t.voting.c.ballot_id, t.ballot.c.state)
+        .join(t.sitting, t.sitting.c.voting_id == t.voting.c.id)
+        .join(t.ballot, t.ballot.c.id == t.voting.c.ballot_id)
+        .where(t.sitting.c.id == sitting_id, t.ballot.c.project_id == change.project_id)
+    )
+    row = change.conn.execute(query).one_or_none()
+    if row is None:
+        raise StoreError("There is no such voter in this project.")
+    if row.state != "open":
+        raise StoreError("The ballot is closed, so its votes can't be withdrawn. Reopen it first.")
+    return row

@@ -1,0 +1,61 @@
+"""What the voting page does by itself: old leases go back, a ballot that has its votes closes, and the next opens."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from ..errors import RunoffError
+from ..voting_settings import VotingSettings
+from . import schema as t
+from .closing import close_ballot
+from .drawing import draw_next_ballot
+from .engine import Store, now
+from .page_dealing import is_complete, release_expired
+from .voting import open_voting
+
+
+def tend(store: Store, given_up: set[int]) -> list[str]:
+    """Release leases whose time is over, and bring adaptive ballots on that have their votes; what was done, in words.
+
+    `given_up` holds the voting pages whose ballot could not be closed or followed; they are left to the owner, and
+    what is new is added.
+    """
+    done = []
+    for voting_id, project_id, area_id, number, settings in _complete(store, given_up):
+        try:
+            close_ballot(store, project_id, area_id=area_id)
+            done.append(f"{project_id}: ballot {number} has its votes and is closed.")
+            next_number = draw_next_ballot(store, project_id, area_id=area_id)
+            open_voting(store, project_id, settings, area_id=area_id)
+            done.append(f"{project_id}: ballot {next_number} is open to voters.")
+        except RunoffError as error:
+            given_up.add(voting_id)
+            done.append(f"{project_id}: after ballot {number}: {error}")
+    return done
+
+
+def _complete(store: Store, given_up: set[int]) -> list[tuple[int, str, int | None, int, VotingSettings]]:
+    """The open pages of adaptive ballots that lack nothing."""
+    v, b, q = t.voting.c, t.ballot.c, t.question.c
+    query = (
+        sa.select(v.id, v.settings, b.id.label("ballot_id"), b.project_id, b.area_id, b.number)
+        .join(t.ballot, b.id == v.ballot_id)
+        .where(v.state == "open", b.state == "open")
+    )
+    expired = sa.select(t.deal.c.id).where(t.deal.c.state == "open", t.deal.c.expires_at < sa.bindparam("now")).limit(1)
+    with store.read() as conn:
+        is_due = conn.execute(expired, {"now": now()}).first() is not None
+        pages = [(row, VotingSettings.of(row.settings)) for row in conn.execute(query)]
+    if is_due:
+        with store.write() as conn:
+            while release_expired(conn):
+                pass
+    with store.read() as conn:
+        return [
+            (row.id, row.project_id, row.area_id, row.number, settings)
+            for row, settings in pages
+            if settings.adaptive
+            and row.id not in given_up
+            and is_complete(conn, row.ballot_id, settings.votes_per_comparison)
+            and conn.execute(sa.select(q.id).where(q.ballot_id == row.ballot_id, q.n_votes > 0).limit(1)).first()
+        ]

@@ -1,0 +1,246 @@
+"""All that the server of the voting page may do, and nothing else of the library: look, begin, vote, undo, finish.
+
+A voter is known by a signed cookie that belongs to one sitting. Every vote is in the store, on the disk, before a view
+says so. What a stranger sends never names a row: a code, a cookie and a place in the voter's own task is all there is.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from threading import Lock
+
+import sqlalchemy as sa
+
+from .errors import InputError, RunoffError
+from .platforms.batch import FIELDS
+from .platforms.template import NOTIONS, asset, fill, template
+from .store import Store, open_store
+from .store import schema as t
+from .store.engine import now
+from .store.page_dealing import deal_task
+from .store.page_views import Place, View, make_view, show, shown
+from .store.page_visits import (
+    At,
+    Who,
+    asks_name,
+    carried_over,
+    known_sitting,
+    link_at,
+    note_traits,
+    person,
+    read_sitting,
+    sit_down,
+    sitting_of,
+    voter_id,
+    who_of,
+)  # fmt: skip
+from .store.page_votes import record, set_aside, stop, take_back_last
+from .store.voting_rounds import tend
+from .voting_process import PORT, announce, beat, leave
+from .voting_settings import TRAITS
+
+
+class Forged(RunoffError):
+    """A form without the token of the page that it must come from."""
+
+
+# One writer at a time also inside this process: waiting for a lock in order is quicker than SQLite's polling.
+_turn = Lock()
+
+
+@contextmanager
+def _writing(store: Store) -> Iterator[sa.Connection]:
+    with _turn, store.write() as conn:
+        yield conn
+
+
+def look(store: Store, code: str, cookie: str = "", visit: str = "", who: Who | None = None) -> View:
+    """What somebody sees who comes to a link. `visit` is a random value of the browser's, for those without a cookie.
+
+    Somebody who comes from a platform, or by a personal link, and was here before finds everything as it was left.
+    """
+    who = who or Who()
+    with store.read() as conn:
+        at = link_at(conn, code)
+        if at is None:
+            return View("nothing")
+        if at.state != "open":
+            return make_view(at, at.state, visit)
+        if who.preview:
+            return make_view(at, "preview", visit)
+        sitting = sitting_of(conn, at, cookie) if cookie else None
+        sitting = known_sitting(conn, at, code, who, sitting)
+        if sitting is None:
+            return make_view(at, "entry", visit, asks_name=asks_name(at, who))
+        if sitting.voting_id == at.table.voting_id:
+            view = show(conn, at, sitting, writes=False)
+            if view is not None:
+                return view
+    with _writing(store) as conn:
+        at = link_at(conn, code)
+        if at is None or at.state != "open":
+            return View("nothing") if at is None else make_view(at, at.state, visit)
+        return shown(conn, at, carried_over(conn, at, sitting))
+
+
+# What is done
+
+
+@contextmanager
+def _act(store: Store, code: str, cookie: str, form: str) -> Iterator[tuple[sa.Connection, At, sa.Row | None]]:
+    """A step of a voter: the transaction, where it happens, and the sitting; None where voting is not open.
+
+    Raises `InputError` for a link or cookie that leads nowhere, `Forged` for a form that isn't of this voter's page.
+    """
+    with _writing(store) as conn:
+        at = link_at(conn, code)
+        sitting = sitting_of(conn, at, cookie) if at is not None else None
+        if at is None or sitting is None:
+            raise InputError("This page is not known. Open the link that you were given once more.")
+        if not hmac.compare_digest(form.encode("utf-8", "replace"), at.sign("form", cookie).encode()):
+            raise Forged("This answer came from a page that isn't valid any more. Open your link once more.")
+        is_here = at.state == "open" and sitting.voting_id == at.table.voting_id
+        yield conn, at, sitting if is_here else None
+
+
+def begin(
+    store: Store, code: str, visit: str, form: str, who: Who, *, name: str = "", traits: Mapping[str, str] | None = None
+) -> View:
+    """Somebody agreed to take part. Raises `InputError` for a name that is taken or no name, `Forged` for a form.
+
+    A name that somebody types is no proof of who it is, so a name under which there are votes already is refused.
+    """
+    with _writing(store) as conn:
+        at = link_at(conn, code)
+        if at is None:
+            return View("nothing")
+        if not hmac.compare_digest(form.encode("utf-8", "replace"), at.sign("form", visit).encode()):
+            raise Forged("This page isn't valid any more. Open your link once more.")
+        if at.state != "open":
+            return make_view(at, at.state, visit)
+        platform, external_id = person(conn, at, code, who, name)
+        sitting, is_new = sit_down(conn, at, voter_id(conn, at.project_id, platform, external_id))
+        if not is_new and platform == "runoff":
+            raise InputError(
+                "Somebody votes under this name already. If that is you, open the link in the browser that you began "
+                "with; else type another name."
+            )
+        if is_new:
+            note_traits(conn, at, traits or {})
+        return shown(conn, at, sitting)
+
+
+def example_done(store: Store, code: str, cookie: str, form: str, number: int) -> View:
+    """The voter has worked through example `number` (from 0); one that is done already changes nothing."""
+    with _act(store, code, cookie, form) as (conn, at, sitting):
+        if sitting is None:
+            return make_view(at, at.state, cookie)
+        if number == sitting.n_examples < len(at.examples):
+            row = sa.update(t.sitting).where(t.sitting.c.id == sitting.id)
+            conn.execute(row.values(n_examples=sitting.n_examples + 1, seen_at=now()))
+        return shown(conn, at, read_sitting(conn, sitting.id) or sitting)
+
+
+_SAID = {
+    "saved": "Saved.",
+    "known": "That one was answered already; your first answer stands. Undo takes it back.",
+    "late": "The time for that one was over, and somebody else has it now. Here is another one.",
+}
+
+
+def vote(
+    store: Store, code: str, cookie: str, form: str, *, task: int, n: int, choice: str, seconds: float | None = None
+) -> View:
+    """Record an answer (see `page_votes.record`); the view that follows is shown once the answer is on the disk."""
+    with _act(store, code, cookie, form) as (conn, at, sitting):
+        if sitting is None or sitting.state != "voting":
+            return make_view(at, at.state, cookie) if sitting is None else shown(conn, at, sitting)
+        said = record(conn, at.table, sitting, task, n, choice, seconds)
+        sitting = read_sitting(conn, sitting.id) or sitting
+        settings = at.table.settings
+        if said == "saved" and sitting.gold_wrong > settings.gold_allowed and sitting.counts:
+            if settings.gold_action == "stop":
+                stop(conn, sitting.id, "stopped")
+            elif settings.gold_action == "set aside":
+                set_aside(conn, at.table, sitting.id)
+            sitting = read_sitting(conn, sitting.id) or sitting
+        view = shown(conn, at, sitting, _SAID[said])
+        if view.kind == "between":
+            row = sa.update(t.sitting).where(t.sitting.c.id == sitting.id)
+            conn.execute(row.values(n_done=t.sitting.c.n_tasks))
+        return view
+
+
+def undo(store: Store, code: str, cookie: str, form: str) -> View:
+    """Take the voter's last answer in the task back, so that it is asked again."""
+    with _act(store, code, cookie, form) as (conn, at, sitting):
+        if sitting is None or sitting.state != "voting":
+            return make_view(at, at.state, cookie) if sitting is None else shown(conn, at, sitting)
+        done = take_back_last(conn, at.table, sitting)
+        if done:
+            row = sa.update(t.sitting).where(t.sitting.c.id == sitting.id)
+            conn.execute(row.values(n_done=t.sitting.c.n_tasks - 1))
+        said = "Your last answer is taken back." if done else "There is no answer that can be taken back."
+        return shown(conn, at, read_sitting(conn, sitting.id) or sitting, said)
+
+
+def more(store: Store, code: str, cookie: str, form: str) -> View:
+    """Another task, once the last one is done and as long as the voter may have one."""
+    with _act(store, code, cookie, form) as (conn, at, sitting):
+        if sitting is None or sitting.state != "voting":
+            return make_view(at, at.state, cookie) if sitting is None else shown(conn, at, sitting)
+        view = shown(conn, at, sitting)
+        if view.kind != "between" or not view.may_more:
+            return view
+        deal_task(conn, at.table, sitting)
+        return shown(conn, at, read_sitting(conn, sitting.id) or sitting)
+
+
+def finish(store: Store, code: str, cookie: str, form: str) -> View:
+    """The end: thanks and the completion code, for somebody who has finished a task. Else all stays as it is."""
+    with _act(store, code, cookie, form) as (conn, at, sitting):
+        if sitting is None:
+            return make_view(at, at.state, cookie)
+        view = shown(conn, at, sitting)
+        if view.kind != "between":
+            return view
+        settings = at.table.settings
+        own = secrets.token_hex(4).upper()
+        code_shown = {"none": "", "shared": settings.code, "own": own}[settings.completion]
+        stop(conn, sitting.id, "finished", code_shown or None)
+        return shown(conn, at, read_sitting(conn, sitting.id) or sitting)
+
+
+# The page itself
+
+
+def task_html(view: View, texts: Mapping[str, str]) -> str:
+    """The one comparison of the page, by the template of all platforms, with its texts filled in and escaped."""
+    wording = view.wording or {}
+    page = template(
+        n_comparisons=1,
+        notion=view.notion,
+        ties_allowed=view.settings.ties_allowed,
+        question=wording.get("question") or None,
+        instructions=wording.get("instructions") or None,
+        target="page",
+    )
+    return fill(page, {name: texts.get(name, "") for name in FIELDS})
+
+
+def explained(view: View) -> tuple[str, list[str]]:
+    """The question and the paragraphs of the instructions, as plain texts."""
+    asked, standard = NOTIONS[view.notion]
+    wording = view.wording or {}
+    parts = (wording.get("instructions") or standard).split("\n\n")
+    return wording.get("question") or asked, [part.strip() for part in parts if part.strip()]
+
+
+__all__ = [
+    "PORT", "TRAITS", "Forged", "InputError", "Place", "RunoffError", "Store", "View", "Who", "announce", "asset",
+    "beat", "begin", "example_done", "explained", "finish", "leave", "look", "more", "open_store", "task_html", "tend",
+    "undo", "vote", "who_of",
+]  # fmt: skip

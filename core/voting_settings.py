@@ -1,0 +1,130 @@
+"""How a ballot is put to voters on Runoff's own page: the settings, and what they may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+from urllib.parse import urlsplit
+
+from .errors import InputError, Issue
+
+# What voters can be asked about themselves: only if the owner wants it, and each voter may leave it out.
+TRAITS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "age": ("Your age", ("under 18", "18 to 24", "25 to 34", "35 to 44", "45 to 54", "55 to 64", "65 or over")),
+    "gender": ("Your gender", ("woman", "man", "another")),
+    "education": (
+        "Your highest education so far",
+        ("none", "primary school", "secondary school", "vocational training", "bachelor", "master or higher"),
+    ),
+    "native": ("Is the language of these words your first language?", ("yes", "one of several", "no")),
+}
+CONSENT = (
+    "You will see pairs of words and say which pair is more closely connected. Taking part is voluntary, and you can "
+    "stop at any time. Your answers are stored under the name or id that you came with, and are used for research."
+)
+CLOSING = "Thank you, your votes are saved."
+MAX_TEXT, MAX_LINE = 5000, 500
+_LIMITS = {
+    "task_size": (1, 50, "Comparisons a task"),
+    "tasks_per_voter": (1, 1000, "Tasks a voter"),
+    "votes_per_comparison": (1, 20, "Votes a comparison"),
+    "minutes_per_task": (1, 1440, "Minutes for a task"),
+    "n_gold": (0, 10, "Checks a task"),
+    "gold_allowed": (0, 100, "Checks that may fail"),
+    "n_repeats": (0, 10, "Repeats a task"),
+}
+_CHOICES = {
+    "gold_action": ("nothing", "stop", "set aside"),
+    "identify": ("name", "none"),
+    "completion": ("none", "shared", "own"),
+}
+
+
+@dataclass(frozen=True)
+class VotingSettings:
+    """Everything that the owner chooses for the voting page of a ballot.
+
+    A comparison gets `votes_per_comparison` votes. A task of `task_size` comparisons, `n_gold` checks and `n_repeats`
+    repeats is kept for a voter for `minutes_per_task`; a voter answers up to `tasks_per_voter` tasks. More than
+    `gold_allowed` wrong checks lead to `gold_action`: nothing, stop (no more tasks, no completion code), or set aside
+    (the votes are kept, not counted). `identify` says how somebody without a platform's parameters is known: by a
+    typed name, or by the browser alone. `completion` is the code at the end: none, shared (`code`) or the voter's own.
+    `adaptive` closes a ballot that has its votes and opens the next. `examples` shows the plan's examples, one by
+    one with the answer, before the first comparison that counts. `ask` names what voters are asked of themselves.
+    """
+
+    task_size: int = 10
+    tasks_per_voter: int = 5
+    votes_per_comparison: int = 1
+    ties_allowed: bool = True
+    minutes_per_task: int = 30
+    n_gold: int = 0
+    gold_allowed: int = 0
+    gold_action: str = "nothing"
+    n_repeats: int = 0
+    adaptive: bool = False
+    identify: str = "name"
+    hash_ids: bool = False
+    examples: bool = True
+    ask: tuple[str, ...] = ()
+    consent: str = CONSENT
+    closing: str = CLOSING
+    completion: str = "none"
+    code: str = ""
+    return_url: str = ""
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> VotingSettings:
+        """Settings as JSON keeps them; what an older version didn't know has its default."""
+        names = {f.name for f in fields(cls)}
+        values = {name: value for name, value in stored.items() if name in names}
+        return cls(**values | {"ask": tuple(values.get("ask", ()))})
+
+    def stored(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self) | {"ask": list(self.ask)}
+
+
+def check_voting(settings: VotingSettings) -> VotingSettings:
+    """The settings unchanged; `InputError` with everything that makes no sense in them."""
+    issues = []
+    for name, (lowest, highest, label) in _LIMITS.items():
+        value = getattr(settings, name)
+        if not (isinstance(value, int) and lowest <= value <= highest):
+            issues.append(Issue(f"must lie between {lowest} and {highest}", column=label, found=str(value)))
+    for name, choices in _CHOICES.items():
+        if getattr(settings, name) not in choices:
+            issues.append(
+                Issue(f"must be one of {', '.join(choices)}", column=name, found=str(getattr(settings, name)))
+            )
+    issues += [Issue("nobody can be asked about that", column="ask", found=t) for t in settings.ask if t not in TRAITS]
+    for name in ("consent", "closing"):
+        if len(getattr(settings, name)) > MAX_TEXT:
+            issues.append(Issue(f"is longer than {MAX_TEXT} characters", column=name))
+    if settings.ask and not settings.consent.strip():
+        issues.append(Issue("must say what the questions about voters are for", column="consent"))
+    if settings.completion == "shared" and not settings.code.strip():
+        issues.append(Issue("is empty: type the code that the platform gave you", column="code"))
+    if len(settings.code) > 100 or not settings.code.isprintable():
+        issues.append(Issue("must be at most 100 characters in one line", column="code"))
+    if settings.return_url and not is_safe_url(settings.return_url):
+        issues.append(Issue("must be a whole address that begins with https://", column="return address"))
+    if issues:
+        raise InputError("Voting can't be set up like this.", issues)
+    return settings
+
+
+def is_safe_url(url: str) -> bool:
+    """Whether an address may stand behind the last button: https, a host, no user name, no white space.
+
+    >>> is_safe_url("https://app.prolific.com/submissions/complete?cc=C1"), is_safe_url("javascript:alert(1)")
+    (True, False)
+    """
+    if len(url) > MAX_LINE or any(c.isspace() or not c.isprintable() or c in "\\<>\"'" for c in url):
+        return False
+    try:
+        parts = urlsplit(url)
+        return parts.scheme == "https" and bool(parts.hostname) and parts.username is None and parts.password is None
+    except ValueError:
+        return False

@@ -1,0 +1,274 @@
+"""The voting page in a real browser: from a platform's link to the code, by keys, on a phone, in two tabs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+import sqlalchemy as sa
+from playwright.sync_api import Browser, Page, expect
+from voting_server import VotingServer, make_voting
+
+from core.store import Store, open_store
+from core.store import schema as t
+from core.store.engine import _open
+from core.store.voting import open_voting
+from core.voting_settings import VotingSettings
+
+pytestmark = pytest.mark.browser
+
+TOKENS = ("cat", "dog", "<b>bold</b>", "שלום", "猫の手も借りたい", "telecommunications", "ship", "R&D", "salt")
+SETTINGS = VotingSettings(task_size=4, tasks_per_voter=2, completion="shared", code="C1X2", examples=False)
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+QUICK_MS = 300  # a little more than the page takes for the second half of a double click
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, VotingServer]]:
+    store = open_store(tmp_path_factory.mktemp("voting") / "workspace")
+    server = VotingServer(store.folder)
+    server.start()
+    yield store, server
+    server.kill()
+    store.engine.dispose()
+    _open.cache_clear()
+
+
+class Link:
+    """A link of the test's own: its store, address and project."""
+
+    def __init__(self, running: tuple[Store, VotingServer], settings: VotingSettings = SETTINGS) -> None:
+        self.store, server = running
+        self.project_id, self.code = make_voting(self.store, settings, tokens=TOKENS, appearances=4)
+        self.url = f"{server.url}/v/{self.code}"
+
+    def votes(self) -> list[tuple[str, str]]:
+        """Answer and status of each judgement, in the order they were first given."""
+        j = t.judgement.c
+        query = sa.select(j.answer, j.status).join(t.question, t.question.c.id == j.question_id)
+        query = query.join(t.ballot, t.ballot.c.id == t.question.c.ballot_id)
+        with self.store.read() as conn:
+            return [
+                tuple(row) for row in conn.execute(query.where(t.ballot.c.project_id == self.project_id).order_by(j.id))
+            ]
+
+    def expire(self) -> None:
+        with self.store.write() as conn:
+            conn.execute(sa.update(t.deal).where(t.deal.c.state == "open").values(expires_at="2026-01-01"))
+
+
+@pytest.fixture
+def link(running) -> Link:
+    return Link(running)
+
+
+@pytest.fixture
+def open_tab(chromium: Browser) -> Iterator[Callable[..., Page]]:
+    """Opens tabs; at the end none of them may have met an error of a script, or a request to another host."""
+    faults: list[str] = []
+    contexts = []
+
+    def make(url: str, *, beside: Page | None = None, **options) -> Page:
+        context = beside.context if beside else chromium.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+        page.on("request", lambda request: faults.append(request.url) if "//localhost:" not in request.url else None)
+        page.goto(url)
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def begin(page: Page, name: str = "Anna") -> None:
+    page.get_by_label("Your name").fill(name)
+    page.get_by_role("button", name="I agree, begin").click()
+    at(page, 1)
+
+
+def at(page: Page, number: int, of: int = 4) -> None:
+    expect(page.locator("#count")).to_have_text(f"{number} of {of}")
+
+
+def press(page: Page, key: str) -> None:
+    page.wait_for_timeout(QUICK_MS)
+    page.keyboard.press(key)
+
+
+def test_a_prolific_visit_from_the_link_to_the_code(link, open_tab):
+    query = "?PROLIFIC_PID=5f0c1&STUDY_ID=s1&SESSION_ID=x1"
+    page = open_tab(link.url + query)
+    assert page.get_by_label("Your name").count() == 0
+    page.get_by_role("button", name="I agree, begin").click()
+    at(page, 1)
+    assert "PROLIFIC" not in page.url
+    for number in range(1, 5):
+        at(page, number)
+        press(page, "ArrowLeft")
+    page.get_by_role("button", name="Finish").click()
+    expect(page.locator(".ro-code")).to_have_text("C1X2")
+    assert [status for _, status in link.votes()] == ["counted"] * 4
+    page.goto(link.url + query)
+    expect(page.locator(".ro-code")).to_have_text("C1X2")
+
+
+def test_by_keys_with_undo_and_back_to_the_same_place(link, open_tab):
+    page = open_tab(link.url)
+    begin(page)
+    for number, key in enumerate(("ArrowLeft", "ArrowRight", "ArrowDown"), start=2):
+        press(page, key)
+        at(page, number)
+    assert page.evaluate("document.activeElement.tagName") == "FIELDSET"
+    assert page.locator("#said").inner_text().startswith("Saved.")
+    page.get_by_role("button", name="Undo my last answer").click()
+    at(page, 3)
+    assert link.votes()[2] == ("tie", "withdrawn")
+    words = page.locator(".ro-token").all_inner_texts()
+    again = open_tab(link.url, beside=page)
+    page.close()
+    at(again, 3)
+    assert again.locator(".ro-token").all_inner_texts() == words
+    press(again, "0")
+    at(again, 4)
+    assert link.votes()[2] == ("unknown", "unknown")
+
+
+def test_a_double_click_is_one_vote(link, open_tab):
+    page = open_tab(link.url)
+    begin(page)
+    page.wait_for_timeout(QUICK_MS)
+    page.locator(".ro-card").first.dblclick()
+    at(page, 2)
+    page.wait_for_timeout(QUICK_MS)
+    at(page, 2)
+    assert len(link.votes()) == 1
+    assert page.locator("input:checked").count() == 0
+
+
+def test_two_tabs_answer_the_same_comparison_once(link, open_tab):
+    one = open_tab(link.url)
+    begin(one)
+    two = open_tab(link.url, beside=one)
+    at(two, 1)
+    press(one, "ArrowLeft")
+    at(one, 2)
+    press(two, "ArrowRight")
+    at(two, 2)
+    expect(two.locator("#said")).to_contain_text("answered already")
+    assert len(link.votes()) == 1
+
+
+def test_the_back_button_shows_what_comes_next(link, open_tab):
+    page = open_tab(link.url)
+    begin(page)
+    press(page, "ArrowLeft")
+    at(page, 2)
+    page.go_back()
+    at(page, 2)
+    press(page, "ArrowLeft")
+    at(page, 3)
+    assert len(link.votes()) == 2
+
+
+def test_an_expired_task_goes_to_somebody_else_and_the_voter_gets_others(link, open_tab):
+    slow = open_tab(link.url)
+    begin(slow, "Slow")
+    words = slow.locator(".ro-token").all_inner_texts()
+    link.expire()
+    quick = open_tab(link.url)
+    begin(quick, "Quick")
+    assert quick.locator(".ro-token").all_inner_texts() == words
+    press(slow, "ArrowLeft")
+    expect(slow.locator("#said")).to_contain_text("somebody else has it now")
+    assert slow.locator(".ro-token").all_inner_texts() != words
+    assert link.votes() == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_a_phone_by_touch(link, open_tab, scheme):
+    page = open_tab(link.url, **PHONE, color_scheme=scheme)
+    begin(page, f"Phone {scheme}")
+    for number in range(1, 5):
+        at(page, number)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        for button in page.locator(".ro-card, .ro-small, .ro-foot button").all():
+            assert button.bounding_box()["height"] >= 44
+        card = page.locator(".ro-card").nth(1)
+        assert card.bounding_box()["y"] + card.bounding_box()["height"] <= 740, "both cards fit on the screen"
+        page.wait_for_timeout(QUICK_MS)
+        card.tap()
+    page.get_by_role("button", name="Go on with more").click()
+    at(page, 1)
+
+
+def test_for_a_screen_reader(link, open_tab):
+    page = open_tab(link.url)
+    assert page.get_by_role("heading", level=1).count() == 1
+    begin(page)
+    assert page.locator("html").get_attribute("lang") == "en"
+    assert page.get_by_role("main").count() == 1
+    assert page.get_by_role("progressbar", name="1 of 4").count() == 1
+    assert page.get_by_role("group", name=re.compile("Which two words are more related")).count() == 1
+    assert page.get_by_role("radio", name=re.compile("^Left pair: .+ and ")).count() == 1
+    assert page.get_by_role("status").count() == 1
+    unnamed = page.locator("input:not([type=hidden]), button, summary, select").evaluate_all(
+        "all => all.filter(e => !(e.labels && e.labels.length) && !e.textContent.trim()).length"
+    )
+    assert unnamed == 0
+    ids = page.locator("[id]").evaluate_all("all => all.map(e => e.id)")
+    assert len(ids) == len(set(ids))
+    page.emulate_media(reduced_motion="reduce")
+    assert page.locator(".ro-cards").evaluate("e => getComputedStyle(e).transitionDuration") == "0s"
+
+
+def test_without_javascript(link, open_tab):
+    page = open_tab(link.url, java_script_enabled=False)
+    begin(page)
+    page.locator(".ro-card").first.click()
+    page.get_by_role("button", name="Send").click()
+    at(page, 2)
+    page.get_by_role("button", name="Undo my last answer").click()
+    at(page, 1)
+    assert [status for _, status in link.votes()] == ["withdrawn"]
+
+
+def test_a_lost_connection_is_told_and_nothing_is_lost(link, open_tab, chromium):
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(link.url)
+    begin(page)
+    context.set_offline(True)
+    press(page, "ArrowLeft")
+    expect(page.locator("#said")).to_contain_text("Not saved")
+    context.set_offline(False)
+    press(page, "ArrowLeft")
+    at(page, 2)
+    assert len(link.votes()) == 1
+    context.close()
+
+
+def test_examples_come_first_with_their_answers(running, open_tab):
+    link = Link(running, replace(SETTINGS, examples=True))
+    examples = [
+        {"left": ["ship", "harbour"], "right": ["ship", "dentist"], "answer": "left", "why": "Ships <i>lie</i> there."}
+    ]
+    with link.store.write() as conn:
+        row = sa.update(t.plan).where(t.plan.c.project_id == link.project_id)
+        conn.execute(row.values(wording={"question": "", "instructions": "", "examples": examples}))
+    open_voting(link.store, link.project_id, replace(SETTINGS, examples=True))
+    page = open_tab(link.url)
+    page.get_by_label("Your name").fill("Anna")
+    page.get_by_role("button", name="I agree, begin").click()
+    expect(page.get_by_text("Example 1 of 1.")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Most people would answer otherwise.")
+    expect(page.get_by_text("Ships <i>lie</i> there.")).to_be_visible()
+    page.get_by_role("link", name="Go on").click()
+    at(page, 1)
+    assert link.votes() == []

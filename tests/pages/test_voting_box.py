@@ -1,0 +1,83 @@
+"""The voting page on the Collect page: opened by its form, its links, its states, checks and voters."""
+
+from __future__ import annotations
+
+import pytest
+from campaigns import make_project
+
+from core import voting
+from core.store.ballots import read_ballots
+from core.store.drawing import draw_next_ballot
+from core.store.gold import gold_of
+from core.store.voting import read_link, read_voting
+
+
+@pytest.fixture
+def page(empty, visit):
+    """A visitor on the Collect page of a project with an open ballot."""
+    project_id = make_project(empty)
+    draw_next_ballot(empty, project_id)
+    return empty, project_id, visit("collect", project_id)
+
+
+def press(app, label):
+    next(button for button in app.button if button.label == label).click()
+    app.run()
+    assert not app.exception
+    return app
+
+
+def texts(app):
+    kinds = (app.markdown, app.caption, app.success, app.error, app.code, app.info)
+    return "\n".join(element.value for kind in kinds for element in kind)
+
+
+def test_opened_paused_resumed_and_closed(page):
+    store, project_id, app = page
+    assert not app.exception
+    ballot = read_ballots(store, project_id)[0]
+    assert read_voting(store, ballot.id) is None
+    next(box for box in app.number_input if box.label == "Votes a comparison").set_value(2)
+    press(app, "Save and open voting")
+    assert read_voting(store, ballot.id).settings.votes_per_comparison == 2
+    code = read_link(store, project_id)
+    assert f"http://localhost:8600/v/{code}" in texts(app)
+    assert f"/v/{code}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}&STUDY_ID" in texts(app)
+    press(app, "Pause voting")
+    assert voting.look(store, code).kind == "paused"
+    press(app, "Resume voting")
+    view = voting.look(store, code, "", "visit")
+    view = voting.begin(store, code, "visit", view.form, voting.Who(), name="*Anna*")
+    voting.vote(store, code, view.cookie, view.form, task=1, n=1, choice="left")
+    press(app, "Close voting")  # a vote in the meantime makes no command stale
+    assert "changed in the meantime" not in texts(app)
+    assert voting.look(store, code).kind == "closed"
+    assert any("*Anna*" in frame.value.to_string() for frame in app.dataframe)
+
+
+def test_settings_that_make_no_sense_are_told(page):
+    store, project_id, app = page
+    next(box for box in app.text_input if box.label.startswith("Address to go back to")).set_value("http://x")
+    press(app, "Save and open voting")
+    assert any("return address" in error.value for error in app.error)
+    assert read_voting(store, read_ballots(store, project_id)[0].id) is None
+
+
+def test_personal_links_and_a_voter_taken_out(page):
+    store, project_id, app = page
+    press(app, "Save and open voting")
+    next(area for area in app.text_area if area.label.startswith("Names")).set_value("Ben\nCora\n")
+    app.run()
+    press(app, "Make links")
+    code = read_link(store, project_id)
+    view = voting.look(store, code, "", "visit")
+    view = voting.begin(store, code, "visit", view.form, voting.Who(), name="Anna")
+    voting.vote(store, code, view.cookie, view.form, task=1, n=1, choice="left")
+    app.run()
+    box = next(box for box in app.selectbox if box.label == "Somebody takes consent back")
+    box.set_value(box.proto.options.index("Anna") + 1 if "Anna" not in box.options else box.options[0])
+    app.run()
+    press(app, "Take this voter's votes out")
+    assert "1 answer marked as withdrawn" in texts(app).replace("\\", "")
+    with store.read() as conn:
+        assert gold_of(conn, read_ballots(store, project_id)[0].id) == []

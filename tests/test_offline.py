@@ -1,0 +1,116 @@
+"""Ballots as single web pages: they hold every comparison once, need nothing else, and their CSV comes back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from campaigns import AREAS, PLAN
+
+from core.errors import InputError
+from core.platforms.offline import pack, write_offline
+from core.platforms.plain import comparison_ids
+from core.store.areas import add_areas
+from core.store.ballots import read_comparisons
+from core.store.drawing import draw_next_ballot
+from core.store.plans import save_plan
+from core.store.projects import create_project
+from core.store.votes import accept_upload, preview_upload
+from core.tokens import AreaTokens
+from tests.browser.server import CHROMIUM_ARGUMENTS, find_chromium
+
+WORDING = {"notion": "relatedness", "ties_allowed": True}
+
+
+@pytest.fixture
+def drawn(store):
+    project_id = create_project(store, "Offline", seed=11)
+    strange = AreaTokens("</script>", ("<b>x</b>", "R&D", "שלום", "猫", "a,b", 'q"q'))
+    add_areas(store, project_id, [*AREAS, strange])
+    save_plan(store, project_id, replace(PLAN, appearances=2))
+    draw_next_ballot(store, project_id)
+    return store, project_id, read_comparisons(store, project_id, 1)
+
+
+def data_of(page: bytes) -> dict:
+    """The comparisons in a page, as its script reads them."""
+    (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page.decode("utf-8"), re.S)
+    return json.loads(text)
+
+
+@pytest.mark.parametrize("n_files", [1, 3, 100])
+def test_every_comparison_is_in_one_file(drawn, n_files):
+    _, _, comparisons = drawn
+    pages = write_offline(comparisons, name="b1", n_files=n_files, **WORDING)
+    shown = [row for page in pages.values() for row in data_of(page)["comparisons"]]
+    assert [row["id"] for row in shown] == comparison_ids(comparisons).tolist()
+    assert [row["left_a"] for row in shown] == comparisons["left_a"].tolist()
+    n_tasks = comparisons["task_id"].nunique()
+    assert len(pages) == min(n_files, n_tasks)
+    tasks = [len({row["id"].rsplit("-", 1)[0] for row in data_of(page)["comparisons"]}) for page in pages.values()]
+    assert max(tasks) - min(tasks) <= 1
+    assert pack(pages) == pack(write_offline(comparisons, name="b1", n_files=n_files, **WORDING))
+
+
+def test_a_page_needs_nothing_else(drawn):
+    _, _, comparisons = drawn
+    (page,) = write_offline(comparisons, name="b1", **WORDING).values()
+    markup = re.sub(r"<script.*?</script>|<style>.*?</style>", "", page.decode("utf-8"), flags=re.S)
+    assert not re.search(r"(?:src|href)=|https?://|url\(", markup)
+    assert "<b>x</b>" not in page.decode("utf-8")
+
+
+def test_refused(drawn):
+    _, _, comparisons = drawn
+    for wrong in (0, 501):
+        with pytest.raises(InputError):
+            write_offline(comparisons, name="b1", n_files=wrong, **WORDING)
+    with pytest.raises(InputError):
+        write_offline(comparisons.iloc[:0], name="b1", **WORDING)
+
+
+@pytest.mark.browser
+def test_voted_in_chromium_from_the_disk_and_taken_back(drawn, tmp_path):
+    sync_api = pytest.importorskip("playwright.sync_api")
+    store, project_id, comparisons = drawn
+    pages = write_offline(comparisons, name="b1", n_files=12, **WORDING)
+    name, page_bytes = next(iter(pages.items()))
+    shown = data_of(page_bytes)["comparisons"]
+    (tmp_path / name).write_bytes(page_bytes)
+    address = (tmp_path / name).as_uri()
+    faults = []
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_ARGUMENTS)
+        context = browser.new_context(viewport={"width": 390, "height": 844}, accept_downloads=True)
+        page = context.new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("request", lambda request: faults.append(request.url) if request.url[:4] == "http" else None)
+        page.goto(address)
+        page.get_by_label("Your name").fill('=Anna, "A"')
+        page.get_by_role("button", name="Begin").click()
+        for at, row in enumerate(shown):
+            sync_api.expect(page.locator("#count")).to_have_text(f"{at + 1} of {len(shown)}")
+            assert page.locator(".ro-token").first.inner_text() == row["left_a"]
+            page.wait_for_timeout(300)
+            page.keyboard.press(("ArrowLeft", "ArrowRight", "ArrowDown")[at % 3])
+            if at == 1:
+                page.get_by_role("button", name="Undo").click()
+                page.goto(address)  # closed and opened again: at the same place
+                sync_api.expect(page.locator("#count")).to_have_text(f"2 of {len(shown)}")
+                page.wait_for_timeout(300)
+                page.keyboard.press("ArrowRight")
+        with page.expect_download() as caught:
+            page.get_by_role("button", name="Save the answers").click()
+        data = caught.value.path().read_bytes()
+        assert page.get_by_label("The answers so far").input_value().encode() in data.replace(b"\r\n", b"\n")
+        context.close()
+        browser.close()
+    assert faults == []
+    rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"))))
+    assert [row["choice"] for row in rows] == [("left", "right", "tie")[at % 3] for at in range(len(shown))]
+    assert preview_upload(store, project_id, data, "answers.csv").counts == {"new": len(shown)}
+    accept_upload(store, project_id, data, "answers.csv")

@@ -1,0 +1,410 @@
+"""The voters' server over HTTP: what it lets in, what it answers, and that a confirmed vote is never lost."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+import sqlalchemy as sa
+from voting_server import ROOT, VotingServer, make_voting
+
+from bench.voters import Connection, HttpVoter, all_vote, hidden
+from core import voting_process
+from core.errors import StoreError
+from core.store import open_store
+from core.store import schema as t
+from core.store.engine import _open
+from core.store.voting import invite, open_voting, read_invitations
+from core.voting_settings import VotingSettings
+from voting import pages
+from voting.limits import MOST_SENDERS, Limiter
+
+TOKENS = ("cat", "dog", "<b>bold</b>", "R&D", "ship", "שלום", "猫", "${x}", 'quo"te')
+SETTINGS = VotingSettings(task_size=3, tasks_per_voter=20, examples=False)
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    """A store and the server on it, for tests that need none of their own."""
+    store = open_store(tmp_path_factory.mktemp("voting") / "workspace")
+    server = VotingServer(store.folder)
+    server.start()
+    yield store, server
+    server.kill()
+    store.engine.dispose()
+    _open.cache_clear()
+
+
+@pytest.fixture
+def served(running):
+    """The store, a link's code, the running server, and the link's project; nobody has voted in it."""
+    store, server = running
+    project_id, code = make_voting(store, SETTINGS, tokens=TOKENS, appearances=4)
+    return store, code, server, project_id
+
+
+@pytest.fixture
+def own(store):
+    """The store, a link's code, and a server that nobody else uses."""
+    _, code = make_voting(store, SETTINGS, tokens=TOKENS, appearances=4)
+    server = VotingServer(store.folder)
+    server.start()
+    yield store, code, server
+    server.kill()
+
+
+def ask(server, *steps):
+    """Several requests on one connection, each (method, path, fields) or a function of the answer before."""
+
+    async def run():
+        connection = Connection("127.0.0.1", server.port)
+        answers = []
+        for step in steps:
+            step = step(answers[-1]) if callable(step) else step
+            answers.append(await connection.ask(*step[:3], **(step[3] if len(step) > 3 else {})))
+        connection.close()
+        return answers
+
+    return asyncio.run(run())
+
+
+def begun(code, **fields):
+    """The steps that lead to the first comparison."""
+    return (
+        ("GET", f"/v/{code}"),
+        lambda page: ("POST", f"/v/{code}/begin", {"form": hidden(page.body, "form"), "name": "Anna"} | fields),
+        ("GET", f"/v/{code}"),
+    )
+
+
+def answer(code, **fields):
+    """The step that answers the comparison of the page before."""
+
+    def step(page):
+        given = {"form": hidden(page.body, "form", "vote"), "place": hidden(page.body, "place"), "choice": "left"}
+        return "POST", f"/v/{code}/vote", given | fields
+
+    return step
+
+
+def judgements(store, project_id=None):
+    """The question and status of every judgement, of one project or of all."""
+    query = sa.select(t.judgement.c.question_id, t.judgement.c.status)
+    if project_id is not None:
+        query = query.join(t.question, t.question.c.id == t.judgement.c.question_id)
+        query = query.join(t.ballot, t.ballot.c.id == t.question.c.ballot_id).where(t.ballot.c.project_id == project_id)
+    with store.read() as conn:
+        return conn.execute(query).all()
+
+
+def test_the_server_imports_nothing_of_the_library_but_its_own_door():
+    found = set()
+    for file in (ROOT / "voting").glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level == 0:
+                found |= {node.module} if node.module != "core" else {f"core.{alias.name}" for alias in node.names}
+            elif isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+    assert {name for name in found if name.split(".")[0] in ("core", "ui", "pages", "streamlit")} == {"core.voting"}
+    assert {name.split(".")[0] for name in found} <= {*sys.stdlib_module_names, "core", "starlette", "uvicorn", "click"}
+
+
+class TestAnswers:
+    def test_from_the_link_to_the_code(self, served):
+        store, code, server, project_id = served
+        settings = replace(SETTINGS, completion="shared", code="C<1>", return_url="https://example.org/?cc=C1&x='")
+        with pytest.raises(Exception, match="return address"):
+            open_voting(store, project_id, settings)
+        open_voting(store, project_id, replace(settings, return_url="https://example.org/?cc=C1&x=1"))
+        vote = answer(code)
+        look = ("GET", f"/v/{code}")
+        end = lambda page: ("POST", f"/v/{code}/finish", {"form": hidden(page.body, "form", "finish")})  # noqa: E731
+        answers = ask(server, *begun(code), vote, look, vote, look, vote, look, end, look)
+        assert [answer.status for answer in answers] == [200, 303, 200] + [303, 200] * 4
+        assert "C&lt;1&gt;" in answers[-1].body
+        assert 'href="https://example.org/?cc=C1&amp;x=1"' in answers[-1].body
+        assert [status for _, status in judgements(store, project_id)] == ["counted"] * 3
+        led_to = {answer.headers["location"] for answer in answers if answer.status == 303}
+        assert led_to == {f"/v/{code}", f"/v/{code}?c=1"}
+
+    def test_every_answer_is_safe_and_kept_by_nobody(self, served):
+        _, code, server, _ = served
+        answers = ask(
+            server, *begun(code), ("GET", "/nothing"), ("GET", "/"), ("POST", f"/v/{code}/vote", {}),
+            ("PUT", f"/v/{code}"), ("GET", "/v/wrong"), ("GET", "/static/"), ("GET", "/static/..%2fapp.py"),
+            ("GET", "/static/vote.js"),
+        )  # fmt: skip
+        assert [answer.status for answer in answers] == [200, 303, 200, 404, 404, 400, 404, 404, 404, 404, 200]
+        for answer in answers:
+            assert "default-src 'none'" in answer.headers["content-security-policy"]
+            assert "unsafe" not in answer.headers["content-security-policy"]
+            assert answer.headers["x-content-type-options"] == "nosniff"
+            assert answer.headers["x-frame-options"] == "DENY"
+            assert answer.headers["referrer-policy"] == "no-referrer"
+            assert "server" not in answer.headers
+        assert all(answer.headers["cache-control"] == "no-store" for answer in answers[:-1])
+        # Whatever isn't there looks the same, so that nothing can be found out by trying.
+        assert len({answers[at].body for at in (3, 4, 6, 7, 8, 9)}) == 1
+
+    def test_cookies_are_for_this_link_and_no_script(self, served):
+        _, code, server, _ = served
+        connection_cookies = [answer.headers.get("set-cookie", "") for answer in ask(server, *begun(code))]
+        for cookie in filter(None, connection_cookies):
+            assert "HttpOnly" in cookie
+            assert "SameSite=lax" in cookie
+            assert f"Path=/v/{code}" in cookie
+            assert "Secure" not in cookie
+        assert len(list(filter(None, connection_cookies))) == 2
+
+    def test_behind_a_proxy_with_tls_cookies_are_for_tls_only(self, store):
+        _, code = make_voting(store, SETTINGS, tokens=TOKENS, appearances=4)
+        server = VotingServer(store.folder)
+        server.start("--behind-proxy")
+        try:
+            tls = {"X_Forwarded_Proto": "https", "X_Forwarded_For": "203.0.113.9"}
+            (answer,) = ask(server, ("GET", f"/v/{code}", None, tls))
+            assert "Secure" in answer.headers["set-cookie"]
+            assert "strict-transport-security" in answer.headers
+        finally:
+            server.kill()
+
+    def test_forms_of_other_pages_are_refused(self, served):
+        store, code, server, project_id = served
+        forged = {"form": "0" * 64, "name": "Eve"}
+        answers = ask(server, ("POST", f"/v/{code}/begin", forged), *begun(code), answer(code, form="0" * 64))
+        assert [answer.status for answer in answers] == [403, 200, 303, 200, 403]
+        assert judgements(store, project_id) == []
+
+    @pytest.mark.parametrize(
+        "fields",
+        [{"place": "1.1", "choice": "both"}, {"place": "1.99", "choice": "left"}, {"place": "x", "choice": "left"},
+         {"place": "\uff11.1", "choice": "left"}, {"choice": "left"}, {"place": "1.1"},
+         {"place": "-1.1", "choice": "left"}],
+    )  # fmt: skip
+    def test_answers_that_fit_nothing_are_refused(self, served, fields):
+        store, code, server, project_id = served
+        step = lambda page: ("POST", f"/v/{code}/vote", fields | {"form": hidden(page.body, "form", "vote")})  # noqa: E731
+        assert ask(server, *begun(code), step)[-1].status == 400
+        assert judgements(store, project_id) == []
+
+    def test_large_and_many_requests_are_refused(self, own):
+        store, code, server = own
+        large = lambda page: ("POST", f"/v/{code}/begin", {"form": "x" * 20_000})  # noqa: E731
+        assert ask(server, ("GET", f"/v/{code}"), large)[-1].status == 413
+        statuses = Counter(answer.status for answer in ask(server, *[("GET", "/v/guess")] * 40))
+        assert statuses[404] >= 30 > 0 < statuses[429]
+        step = lambda page: ("POST", f"/v/{code}/undo", {"form": "x"})  # noqa: E731
+        assert Counter(a.status for a in ask(server, *begun(code), *[step] * 60))[429] > 0
+        assert judgements(store) == []
+
+    def test_a_platforms_parameters_leave_the_address(self, served):
+        store, code, server, project_id = served
+        query = "?PROLIFIC_PID=5f0c&STUDY_ID=s&SESSION_ID=x"
+        begin = lambda page: ("POST", f"/v/{code}/begin{query}", {"form": hidden(page.body, "form")})  # noqa: E731
+        answers = ask(server, ("GET", f"/v/{code}{query}"), begin, ("GET", f"/v/{code}{query}"), ("GET", f"/v/{code}"))
+        assert "PROLIFIC_PID=5f0c&amp;STUDY_ID=s" in answers[0].body
+        assert 'name="name"' not in answers[0].body
+        assert [answer.status for answer in answers] == [200, 303, 303, 200]
+        assert answers[2].headers["location"] == f"/v/{code}?c=1"
+        with store.read() as conn:
+            query = sa.select(t.voter.c.platform, t.voter.c.external_id).where(t.voter.c.project_id == project_id)
+            assert conn.execute(query).all() == [("prolific", "5f0c")]
+        invite(store, project_id, ["Ben"])
+        ((_, token),) = read_invitations(store, project_id)
+        assert [a.status for a in ask(server, ("GET", f"/v/{code}?i={token}"), ("GET", f"/v/{code}?i=no"))] == [
+            200,
+            400,
+        ]
+
+    def test_a_taken_name_is_told_beside_its_box(self, served):
+        _, code, server, _ = served
+        ask(server, *begun(code))
+        again = ask(server, *begun(code)[:2])[-1]
+        assert again.status == 400
+        assert "Somebody votes under this name already" in again.body
+        assert 'aria-invalid="true"' in again.body
+
+    def test_without_cookies_the_page_says_so(self, served):
+        _, code, server, _ = served
+        (answer,) = ask(server, ("GET", f"/v/{code}?c=1"))
+        assert answer.status == 400
+        assert "Cookies are needed" in answer.body
+
+
+class Tags(HTMLParser):
+    """The names of all tags, and what stands between them."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.names, self.texts, self.attributes = [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.names.append(tag)
+        self.attributes += [name for name, _ in attrs]
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_tokens_are_text_whatever_they_hold(served):
+    _, code, server, _ = served
+    seen = set()
+
+    async def walk():
+        connection = Connection("127.0.0.1", server.port)
+        page = await HttpVoter("127.0.0.1", server.port, code, "Anna").begin(connection)
+        for _ in range(12):
+            tags = Tags(page)
+            assert "b" not in tags.names
+            assert not [name for name in tags.attributes if name.startswith("on")]
+            assert tags.names.count("script") == 2
+            seen.update(tags.texts)
+            fields = {"form": hidden(page, "form", "vote"), "place": hidden(page, "place"), "choice": "tie"}
+            await connection.ask("POST", f"/v/{code}/vote", fields)
+            page = (await connection.ask("GET", f"/v/{code}")).body
+            if "/more" in page:
+                await connection.ask("POST", f"/v/{code}/more", {"form": hidden(page, "form", "more")})
+                page = (await connection.ask("GET", f"/v/{code}")).body
+        connection.close()
+
+    asyncio.run(walk())
+    assert set(TOKENS) <= seen
+
+
+def test_wording_of_the_owner_is_text(store):
+    view = pages.View("entry", settings=replace(SETTINGS, consent="<i>x</i>"), wording={"question": "<u>q</u>"})
+    page = pages.entry("code", view, {"PROLIFIC_PID": '"><script>'}, "<s>problem</s>")
+    tags = Tags(page)
+    assert not {"i", "u", "s", "script"} & set(tags.names)
+    assert {"<i>x</i>", "<u>q</u>", "<s>problem</s>"} <= set(tags.texts)
+
+
+class TestLimiter:
+    def test_a_bucket_fills_with_time(self):
+        moment = [0.0]
+        limiter = Limiter(rate=2, burst=4, clock=lambda: moment[0])
+        assert [limiter.allows("a") for _ in range(5)] == [True] * 4 + [False]
+        moment[0] = 1.0
+        assert [limiter.allows("a") for _ in range(3)] == [True, True, False]
+        assert limiter.allows("b")
+
+    def test_many_senders_take_no_more_memory(self):
+        limiter = Limiter(rate=1, burst=5, clock=lambda: 0.0)
+        for number in range(MOST_SENDERS + 100):
+            limiter.allows(str(number))
+        assert len(limiter._left) <= MOST_SENDERS + 1
+
+
+def test_twelve_voters_at_once_lose_and_double_nothing(store):
+    """78 items at M = 2 are 78 comparisons; 12 voters give 6 votes each of the 78 wanted."""
+    tokens = tuple(f"word{n}" for n in range(13))
+    _, code = make_voting(store, SETTINGS, tokens=tokens, appearances=2)
+    server = VotingServer(store.folder)
+    server.start()
+    try:
+        voters = [HttpVoter("127.0.0.1", server.port, code, f"Voter {n}") for n in range(12)]
+        asyncio.run(all_vote(voters, 6))
+    finally:
+        server.kill()
+    assert [len(voter.confirmed) for voter in voters] == [6] * 12
+    with store.read() as conn:
+        counts = conn.execute(sa.select(t.question.c.n_votes, t.question.c.n_dealt)).all()
+        by_voter = conn.execute(
+            sa.select(sa.func.count())
+            .select_from(t.judgement)
+            .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
+            .group_by(t.assignment.c.voter_id)
+        ).all()
+    assert sorted(row.n_votes for row in counts) == [0] * 6 + [1] * 72
+    assert max(row.n_dealt for row in counts) == 1
+    assert by_voter == [(6,)] * 12
+    assert {status for _, status in judgements(store)} == {"counted"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_killed_ten_times_in_mid_vote_at_most_the_unconfirmed_vote_is_lost(store):
+    tokens = tuple(f"word{n}" for n in range(13))
+    _, code = make_voting(store, replace(SETTINGS, votes_per_comparison=3), tokens=tokens, appearances=2)
+    server = VotingServer(store.folder)
+    confirmed = 0
+    for number in range(10):
+        server.start()
+        voter = HttpVoter("127.0.0.1", server.port, code, f"Voter {number}")
+        begun_voting = threading.Event()
+
+        def run(voter=voter, begun_voting=begun_voting):
+            async def vote():
+                task = asyncio.create_task(voter.vote(20))
+                while not task.done():
+                    if voter.confirmed:
+                        begun_voting.set()
+                    await asyncio.sleep(0.001)
+                return task.exception()
+
+            return asyncio.run(vote())
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        assert begun_voting.wait(60)
+        time.sleep(0.003 * number)
+        server.kill()
+        thread.join(30)
+        confirmed += len(voter.confirmed)
+        with store.read() as conn:
+            kept = conn.execute(
+                sa.select(sa.func.count())
+                .select_from(t.judgement)
+                .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
+                .join(t.voter, t.voter.c.id == t.assignment.c.voter_id)
+                .where(t.voter.c.external_id == voter.name, t.judgement.c.status == "counted")
+            ).scalar_one()
+            assert conn.exec_driver_sql("PRAGMA integrity_check").scalar() == "ok"
+        assert kept - len(voter.confirmed) in (0, 1)
+    assert confirmed >= 10
+    with store.read() as conn:
+        n_votes = conn.execute(sa.select(sa.func.sum(t.question.c.n_votes))).scalar_one()
+    assert n_votes == len(judgements(store))
+
+
+class TestProcess:
+    def test_started_and_stopped_by_the_owner(self, store):
+        port = VotingServer(store.folder).port
+        assert voting_process.running_server(store) is None
+        running = voting_process.start_server(store, port=port)
+        try:
+            assert running.is_local
+            assert voting_process.start_server(store, port=port) == running
+            assert voting_process.running_server(store) == running
+            command = [sys.executable, "-m", "voting", "--port", str(port)]
+            again = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+            assert again.returncode == 1
+            assert f"can't listen on 127.0.0.1, port {port}" in again.stderr
+        finally:
+            voting_process.stop_server(store)
+        assert voting_process.running_server(store) is None
+        voting_process.stop_server(store)
+
+    def test_a_server_that_does_not_come_up_is_told_with_its_reason(self, store):
+        with pytest.raises(StoreError, match=r"can.t listen on 203\.0\.113\.1"):
+            voting_process.start_server(store, host="203.0.113.1", port=8600)
+
+    def test_a_dead_server_is_none(self, store):
+        file = store.folder / "voting.json"
+        for text in ("", "{}", '{"pid": 999999999, "host": "127.0.0.1", "port": 1, "key": "x"}'):
+            file.write_text(text)
+            assert voting_process.running_server(store) is None
+
+
+def test_no_script_or_style_stands_in_a_page():
+    page = pages.frame("t", "", scripts=True)
+    assert re.findall(r"<script(?! src=)|<style| style=| on\w+=", page) == []

@@ -1,0 +1,138 @@
+"""The voting page on the Collect page: its server, its links, how it goes, and what the owner may change."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core import voting_process
+from core.errors import RunoffError
+from core.store import Store
+from core.store.ballots import Ballot
+from core.store.plans import PlanSettings
+from core.store.projects import Project
+from core.store.voting import invite, open_voting, read_invitations, read_link, renew_link, set_voting_state
+from core.views import voting as views
+from core.views.words import many, moment
+from ui import frame
+from ui.voting_checks import checks_box, voters_box
+from ui.voting_form import settings_form
+
+
+def voting_box(store: Store, project: Project, ballot: Ballot, plan: PlanSettings) -> None:
+    """Everything about the voting page of the open ballot, folded away until it is used."""
+    view = views.load(store, project.id, ballot)
+    state = view.voting.state if view.voting else "not open yet"
+    with st.expander(f"Let people vote by a link ({state})", icon=":material/link:"):
+        st.caption(
+            "A page of Runoff's own: voters open a link, on a phone or a computer, and each vote is stored at once."
+        )
+        _server(store)
+        settings = settings_form(view.voting.settings if view.voting else None, plan, ballot)
+        if settings is not None:
+            _send(partial(open_voting, area_id=ballot.area_id), project, settings, done="Voting is open.")
+        if view.voting is None:
+            return
+        _states(project, ballot, view.voting.state)
+        _live(store, ballot.id)
+        _links(store, project, ballot)
+        checks_box(store, project, ballot, view)
+        voters_box(project, view)
+
+
+def _send(action: partial, project: Project, *args: object, done: str) -> None:
+    frame.carry_out(action, frame.store(), project.id, *args, done=done, expected_revision=frame.expected())
+
+
+def _server(store: Store) -> None:
+    """The switch of the server, and where it listens."""
+    running = voting_process.running_server(store)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if running is None:
+            st.markdown(":material/power_off: The voting page isn't served.")
+            if st.button("Start it on this machine", icon=":material/play_arrow:"):
+                _switch(partial(voting_process.start_server, store))
+        else:
+            where = "this machine only" if running.is_local else "others on its network too"
+            st.markdown(f":material/power: Served at {frame.plain(running.url)}, for {where}.")
+            if st.button("Stop it", icon=":material/stop:"):
+                _switch(partial(voting_process.stop_server, store))
+    if running is None or running.is_local:
+        st.caption(
+            "For voters elsewhere, run `make vote` behind a web server with TLS; docs/voting.md says how, step by step."
+        )
+
+
+def _switch(action: partial) -> None:
+    try:
+        action()
+    except RunoffError as error:
+        frame.show_error(error)
+    else:
+        st.rerun()
+
+
+def _states(project: Project, ballot: Ballot, state: str) -> None:
+    """Pause, resume and close."""
+    change = partial(set_voting_state, area_id=ballot.area_id)
+    with st.container(horizontal=True):
+        if state == "open" and st.button("Pause voting", icon=":material/pause:"):
+            _send(change, project, "paused", done="Voting is paused; everybody keeps their place.")
+        if state == "paused" and st.button("Resume voting", icon=":material/play_arrow:"):
+            _send(change, project, "open", done="Voting goes on.")
+        if state != "closed" and st.button(
+            "Close voting", help="Voters get no more. The ballot stays open for files, until you close it below."
+        ):
+            _send(change, project, "closed", done="Voting is closed.")
+
+
+@st.fragment(run_every=3)
+def _live(store: Store, ballot_id: int) -> None:
+    """Votes, voters, pace and expected end, anew every few seconds."""
+    live = views.load_live(store, ballot_id)
+    st.progress(live.share, text=f"{live.votes:,} of {many(live.wanted, 'vote')}")
+    end = moment(live.expected_end) + " UTC" if live.expected_end else "–"
+    with st.container(horizontal=True):
+        st.metric("Voters on the page", f"{live.voters:,}", width="content", help=f"{live.finished:,} have finished.")
+        st.metric("Active", f"{live.active:,}", width="content", help="Seen within the last five minutes.")
+        st.metric("Votes a minute", f"{live.pace:.1f}", width="content", help="Over the last ten minutes.")
+        st.metric("Expected end", end, width="content", help="If the votes go on coming at this pace.")
+
+
+def _links(store: Store, project: Project, ballot: Ballot) -> None:
+    """The plain link, those of platforms, and personal ones."""
+    code = read_link(store, project.id, ballot.area_id)
+    if code is None:
+        return
+    running = voting_process.running_server(store)
+    address = running.url if running else f"http://localhost:{voting_process.PORT}"
+    base = st.text_input(
+        "Address at which voters reach it",
+        address,
+        help="Where your web server passes voters on to this page, such as https://vote.example.org.",
+        key=f"voting-base-{address}",
+    )
+    st.markdown("**The link** (the same for all ballots of this ranking):")
+    plain = views.link(base, code)
+    st.code(plain, language=None)
+    with st.expander("Links for platforms"):
+        for name, query in views.PLATFORM_LINKS.items():
+            st.caption(name)
+            st.code(plain + query, language=None)
+    with st.expander("Personal links"):
+        names = st.text_area("Names, one a line", key=f"invite-{ballot.id}")
+        if st.button("Make links", disabled=not names.strip()):
+            _send(partial(invite, area_id=ballot.area_id), project, names.splitlines(), done="The links are made.")
+        invitations = read_invitations(store, project.id, ballot.area_id)
+        if invitations:
+            data = views.write_invitations(base, code, invitations)
+            label = f"Personal links (CSV, {len(invitations)})"
+            st.download_button(label, data, "voting-links.csv", "text/csv", on_click="ignore")
+    if st.checkbox("Give this page another link", help="The old link and all personal ones then lead nowhere."):
+        frame.command_button(
+            "Make a new link",
+            partial(renew_link, area_id=ballot.area_id),
+            project.id,
+            done="The page has a new link.",
+        )

@@ -1,0 +1,72 @@
+"""The checks of the voting page, and its voters: who they are to the store, and how one is taken out again."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core.store import Store
+from core.store.areas import read_items
+from core.store.ballots import Ballot
+from core.store.gold import add_gold, propose_gold, remove_gold
+from core.store.projects import Project
+from core.store.voting import withdraw_voter
+from core.views.voting import VotingView
+from core.views.words import many
+from ui import frame
+
+
+def checks_box(store: Store, project: Project, ballot: Ballot, view: VotingView) -> None:
+    """The ballot's checks, and proposals to tick."""
+    with st.expander(f"Checks ({len(view.gold)})"):
+        if len(view.gold):
+            st.dataframe(view.gold, hide_index=True, column_config={"id": None}, alt="Checks and their answers")
+            _remove(project, ballot, view)
+        st.caption("Tick pairs of items whose order is beyond doubt; the one on the left is the right answer.")
+        names = read_items(store, project.id).set_index("item")
+        shown = names["token_a"] + " – " + names["token_b"]
+        pairs = propose_gold(store, project.id, area_id=ballot.area_id, seed=ballot.seed)
+        rows = [{"use": False, "right answer": shown[more], "other pair": shown[less]} for more, less in pairs]
+        ticked = st.data_editor(
+            rows, hide_index=True, disabled=["right answer", "other pair"], key=f"gold-{ballot.id}-{len(view.gold)}"
+        )
+        chosen = [pair for pair, row in zip(pairs, ticked, strict=True) if row["use"]]
+        frame.command_button(
+            f"Add {many(len(chosen), 'check')}",
+            partial(_add, chosen, ballot.area_id),
+            project.id,
+            done="The checks are added.",
+            disabled=not chosen,
+        )
+
+
+def _add(pairs: list[tuple[int, int]], area_id: int | None, store: Store, project_id: str, **options: int) -> int:
+    return add_gold(store, project_id, pairs, area_id=area_id, **options)
+
+
+def _remove(project: Project, ballot: Ballot, view: VotingView) -> None:
+    names = dict(zip(view.gold["id"].tolist(), view.gold["right answer"].tolist(), strict=True))
+    chosen = st.selectbox("Take a check away", list(names), None, format_func=names.__getitem__, placeholder="none")
+    if chosen is not None:
+        action = partial(remove_gold, question_id=chosen, area_id=ballot.area_id)
+        frame.command_button("Take it away", action, project.id, done="The check is gone.")
+
+
+def voters_box(project: Project, view: VotingView) -> None:
+    """The voters of the page, what they told as totals, and the way out for one who takes consent back."""
+    if not len(view.voters):
+        return
+    with st.expander(f"Voters ({len(view.voters)})"):
+        st.dataframe(view.voters, hide_index=True, column_config={"id": None}, alt="Voters of the page")
+        if len(view.told):
+            st.dataframe(view.told, hide_index=True, alt="What voters told of themselves, as totals")
+        names = dict(zip(view.voters["id"].tolist(), view.voters["voter"].tolist(), strict=True))
+        chosen = st.selectbox("Somebody takes consent back", list(names), None, format_func=names.__getitem__)
+        if chosen is not None:
+            frame.command_button(
+                "Take this voter's votes out",
+                partial(withdraw_voter, sitting_id=chosen),
+                project.id,
+                done=lambda n: f"{many(n, 'answer')} marked as withdrawn.",
+            )

@@ -1,0 +1,113 @@
+"""The settings of the voting page, in a form."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.store.ballots import Ballot
+from core.store.plans import PlanSettings
+from core.voting_settings import TRAITS, VotingSettings
+
+_ACTIONS = {
+    "nothing": "nothing, I look at them myself",
+    "stop": "no more comparisons for this voter, and no code",
+    "set aside": "this voter's votes are kept, not counted",
+}
+_IDENTIFY = {"name": "by a name they type", "none": "by nothing: their browser only"}
+_COMPLETION = {"none": "no code", "shared": "the same code for all", "own": "a code of each voter's own"}
+
+
+def settings_form(saved: VotingSettings | None, plan: PlanSettings, ballot: Ballot) -> VotingSettings | None:
+    """The form; its settings once it is sent, else None."""
+    old = saved or VotingSettings(task_size=plan.task_size, ties_allowed=plan.ties_allowed)
+    with st.expander("Settings of the voting page", expanded=saved is None), st.form(f"voting-{ballot.id}"):
+        values = _dealing(old) | _checks(old) | _voters(old) | _texts(old)
+        if st.form_submit_button("Save and open voting" if saved is None else "Save (and open)", type="primary"):
+            return VotingSettings(**values)
+    return None
+
+
+def _number(label: str, value: int, lowest: int, highest: int, about: str) -> int:
+    return int(st.number_input(label, lowest, highest, value, help=about))
+
+
+def _dealing(old: VotingSettings) -> dict:
+    left, right = st.columns(2)
+    with left:
+        values = {
+            "task_size": _number("Comparisons a task", old.task_size, 1, 50, "What a voter answers in one sitting."),
+            "votes_per_comparison": _number(
+                "Votes a comparison", old.votes_per_comparison, 1, 20, "From so many different voters."
+            ),
+        }
+    with right:
+        values |= {
+            "tasks_per_voter": _number(
+                "Tasks a voter, at most", old.tasks_per_voter, 1, 1000, "No single opinion wins."
+            ),
+            "minutes_per_task": _number(
+                "Minutes for a task", old.minutes_per_task, 1, 1440, "Then what isn't answered goes to somebody else."
+            ),
+        }
+    ties = st.checkbox("Ties allowed", old.ties_allowed)
+    adaptive = st.checkbox(
+        "Close the ballot by itself once it has its votes, and open the next one",
+        old.adaptive,
+        help="While the voting page is served. The link stays the same.",
+    )
+    return values | {"ties_allowed": ties, "adaptive": adaptive}
+
+
+def _checks(old: VotingSettings) -> dict:
+    st.markdown("**Checks and repeats** (they never enter scores)")
+    left, middle, right = st.columns(3)
+    with left:
+        n_gold = _number("Checks a task", old.n_gold, 0, 10, "Comparisons with a known answer; choose them below.")
+    with middle:
+        allowed = _number("Wrong checks allowed", old.gold_allowed, 0, 100, "Of a voter, in the whole ballot.")
+    with right:
+        repeats = _number("Repeats a task", old.n_repeats, 0, 10, "From a voter's earlier tasks, sides exchanged.")
+    action = st.selectbox(
+        "Beyond that", list(_ACTIONS), list(_ACTIONS).index(old.gold_action), format_func=_ACTIONS.__getitem__
+    )
+    return {"n_gold": n_gold, "gold_allowed": allowed, "n_repeats": repeats, "gold_action": action}
+
+
+def _voters(old: VotingSettings) -> dict:
+    st.markdown("**Voters**")
+    identify = st.selectbox(
+        "Voters who come by the plain link are known",
+        list(_IDENTIFY),
+        list(_IDENTIFY).index(old.identify),
+        format_func=_IDENTIFY.__getitem__,
+    )
+    hashed = st.checkbox(
+        "Store a hash in place of a platform's id",
+        old.hash_ids,
+        help="The id can't be read from it. Without the id you can't tell the platform whom to pay for which votes.",
+    )
+    ask = st.multiselect(
+        "Ask voters about themselves (each may leave it out)",
+        list(TRAITS),
+        list(old.ask),
+        format_func=lambda trait: TRAITS[trait][0],
+        help="Only totals are stored, and nothing leads back to a voter. Say in the consent what it is for.",
+    )
+    return {"identify": identify, "hash_ids": hashed, "ask": tuple(ask)}
+
+
+def _texts(old: VotingSettings) -> dict:
+    st.markdown("**Texts** (the question, the instructions and the examples are the plan's)")
+    consent = st.text_area("Consent, shown before anything is asked", old.consent, max_chars=5000)
+    examples = st.checkbox("Let voters try the plan's examples first, with the answer", old.examples)
+    closing = st.text_area("Thanks at the end", old.closing, max_chars=5000)
+    completion = st.selectbox(
+        "Completion code",
+        list(_COMPLETION),
+        list(_COMPLETION).index(old.completion),
+        format_func=_COMPLETION.__getitem__,
+    )
+    code = st.text_input("The code for all", old.code, max_chars=100)
+    url = st.text_input("Address to go back to (https://…)", old.return_url, max_chars=500)
+    texts = {"consent": consent, "examples": examples, "closing": closing, "completion": completion}
+    return texts | {"code": code.strip(), "return_url": url.strip()}

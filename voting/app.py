@@ -1,0 +1,278 @@
+"""The voters' server: a few addresses under one link, each a function of `core.voting` and a page."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from core import voting
+
+from . import pages
+from .limits import Limiter
+from .safety import SafeHeaders, TooMuch, form_fields
+
+log = logging.getLogger("runoff.voting")
+VOTER, VISIT = "runoff_voter", "runoff_visit"
+MONTH = 30 * 24 * 3600
+TEND_SECONDS = 5.0
+STATUS = {"nothing": 404, "busy": 429, "fault": 500}
+_STATIC = Path(__file__).parent / "static"
+
+
+class Server:
+    """The addresses of the server on one workspace, and how often each may be asked."""
+
+    def __init__(self, store: voting.Store) -> None:
+        self.store = store
+        # A class of pupils may come from one address at once; a voter answers a few comparisons a second at most.
+        self.visits = Limiter(rate=5, burst=300)  # of an address, by browsers that aren't known yet
+        self.steps = Limiter(rate=5, burst=25)  # of a voter
+        self.flood = Limiter(rate=200, burst=1000)  # of an address, whoever asks
+        self.misses = Limiter(rate=0.5, burst=30)
+
+    # What is asked for
+
+    async def show(self, request: Request) -> Response:
+        """The page of a link as it stands for whoever asks."""
+        code, visit = request.path_params["code"], request.cookies.get(VISIT) or secrets.token_urlsafe(24)
+        cookie, sender = request.cookies.get(VOTER, ""), _sender(request)
+        if not (self.flood.allows(sender) and (self.steps.allows(cookie) if cookie else self.visits.allows(sender))):
+            return _page("busy")
+        query = dict(request.query_params)
+        who = voting.who_of(query)
+        try:
+            view = await run_in_threadpool(voting.look, self.store, code, cookie, visit, who)
+        except voting.InputError as error:
+            return HTMLResponse(pages.message("refused", str(error)), 400)
+        if view.kind == "nothing":
+            return _page("nothing" if self.misses.allows(sender) else "busy")
+        if view.cookie and query.keys() & {"PROLIFIC_PID", "workerId", "participantId", "i"}:
+            return _with_cookies(request, _to(code, "?c=1"), view, visit)
+        if view.kind == "entry" and "c" in query and not cookie:
+            return _page("cookies", 400)
+        told = _feedback(code, view, query)
+        return _with_cookies(request, HTMLResponse(told or pages.page(code, view, query)), view, visit)
+
+    async def begin(self, request: Request) -> Response:
+        """Somebody agrees to take part."""
+        code, visit = request.path_params["code"], request.cookies.get(VISIT, "")
+        if not self.visits.allows(_sender(request)):
+            return _page("busy")
+        fields, query = await form_fields(request), dict(request.query_params)
+        who, name = voting.who_of(query), fields.get("name", "")
+        traits = {trait: fields.get(trait, "") for trait in voting.TRAITS}
+        step = partial(voting.begin, self.store, code, visit, fields.get("form", ""), who, name=name, traits=traits)
+        try:
+            view = await run_in_threadpool(step)
+        except voting.InputError as error:
+            view = await run_in_threadpool(voting.look, self.store, code, "", visit)
+            return HTMLResponse(pages.entry(code, view, query, str(error)), 400)
+        if view.kind == "nothing":
+            return _page("nothing")
+        return _with_cookies(request, _to(code, "?c=1"), view, visit)
+
+    async def step(self, request: Request) -> Response:
+        """One of the steps of a voter who has begun: vote, undo, example, more, finish."""
+        code, name = request.path_params["code"], request.path_params["step"]
+        cookie = request.cookies.get(VOTER, "")
+        if not (self.steps.allows(cookie or _sender(request)) and self.flood.allows(_sender(request))):
+            return _page("busy")
+        fields = await form_fields(request)
+        action, after = _STEPS[name](fields)
+        view = await run_in_threadpool(action, self.store, code, cookie, fields.get("form", ""))
+        if request.headers.get("accept") == "application/json":
+            return JSONResponse(_next(view))
+        return _to(code, after)
+
+    async def asset(self, request: Request) -> Response:
+        """Style and script; of the template's, and of the voting page itself. There is nothing else to be had."""
+        name = request.path_params["name"]
+        media = {"css": "text/css", "js": "text/javascript"}.get(name.rpartition(".")[2])
+        if name in ("template.css", "template.js"):
+            text = voting.asset(name)
+        elif name in ("vote.css", "vote.js"):
+            text = (_STATIC / name).read_text(encoding="utf-8")
+        else:
+            return _page("nothing")
+        return Response(text, media_type=media, headers={"Cache-Control": "public, max-age=300"})
+
+    async def health(self, _request: Request) -> Response:
+        return PlainTextResponse("ok")
+
+    # What it does by itself
+
+    @asynccontextmanager
+    async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
+        task = asyncio.create_task(self._tend())
+        yield
+        task.cancel()
+        await run_in_threadpool(voting.leave, self.store)
+
+    async def _tend(self) -> None:
+        given_up: set[int] = set()
+        while True:
+            await asyncio.sleep(TEND_SECONDS)
+            try:
+                await run_in_threadpool(voting.beat, self.store)
+                for sentence in await run_in_threadpool(voting.tend, self.store, given_up):
+                    log.warning(sentence)
+            except (voting.RunoffError, OSError) as error:
+                log.error("%s", error)
+
+
+def _to(code: str, query: str = "") -> Response:
+    """Back to the page of the link; an address is never taken from a request."""
+    return RedirectResponse(f"/v/{code}{query}", 303)
+
+
+def _page(kind: str, status: int | None = None) -> Response:
+    return HTMLResponse(pages.message(kind), status or STATUS.get(kind, 200))
+
+
+def _sender(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+def _with_cookies(request: Request, answer: Response, view: voting.View, visit: str) -> Response:
+    """Set the cookies that a view brings; only for this link, only for the server, over TLS only where there is TLS."""
+    path = f"/v/{request.path_params['code']}"
+    options: dict[str, Any] = {
+        "path": path,
+        "httponly": True,
+        "samesite": "lax",
+        "secure": request.url.scheme == "https",
+    }
+    if view.kind == "entry":
+        answer.set_cookie(VISIT, visit, **options)
+    elif view.cookie and request.cookies.get(VOTER) != view.cookie:
+        answer.set_cookie(VOTER, view.cookie, max_age=MONTH, **options)
+    return answer
+
+
+def _feedback(code: str, view: voting.View, query: dict[str, str]) -> str:
+    """The page after an example, where the address says which one and what was chosen."""
+    number, choice = query.get("e", ""), query.get("a", "")
+    examples = (view.wording or {}).get("examples", ())
+    if not (number.isascii() and number.isdigit() and int(number[:3]) < len(examples)) or view.kind == "entry":
+        return ""
+    return pages.feedback(code, view, int(number[:3]), choice)
+
+
+def _vote(fields: dict[str, str]) -> tuple[Callable[..., voting.View], str]:
+    task, _, n = fields.get("place", "").partition(".")
+    if not all(part.isascii() and part.isdigit() and len(part) < 7 for part in (task, n)):
+        raise voting.InputError("This answer fits nothing that the page asked. Load the page again.")
+    try:
+        seconds: float | None = float(fields.get("seconds", ""))
+    except ValueError:
+        seconds = None
+    seconds = seconds if seconds is not None and math.isfinite(seconds) else None
+    choice = fields.get("choice", "")
+    return partial(voting.vote, task=int(task), n=int(n), choice=choice, seconds=seconds), ""
+
+
+def _example(fields: dict[str, str]) -> tuple[Callable[..., voting.View], str]:
+    number, choice = fields.get("number", ""), fields.get("choice", "")
+    if not (number.isascii() and number.isdigit() and len(number) < 3):
+        raise voting.InputError("There is no such example. Load the page again.")
+    choice = choice if choice in ("left", "right", "tie", "unknown") else ""
+    return partial(voting.example_done, number=int(number)), f"?e={int(number)}&a={choice}"
+
+
+_STEPS: dict[str, Callable[[dict[str, str]], tuple[Callable[..., voting.View], str]]] = {
+    "vote": _vote,
+    "example": _example,
+    "undo": lambda fields: (voting.undo, ""),
+    "more": lambda fields: (voting.more, ""),
+    "finish": lambda fields: (voting.finish, ""),
+}
+
+
+def _next(view: voting.View) -> dict[str, Any]:
+    """What the page's script needs of the next comparison; for any other page it asks for the page."""
+    place = view.place
+    if view.kind != "vote" or place is None:
+        return {"kind": "page"}
+    answer = {"kind": "vote", "place": pages.place_id(place), "of": place.of, "undo": place.may_undo}
+    return answer | {"texts": dict(place.texts), "said": view.said}
+
+
+# What goes wrong
+
+
+async def _refused(_request: Request, error: Exception) -> Response:
+    return HTMLResponse(pages.message("refused", str(error)), 403 if isinstance(error, voting.Forged) else 400)
+
+
+async def _unable(_request: Request, error: Exception) -> Response:
+    log.error("%s", error)
+    return _page("fault", 503)
+
+
+async def _too_much(_request: Request, _error: Exception) -> Response:
+    return HTMLResponse(pages.message("nothing"), 413)
+
+
+async def _not_found(_request: Request, _error: Exception) -> Response:
+    return _page("nothing", 404)
+
+
+async def _fault(_request: Request, _error: Exception) -> Response:
+    return _page("fault")
+
+
+Handler = Callable[[Request, Exception], Awaitable[Response]]
+_HANDLERS: dict[Any, Handler] = {
+    voting.InputError: _refused,
+    voting.Forged: _refused,
+    voting.RunoffError: _unable,
+    TooMuch: _too_much,
+    404: _not_found,
+    405: _not_found,
+    500: _fault,
+}
+
+
+def make_app(store: voting.Store) -> Starlette:
+    """The server on a workspace."""
+    server = Server(store)
+    routes = [
+        Route("/health", server.health),
+        Route("/static/{name}", server.asset),
+        Route("/v/{code}", server.show),
+        Route("/v/{code}/begin", server.begin, methods=["POST"]),
+        *(Route(f"/v/{{code}}/{name}", _step(server, name), methods=["POST"]) for name in _STEPS),
+    ]
+    app = Starlette(routes=routes, exception_handlers=_HANDLERS, lifespan=server.lifespan)
+    app.router.redirect_slashes = False
+    app.state.server = server
+    return app
+
+
+def _step(server: Server, name: str) -> Callable[[Request], Awaitable[Response]]:
+    async def step(request: Request) -> Response:
+        request.path_params["step"] = name
+        return await server.step(request)
+
+    return step
+
+
+def make_safe_app(store: voting.Store) -> SafeHeaders:
+    """The server with the headers that every answer carries, also those to faults."""
+    return SafeHeaders(make_app(store))
+
+
+__all__ = ["make_app", "make_safe_app"]

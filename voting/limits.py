@@ -1,0 +1,40 @@
+"""How often one sender may ask: a bucket that fills with time and is emptied by requests."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+MOST_SENDERS = 20_000
+
+
+class Limiter:
+    """Up to `burst` requests at once, and `rate` a second in the long run, for each sender.
+
+    >>> moments = iter([0, 0, 0, 1])
+    >>> limiter = Limiter(rate=1, burst=2, clock=lambda: next(moments))
+    >>> [limiter.allows("a") for _ in range(4)]
+    [True, True, False, True]
+    """
+
+    def __init__(self, rate: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate, self._burst, self._clock = rate, burst, clock
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def allows(self, sender: str) -> bool:
+        """Whether the sender may ask now; if so, that is counted."""
+        moment = self._clock()
+        left, before = self._left.get(sender, (self._burst, moment))
+        left = min(self._burst, left + (moment - before) * self._rate)
+        if len(self._left) > MOST_SENDERS:
+            self._forget(moment)
+        allowed = left >= 1
+        self._left[sender] = (left - 1 if allowed else left, moment)
+        return allowed
+
+    def _forget(self, moment: float) -> None:
+        """Drop senders whose bucket is full again; all of them, if that is not enough."""
+        full = self._burst / self._rate
+        self._left = {name: kept for name, kept in self._left.items() if moment - kept[1] < full}
+        if len(self._left) > MOST_SENDERS:
+            self._left.clear()

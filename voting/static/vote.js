@@ -1,0 +1,97 @@
+(function () {
+  "use strict";
+  document.documentElement.classList.add("js");
+  // Without this a page that the browser kept would show a comparison that is answered by now.
+  window.addEventListener("pageshow", function (event) { if (event.persisted) location.reload(); });
+
+  var example = document.getElementById("example");
+  if (example) {
+    var sent = false;
+    example.addEventListener("change", function (event) {
+      if (event.target.type !== "radio" || sent) return;
+      sent = true;
+      example.requestSubmit();
+    });
+    return;
+  }
+  var form = document.getElementById("vote");
+  if (!form || !window.fetch || !window.URLSearchParams) return;
+  var undo = document.getElementById("undo");
+  var said = document.getElementById("said");
+  var box = form.querySelector(".ro-comparison");
+  var TOO_QUICK_MS = 250;
+  var busy = false, shown = performance.now(), hidden = document.hidden ? shown : null, away = 0;
+
+  // Time with the page in the background is no time spent on the comparison.
+  document.addEventListener("visibilitychange", function () {
+    var moment = performance.now();
+    if (document.hidden) hidden = moment;
+    else if (hidden !== null) { away += moment - hidden; hidden = null; }
+  });
+
+  function post(from) {
+    busy = true;
+    form.setAttribute("aria-busy", "true");
+    var body = new URLSearchParams(new FormData(from));
+    return fetch(from.action, {
+      method: "POST", body: body, credentials: "same-origin", redirect: "error", headers: { Accept: "application/json" }
+    }).then(function (answer) {
+      if (answer.status === 429) throw new Error("That was quick. Wait a moment and answer again.");
+      if (!answer.ok) { location.reload(); throw new Error("The page is loaded again."); }
+      return answer.json();
+    }).then(show, function (error) { failed(error); });
+  }
+
+  function clear() {
+    form.querySelectorAll("input[type=radio]").forEach(function (input) { input.checked = false; });
+  }
+
+  function failed(error) {
+    clear();
+    busy = false;
+    form.removeAttribute("aria-busy");
+    said.textContent = error instanceof TypeError
+      ? "Not saved: there is no connection to the server. Answer again when it is back." : error.message;
+  }
+
+  function show(next) {
+    if (next.kind !== "vote") { location.replace(location.pathname); return; }
+    clear();
+    ["left", "right"].forEach(function (side, at) {
+      var card = form.querySelectorAll(".ro-card")[at];
+      var tokens = card.querySelectorAll(".ro-token");
+      tokens[0].textContent = next.texts[side + "_a"];
+      tokens[1].textContent = next.texts[side + "_b"];
+      card.querySelector(".ro-area").textContent = next.texts["area_" + side];
+    });
+    form.elements.place.value = next.place;
+    document.getElementById("count").textContent = next.texts.at + " of " + next.of;
+    var progress = document.getElementById("progress");
+    progress.max = next.of;
+    progress.value = Number(next.texts.at) - 1;
+    document.title = next.texts.at + " of " + next.of;
+    undo.querySelector("button").disabled = !next.undo;
+    said.textContent = next.said + " Now " + next.texts.at + " of " + next.of + ".";
+    shown = performance.now();
+    away = 0;
+    hidden = document.hidden ? shown : null;
+    busy = false;
+    form.removeAttribute("aria-busy");
+    box.focus({ preventScroll: true });
+  }
+
+  function send() {
+    if (busy || !form.querySelector("input[type=radio]:checked")) return;
+    // The second half of a double click must not answer a comparison that has just appeared.
+    if (performance.now() - shown < TOO_QUICK_MS) return clear();
+    form.elements.seconds.value = ((performance.now() - shown - away) / 1000).toFixed(3);
+    post(form);
+  }
+
+  form.addEventListener("change", function (event) { if (event.target.type === "radio") send(); });
+  form.addEventListener("submit", function (event) { event.preventDefault(); send(); });
+  undo.addEventListener("submit", function (event) {
+    event.preventDefault();
+    if (!busy) post(undo);
+  });
+})();
