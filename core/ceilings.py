@@ -255,7 +255,7 @@ def top_verdict(ceiling: Ceiling, forecasts: Sequence[Forecast], *, wanted: floa
         return Verdict(True, f"{halves}: the top is reliable. A higher ρ_w than that means nothing here.", 1.0)
     few = f"with {ceiling.ratings_per_item:.3g} ratings an item in each half"
     if ceiling.fewest < ceiling.most:
-        few += f" ({ceiling.fewest:.3g} to {ceiling.most:.3g})"
+        few += f" ({ceiling.fewest:.0f} to {ceiling.most:.0f})"
     parts = [f"This panel can't give you a reliable top. {halves} {few}."]
     even = next((f for f in forecasts if f.is_even), None)
     if even is not None and ceiling.fewest < ceiling.most and even.agreement.mean.rho_w > found.rho_w + 0.05:

@@ -72,11 +72,12 @@ def test_the_two_sides_make_one(one, other, sigma, slip, notion):
     assert there + back == pytest.approx(1, abs=1e-9)
 
 
-@given(SIMILARITIES, SIMILARITIES, SIGMAS)
+@given(SIMILARITIES, SIMILARITIES, st.floats(0.01, 0.5))
 def test_relatedness_doesn_t_see_signs(one, other, sigma):
     values = [float(win_probability(a, b, sigma)) for a, b in itertools.product((one, -one), (other, -other))]
     assert max(values) - min(values) < 1e-12
-    assert (values[0] > 0.5 - 1e-9) == (abs(one) >= abs(other)) or abs(abs(one) - abs(other)) < 1e-6
+    # The stronger item wins more often. (From σ* = 1/√2 on it doesn't near 0, where its opinions spread less.)
+    assert (values[0] - 0.5) * (abs(one) - abs(other)) >= -1e-9
 
 
 @pytest.mark.parametrize("z", [-1.0, -0.4, 0.0, 0.3, 1.0])
