@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8501
 HOST ?= 127.0.0.1
-VOTE_PORT ?= 8600
+VOTE_PORT ?= $(or $(RUNOFF_VOTING_PORT),8600)
 
 .DEFAULT_GOAL := help
 .PHONY: help run vote soak test test-fast check bench format clean chromium

@@ -18,7 +18,7 @@ from pathlib import Path
 from .errors import StoreError
 from .store import Store
 
-PORT = 8600
+PORT = int(os.environ.get("RUNOFF_VOTING_PORT", "8600"))
 BEAT_SECONDS = 5.0
 STALE_SECONDS = 30.0
 STARTS_WITHIN = 15.0

@@ -15,6 +15,7 @@ from html.parser import HTMLParser
 
 import pytest
 import sqlalchemy as sa
+from test_template import contrast
 from voting_server import ROOT, VotingServer, make_voting
 
 from bench.voters import Connection, HttpVoter, all_vote, hidden
@@ -408,3 +409,16 @@ class TestProcess:
 def test_no_script_or_style_stands_in_a_page():
     page = pages.frame("t", "", scripts=True)
     assert re.findall(r"<script(?! src=)|<style| style=| on\w+=", page) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "ground"),
+    [("#1b1d22", "#f5f6f8"), ("#9b1c1c", "#f5f6f8"), ("#ffffff", "#1a56c4"),
+     ("#eceef2", "#16191e"), ("#ff9d9d", "#16191e"), ("#0d1b33", "#8ab4ff")],
+)  # fmt: skip
+def test_contrast(text, ground):
+    """WCAG 2.2, 1.4.3: at least 4.5 for text, in both schemes."""
+    style = (ROOT / "voting" / "static" / "vote.css").read_text(encoding="utf-8")
+    assert text in style
+    assert ground in style
+    assert contrast(text, ground) >= 4.5

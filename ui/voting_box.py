@@ -21,24 +21,30 @@ from ui.voting_form import settings_form
 
 
 def voting_box(store: Store, project: Project, ballot: Ballot, plan: PlanSettings) -> None:
-    """Everything about the voting page of the open ballot, folded away until it is used."""
+    """Everything about the voting page of the open ballot; read and drawn once it is unfolded."""
+    box = st.expander(
+        "Let people vote by a link", icon=":material/link:", key=f"voting-box-{ballot.id}", on_change="rerun"
+    )
+    if box.open:
+        with box:
+            _unfolded(store, project, ballot, plan)
+
+
+def _unfolded(store: Store, project: Project, ballot: Ballot, plan: PlanSettings) -> None:
     view = views.load(store, project.id, ballot)
-    state = view.voting.state if view.voting else "not open yet"
-    with st.expander(f"Let people vote by a link ({state})", icon=":material/link:"):
-        st.caption(
-            "A page of Runoff's own: voters open a link, on a phone or a computer, and each vote is stored at once."
-        )
-        _server(store)
-        settings = settings_form(view.voting.settings if view.voting else None, plan, ballot)
-        if settings is not None:
-            _send(partial(open_voting, area_id=ballot.area_id), project, settings, done="Voting is open.")
-        if view.voting is None:
-            return
-        _states(project, ballot, view.voting.state)
-        _live(store, ballot.id)
-        _links(store, project, ballot)
-        checks_box(store, project, ballot, view)
-        voters_box(project, view)
+    state = f"Voting is **{view.voting.state}**." if view.voting else "Voting is not open yet."
+    st.caption(f"Voters open a link, on a phone or a computer, and each vote is stored at once. {state}")
+    _server(store)
+    settings = settings_form(view.voting.settings if view.voting else None, plan, ballot)
+    if settings is not None:
+        _send(partial(open_voting, area_id=ballot.area_id), project, settings, done="Voting is open.")
+    if view.voting is None:
+        return
+    _states(project, ballot, view.voting.state)
+    _live(store, ballot.id)
+    _links(store, project, ballot)
+    checks_box(store, project, ballot, view)
+    voters_box(project, view)
 
 
 def _send(action: partial, project: Project, *args: object, done: str) -> None:

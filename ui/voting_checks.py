@@ -19,7 +19,10 @@ from ui import frame
 
 def checks_box(store: Store, project: Project, ballot: Ballot, view: VotingView) -> None:
     """The ballot's checks, and proposals to tick."""
-    with st.expander(f"Checks ({len(view.gold)})"):
+    box = st.expander(f"Checks ({len(view.gold)})", key=f"checks-box-{ballot.id}", on_change="rerun")
+    if not box.open:
+        return
+    with box:
         if len(view.gold):
             st.dataframe(view.gold, hide_index=True, column_config={"id": None}, alt="Checks and their answers")
             _remove(project, ballot, view)

@@ -87,14 +87,19 @@ def load(store: Store, project_id: str, ballot: Ballot) -> VotingView:
     """All of it but the live figures."""
     with store.read() as conn:
         voting = voting_of(conn, ballot.id)
-        items = items_of(conn, project_id).set_index("item")
         gold = gold_of(conn, ballot.id)
+        names = _names(conn, project_id) if gold else {}
         voters = _voters(conn, voting)
         told = _told(conn, voting)
-    names = items["token_a"] + " – " + items["token_b"]
     checks = [(g.question_id, names[g.more], names[g.less], g.n_right, g.n_wrong) for g in gold]
     frame = pd.DataFrame(checks, columns=["id", "right answer", "other pair", "answered right", "answered otherwise"])
     return VotingView(voting, frame, voters, told)
+
+
+def _names(conn: sa.Connection, project_id: str) -> dict[int, str]:
+    """The items by their positions, as two tokens."""
+    items = items_of(conn, project_id)
+    return dict(zip(items["item"].tolist(), (items["token_a"] + " – " + items["token_b"]).tolist(), strict=True))
 
 
 def _voters(conn: sa.Connection, voting: Voting | None) -> pd.DataFrame:

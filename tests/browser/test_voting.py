@@ -8,14 +8,18 @@ from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
+from campaigns import PLAN, make_project
 from playwright.sync_api import Browser, Page, expect
 from voting_server import VotingServer, make_voting
 
 from core.store import Store, open_store
 from core.store import schema as t
+from core.store.drawing import draw_next_ballot
 from core.store.engine import _open
 from core.store.voting import open_voting
+from core.voting_process import stop_server
 from core.voting_settings import VotingSettings
+from tests.browser.server import Server, free_port
 
 pytestmark = pytest.mark.browser
 
@@ -86,10 +90,10 @@ def open_tab(chromium: Browser) -> Iterator[Callable[..., Page]]:
     assert faults == []
 
 
-def begin(page: Page, name: str = "Anna") -> None:
+def begin(page: Page, name: str = "Anna", *, of: int = 4) -> None:
     page.get_by_label("Your name").fill(name)
     page.get_by_role("button", name="I agree, begin").click()
-    at(page, 1)
+    at(page, 1, of)
 
 
 def at(page: Page, number: int, of: int = 4) -> None:
@@ -272,3 +276,38 @@ def test_examples_come_first_with_their_answers(running, open_tab):
     page.get_by_role("link", name="Go on").click()
     at(page, 1)
     assert link.votes() == []
+
+
+def test_the_owner_opens_the_page_watches_and_stops_it(tmp_path, visit, open_tab, monkeypatch):
+    """On the owner's page: start the server, open voting, see a vote arrive; the voter's page is another address."""
+    monkeypatch.setenv("RUNOFF_VOTING_PORT", str(free_port()))
+    app = Server(tmp_path / "workspace")
+    store = open_store(app.workspace)
+    project_id = make_project(store)
+    draw_next_ballot(store, project_id)
+    app.start()
+    try:
+        owner = visit(app)
+        owner.open(f"collect?project={project_id}")
+        with owner.a_run():
+            owner.unfold("Let people vote by a link")
+        owner.press("Start it on this machine")
+        owner.says("for this machine only")
+        owner.press("Save and open voting")
+        address = owner.main.locator("code").filter(has_text="/v/").first.inner_text().strip()
+        voter = open_tab(address)
+        begin(voter, "Anna", of=PLAN.task_size)
+        press(voter, "ArrowLeft")
+        at(voter, 2, of=PLAN.task_size)
+        expect(owner.main.get_by_text(re.compile("^1 of 42 votes"))).to_be_visible(timeout=20_000)
+        owner.check_no_error()
+        answer = voter.request.get(address.rsplit("/v/", 1)[0] + f"/collect?project={project_id}")
+        assert answer.status == 404
+        owner.press("Pause voting")
+        voter.reload()
+        expect(voter.get_by_role("heading", level=1)).to_have_text("A short break")
+    finally:
+        stop_server(store)
+        app.kill()
+        store.engine.dispose()
+        _open.cache_clear()

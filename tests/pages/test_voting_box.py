@@ -17,7 +17,11 @@ def page(empty, visit):
     """A visitor on the Collect page of a project with an open ballot."""
     project_id = make_project(empty)
     draw_next_ballot(empty, project_id)
-    return empty, project_id, visit("collect", project_id)
+    app = visit("collect", project_id)
+    ballot = read_ballots(empty, project_id)[0]
+    app.session_state[f"voting-box-{ballot.id}"] = True  # unfolded
+    app.session_state[f"checks-box-{ballot.id}"] = True
+    return empty, project_id, app.run()
 
 
 def press(app, label):
