@@ -20,6 +20,12 @@ WORDS = (
     ("Assignment", "One voter's finished task."),
     ("Vote", "One voter's answer to one comparison. A tie counts half for each item."),
     ("Plan", "How many ballots (n_b), which share of items stays (α), how often an item is shown in a ballot (M)."),
+    (
+        "Protocol",
+        "How opponents are drawn and votes become scores. The paper's draws opponents at random; Runoff's own lets near "
+        "neighbours meet from ballot 2 on, and fits all votes together.",
+    ),
+    ("Registration", "The plan frozen and hashed before the first vote, so that others can see what was kept of it."),
     ("x", "Borda score: the share of its comparisons in a ballot that an item won, ties half."),
     ("y and ȳ", "y is x brought to the scale of ballot 1; ȳ is the mean of an item's y's. The last ȳ is its score."),
     (
@@ -27,6 +33,11 @@ WORDS = (
         "lower and upper of a score: if the voters are drawn anew many times, 90 % of its values lie between them.",
     ),
     ("b̂", "Slope of the line that brings a ballot's x to the scale of ballot 1; the line goes through (1, 1)."),
+    (
+        "θ and expected Borda score",
+        "By Runoff's own protocol: θ is an item's strength in one Bradley–Terry fit of all votes, and its score is the "
+        "share of votes it would win against all other items.",
+    ),
     ("ρ_w and τ_w", "Rank correlations in which top ranks weigh more: rank n has the weight 1/(n + n₀)²."),
     ("R(n₀)", "The share of all weight that the first rank holds in a long ranking; 28 % for n₀ = 2."),
     (
@@ -63,8 +74,12 @@ st.markdown(
 st.subheader("How votes are collected today")
 st.markdown(
     """
-Amazon Mechanical Turk closed in September 2026. Its files live on: **Turkle**, a free program that you run yourself,
-takes the same batch and task page and gives the same result files. On the Collect page:
+**By a link**: on the Collect page, *let people vote by a link* serves the ballot on a voting page of Runoff's own, and
+stores each vote at once. Give the link to Prolific, CloudResearch Connect, a class or colleagues. Without a server,
+*let people vote without a server* makes pages that people open from a file; they send a small table back.
+
+**By Turkle**: Amazon Mechanical Turk closed in September 2026, but its files live on. Turkle, a free program that you
+run yourself, takes the same batch and task page and gives the same result files. On the Collect page:
 
 1. Look at a task, or *try it yourself*: 20 comparisons that count for nothing and tell how long they take.
 2. Download the *batch* and the *task page for Turkle*.
@@ -79,9 +94,12 @@ st.subheader("How scores come about")
 st.markdown(
     """
 Voters see two items and choose the more related one. In ballot 1 each item is shown M times; its score is the share it
-won. Then only the top share α stays, so that later votes go to the top ranks, where they are needed most. In a later
-ballot the others are stronger, so an item wins less often: a line brings the win ratios back to the scale of ballot 1.
-An item's score is the mean over its ballots. Source: Lombardo et al., *Top-Rank-Focused Adaptive Vote Collection for
+won. Then only the top share α stays, so that later votes go to the top ranks, where they are needed most.
+
+**The paper's protocol**: in a later ballot the others are stronger, so an item wins less often: a line brings the win
+ratios back to the scale of ballot 1. An item's score is the mean over its ballots. **Runoff's own**: later ballots let
+items meet that the votes can't tell apart yet, and one fit of all votes gives every score; it needs fewer votes for the
+same accuracy. Source of the paper's: Lombardo et al., *Top-Rank-Focused Adaptive Vote Collection for
 the Evaluation of Domain-Specific Semantic Models*, EMNLP 2020.
 """
 )
