@@ -22,7 +22,7 @@ WORDS = (
     ("Plan", "How many ballots (n_b), which share of items stays (α), how often an item is shown in a ballot (M)."),
     (
         "Protocol",
-        "How opponents are drawn and votes become scores. The paper's draws opponents at random; Runoff's own lets near "
+        "How opponents are drawn and votes become scores. The paper's draws them at random; Runoff's own lets near "
         "neighbours meet from ballot 2 on, and fits all votes together.",
     ),
     ("Registration", "The plan frozen and hashed before the first vote, so that others can see what was kept of it."),
