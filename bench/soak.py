@@ -92,7 +92,7 @@ def _browse(url: str, code: str, browsers: int, votes: int, think: float, seen: 
                 if page.get_by_role("button", name="Go on with more").count():
                     page.get_by_role("button", name="Go on with more").click()
                 expect(page.locator("#count")).to_have_text(f"{vote % 10 + 1} of 10")
-                page.wait_for_timeout(max(300.0, think * 1000 / browsers))
+                page.wait_for_timeout(max(400.0, think * 1000 / browsers))
                 page.locator(".ro-card").nth(vote % 2).tap()
                 if vote % 10 == 9:
                     page.get_by_role("heading", name="All of these are done").wait_for()

@@ -86,6 +86,7 @@ class HttpVoter:
         """Begin, and give up to so many votes, going on from task to task."""
         rng = random.Random(self.name)
         connection = Connection(self.host, self.port)
+        await asyncio.sleep(2 * self.think * rng.random())  # people don't open a link in the same instant
         try:
             page = await self.begin(connection)
             while len(self.confirmed) < n_votes and "/vote" in page:

@@ -7,11 +7,13 @@
   var example = document.getElementById("example");
   if (example) {
     var sent = false;
-    example.addEventListener("change", function (event) {
-      if (event.target.type !== "radio" || sent) return;
+    var submit = function () {
+      if (sent || !example.querySelector("input[type=radio]:checked")) return;
       sent = true;
       example.requestSubmit();
-    });
+    };
+    example.addEventListener("change", submit);
+    submit();
     return;
   }
   var form = document.getElementById("vote");
@@ -88,6 +90,8 @@
     post(form);
   }
 
+  // Somebody may have tapped before this script was there; the same card would then give no further change.
+  setTimeout(send, TOO_QUICK_MS + 10);
   form.addEventListener("change", function (event) { if (event.target.type === "radio") send(); });
   form.addEventListener("submit", function (event) { event.preventDefault(); send(); });
   undo.addEventListener("submit", function (event) {

@@ -155,6 +155,17 @@ def test_a_double_click_is_one_vote(link, open_tab):
     assert page.locator("input:checked").count() == 0
 
 
+def test_a_tap_before_the_script_is_there_counts(link, open_tab):
+    page = open_tab(link.url)
+    begin(page)
+    page.route("**/vote.js", lambda route: (page.wait_for_timeout(1000), route.continue_()))
+    page.reload(wait_until="commit")
+    page.locator(".ro-card").first.click()
+    at(page, 2)
+    page.wait_for_timeout(QUICK_MS)
+    assert len(link.votes()) == 1
+
+
 def test_two_tabs_answer_the_same_comparison_once(link, open_tab):
     one = open_tab(link.url)
     begin(one)
