@@ -11,7 +11,7 @@ from ..assumed_similarity import FAMILIES, AssumedSimilarity, similarity_from_ra
 from ..panel_fit import PanelFit, fit_panel
 from ..scores import BallotVotes
 from . import schema as t
-from .areas import n_items_of
+from .areas import items_of
 from .ballots import Ballot, ballots_of, pilot_of
 from .command import project_row
 from .engine import Store
@@ -82,10 +82,10 @@ def _by_ranks(
     """A family's values by the ranks of the scores; None while no ballot is closed."""
     if all(ballot.is_open for ballot in ballots_of(conn, project_id, area_id)):
         return None
-    dataset = dataset_of(conn, project_id, area_id)
-    scores = np.full(n_items_of(conn, project_id), np.nan)
-    scores[dataset["item"].to_numpy()] = dataset["score"].to_numpy()
-    return similarity_from_ranks(scores, family, notion=notion)
+    names = ["area", "token_a", "token_b"]
+    scores = dataset_of(conn, project_id, area_id)[[*names, "score"]]
+    of_items = items_of(conn, project_id).merge(scores, "left", on=names, validate="1:1")
+    return similarity_from_ranks(of_items["score"].to_numpy(), family, notion=notion)
 
 
 def _is_simulated(conn: sa.Connection, votes: list[BallotVotes]) -> bool:
