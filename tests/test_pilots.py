@@ -35,8 +35,11 @@ from core.store.simulated import simulate_votes
 from core.store.tallies import ballot_votes, progress_of
 from core.store.uploads import read_uploads, withdraw_upload
 from core.store.votes import accept_upload, preview_upload
+from core.store.voting import open_voting
+from core.store.voting_rounds import tend
 from core.views import checks, collect, overview, pilot, scores, tokens
 from core.views.log import log_table
+from core.voting_settings import VotingSettings
 
 
 @pytest.fixture
@@ -288,6 +291,20 @@ def test_simulated_pilots_leave_the_votes_of_ballot_1_as_they_were(store):
             votes = ballot_votes(conn, open_ballot_of(conn, project_id).id)
         outcomes.append(np.column_stack([votes.first, votes.second, votes.outcome]))
     np.testing.assert_array_equal(*outcomes)
+
+
+def test_the_voting_page_goes_on_after_a_ballot_by_itself_and_not_after_a_pilot(store):
+    project_id = make_project(store, kind="trial")
+    for draw in (draw_pilot, draw_next_ballot):
+        draw(store, project_id)
+        open_voting(store, project_id, VotingSettings(task_size=3, adaptive=True))
+        simulate_votes(store, project_id)
+        done = tend(store, set())
+        assert bool(done) == (draw is draw_next_ballot)
+        if not done:
+            assert found(store, project_id).is_open
+            close_ballot(store, project_id)
+    assert [ballot.state for ballot in read_ballots(store, project_id)] == ["closed", "open"]
 
 
 # Areas with rankings of their own
