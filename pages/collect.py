@@ -14,6 +14,7 @@ from ui.ballot_progress import progress, timeline
 from ui.ballot_steps import between_ballots, close_box
 from ui.dealing import dealing_line, voters_box
 from ui.offline_box import offline_box
+from ui.pilot_box import pilot_box
 from ui.task_preview import preview_box
 from ui.trial import trial_box
 from ui.voting_box import voting_box
@@ -28,13 +29,14 @@ view: CollectView = cache.load_collect(store, project, area_id)
 
 def open_ballot(stage: Stage) -> None:
     """The open ballot: its progress, its files, its votes, its end."""
-    st.subheader(f"Ballot {stage.number}: {stage.n_comparisons:,} comparisons of {stage.n_items:,} items")
+    st.subheader(stage.title)
     if stage.ballot.n_tied:
         kept = f"{stage.ballot.n_tied_kept} of them stayed, by a seeded draw"
         st.caption(f"{stage.ballot.n_tied} items were tied at the cut; {kept}.")
     progress(stage)
-    dealing_line(view.dealing)
-    voters_box(store, stage.ballot, view.dealing)
+    if view.dealing is not None:
+        dealing_line(view.dealing)
+        voters_box(store, stage.ballot, view.dealing)
     st.markdown("##### 1. Give it to voters")
     p = stage.progress
     pages = tasks.load(store, stage.ballot, view.settings, project.notion)
@@ -55,7 +57,7 @@ def open_ballot(stage: Stage) -> None:
             icon=":material/science:",
             help="The paper's voter model (§4.1) answers what is missing. Its votes are marked as simulated for ever.",
         )
-    st.markdown("##### 3. Close the ballot")
+    st.markdown("##### 3. Close it")
     vote_checks.show(store, project, area_id, sum(s.progress.votes for s in view.stages if s.progress))
     close_box(project, area_id, view, stage)
 
@@ -63,15 +65,7 @@ def open_ballot(stage: Stage) -> None:
 if view.plan is None:
     frame.nothing_yet("Ballots are drawn by a plan, and there is none yet.", "plan", "make the plan")
 stage = view.open_stage
-if stage is not None:
-    answered = f"{stage.progress.answered:,} of {stage.progress.wanted:,} comparisons have a vote"
-    st.markdown(f"**Ballot {stage.number} of {len(view.stages)} is open: {answered}.**")
-elif view.next_number is None:
-    st.markdown("**All ballots are closed: the scores are final.**")
-elif view.next_number == 1:
-    st.markdown("**No ballot is drawn yet.** Drawing it fixes the token lists and the plan.")
-else:
-    st.markdown(f"**Ballot {view.next_number - 1} is closed.** The next one keeps the best of its items.")
+st.markdown(view.headline)
 if any(stage.progress and stage.progress.simulated for stage in view.stages):
     st.warning("Some of these votes were given by simulated voters.", icon=":material/science:")
 timeline(view.stages)
@@ -79,5 +73,6 @@ if stage is not None:
     open_ballot(stage)
 else:
     between_ballots(project, area_id, view, standings)
+pilot_box(store, project, area_id, view)
 with st.expander(f"Uploads ({len(view.uploads)})"):
     uploads.upload_list(store, project, view.uploads, stage.number if stage else None)

@@ -12,6 +12,7 @@ from core.views.plan import given_away
 from core.views.words import many, slug
 from ui import cache, frame, plan_figures
 from ui.budget_box import budget_box
+from ui.pilot_box import pilot_seconds
 from ui.plan_form import ranking_choice, settings_form
 from ui.planner_box import planner_box
 from ui.registration_box import registration_box
@@ -78,6 +79,7 @@ if locked:
     st.info("The plan is fixed: ballot 1 is drawn.", icon=":material/lock:")
 else:
     plan_figures.trial_seconds(project.id, settings, key=key)
+    pilot_seconds(frame.store(), project, area_id, settings, key=key)
     budget_box(project.id, settings, standing.n_items, key=key)
     save_box(settings)
 cost = settings.cost(plan)

@@ -74,8 +74,8 @@ with st.expander("Settings of this project"), st.form("settings"):
         list(NOTIONS),
         index=list(NOTIONS).index(project.notion),
         format_func=NOTIONS.get,
-        disabled=bool(view.ballots),
-        help="Fixed once ballot 1 is drawn. Relatedness ranks embeddings by |cos|, similarity by cos.",
+        disabled=bool(view.fixed_by),
+        help="Fixed once a ballot or the pilot is drawn. Relatedness ranks embeddings by |cos|, similarity by cos.",
     )
     st.caption(f"Seed of the project: {project.seed}. Every draw follows from it.")
     if st.form_submit_button("Save"):

@@ -20,7 +20,9 @@ def headline() -> None:
         "An item is a pair of tokens of one area."
     )
     if view.locked:
-        st.info("The token lists are fixed: ballot 1 is drawn. Spellings can be corrected.", icon=":material/lock:")
+        st.info(
+            f"The token lists are fixed: {view.fixed_by} is drawn. Spellings can be corrected.", icon=":material/lock:"
+        )
     else:
         frame.link("plan", "**Next: make the plan**", icon=":material/arrow_forward:")
     proposed = [area for area, _ in view.proposed]

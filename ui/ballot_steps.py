@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from core.store.ballots import PILOT, sentence_start
 from core.store.closing import close_ballot, reopen_ballot
 from core.store.drawing import discard_ballot, draw_next_ballot, draw_waiting
 from core.store.projects import Project
@@ -25,10 +26,12 @@ def close_box(project: Project, area_id: int | None, view: CollectView, stage: S
     sure = complete or (ask and st.checkbox("Close it all the same", key=f"sure-{project.id}-{project.revision}"))
     with st.container(horizontal=True):
         frame.command_button(
-            f"Close ballot {stage.number}",
+            f"Close {stage.called}",
             partial(close_ballot, area_id=area_id),
             project.id,
-            done=f"Ballot {stage.number} is closed and its scores are computed.",
+            done="The pilot is closed: its figures stand below."
+            if stage.number == PILOT
+            else f"Ballot {stage.number} is closed and its scores are computed.",
             type="primary" if complete else "secondary",
             disabled=not sure,
         )
@@ -37,7 +40,7 @@ def close_box(project: Project, area_id: int | None, view: CollectView, stage: S
                 "Discard this draw",
                 partial(discard_ballot, area_id=area_id),
                 project.id,
-                done=f"Ballot {stage.number} is discarded.",
+                done=f"{sentence_start(stage.called)} is discarded.",
                 help="Takes the ballot back; before ballot 1 the plan can be changed again.",
             )
 

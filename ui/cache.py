@@ -13,8 +13,9 @@ import streamlit as st
 from core.planning import Guess
 from core.store import Store
 from core.store.forecasts import GuessSource, read_guess
+from core.store.panel_fits import StoredFit, fit_stored, votes_to_fit
 from core.store.projects import Project
-from core.views import checks, collect, embedding, evaluate, near_tokens, overview, scores, tokens
+from core.views import checks, collect, embedding, evaluate, near_tokens, overview, pilot, scores, tokens
 
 _KEEP = 32
 
@@ -40,6 +41,18 @@ def load_tokens(store: Store, project: Project) -> tokens.TokensView:
 
 def load_guess(store: Store, project: Project, area_id: int | None, source: GuessSource) -> Guess:
     return _load(read_guess, store, project, area_id, source)
+
+
+def load_votes_to_fit(store: Store, project: Project, area_id: int | None) -> dict[str, int]:
+    return _load(votes_to_fit, store, project, area_id)
+
+
+def load_panel_fit(store: Store, project: Project, area_id: int | None, similarity: str, which: str) -> StoredFit:
+    return _load(fit_stored, store, project, area_id, similarity, which)
+
+
+def load_pilot(store: Store, project: Project, area_id: int | None = None) -> pilot.PilotView:
+    return _load(pilot.load, store, project, area_id)
 
 
 def load_standings(store: Store, project: Project) -> tuple[overview.Standing, ...]:

@@ -56,8 +56,8 @@ def ranking_choice(project: Project, standings: Sequence[Standing]) -> None:
     if n_areas < 2:
         return
     kinds = {"all": "One ranking over all areas", "area": "One ranking for each area"}
-    if any(standing.ballots for standing in standings):
-        st.caption(f"{kinds[project.ranking]}. Fixed: ballot 1 is drawn.")
+    if fixed := {standing.fixed_by for standing in standings} - {""}:
+        st.caption(f"{kinds[project.ranking]}. Fixed: {min(fixed)} is drawn.")
         return
     chosen = st.segmented_control(
         "Ranking",

@@ -17,7 +17,7 @@ from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.views import planner
 from core.views.words import many, slug
-from ui import cache, chart_files, frame, planner_jobs
+from ui import cache, chart_files, fitted_panel, frame, planner_jobs
 
 PANELS: dict[str, tuple[str, Panel]] = {
     "paper": ("as in the paper", PAPER_PANEL),
@@ -42,7 +42,7 @@ def planner_box(
 ) -> None:
     """The whole of it; `key` is that of the plan's widgets, which a plan found is put into."""
     st.subheader("What these votes would give", help="By campaigns that simulated voters answer (§4.1 of the paper).")
-    source = _source(project, settings.n_voters)
+    source = _source(project, area_id, min(settings.n_voters, 1000))
     try:
         guess = cache.load_guess(frame.store(), project, area_id, source)
     except RunoffError as error:
@@ -56,7 +56,7 @@ def planner_box(
     planner_jobs.watch(project)
 
 
-def _source(project: Project, n_voters: int) -> GuessSource:
+def _source(project: Project, area_id: int | None, n_voters: int) -> GuessSource:
     left, right = st.columns(2)
     embeddings = {imported.id: f"cosines of {imported.name}" for imported in read_embeddings(frame.store(), project.id)}
     guesses = SHAPES_OF_SIMILARITY | embeddings
@@ -69,16 +69,25 @@ def _source(project: Project, n_voters: int) -> GuessSource:
         help="How related the items truly are, which nobody knows before. Try more than one: a good plan is good under "
         "each. An embedding's cosines only shape the guess; its ranking isn't used for the dataset.",
     )
+    key = f"panel-{project.id}"
+    fits, reasons = fitted_panel.offered(project, area_id, similarity, st.session_state.get(key))
+    names = {name: said for name, (said, _) in PANELS.items()} | fits
+    if st.session_state.get(key, "paper") not in names:
+        st.session_state[key] = "paper"
     panel = right.selectbox(
         "Guess of the voters",
-        list(PANELS),
-        format_func=lambda name: PANELS[name][0],
-        key=f"panel-{project.id}",
+        list(names),
+        format_func=names.get,
+        key=key,
         persist_state="session",
         help="How much opinions differ (σ* from .02 to .2 in the paper) and how often a voter slips (ε from .005 to "
         ".05). The plan's number of voters answers.",
     )
-    return GuessSource(similarity, replace(PANELS[panel][1], n_voters=min(n_voters, 1000)))
+    for reason in reasons:
+        st.caption(frame.plain(reason))
+    fit = fitted_panel.fitted(project, area_id, similarity, panel, n_voters) if panel in fits else None
+    guessed = PANELS[panel if panel in PANELS else "paper"][1]
+    return GuessSource(similarity, fit or replace(guessed, n_voters=n_voters))
 
 
 def _outlook(asked: planner_jobs.Asked) -> None:

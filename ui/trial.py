@@ -16,6 +16,7 @@ from core.views import tasks
 from core.views.tasks import TaskPages
 from core.views.words import many
 
+_DISCARDED = " If you discard this draw, the Plan page offers your mean time."
 _HERE = Path(__file__).parent
 _FRAME = st.components.v2.component(
     "runoff_trial",
@@ -79,5 +80,5 @@ def _outcome(found: Pace, ballot: Ballot, pages: TaskPages) -> None:
     st.caption(
         f"At your pace the {ballot.n_comparisons:,} comparisons of this ballot take {hours:,.1f} hours; at the plan's, "
         f"{expected:,.1f}. You know the words and the task, so voters may be slower."
-        + (" If you discard this draw, the Plan page offers your mean time." if ballot.number == 1 else "")
+        + {0: " The Plan page offers your mean time.", 1: _DISCARDED}.get(ballot.number, "")
     )

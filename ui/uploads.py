@@ -10,6 +10,7 @@ import streamlit as st
 from core.errors import RunoffError
 from core.platforms import PLATFORMS
 from core.store import Store
+from core.store.ballots import PILOT, called
 from core.store.projects import Project
 from core.store.uploads import Upload, Withdrawn, withdraw_upload
 from core.store.votes import Accepted, UploadPreview, accept_upload, preview_upload
@@ -78,7 +79,7 @@ def _show(preview: UploadPreview) -> None:
     with st.container(border=True):
         st.markdown(
             f"**{frame.plain(preview.filename)}**: {many(preview.n_rows, 'row')} ({LABELS[preview.platform]}), "
-            f"for ballot {preview.ballot}. **{many(counts.get('new', 0), 'new vote')}.**"
+            f"for {called(preview.ballot)}. **{many(counts.get('new', 0), 'new vote')}.**"
         )
         if preview.accepted_before:
             st.caption(f"The same file was taken on {moment(preview.accepted_before)} UTC.")
@@ -145,7 +146,7 @@ def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], ope
         return
     rows = [
         {
-            "ballot": upload.ballot,
+            "ballot": "pilot" if upload.ballot == PILOT else str(upload.ballot),
             "file": upload.filename,
             "format": LABELS[upload.platform],
             "rows": upload.n_rows,

@@ -22,15 +22,26 @@ MAX_ITEMS = 500_000
 MAX_PAIRS = 5_000_000  # that a sample may be drawn from
 
 
-def refuse_after_draw(conn: sa.Connection, project_id: str, what: str, area_id: int | None = None) -> None:
-    """Raise `StoreError` if ballot 1 is drawn, of that area or of any: what it was drawn from can't change under it."""
+def refuse_after_draw(
+    conn: sa.Connection, project_id: str, what: str, area_id: int | None = None, *, pilot: bool = True
+) -> None:
+    """Raise `StoreError` if ballot 1 is drawn, of that area or of any: what it was drawn from can't change under it.
+
+    A drawn pilot (ballot 0) fixes it too, unless `pilot` is False: plans are made after a pilot.
+    """
     query = sa.select(t.ballot.c.number).where(t.ballot.c.project_id == project_id)
     if area_id is not None:
         query = query.where(t.ballot.c.area_id == area_id)
-    if conn.execute(query.limit(1)).first() is not None:
+    newest = conn.execute(query.order_by(t.ballot.c.number.desc()).limit(1)).scalar_one_or_none()
+    if newest:
         raise StoreError(
             f"{what} can't be changed any more: ballot 1 is drawn. "
             "Discard the ballot while it has no votes, or start another project."
+        )
+    if newest == 0 and pilot:
+        raise StoreError(
+            f"{what} can't be changed any more: the pilot is drawn. "
+            "Discard the pilot while it has no votes, or start another project."
         )
 
 

@@ -1,4 +1,7 @@
-"""The ballots of a project and what stands in them; `drawing` draws them, `closing` closes them."""
+"""The ballots of a project and what stands in them; `drawing` draws them, `closing` closes them.
+
+A ranking may have a pilot before ballot 1: a ballot with the number 0, whose votes never enter a score (`pilots`).
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from .rankings import belongs, ranking_of
 
 LEVEL = 0.9
 RESAMPLES = 1000
+PILOT = 0  # the number of a pilot
 
 
 @dataclass(frozen=True)
@@ -44,31 +48,60 @@ class Ballot:
     def is_open(self) -> bool:
         return self.state == "open"
 
+    @property
+    def is_pilot(self) -> bool:
+        return self.number == PILOT
+
+    @property
+    def called(self) -> str:
+        """What sentences call it."""
+        return called(self.number)
+
 
 _COLUMNS = [t.ballot.c[name] for name in Ballot.__annotations__]
 
 
+def called(number: int) -> str:
+    """What sentences call a ballot: "ballot 2", "the pilot"."""
+    return "the pilot" if number == PILOT else f"ballot {number}"
+
+
+def sentence_start(text: str) -> str:
+    """The text with its first letter in upper case."""
+    return text[:1].upper() + text[1:]
+
+
 def ballots_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> list[Ballot]:
-    """The ballots of one ranking by number."""
+    """The ballots of one ranking by number, from 1 on: without its pilot."""
     query = sa.select(*_COLUMNS).where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id))
-    return [Ballot(*row) for row in conn.execute(query.order_by(t.ballot.c.number))]
+    return [Ballot(*row) for row in conn.execute(query.where(t.ballot.c.number > PILOT).order_by(t.ballot.c.number))]
+
+
+def pilot_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> Ballot | None:
+    """The pilot of one ranking, None where there is none."""
+    query = sa.select(*_COLUMNS).where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id))
+    row = conn.execute(query.where(t.ballot.c.number == PILOT)).one_or_none()
+    return None if row is None else Ballot(*row)
 
 
 def every_ballot_of(conn: sa.Connection, project_id: str) -> list[Ballot]:
-    """The ballots of all rankings, in the order they were drawn."""
+    """The ballots of all rankings, pilots among them, in the order they were drawn."""
     query = sa.select(*_COLUMNS).where(t.ballot.c.project_id == project_id).order_by(t.ballot.c.id)
     return [Ballot(*row) for row in conn.execute(query)]
 
 
 def read_ballots(store: Store, project_id: str, area_id: int | None = None) -> list[Ballot]:
-    """The ballots of one ranking by number."""
+    """The ballots of one ranking by number, without its pilot."""
     with store.read() as conn:
         return ballots_of(conn, project_id, area_id)
 
 
 def open_ballot_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> Ballot:
-    """The open ballot of a ranking; `StoreError` if there is none."""
+    """The open ballot of a ranking, else its open pilot; `StoreError` if neither is."""
     ballots = [ballot for ballot in ballots_of(conn, project_id, area_id) if ballot.is_open]
+    pilot = pilot_of(conn, project_id, area_id)
+    if not ballots and pilot is not None and pilot.is_open:
+        return pilot
     if not ballots:
         ranking_of(conn, project_id, area_id)
         raise StoreError("No ballot is open. Draw one on the Collect page first.")
@@ -76,7 +109,10 @@ def open_ballot_of(conn: sa.Connection, project_id: str, area_id: int | None = N
 
 
 def ballot_seed(project_seed: int, plan_seed: int, number: int, place: int | None = None) -> int:
-    """The seed of ballot `number`: follows from the project's, the plan's, and the place of its area, if it has one."""
+    """The seed of ballot `number`, 0 for the pilot.
+
+    It follows from the project's, the plan's, and the place of its area, if it has one.
+    """
     parts = [project_seed, plan_seed, number] + ([] if place is None else [place + 1])
     return int(np.random.SeedSequence(parts).generate_state(1)[0] >> 1)
 
@@ -95,9 +131,10 @@ def unanswered(store: Store, project_id: str, number: int, area_id: int | None =
 
 
 def read_comparisons(store: Store, project_id: str, number: int, area_id: int | None = None) -> pd.DataFrame:
-    """The comparisons of a ranking's ballot `number` (schema COMPARISONS)."""
+    """The comparisons of a ranking's ballot `number` (schema COMPARISONS); number 0 is its pilot."""
     with store.read() as conn:
-        ballots = {ballot.number: ballot for ballot in ballots_of(conn, project_id, area_id)}
+        pilot = pilot_of(conn, project_id, area_id)
+        ballots = {b.number: b for b in (*ballots_of(conn, project_id, area_id), *([pilot] if pilot else []))}
         if number not in ballots:
-            raise StoreError(f"Ballot {number} isn't drawn yet.")
+            raise StoreError(f"{sentence_start(called(number))} isn't drawn yet.")
         return comparisons_of(conn, ballots[number].id, project_id)

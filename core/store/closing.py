@@ -9,7 +9,7 @@ from ..errors import StoreError
 from ..scores import BallotScores, Intervals, bootstrap_intervals, score_campaign
 from . import schema as t
 from .areas import n_items_of
-from .ballots import LEVEL, RESAMPLES, Ballot, ballots_of, open_ballot_of
+from .ballots import LEVEL, RESAMPLES, Ballot, ballots_of, open_ballot_of, pilot_of, sentence_start
 from .command import Change, check_revision, command, fetch_rows, project_row
 from .engine import Store, now
 from .rankings import ballot_named
@@ -25,18 +25,24 @@ def close_ballot(
     """Close the open ballot and write its scores with 90 % intervals.
 
     By the paper's protocol these are x, y and ȳ of its items; by the protocol "runoff" θ and the expected Borda score
-    of every item of the ranking, from the votes of all ballots. Raises `StoreError` if the ballot has no votes, or if
-    an item has none in any (then it would have no score), `DisconnectedError` where votes leave items apart.
+    of every item of the ranking, from the votes of all ballots. A pilot is only closed: it scores nothing.
+    Raises `StoreError` if the ballot has no votes, or if an item has none in any (then it would have no score),
+    `DisconnectedError` where votes leave items apart.
     """
     with store.read() as conn:
         project = project_row(conn, project_id)
         check_revision(project, expected_revision)
         ballot = open_ballot_of(conn, project_id, area_id)
-        votes = [ballot_votes(conn, b.id) for b in ballots_of(conn, project_id, area_id)]
+        ballots = [ballot] if ballot.is_pilot else ballots_of(conn, project_id, area_id)
+        votes = [ballot_votes(conn, b.id) for b in ballots]
         n_items = n_items_of(conn, project_id)
     n_votes = len(votes[-1].first)
     if n_votes == 0:
-        raise StoreError(f"Ballot {ballot.number} has no votes yet. Upload results before it is closed.")
+        raise StoreError(f"{sentence_start(ballot.called)} has no votes yet. Upload results before it is closed.")
+    if ballot.is_pilot:
+        with command(store, project_id, "close ballot", expected_revision=project.revision) as change:
+            _mark_closed(change, ballot, n_votes, "")
+        return
     if ballot.protocol == "runoff":
         scores = runoff_scores(votes, ballot)
         with command(store, project_id, "close ballot", expected_revision=project.revision) as change:
@@ -95,9 +101,13 @@ def _write_scores(change: Change, ballot_id: int, scored: BallotScores, interval
 def reopen_ballot(
     store: Store, project_id: str, *, area_id: int | None = None, expected_revision: int | None = None
 ) -> None:
-    """Open the newest ballot again, as long as no later one is drawn; its scores are taken off."""
+    """Open the newest ballot again, as long as no later one is drawn; its scores are taken off.
+
+    That is the pilot while ballot 1 isn't drawn.
+    """
     with command(store, project_id, "reopen ballot", expected_revision=expected_revision) as change:
-        ballots = ballots_of(change.conn, project_id, area_id)
+        pilot = pilot_of(change.conn, project_id, area_id)
+        ballots = ballots_of(change.conn, project_id, area_id) or ([pilot] if pilot else [])
         if not ballots or ballots[-1].is_open:
             raise StoreError("There is no closed ballot to reopen, or a later one is drawn already.")
         ballot = ballots[-1]

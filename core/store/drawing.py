@@ -15,7 +15,7 @@ from ..scores import BallotVotes
 from ..selection import select_leading
 from . import schema as t
 from .areas import items_of, n_items_of
-from .ballots import Ballot, ballot_seed, ballots_of, open_ballot_of
+from .ballots import Ballot, ballot_seed, ballots_of, open_ballot_of, pilot_of, sentence_start
 from .command import Change, check_revision, command, fetch_rows, insert_one, insert_rows, project_row
 from .comparisons import insert_comparisons
 from .engine import Store, now
@@ -32,7 +32,7 @@ def draw_next_ballot(
     Ballot 1 holds all its items. By the paper's protocol ballot k has the N(k) items of ballot k−1 with the highest ȳ,
     their opponents drawn at random; by the protocol "runoff" those that may matter most by all votes so far, near
     neighbours meeting. Ties at the cut are decided by a seeded draw, and reported. Raises `StoreError` where a ballot
-    is open, all are drawn, or there is no plan.
+    or the pilot is open, all are drawn, or there is no plan.
     """
     with store.read() as conn:
         project = project_row(conn, project_id)
@@ -46,7 +46,7 @@ def draw_next_ballot(
         due.chosen.positions, due.appearances, task_size=due.settings.task_size, seed=due.seed, near=due.chosen.near
     )
     with command(store, project_id, "draw ballot", expected_revision=project.revision) as change:
-        _insert_ballot(change, due, drawn)
+        insert_ballot(change, due, drawn)
     return due.number
 
 
@@ -60,7 +60,10 @@ def draw_waiting(store: Store, project_id: str, *, expected_revision: int | None
         with store.read() as conn:
             found = settings_of(conn, project_id, ranking.area_id)
             ballots = ballots_of(conn, project_id, ranking.area_id)
+            pilot = pilot_of(conn, project_id, ranking.area_id)
         if found is None or len(ballots) >= found[1].n_ballots or (ballots and ballots[-1].is_open):
+            continue
+        if pilot is not None and pilot.is_open:
             continue
         draw_next_ballot(store, project_id, area_id=ranking.area_id, expected_revision=expected_revision)
         n_drawn, expected_revision = n_drawn + 1, None
@@ -68,7 +71,7 @@ def draw_waiting(store: Store, project_id: str, *, expected_revision: int | None
 
 
 @dataclass(frozen=True)
-class _Chosen:
+class Chosen:
     """The items of a ballot: positions, ids and the scores that chose them, and the ties at the cut."""
 
     positions: np.ndarray
@@ -80,8 +83,8 @@ class _Chosen:
 
 
 @dataclass(frozen=True)
-class _Due:
-    """What the next ballot will be made of."""
+class Due:
+    """What a ballot will be made of; `number` is 0 for a pilot."""
 
     project_id: str
     ranking: Ranking
@@ -91,10 +94,10 @@ class _Due:
     appearances: int
     seed: int
     size: int
-    chosen: _Chosen
+    chosen: Chosen
 
 
-def _due(conn: sa.Connection, project: sa.Row, ranking: Ranking) -> _Due:
+def _due(conn: sa.Connection, project: sa.Row, ranking: Ranking) -> Due:
     """What the next ballot is by the plan; `StoreError` where none can be drawn now."""
     found = settings_of(conn, project.id, ranking.area_id)
     if found is None:
@@ -102,6 +105,9 @@ def _due(conn: sa.Connection, project: sa.Row, ranking: Ranking) -> _Due:
     plan_id, settings = found
     ballots = ballots_of(conn, project.id, ranking.area_id)
     number = len(ballots) + 1
+    pilot = pilot_of(conn, project.id, ranking.area_id)
+    if pilot is not None and pilot.is_open:
+        raise StoreError("The pilot is still open. Close it before ballot 1 is drawn.")
     if ballots and ballots[-1].is_open:
         raise StoreError(f"Ballot {ballots[-1].number} is still open. Close it before the next one is drawn.")
     plan = settings.plan(n_items_of(conn, project.id, ranking.area_id))
@@ -110,7 +116,7 @@ def _due(conn: sa.Connection, project: sa.Row, ranking: Ranking) -> _Due:
     seed = ballot_seed(project.seed, settings.seed, number, ranking.position)
     size = plan.sizes[number - 1]
     chosen = _choose_items(conn, project.id, ranking, ballots, size, seed, settings.protocol)
-    return _Due(
+    return Due(
         project.id, ranking, plan_id, settings, number, plan.appearances_by_ballot[number - 1], seed, size, chosen
     )
 
@@ -123,11 +129,11 @@ def _choose_items(
     size: int,
     seed: int,
     protocol: str,
-) -> _Chosen:
+) -> Chosen:
     """All items for ballot 1, and by the protocol "runoff" at first for any (see `_chosen_by`); else the top by ȳ."""
     if not ballots or protocol == "runoff":
         items = items_of(conn, project_id, area_id=ranking.area_id)
-        return _Chosen(items["item"].to_numpy(), items.index.to_numpy(), [None] * len(items))
+        return Chosen(items["item"].to_numpy(), items.index.to_numpy(), [None] * len(items))
     last = ballots[-1]
     query = (
         sa.select(t.item.c.position, t.item.c.id, t.ballot_item.c.mean)
@@ -139,10 +145,10 @@ def _choose_items(
     positions, ids, mean = rows[:, 0].astype(int), rows[:, 1].astype(int), rows[:, 2]
     selection = select_items(positions, mean, size, rng=np.random.default_rng([seed, 1]))
     kept = np.isin(positions, selection.items)
-    return _Chosen(positions[kept], ids[kept], mean[kept].tolist(), selection.n_tied, selection.n_tied_kept)
+    return Chosen(positions[kept], ids[kept], mean[kept].tolist(), selection.n_tied, selection.n_tied_kept)
 
 
-def _votes_for(conn: sa.Connection, due: _Due) -> list[BallotVotes]:
+def _votes_for(conn: sa.Connection, due: Due) -> list[BallotVotes]:
     """The votes of all ballots so far, where the draw goes by them; else none."""
     if due.settings.protocol != "runoff" or due.number == 1:
         return []
@@ -150,7 +156,7 @@ def _votes_for(conn: sa.Connection, due: _Due) -> list[BallotVotes]:
     return [ballot_votes(conn, ballot.id) for ballot in ballots]
 
 
-def _chosen_by(votes: list[BallotVotes], due: _Due) -> _Chosen:
+def _chosen_by(votes: list[BallotVotes], due: Due) -> Chosen:
     """Who goes on by all votes so far; `due.chosen` has all items of the ranking."""
     fitted = fit_votes(votes)
     leading = select_leading(fitted.fit, due.size, rng=np.random.default_rng([due.seed, 1]))
@@ -159,12 +165,13 @@ def _chosen_by(votes: list[BallotVotes], due: _Due) -> _Chosen:
     entry = fitted.scores[kept].tolist()
     near = (fitted.fit.theta[kept], fitted.spread[kept])
     tied = (leading.selection.n_tied, leading.selection.n_tied_kept)
-    return _Chosen(fitted.items[kept], ids, entry, *tied, near=near)
+    return Chosen(fitted.items[kept], ids, entry, *tied, near=near)
 
 
-def _insert_ballot(change: Change, due: _Due, drawn: DrawnBallot) -> None:
+def insert_ballot(change: Change, due: Due, drawn: DrawnBallot) -> None:
+    """Write a drawn ballot with its items, tasks and comparisons, and say so in the log."""
     conn, chosen = change.conn, due.chosen
-    code = _code(change.project_id, due, drawn)
+    code = ballot_code(change.project_id, due.number, due.seed, drawn)
     ballot_id = insert_one(
         conn,
         t.ballot,
@@ -195,22 +202,24 @@ def _insert_ballot(change: Change, due: _Due, drawn: DrawnBallot) -> None:
     }
 
 
-def _code(project_id: str, due: _Due, drawn: DrawnBallot) -> str:
+def ballot_code(project_id: str, number: int, seed: int, drawn: DrawnBallot) -> str:
     """The start of the ballot's task ids: the same for the same draw, another one for any other draw."""
-    digest = hashlib.sha256(f"{project_id}/{due.number}/{due.seed}".encode())
+    digest = hashlib.sha256(f"{project_id}/{number}/{seed}".encode())
     for part in (drawn.first, drawn.second, drawn.task, drawn.position, drawn.flipped):
         digest.update(np.ascontiguousarray(part).tobytes())
-    return f"b{due.number}-{digest.hexdigest()[:8]}"
+    return f"b{number}-{digest.hexdigest()[:8]}"
 
 
 def discard_ballot(
     store: Store, project_id: str, *, area_id: int | None = None, expected_revision: int | None = None
 ) -> None:
-    """Take back the newest ballot while it is open and has no answers at all."""
+    """Take back the newest ballot, or the pilot, while it is open and has no answers at all."""
     with command(store, project_id, "discard ballot", expected_revision=expected_revision) as change:
         ballot = open_ballot_of(change.conn, project_id, area_id)
         answered = sa.select(t.assignment.c.id).where(t.assignment.c.ballot_id == ballot.id).limit(1)
         if change.conn.execute(answered).first() is not None:
-            raise StoreError(f"Ballot {ballot.number} has answers, so it stays. Close it when its votes are in.")
+            raise StoreError(
+                f"{sentence_start(ballot.called)} has answers, so it stays. Close it when its votes are in."
+            )
         change.detail = ballot_named(change.conn, project_id, area_id, ballot.number)
         change.conn.execute(sa.delete(t.ballot).where(t.ballot.c.id == ballot.id))

@@ -16,6 +16,7 @@ from ..effects import N_TOP, Effect, Move, Pair, compare_tops
 from ..metrics import average_ranks, rounded_scores
 from ..scores import rescale
 from . import schema as t
+from .ballots import PILOT
 from .command import fetch_rows
 
 
@@ -56,7 +57,7 @@ def standing_of(conn: sa.Connection, ballot_id: int) -> Standing:
 
     A score is x in ballot 1, and in later ones the ȳ of Eqs. 5 and 6 with the votes so far: an item without a
     vote in the ballot keeps its ȳ, and has none in ballot 1. By the protocol "runoff" a later ballot is known only once
-    all votes are fitted, which would take too long here: no item has a score then.
+    all votes are fitted, which would take too long here: no item has a score then, as none ever has in a pilot.
     """
     one, two = t.token.alias("one"), t.token.alias("two")
     b, before = t.ballot_item, t.ballot_item.alias("before")
@@ -75,7 +76,7 @@ def standing_of(conn: sa.Connection, ballot_id: int) -> Standing:
     x = np.full(len(rows), np.nan)
     np.divide(table[:, 0] + table[:, 1] / 2, votes, out=x, where=votes > 0)
     mean, count = table[:, 3], np.nan_to_num(table[:, 4]).astype(np.int64)
-    if _previous(conn, ballot_id) and _is_runoff(conn, ballot_id):
+    if (_previous(conn, ballot_id) and _is_runoff(conn, ballot_id)) or _is_pilot(conn, ballot_id):
         x = np.full(len(rows), np.nan)
     scores = x if np.isnan(mean).all() else rescale(x, mean, count).mean
     return Standing(tuple((row[0], row[1]) for row in rows), scores, int(votes.sum()) // 2)
@@ -86,13 +87,17 @@ def _is_runoff(conn: sa.Connection, ballot_id: int) -> bool:
     return bool(conn.execute(query).scalar_one() == "runoff")
 
 
+def _is_pilot(conn: sa.Connection, ballot_id: int) -> bool:
+    return conn.execute(sa.select(t.ballot.c.number).where(t.ballot.c.id == ballot_id)).scalar_one() == PILOT
+
+
 def _previous(conn: sa.Connection, ballot_id: int) -> int:
     """The id of the ballot before, of the same ranking; 0 (no ballot) for ballot 1."""
     this, last = t.ballot, t.ballot.alias("last")
     query = (
         sa.select(last.c.id)
         .join(this, (this.c.project_id == last.c.project_id) & (this.c.number == last.c.number + 1))
-        .where(this.c.id == ballot_id, this.c.area_id.is_not_distinct_from(last.c.area_id))
+        .where(this.c.id == ballot_id, last.c.number > PILOT, this.c.area_id.is_not_distinct_from(last.c.area_id))
     )
     return conn.execute(query).scalar_one_or_none() or 0
 

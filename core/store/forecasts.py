@@ -17,7 +17,7 @@ from ..plan import Plan
 from ..planning import Band, Candidate, Forecast, Guess, Search, forecast, number_of_campaigns, recommend
 from ..voters import exponential, power_law
 from . import schema as t
-from .areas import items_of
+from .areas import items_of, n_items_of
 from .command import project_row
 from .engine import Store, now
 from .library import embeddings_of, open_library
@@ -42,20 +42,31 @@ def read_guess(store: Store, project_id: str, area_id: int | None, source: Guess
     """
     with store.read() as conn:
         notion = project_row(conn, project_id).notion
-        items = items_of(conn, project_id, area_id=area_id)
-        known = {imported.id: imported for imported in embeddings_of(conn, project_id)}
+        n_items = n_items_of(conn, project_id, area_id)
     if source.similarity in DISTRIBUTIONS:
-        return Guess(DISTRIBUTIONS[source.similarity](len(items)), source.panel, notion)
-    if source.similarity not in known:
-        raise StoreError("The project hasn't that embedding any more. Choose another guess of the similarities.")
-    embedding = open_library(store, known[source.similarity])
-    cosines = embedding.cosines(items["token_a"].tolist(), items["token_b"].tolist())
+        return Guess(DISTRIBUTIONS[source.similarity](n_items), source.panel, notion)
+    cosines = cosines_of(store, project_id, source.similarity, area_id)
     there = cosines[~np.isnan(cosines)]
-    if len(there) < 2:
-        raise StoreError(f"{embedding.name} has fewer than two of the items. Choose another guess of the similarities.")
     n_missing = len(cosines) - len(there)
     fill = np.quantile(there, (np.arange(n_missing) + 0.5) / max(n_missing, 1))
     return Guess(np.concatenate([there, fill]), source.panel, notion)
+
+
+def cosines_of(store: Store, project_id: str, embedding_id: str, area_id: int | None = None) -> np.ndarray:
+    """An embedding's cosines of a project's items, or of one area's, in their order; NaN where it lacks one.
+
+    Raises `StoreError` where the project hasn't that embedding, or it has fewer than two of the items.
+    """
+    with store.read() as conn:
+        items = items_of(conn, project_id, area_id=area_id)
+        known = {imported.id: imported for imported in embeddings_of(conn, project_id)}
+    if embedding_id not in known:
+        raise StoreError("The project hasn't that embedding any more. Choose another guess of the similarities.")
+    embedding = open_library(store, known[embedding_id])
+    cosines = embedding.cosines(items["token_a"].tolist(), items["token_b"].tolist())
+    if np.isnan(cosines).sum() > len(cosines) - 2:
+        raise StoreError(f"{embedding.name} has fewer than two of the items. Choose another guess of the similarities.")
+    return cosines
 
 
 def known_forecast(store: Store, guess: Guess, plan: Plan, protocol: str) -> Forecast | None:

@@ -112,7 +112,7 @@ def save_plan(
         saved = {}
         for area_id in area_ids:
             ranking = ranking_of(change.conn, project_id, area_id)
-            refuse_after_draw(change.conn, project_id, "The plan", ranking.area_id)
+            refuse_after_draw(change.conn, project_id, "The plan", ranking.area_id, pilot=False)
             n_items = n_items_of(change.conn, project_id, area_id)
             try:
                 sizes = settings.plan(n_items).sizes
@@ -127,13 +127,20 @@ def save_plan(
 def settings_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> tuple[int, PlanSettings] | None:
     """The id and settings of a ranking's newest plan, or None where none was saved."""
     query = sa.select(t.plan).where(t.plan.c.project_id == project_id, belongs(t.plan.c.area_id, area_id))
-    query = query.order_by(t.plan.c.id.desc()).limit(1)
-    row = conn.execute(query).one_or_none()
-    if row is None:
-        return None
+    row = conn.execute(query.order_by(t.plan.c.id.desc()).limit(1)).one_or_none()
+    return None if row is None else (row.id, _settings(row))
+
+
+def settings_for(conn: sa.Connection, ballot_id: int) -> PlanSettings:
+    """The settings a ballot was drawn by. A pilot keeps its own, its wording and ties too, when the plan changes."""
+    query = sa.select(t.plan).join(t.ballot, t.ballot.c.plan_id == t.plan.c.id).where(t.ballot.c.id == ballot_id)
+    return _settings(conn.execute(query).one())
+
+
+def _settings(row: sa.Row) -> PlanSettings:
     values = {f.name: getattr(row, f.name) for f in fields(PlanSettings) if f.name not in ("appearances", "wording")}
     appearances = tuple(row.appearances) if isinstance(row.appearances, list) else row.appearances
-    return row.id, PlanSettings(**values, appearances=appearances, wording=Wording.of(row.wording))
+    return PlanSettings(**values, appearances=appearances, wording=Wording.of(row.wording))
 
 
 def read_plan(store: Store, project_id: str, area_id: int | None = None) -> PlanSettings | None:

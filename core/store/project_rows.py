@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from ..errors import InputError, Issue
 from . import schema as t
 from .areas import items_of
-from .ballots import ballot_seed, ballots_of
+from .ballots import PILOT, ballot_seed, ballots_of, every_ballot_of
 from .command import insert_rows, next_id, project_row
 from .csv_tables import FETCH_AGAIN, MAX_ISSUES, Rows
 from .item_rules import ItemRules
@@ -126,6 +126,8 @@ def check_readable(conn: sa.Connection, project_id: str) -> None:
             ballot_seed(*seeds, 1, ranking.position)
             numbers = [ballot.number for ballot in ballots_of(conn, project_id, ranking.area_id)]
             _check_counting("ballots", numbers, 1)
+        if any(ballot.number < PILOT for ballot in every_ballot_of(conn, project_id)):
+            raise ValueError("a ballot has a number below 0, that of a pilot")
         _check_counting("items", items_of(conn, project_id)["item"].tolist(), 0)
         dataset_of(conn, project_id)
         for column in (t.log.c.detail, t.upload.c.counts):

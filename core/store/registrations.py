@@ -49,7 +49,7 @@ def register_plan(
     drawn, or where a ranking has no plan. Registering again keeps the earlier ones too; the newest counts.
     """
     with command(store, project_id, "register plan", expected_revision=expected_revision) as change:
-        refuse_after_draw(change.conn, project_id, "The registration")
+        refuse_after_draw(change.conn, project_id, "The registration", pilot=False)
         parts = _parts(change.conn, project_id, n0, exclusions.strip())
         content = content_of(change.project.name, parts)
         digest = digest_of(content)

@@ -15,7 +15,7 @@ from ..metrics import average_ranks
 from ..tables import BALLOT_SCORES, DATASET, ITEMS
 from . import schema as t
 from .areas import items_of
-from .ballots import LEVEL, Ballot, ballots_of
+from .ballots import LEVEL, PILOT, Ballot, ballots_of
 from .command import fetch_rows, project_row
 from .engine import Store
 from .origins import proposed_tokens_of
@@ -25,7 +25,7 @@ from .registrations import registration_of
 
 
 def ballot_scores_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> pd.DataFrame:
-    """One row an item and ballot of a ranking (schema BALLOT_SCORES), by ballot and item."""
+    """One row an item and ballot of a ranking (schema BALLOT_SCORES), by ballot and item; its pilot has none."""
     b = t.ballot_item.c
     names = ("wins", "ties", "losses", "unknowns", "x", "y", "mean", "lower", "upper")
     query = (
@@ -33,6 +33,7 @@ def ballot_scores_of(conn: sa.Connection, project_id: str, area_id: int | None =
         .join(t.ballot, t.ballot.c.id == b.ballot_id)
         .join(t.item, t.item.c.id == b.item_id)
         .where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id))
+        .where(t.ballot.c.number > PILOT)
         .order_by(t.ballot.c.number, t.item.c.position)
     )
     frame = pd.DataFrame(fetch_rows(conn, query), columns=list(BALLOT_SCORES.columns))

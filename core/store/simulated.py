@@ -11,11 +11,11 @@ from ..errors import StoreError
 from ..voters import Panel, answer, draw_panel, exponential
 from . import schema as t
 from .areas import items_of
-from .ballots import open_ballot_of
+from .ballots import open_ballot_of, sentence_start
 from .command import Change, check_revision, command, fetch_rows, insert_rows, next_id, project_row, update_rows
 from .engine import Store, now
 from .library import embeddings_of, open_library
-from .plans import PlanSettings, settings_of
+from .plans import PlanSettings, settings_for
 from .rankings import ballot_named
 from .tallies import write_tallies
 from .votes import voter_ids
@@ -48,13 +48,12 @@ def simulate_votes(
             raise StoreError("Simulated voters answer in demo and trial projects only. Real projects take real votes.")
         ballot = open_ballot_of(conn, project_id, area_id)
         beliefs = _beliefs(conn, store, project)
-        found = settings_of(conn, project_id, area_id)
-        settings = found[1] if found else None
+        settings = settings_for(conn, ballot.id)
         rng = np.random.default_rng([ballot.seed, 3, _n_assignments(conn, ballot.id)])
-        loads = _loads(conn, ballot.id, settings.n_voters if settings else 50)
+        loads = _loads(conn, ballot.id, settings.n_voters)
         missing = _missing_questions(conn, ballot.id)
     if not len(missing):
-        raise StoreError(f"Ballot {ballot.number} has all its votes. Close it to go on.")
+        raise StoreError(f"{sentence_start(ballot.called)} has all its votes. Close it to go on.")
     made = _make_votes(project, settings, beliefs, loads, missing, share, rng)
     with command(store, project_id, "simulate votes", expected_revision=project.revision) as change:
         update_rows(change.conn, t.item, ["similarity"], ["id"], beliefs.new)
@@ -87,7 +86,7 @@ class _Made:
 
 def _make_votes(
     project: sa.Row,
-    settings: PlanSettings | None,
+    settings: PlanSettings,
     beliefs: _Beliefs,
     loads: np.ndarray,
     missing: np.ndarray,
@@ -111,7 +110,7 @@ def _make_votes(
         rng=rng,
         notion=project.notion,
     )
-    if settings and not settings.ties_allowed:
+    if not settings.ties_allowed:
         outcome = np.where(outcome == 0.5, rng.integers(0, 2, len(outcome)), outcome)
     return _Made(tasks, of_task, place, missing[:, 1], outcome)
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from ..effects import Effect
 from ..errors import StoreError
 from . import schema as t
-from .ballots import Ballot, every_ballot_of
+from .ballots import Ballot, every_ballot_of, sentence_start
 from .command import Change, command
 from .effects import between, new_and_known, standing_of, voters_heard
 from .engine import Store, now
@@ -102,7 +102,7 @@ def withdraw_upload(store: Store, project_id: str, upload_id: int) -> Withdrawn:
             raise StoreError(f"{row.filename} is withdrawn already.")
         if not ballot.is_open:
             raise StoreError(
-                f"Ballot {ballot.number} is closed, so {row.filename} can't be withdrawn. Reopen it first."
+                f"{sentence_start(ballot.called)} is closed, so {row.filename} can't be withdrawn. Reopen it first."
             )
         before, standing = _n_withdrawn(conn, ballot.id), standing_of(conn, ballot.id)
         conn.execute(sa.update(t.upload).where(t.upload.c.id == upload_id).values(withdrawn_at=now()))

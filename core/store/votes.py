@@ -24,7 +24,7 @@ from .comparisons import comparisons_of
 from .corrections import former_spellings_of
 from .effects import between, new_and_known, standing_of, voters_heard
 from .engine import Store, now
-from .plans import settings_of
+from .plans import settings_for
 from .rankings import ballot_named, rankings_of
 from .tallies import write_tallies
 
@@ -111,13 +111,12 @@ def preview_upload(
 def preview_of(conn: sa.Connection, project_id: str, ballot: Ballot, data: bytes, filename: str) -> UploadPreview:
     """What a file holds, against the store as `conn` sees it."""
     results = read_results(data, filename)
-    found = settings_of(conn, project_id, ballot.area_id)
     comparisons = comparisons_of(conn, ballot.id, project_id)
     preview = classify(
         as_spelled_now(results.answers, comparisons, former_spellings_of(conn, project_id)),
         comparisons,
         known_of(conn, ballot.id, results.platform),
-        ties_allowed=found is None or found[1].ties_allowed,
+        ties_allowed=settings_for(conn, ballot.id).ties_allowed,
         shows_texts=results.shows_texts,
     )
     _name_other_ballots(conn, project_id, preview.rows)
@@ -149,7 +148,7 @@ def _name_other_ballots(conn: sa.Connection, project_id: str, rows: pd.DataFrame
     codes = rows.loc[other, "task_id"].str.rsplit("-", n=1).str[0]
     named = codes[codes.isin(list(ballots))]
     rows.loc[named.index, "reason"] = [
-        f"of ballot {ballots[code].number}{areas.get(ballots[code].area_id, '')}, which is {ballots[code].state}"
+        f"of {ballots[code].called}{areas.get(ballots[code].area_id, '')}, which is {ballots[code].state}"
         for code in named
     ]
 

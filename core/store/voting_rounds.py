@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from ..errors import RunoffError
 from ..voting_settings import VotingSettings
 from . import schema as t
+from .ballots import PILOT
 from .closing import close_ballot
 from .drawing import draw_next_ballot
 from .engine import Store, now
@@ -40,7 +41,7 @@ def _complete(store: Store, given_up: set[int]) -> list[tuple[int, str, int | No
     query = (
         sa.select(v.id, v.settings, b.id.label("ballot_id"), b.project_id, b.area_id, b.number)
         .join(t.ballot, b.id == v.ballot_id)
-        .where(v.state == "open", b.state == "open")
+        .where(v.state == "open", b.state == "open", b.number > PILOT)  # after a pilot, a person plans
     )
     expired = sa.select(t.deal.c.id).where(t.deal.c.state == "open", t.deal.c.expires_at < sa.bindparam("now")).limit(1)
     with store.read() as conn:

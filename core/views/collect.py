@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import sqlalchemy as sa
 
 from ..plan import Plan
 from ..store import Store
 from ..store.areas import n_items_of
-from ..store.ballots import Ballot, ballots_of
-from ..store.plans import PlanSettings, settings_of
+from ..store.ballots import PILOT, Ballot, ballots_of, called, pilot_of, sentence_start
+from ..store.plans import PlanSettings, settings_for, settings_of
 from ..store.tallies import Progress, progress_of
 from ..store.uploads import Upload, uploads_of
 from .dealing import Dealing, dealing_of
@@ -17,7 +19,7 @@ from .words import many
 
 @dataclass(frozen=True)
 class Stage:
-    """One ballot of the plan: drawn (with its row and progress) or still to come."""
+    """One ballot of the plan: drawn (with its row and progress) or still to come. A pilot has the number 0."""
 
     number: int
     n_items: int
@@ -29,10 +31,24 @@ class Stage:
     def state(self) -> str:
         return self.ballot.state if self.ballot else "planned"
 
+    @property
+    def called(self) -> str:
+        """What sentences call it: "ballot 2", "the pilot"."""
+        return called(self.number)
+
+    @property
+    def title(self) -> str:
+        """Its heading."""
+        name = "Pilot" if self.number == PILOT else f"Ballot {self.number}"
+        return f"{name}: {self.n_comparisons:,} comparisons of {self.n_items:,} items"
+
 
 @dataclass(frozen=True)
 class CollectView:
-    """The stages of the campaign, the uploads, and of the open ballot: warnings before closing, who voted how much."""
+    """The stages of the campaign, the uploads, and of the open ballot: warnings before closing, who voted how much.
+
+    `settings` are those that the open ballot was drawn by, else the plan's. `pilot` is the pilot, if one was drawn.
+    """
 
     settings: PlanSettings | None
     plan: Plan | None
@@ -40,10 +56,27 @@ class CollectView:
     uploads: tuple[Upload, ...]
     warnings: tuple[str, ...]
     dealing: Dealing | None = None
+    pilot: Stage | None = None
 
     @property
     def open_stage(self) -> Stage | None:
-        return next((stage for stage in self.stages if stage.state == "open"), None)
+        """The open ballot, or the open pilot where no ballot is open."""
+        of_ballot = next((stage for stage in self.stages if stage.state == "open"), None)
+        return self.pilot if of_ballot is None and self.pilot and self.pilot.state == "open" else of_ballot
+
+    @property
+    def headline(self) -> str:
+        """Where the campaign stands, in a sentence or two."""
+        stage = self.open_stage
+        if stage is not None and stage.progress is not None:
+            of_all = "" if stage.number == PILOT else f" of {len(self.stages)}"
+            answered = f"{stage.progress.answered:,} of {stage.progress.wanted:,} comparisons have a vote"
+            return f"**{sentence_start(stage.called)}{of_all} is open: {answered}.**"
+        if self.next_number is None:
+            return "**All ballots are closed: the scores are final.**"
+        if self.next_number == 1:
+            return "**No ballot is drawn yet.** Drawing it fixes the token lists and the plan."
+        return f"**Ballot {self.next_number - 1} is closed.** The next one keeps the best of its items."
 
     @property
     def last_closed(self) -> Stage | None:
@@ -64,6 +97,8 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> CollectVi
         ballots = {ballot.number: ballot for ballot in ballots_of(conn, project_id, area_id)}
         progress = {number: progress_of(conn, ballot.id) for number, ballot in ballots.items()}
         n_items = n_items_of(conn, project_id, area_id)
+        pilot = _pilot(conn, project_id, area_id)
+        of_pilot = settings_for(conn, pilot.ballot.id) if pilot is not None and pilot.ballot else None
         uploads = tuple(uploads_of(conn, project_id, area_id))
     if found is None or n_items < 2:
         return CollectView(found[1] if found else None, None, (), (), ())
@@ -73,18 +108,30 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> CollectVi
         Stage(number, size, comparisons, ballots.get(number), progress.get(number))
         for number, (size, comparisons) in enumerate(zip(plan.sizes, plan.comparisons, strict=True), start=1)
     )
-    of_open = next((s for s in stages if s.state == "open"), None)
+    view = CollectView(settings, plan, stages, uploads, (), pilot=pilot)
+    of_open = view.open_stage
     if of_open is None or of_open.progress is None:
-        return CollectView(settings, plan, stages, uploads, ())
+        return view
+    if of_open is pilot:
+        return replace(view, settings=of_pilot, warnings=closing_warnings(of_open.progress, None))
     dealing = dealing_of(of_open.progress, settings, n_items, of_open.number)
-    return CollectView(settings, plan, stages, uploads, closing_warnings(of_open.progress, dealing), dealing)
+    return replace(view, warnings=closing_warnings(of_open.progress, dealing), dealing=dealing)
 
 
-def closing_warnings(progress: Progress, dealing: Dealing) -> tuple[str, ...]:
-    """What a person should know before closing a ballot in this state."""
+def _pilot(conn: sa.Connection, project_id: str, area_id: int | None) -> Stage | None:
+    ballot = pilot_of(conn, project_id, area_id)
+    if ballot is None:
+        return None
+    return Stage(PILOT, ballot.n_items, ballot.n_comparisons, ballot, progress_of(conn, ballot.id))
+
+
+def closing_warnings(progress: Progress, dealing: Dealing | None) -> tuple[str, ...]:
+    """What a person should know before closing a ballot in this state; a pilot has no `dealing`, and scores no item."""
     warnings = []
     if not progress.is_complete:
         warnings.append(f"{progress.wanted - progress.answered:,} of {progress.wanted:,} comparisons have no vote.")
+    if dealing is None:
+        return tuple(warnings)
     if progress.short_items:
         warnings.append(f"{many(progress.short_items, 'item')} with fewer votes than planned.")
     if progress.unvoted_items:

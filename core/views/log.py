@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..store.ballots import PILOT, called
 from .words import many, moment
 
 # What each command of the store is called for people. `{name}` is taken from the entry's details.
@@ -78,10 +79,15 @@ def what(action: str, detail: Mapping[str, Any]) -> str:
 
     >>> what("draw ballot", {"ballot": 2, "area": "Tools"}), what("set sails", {})
     ('Drew ballot 2 of Tools', 'Set sails')
+    >>> what("draw ballot", {"ballot": 0})
+    'Drew the pilot'
     """
     named = {key: RANKINGS.get(str(value), str(value)) for key, value in detail.items()}
     try:
-        sentence = SENTENCES[action].format_map(named)
+        sentence = SENTENCES[action]
+        if detail.get("ballot") == PILOT:
+            sentence = sentence.replace("ballot {ballot}", called(PILOT))
+        sentence = sentence.format_map(named)
     except KeyError:
         return action.capitalize()
     return f"{sentence} of {named['area']}" if "ballot" in detail and "area" in detail else sentence

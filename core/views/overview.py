@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from ..store import Store
 from ..store.areas import areas_of, n_items_of
-from ..store.ballots import Ballot, ballots_of
+from ..store.ballots import Ballot, ballots_of, pilot_of
 from ..store.library import embeddings_of
 from ..store.plans import settings_of
 from ..store.rankings import Ranking, rankings_of
@@ -35,7 +35,18 @@ class Standing:
     n_items: int
     n_planned: int | None
     ballots: tuple[Ballot, ...]
-    progress: Progress | None
+    progress: Progress | None  # of the newest ballot, of the pilot before there is one
+    pilot: Ballot | None = None
+
+    @property
+    def pilot_is_open(self) -> bool:
+        """It has an open pilot."""
+        return self.pilot is not None and self.pilot.is_open and not self.ballots
+
+    @property
+    def fixed_by(self) -> str:
+        """What fixes token lists, notion and ranking, as sentences call it; empty while nothing does."""
+        return "ballot 1" if self.ballots else "the pilot" if self.pilot else ""
 
     @property
     def n_closed(self) -> int:
@@ -54,13 +65,20 @@ class Standing:
     @property
     def waits_for_draw(self) -> bool:
         """Its next ballot can be drawn."""
-        return self.n_planned is not None and not self.is_open and len(self.ballots) < self.n_planned
+        return (
+            self.n_planned is not None
+            and not self.is_open
+            and not self.pilot_is_open
+            and len(self.ballots) < self.n_planned
+        )
 
     @property
     def said(self) -> str:
         """Its state in a few words."""
         if self.n_planned is None:
             return "no plan yet"
+        if self.pilot_is_open and self.progress is not None:
+            return f"pilot open, {self.progress.share:.0%} voted"
         if not self.ballots:
             return f"{many(self.n_planned, 'ballot')} planned"
         last = f"ballot {self.ballots[-1].number} of {self.n_planned}"
@@ -89,6 +107,11 @@ class Overview:
     def ballots(self) -> tuple[Ballot, ...]:
         """The ballots of all rankings."""
         return tuple(ballot for standing in self.standings for ballot in standing.ballots)
+
+    @property
+    def fixed_by(self) -> str:
+        """What fixes token lists, notion and ranking, as sentences call it; empty while nothing does."""
+        return min((s.fixed_by for s in self.standings if s.fixed_by), default="")  # "ballot 1" comes first
 
 
 def load(store: Store, project_id: str) -> Overview:
@@ -153,13 +176,16 @@ def standings_of(conn: sa.Connection, project_id: str) -> list[Standing]:
     for ranking in rankings_of(conn, project_id):
         found = settings_of(conn, project_id, ranking.area_id)
         ballots = ballots_of(conn, project_id, ranking.area_id)
+        pilot = pilot_of(conn, project_id, ranking.area_id)
+        newest = ballots[-1] if ballots else pilot
         standings.append(
             Standing(
                 ranking,
                 n_items_of(conn, project_id, ranking.area_id),
                 found[1].n_ballots if found else None,
                 tuple(ballots),
-                progress_of(conn, ballots[-1].id) if ballots else None,
+                progress_of(conn, newest.id) if newest else None,
+                pilot,
             )
         )
     return standings
@@ -172,6 +198,10 @@ def next_step(standing: Standing | None, n_items: int, n_embeddings: int) -> tup
     n_planned = standing.n_planned
     if n_planned is None:
         return f"{many(standing.n_items, 'item')} wait for a plan.", "plan", "Make the plan"
+    if standing.pilot_is_open and standing.progress is not None:
+        found = standing.progress
+        sentence = f"The pilot is open: {found.answered:,} of {found.wanted:,} comparisons have a vote."
+        return sentence, "collect", "Close the pilot" if found.is_complete else "Collect votes"
     if not standing.ballots:
         return f"The plan has {many(n_planned, 'ballot')}, none is drawn.", "collect", "Draw ballot 1"
     last, progress = standing.ballots[-1], standing.progress
@@ -198,10 +228,10 @@ def _planned(standings: list[Standing]) -> str:
 
 
 def _collected(standings: list[Standing]) -> str:
+    if len(standings) == 1 and (standings[0].ballots or standings[0].pilot_is_open):
+        return standings[0].said
     if not any(standing.ballots for standing in standings):
         return "no ballot drawn"
-    if len(standings) == 1:
-        return standings[0].said
     n_open, n_final = sum(s.is_open for s in standings), sum(s.is_final for s in standings)
     return f"{many(n_open, 'ballot')} open; {n_final} of {many(len(standings), 'area')} finished"
 

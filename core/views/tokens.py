@@ -17,7 +17,7 @@ from ..platforms.text import needs_references
 from ..spellings import near_spellings
 from ..store import Store
 from ..store.areas import areas_of, items_of, n_items_of
-from ..store.ballots import every_ballot_of
+from ..store.ballots import called, every_ballot_of
 from ..store.command import project_row
 from ..store.frequencies import FrequencySource, frequencies_of, source_of
 from ..store.item_rules import ItemRules, make_items
@@ -72,7 +72,7 @@ class RareTokens:
 
 @dataclass(frozen=True)
 class TokensView:
-    """Areas, items and coverage of a project; `locked` once ballot 1 is drawn.
+    """Areas, items and coverage of a project; `locked` once ballot 1 or a pilot is drawn.
 
     `rules` say which of the `n_pairs` became items; `rare` is None where no frequencies were chosen.
     """
@@ -83,13 +83,17 @@ class TokensView:
     shared: tuple[tuple[str, str, tuple[str, ...]], ...]
     hidden: tuple[tuple[str, str, tuple[str, ...]], ...]
     encoded: tuple[tuple[str, str], ...]  # (area, token) with characters that batch files write as references
-    locked: bool
+    fixed_by: str  # what fixes them, as sentences call it; empty while they can be changed
     rules: ItemRules
     rare: RareTokens | None
     near: pd.DataFrame  # pairs of tokens that hardly differ: proposals to exclude
     proposed: Mapping[tuple[str, str], str]  # (area, token) → name of the embedding that proposed it
     unknown: tuple[str, ...] = ()  # exclusions of pairs that aren't there
     without: tuple[tuple[str, str], ...] = ()  # (area, token) that a sample leaves without an item
+
+    @property
+    def locked(self) -> bool:
+        return bool(self.fixed_by)
 
     @property
     def n_tokens(self) -> int:
@@ -152,7 +156,7 @@ def load(store: Store, project_id: str) -> TokensView:
     with store.read() as conn:
         areas = areas_of(conn, project_id)
         embeddings = embeddings_of(conn, project_id)
-        locked = bool(every_ballot_of(conn, project_id))
+        numbers = [ballot.number for ballot in every_ballot_of(conn, project_id)]
         n_items = n_items_of(conn, project_id)
         project = project_row(conn, project_id)
         rules = ItemRules.of(project.item_rules)
@@ -160,8 +164,10 @@ def load(store: Store, project_id: str) -> TokensView:
         origins = origins_of(conn, project_id)
     rows = [(area.name, token) for area in areas for token in area.tokens]
     coverage = [_coverage(store, imported, rows) for imported in embeddings]
-    called = {imported.id: imported.name for imported in embeddings}
-    proposed = {key: called.get(id_, "an embedding that is not compared any more") for key, id_ in origins.items()}
+    embedding_names = {imported.id: imported.name for imported in embeddings}
+    proposed = {
+        key: embedding_names.get(id_, "an embedding that is not compared any more") for key, id_ in origins.items()
+    }
     hidden = [(area, token, tuple(names)) for area, token in rows if (names := invisible_characters(token))]
     return TokensView(
         tuple(areas),
@@ -170,7 +176,7 @@ def load(store: Store, project_id: str) -> TokensView:
         tuple(shared_pairs(areas)),
         tuple(hidden),
         tuple(row for row in rows if needs_references(row[1])),
-        locked,
+        called(min(max(numbers), 1)) if numbers else "",
         rules,
         rare_tokens,
         near_duplicates(areas),

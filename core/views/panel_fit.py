@@ -1,0 +1,56 @@
+"""A fitted panel in words and as a table."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from ..estimates import Estimate
+from ..panel_fit import FittedRange
+from ..store.panel_fits import StoredFit
+from .words import many
+
+# What stands in the table of a fit.
+ROWS = {"nonconformity": "σ*, differences of opinion", "oversight": "ε, share of slips"}
+
+
+def fit_table(stored: StoredFit) -> pd.DataFrame:
+    """A row each for σ* and ε: the mean over the voters and the width of their range, with 90 % intervals."""
+    rows = []
+    for name, label in ROWS.items():
+        found: FittedRange | None = getattr(stored.fit, name, None)
+        if found is not None:
+            rows.append({"": label, "mean": said(found.mean), "width of the range": said(found.width)})
+    return pd.DataFrame(rows, columns=["", "mean", "width of the range"])
+
+
+def said(found: Estimate) -> str:
+    """An estimate with its interval, or a dash.
+
+    >>> said(Estimate(0.1, 0.05, 0.2)), said(Estimate(0.1)), said(Estimate(None))
+    ('0.100 (0.050 to 0.200)', '0.100', '–')
+    """
+    if found.estimate is None:
+        return "–"
+    bounds = "" if found.lower is None or found.upper is None else f" ({found.lower:.3f} to {found.upper:.3f})"
+    return f"{found.estimate:.3f}{bounds}"
+
+
+def rests_on(stored: StoredFit) -> str:
+    """What a fit rests on: voters, votes, ties, what it is conditional on, and why anything is missing."""
+    fit = stored.fit
+    if fit is None:
+        return stored.reason
+    parts = [f"From {many(fit.n_votes, 'vote')} of {many(fit.n_voters, 'voter')}; ties are left out."]
+    if fit.ties.count:
+        parts[0] = f"{parts[0][:-1]} ({fit.ties.count:,} of {fit.ties.total:,})."
+    if fit.n_unplaced:
+        parts.append(f"{many(fit.n_unplaced, 'vote')} on items without a similarity left out.")
+    parts.append(fit.basis if fit.basis.endswith(".") else f"{fit.basis}.")
+    missing = (fit.nonconformity.mean, fit.nonconformity.width, fit.oversight.mean, fit.oversight.width)
+    parts += dict.fromkeys(each.reason for each in missing if each.reason)
+    if fit.guessers:
+        n = len(fit.guessers)
+        parts.append(f"{many(n, 'voter')} answered like tossed coins, which widens the range of ε.")
+    if stored.simulated:
+        parts.append("Some of these votes were given by simulated voters.")
+    return " ".join(parts)

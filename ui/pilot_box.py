@@ -1,0 +1,120 @@
+"""The pilot on the Collect page: offered before ballot 1, its figures once closed; its time on the Plan page."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core.store import Store
+from core.store.closing import reopen_ballot
+from core.store.pilots import FEWEST, MOST, STANDARD, draw_pilot
+from core.store.plans import PlanSettings
+from core.store.projects import Project
+from core.views.collect import CollectView
+from core.views.pilot import PilotView, seconds_said, share_said
+from core.views.words import many
+from ui import cache, frame
+
+
+def pilot_box(store: Store, project: Project, area_id: int | None, view: CollectView) -> None:
+    """The offer of a pilot before ballot 1, or the figures of the one that is closed; else nothing."""
+    if view.pilot is None:
+        if view.next_number == 1:
+            _offer(project, area_id)
+    elif view.pilot.state == "closed":
+        _closed(store, project, area_id, view)
+
+
+def _offer(project: Project, area_id: int | None) -> None:
+    with st.expander("Pilot first", icon=":material/science:"):
+        st.markdown(
+            "Some comparisons before ballot 1 tell how long one takes, how often voters tie or don't know a word, and "
+            "how much they differ, while the plan can still be changed. Their votes never enter a score."
+        )
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            number = st.number_input(
+                "Comparisons",
+                FEWEST,
+                MOST,
+                STANDARD,
+                10,
+                key=f"pilot-{project.id}-{area_id}",
+                width=160,
+                help="50 to 100 are enough for times and shares. Let five voters at least answer them, so that there "
+                "are intervals. A few items may be in fewer comparisons.",
+            )
+            frame.command_button(
+                "Draw the pilot",
+                partial(draw_pilot, area_id=area_id),
+                project.id,
+                int(number),
+                done=lambda n: f"The pilot of {n} comparisons is drawn. Download its batch and give it to voters.",
+                icon=":material/casino:",
+            )
+        st.caption("The token lists, what voters judge and the ranking are fixed then; the plan is not.")
+
+
+def _closed(store: Store, project: Project, area_id: int | None, view: CollectView) -> None:
+    before = view.next_number == 1
+    with st.expander(
+        f"Pilot: {many(view.pilot.n_comparisons, 'comparison')}", expanded=before, icon=":material/science:"
+    ):
+        figures(cache.load_pilot(store, project, area_id))
+        if not before:
+            return
+        with st.container(horizontal=True, vertical_alignment="center"):
+            frame.link("plan", "Take these figures into the plan", icon=":material/tune:", area_id=area_id)
+            frame.command_button(
+                "Reopen the pilot",
+                partial(reopen_ballot, area_id=area_id),
+                project.id,
+                done="The pilot is open again.",
+                help="For more votes, or to withdraw an upload.",
+            )
+
+
+def figures(view: PilotView) -> None:
+    """Times, shares, counts and remarks of a pilot, with 90 % intervals."""
+    found = view.figures
+    if found is None:
+        st.caption("No answer counts.")
+        return
+    timed = f"Over {many(found.n_timed, 'answer')} with a time. In brackets a 90 % interval, voters resampled."
+    shown = (
+        ("Mean time, t̄", seconds_said(found.seconds_mean), f"{timed} Hours and money follow from it (Eq. 10)."),
+        ("Median time", seconds_said(found.seconds_median), timed),
+        ("Ties", share_said(found.ties), "Of the votes, with Wilson's 90 % interval, which doesn't know of voters."),
+        ("Unknown words", share_said(found.unknown), "Answers “I don't know a word here” of all, as for ties."),
+        ("Voters", f"{found.n_voters:,}", f"They gave {many(found.n_answers, 'answer')}."),
+    )
+    with st.container(horizontal=True):
+        for label, value, about in shown:
+            st.metric(label, value, width="content", help=about)
+    for reason in dict.fromkeys((found.seconds_mean.reason, found.seconds_median.reason)):
+        if reason:
+            st.caption(frame.plain(reason))
+    for remark in view.remarks:
+        st.warning(frame.plain(remark), icon=":material/lightbulb:")
+    if view.tokens is not None and len(view.tokens):
+        st.markdown("**Words of comparisons that somebody didn't know a word of**")
+        st.caption("Voters don't say which word it was, so each of the four has the answer.")
+        config = {"share": st.column_config.NumberColumn(format="percent", help="Of the answers with this word.")}
+        st.dataframe(view.tokens, hide_index=True, column_config=config, lazy=True, alt="Words that may be unknown")
+
+
+def pilot_seconds(store: Store, project: Project, area_id: int | None, settings: PlanSettings, *, key: str) -> None:
+    """Offer the pilot's mean time to the plan in the widgets of `key`, where there is one that differs."""
+    seconds = cache.load_pilot(store, project, area_id).seconds
+    if seconds is None or seconds == settings.seconds_per_comparison:
+        return
+    st.button(
+        f"Use the {seconds:.1f} s a comparison of the pilot",
+        icon=":material/timer:",
+        on_click=_use,
+        args=(f"seconds_per_comparison-{key}", seconds),
+    )
+
+
+def _use(widget: str, seconds: float) -> None:
+    st.session_state[widget] = seconds
