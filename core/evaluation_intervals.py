@@ -56,7 +56,9 @@ class Difference:
         return self.lower > 0 or self.upper < 0
 
 
-def reflected(estimate: float, drawn: Floats, *, level: float = LEVEL, limit: float = 1.0) -> tuple[float, float] | None:
+def reflected(
+    estimate: float, drawn: Floats, *, level: float = LEVEL, limit: float = 1.0
+) -> tuple[float, float] | None:
     """The basic bootstrap interval, cut at ±`limit`; None where over a fifth of `drawn` are NaN.
 
     >>> low, high = reflected(0.9, np.array([0.8, 0.85, 0.9]), level=0.5)

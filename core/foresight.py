@@ -143,7 +143,9 @@ def is_level(fit: BradleyTerry, scores: Floats) -> bool:
     first, second = np.argsort(-scores, kind="stable")[:2]
     error = np.sqrt(1.0 / fit.graph.diagonal[first] + 1.0 / fit.graph.diagonal[second])
     theta = fit.theta
-    return bool(np.round(scores[first] - scores[second], 12) <= 0 or abs(theta[first] - theta[second]) < LEVEL_GAP * error)
+    return bool(
+        np.round(scores[first] - scores[second], 12) <= 0 or abs(theta[first] - theta[second]) < LEVEL_GAP * error
+    )
 
 
 def _top(scores: Floats, n: int) -> Ints:
@@ -181,6 +183,4 @@ def _answered(
     first, second = pairs[:, 0], pairs[:, 1]
     truth = likely_scores(posteriors, rng)
     outcome = simulated_outcomes(fitted.fit, truth, first, second, voter, rng)
-    return BallotVotes(
-        fitted.items[items], fitted.items[first], fitted.items[second], outcome, codes[voter]
-    )
+    return BallotVotes(fitted.items[items], fitted.items[first], fitted.items[second], outcome, codes[voter])

@@ -77,9 +77,7 @@ def number_of_resamples(n_votes: int) -> int:
     return int(np.clip(WORK // max(n_votes, 1), FEWEST, MOST))
 
 
-def draw_scores(
-    votes: Sequence[BallotVotes], protocol: str, *, resamples: int, rng: np.random.Generator
-) -> ScoreDraws:
+def draw_scores(votes: Sequence[BallotVotes], protocol: str, *, resamples: int, rng: np.random.Generator) -> ScoreDraws:
     """Resample the voters of a campaign.
 
     Parameters
