@@ -16,9 +16,9 @@ LEVEL = 0.05
 def circles_of(first: ArrayLike, second: ArrayLike, outcome: ArrayLike, items: Ints, *, level: float = LEVEL) -> int:
     """How many of some items stand in a circle of clear majorities.
 
-    Of two items one has a clear majority where so uneven a split has a chance below `level` (sign test, two-sided, exact;
-    ties are left out). An item is in a circle where majorities lead from it back to it. Of a circle of single
-    votes this says nothing: there the scores are equal (`foresight.is_level`).
+    Of two items one has a clear majority where so uneven a split has a chance below `level` (exact sign test,
+    two-sided; ties are left out). An item is in a circle where majorities lead from it back to it. Of a circle of
+    single votes this says nothing: there the scores are equal (`foresight.is_level`).
 
     Parameters: votes as for `scores.borda`; items : the positions looked at.
 

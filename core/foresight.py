@@ -1,7 +1,7 @@
 """What another ballot would change, and whether to stop.
 
-Nobody knows the true scores, so they are drawn from what the votes so far leave possible (`scores.posterior`). Under each
-draw the next ballot is drawn as the protocol does, answered by the voters as the fit knows them, and all votes are
+Nobody knows the true scores, so they are drawn from what the votes so far leave possible (`scores.posterior`). Under
+each draw the next ballot is drawn as the protocol does, answered by the voters as the fit knows them, and all votes are
 scored again: how far the ranking then moves is what the ballot is worth.
 
 Reference: Raiffa, Schlaifer (1961), Applied Statistical Decision Theory, chapter 4 (preposterior analysis).
@@ -104,28 +104,33 @@ def foresee(
     for _ in range(simulations):
         ballot = _answered(protocol, fitted, posteriors, votes, items, appearances, rng)
         n_comparisons = len(ballot.first)
-        after = scores_by([*votes, ballot], protocol, fitted)
         try:
-            found.append(
-                (
-                    1.0 - metrics.weighted_spearman(now, after),
-                    1.0 - metrics.weighted_kendall(now, after),
-                    n_top * (1.0 - float(np.isin(_top(now, n_top), _top(after, n_top)).mean())),
-                )
-            )
+            found.append(_move(now, scores_by([*votes, ballot], protocol, fitted), n_top))
         except UndefinedMetricError:
             break  # all scores are equal now: there is no ranking that could move
     moves = np.mean(found, axis=0).tolist() if len(found) == simulations else [None] * 3
     first, second, outcome, _ = joined(votes, fitted.items)
     return Foresight(
-        len(items),
-        n_comparisons,
-        n_top,
-        *moves,
+        n_items=len(items),
+        n_comparisons=n_comparisons,
+        n_top=n_top,
+        rho_w=moves[0],
+        tau_w=moves[1],
+        changes=moves[2],
         lost=expected_lost(posteriors, fitted.items, votes[-1].items, n_top),
         level=is_level(fit, now),
         circles=circles_of(first, second, outcome, _top(now, n_top)),
         simulations=simulations,
+    )
+
+
+def _move(now: Floats, after: Floats, n_top: int) -> tuple[float, float, float]:
+    """How far a ranking moved: in ρ_w, in τ_w, and how many of its first items are others."""
+    stayed = np.isin(_top(now, n_top), _top(after, n_top)).sum()
+    return (
+        1.0 - metrics.weighted_spearman(now, after),
+        1.0 - metrics.weighted_kendall(now, after),
+        float(n_top - stayed),
     )
 
 

@@ -35,7 +35,7 @@ def halves(
     repeats: int = REPEATS,
     rng: np.random.Generator,
 ) -> Agreement:
-    """ρ_w between the scores of two random halves of the voters, `repeats` times; items that one half lacks are left out.
+    """ρ_w between the scores of two random halves of the voters, `repeats` times; items that one lacks are left out.
 
     Without Spearman–Brown, which is for sums of scores: each half has half of the votes, and the figure is that of a
     dataset of half the size. fitted : of all these votes. Raises `UndefinedMetricError` for fewer than four voters, or

@@ -35,8 +35,8 @@ def simulated_outcomes(
 ) -> Floats:
     """Whether the first item wins, 1 or 0, where true scores are `theta` and voters as in the fit; (n_votes,).
 
-    P = ε_v + (1 − 2ε_v)·logistic(s_v·(θ_first − θ_second)). There are no ties: a tie is half a win and half a loss to the
-    fit, so votes without ties hold somewhat more noise.
+    P = ε_v + (1 − 2ε_v)·logistic(s_v·(θ_first − θ_second)). There are no ties: a tie is half a win and half a loss to
+    the fit, so votes without ties hold somewhat more noise.
     """
     effects = fit.effects
     lapse = effects.lapse[voter]

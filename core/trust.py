@@ -20,8 +20,8 @@ Ints = NDArray[np.int64]
 
 GREEN, AMBER, RED = "green", "amber", "red"
 
-# The standard error of a share of n votes is at most .5/√n. With 10 votes two of them are .32: such an item can't be told
-# from one a third of the field away. With 4 they are .5: from any item of the half it is in.
+# The standard error of a share of n votes is at most .5/√n. With 10 votes two of them are .32: such an item can't be
+# told from one a third of the field away. With 4 they are .5: from any item of the half it is in.
 ENOUGH_VOTES, FEWEST_VOTES = 10, 4
 CERTAIN = 0.95
 MOSTLY = 0.5  # share of the top that must be certain for amber
@@ -54,10 +54,11 @@ def worst(lines: Sequence[Line]) -> str:
 def enough_votes(votes: Ints, planned: Ints) -> Line:
     """Whether items have the votes they were to have, and enough at all.
 
-    votes, planned : of each item, shape (n_items,). Red: an item has fewer than 4. Amber: fewer than 10, or than planned.
+    votes, planned : of each item, shape (n_items,). Red: an item has fewer than 4. Amber: fewer than 10, or
+    than planned.
     """
     name, few = "Enough votes", int((votes < FEWEST_VOTES).sum())
-    least, short = int(votes.min(initial=0)), int((votes < planned).sum())
+    least, short = int(min(votes, default=0)), int((votes < planned).sum())
     if few or not len(votes):
         reason = f"{_items(few)} with fewer than {FEWEST_VOTES} votes: nobody can say in which half of the field."
         return Line(name, RED, reason, "Collect the missing votes, or plan more appearances an item.")
@@ -177,8 +178,8 @@ def halves(found: Agreement | None, why_not: str) -> Line:
     if found is None:
         return Line(name, AMBER, why_not, cure)
     reason = (
-        f"Rankings by two random halves of the voters correlate by ρ_w = {found.mean:.2f}, the mean of {len(found.values)} splits "
-        "(each has half of the votes; no Spearman–Brown)."
+        f"Rankings by two random halves of the voters correlate by ρ_w = {found.mean:.2f}, the mean of "
+        f"{len(found.values)} splits (each has half of the votes; no Spearman–Brown)."
     )
     return _graded(name, reason, cure, found.mean, GOOD_HALVES, FAIR_HALVES)
 

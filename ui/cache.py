@@ -100,14 +100,14 @@ def load_draws(store: Store, project: Project, resamples: int = 0) -> draws.Data
     return _load(draws.load, store, project, resamples)
 
 
-def load_differences(
+def load_intervals(
     store: Store, project: Project, n0: float, notion: str, resamples: int = 0
-) -> evaluate.DifferencesView:
-    def differences(store: Store, project_id: str, n0: float, notion: str, resamples: int) -> evaluate.DifferencesView:
-        drawn = load_draws(store, project, resamples)
-        return evaluate.load_differences(load_evaluation(store, project, n0, notion), drawn)
+) -> evaluate.IntervalsView:
+    def intervals(store: Store, project_id: str, n0: float, notion: str, resamples: int) -> evaluate.IntervalsView:
+        view = load_evaluation(store, project, n0, notion)
+        return evaluate.load_intervals(view, load_draws(store, project, resamples))
 
-    return _load(differences, store, project, n0, notion, resamples)
+    return _load(intervals, store, project, n0, notion, resamples)
 
 
 def load_evaluation(store: Store, project: Project, n0: float, notion: str) -> evaluate.EvaluateView:

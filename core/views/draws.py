@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import RunoffError
+from ..evaluation_intervals import WHY_NOT_PAPER
 from ..resampled import ScoreDraws, draw_scores, number_of_resamples
 from ..scores import BallotVotes
 from ..store import Store
@@ -31,7 +32,6 @@ class DatasetDraws:
 
     items: pd.DataFrame
     drawn: np.ndarray
-    protocol: str
     problem: str = ""
 
     def columns_of(self, dataset: pd.DataFrame) -> np.ndarray:
@@ -54,18 +54,21 @@ def closed_votes(store: Store, project_id: str, area_id: int | None) -> tuple[li
 def load(store: Store, project_id: str, resamples: int = 0) -> DatasetDraws:
     """Resample the voters behind the dataset, `resamples` times, or as often as `number_of_resamples` says for 0.
 
-    Takes some 15 ms a resample for 20,000 votes of the protocol "runoff". Where each area has a ranking of its own,
-    voters are drawn for each area apart. Errors that votes cause are told in `problem`.
+    None where a protocol is the paper's (`evaluation_intervals` says why). Takes some 20 ms a resample for 20,000
+    votes. Where each area has a ranking of its own, voters are drawn for each area apart. Errors that votes cause
+    are told in `problem`.
     """
     with store.read() as conn:
         seed = project_row(conn, project_id).seed
     found: list[ScoreDraws] = []
     tables = []
-    items = DatasetDraws(pd.DataFrame(columns=KEYS), np.empty((0, 0)), "paper")
+    items = DatasetDraws(pd.DataFrame(columns=KEYS), np.empty((0, 0)))
     parts = [closed_votes(store, project_id, ranking.area_id) for ranking in read_rankings(store, project_id)]
     parts = [part for part in parts if part[0]]
     if not parts:
         return replace(items, problem=NOT_CLOSED)
+    if any(ballots[-1].protocol == "paper" for ballots, _ in parts):
+        return replace(items, problem=WHY_NOT_PAPER)
     times = resamples or number_of_resamples(sum(len(ballot.first) for _, votes in parts for ballot in votes))
     with store.read() as conn:
         named = items_of(conn, project_id).set_index("item")[KEYS]
@@ -74,7 +77,7 @@ def load(store: Store, project_id: str, resamples: int = 0) -> DatasetDraws:
             rng = np.random.default_rng([seed, number, 5])
             found.append(draw_scores(votes, ballots[-1].protocol, resamples=times, rng=rng))
         except RunoffError as error:
-            return replace(items, protocol=ballots[-1].protocol, problem=str(error))
+            return replace(items, problem=str(error))
         tables.append(named.loc[found[-1].items])
     drawn = np.concatenate([draws.drawn for draws in found], axis=1)
-    return DatasetDraws(pd.concat(tables, ignore_index=True), drawn, found[0].protocol)
+    return DatasetDraws(pd.concat(tables, ignore_index=True), drawn)

@@ -15,7 +15,6 @@ from ..scores import BallotVotes
 from ..scores.borda import tally
 from ..scores.connection import connected_parts
 from ..scores.posterior import item_posteriors
-from ..scores.reliability import Agreement
 from ..store import Store
 from ..store.areas import items_of
 from ..store.ballots import Ballot, ballots_of
@@ -123,13 +122,15 @@ def load_reliability(store: Store, project_id: str, area_id: int | None = None) 
     except RunoffError as error:
         return (trust.halves(None, str(error)), trust.ceiling(None, str(error)))
     protocol, seed = ballots[-1].protocol, ballots[-1].seed
-    said: list[tuple[Agreement | None, str]] = []
-    for number, measure in enumerate((reliability.halves, reliability.ceiling)):
-        try:
-            said.append((measure(votes, protocol, fitted, rng=np.random.default_rng([seed, 6 + number])), ""))
-        except RunoffError as error:
-            said.append((None, str(error)))
-    return (trust.halves(*said[0]), trust.ceiling(*said[1]))
+    try:
+        split = trust.halves(reliability.halves(votes, protocol, fitted, rng=np.random.default_rng([seed, 6])), "")
+    except RunoffError as error:
+        split = trust.halves(None, str(error))
+    try:
+        best = trust.ceiling(reliability.ceiling(votes, protocol, fitted, rng=np.random.default_rng([seed, 7])), "")
+    except RunoffError as error:
+        best = trust.ceiling(None, str(error))
+    return (split, best)
 
 
 def load_foresight(store: Store, project_id: str, area_id: int | None = None) -> tuple[Foresight | None, int]:
@@ -161,6 +162,6 @@ def bounds_said() -> str:
     """By what bounds it is advised to stop."""
     return (
         f"Advice to stop: the ranking would move by at most {MOVE_RHO_W:g} in ρ_w (1 − the correlation of now and "
-        f"then) and {MOVE_TAU_W:g} in τ_w, and at most {CHANGES:g} of the first {N_TOP} would change. Simulated from the votes: "
-        "true scores as the votes leave them possible, answered by these voters."
+        f"then) and {MOVE_TAU_W:g} in τ_w, and at most {CHANGES:g} of the first {N_TOP} would change. "
+        "Simulated from the votes: true scores as the votes leave them possible, answered by these voters."
     )
