@@ -119,7 +119,7 @@ def foresee(
         changes=moves[2],
         lost=expected_lost(posteriors, fitted.items, votes[-1].items, n_top),
         level=is_level(fit, now),
-        circles=circles_of(first, second, outcome, _top(now, n_top)),
+        circles=circles_of(first, second, outcome, _top(now, N_TOP)),
         simulations=simulations,
     )
 
