@@ -162,7 +162,7 @@ def evaluate(dataset: pd.DataFrame, embedding: Embedding, *, n0: float = 2.0, no
     tokens_a, tokens_b = scored["token_a"].tolist(), scored["token_b"].tolist()
     cosines = embedding.cosines(tokens_a, tokens_b)
     scores = scored["score"].to_numpy(dtype=np.float64)
-    values = _model_scores(cosines, notion)
+    values = model_scores(cosines, notion)
     other = NOTIONS[1 - NOTIONS.index(notion)]
     areas = scored["area"].to_numpy()
     names = dict.fromkeys(areas)
@@ -181,7 +181,7 @@ def evaluate(dataset: pd.DataFrame, embedding: Embedding, *, n0: float = 2.0, no
             for name in names
             if list(names) != [""]
         },
-        other_notion=correlations(scores, _model_scores(cosines, other), n0=n0, apart=areas if apart else None),
+        other_notion=correlations(scores, model_scores(cosines, other), n0=n0, apart=areas if apart else None),
         pairs=_pairs(scored, scores, cosines, values, apart=apart),
         missing=embedding.reasons(tokens),
         n_unscored=len(dataset) - len(scored),
@@ -222,7 +222,7 @@ def compare(
 def _over(evaluation: Evaluation, items: np.ndarray, apart: bool) -> Correlations:
     """An evaluation's figures over some of the items (n,), True for those that take part."""
     pairs = evaluation.pairs[items]
-    values = _model_scores(pairs["cosine"].to_numpy(), evaluation.notion)
+    values = model_scores(pairs["cosine"].to_numpy(), evaluation.notion)
     areas = pairs["area"].to_numpy() if apart else None
     return correlations(pairs["score"].to_numpy(), values, n0=evaluation.n0, apart=areas)
 
@@ -301,7 +301,8 @@ def _notion(dataset: pd.DataFrame, notion: str | None) -> str:
     return str(chosen)
 
 
-def _model_scores(cosines: np.ndarray, notion: str) -> np.ndarray:
+def model_scores(cosines: np.ndarray, notion: str) -> np.ndarray:
+    """A model's scores of items by their cosines, higher = more related: |cos| for relatedness, cos for similarity."""
     return np.abs(cosines) if notion == "relatedness" else cosines
 
 

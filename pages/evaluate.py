@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core import charts
 from core.store.library import read_embeddings
-from core.views.evaluate import FIGURES, EvaluateView
-from core.views.scores import file_stem, pair_label
-from core.views.words import many, slug
-from ui import cache, chart_files, frame
+from core.views.evaluate import EvaluateView
+from core.views.words import many
+from ui import cache, evaluation_tables, frame
 
 project = frame.project()
 st.title("Evaluate")
@@ -17,12 +15,6 @@ if not read_embeddings(frame.store(), project.id):
     frame.nothing_yet("There is no embedding to compare yet.", "embeddings", "load an embedding")
 
 answer = st.container()  # the headline stands above the settings that it follows from
-HELP = {
-    "ρ_w": "Spearman's ρ with more weight on top ranks (Eq. 8). 1 is full agreement.",
-    "τ_w": "Kendall's τ with more weight on top ranks (Eq. 8). It counts pairs of items in the right order.",
-    "ρ": "Spearman's rank correlation: all ranks weigh the same.",
-    "τ": "Kendall's rank correlation (tau-b): all ranks weigh the same.",
-}
 with st.container(horizontal=True, vertical_alignment="bottom"):
     n0 = st.number_input(
         "Offset n₀", 0.0, 1000.0, 2.0, 1.0, key=f"n0-{project.id}", persist_state="session", width=140,
@@ -97,77 +89,8 @@ def next_step(provisional: bool) -> None:
         frame.next_step("export", "take the dataset with you")
 
 
-def tables() -> None:
-    config = {name: st.column_config.NumberColumn(format="%.3f", help=HELP[name]) for _, name in FIGURES}
-    config["coverage"] = st.column_config.ProgressColumn(
-        format="percent", min_value=0, max_value=1, help="Share of the items both of whose tokens the embedding has."
-    )
-    overall = view.overall.drop(columns="area")
-    st.dataframe(overall, hide_index=True, column_config=config, alt="Embeddings over all areas")
-    st.caption(
-        f"By {view.dataset.attrs['votes']:,} votes. No intervals yet: a plain bootstrap over voters is known to miss "
-        "the true ρ_w, so none is shown rather than a wrong one."
-    )
-    if len(view.common):
-        st.subheader("Over the items that all cover")
-        st.caption("The embeddings cover different items, so only these figures compare directly.")
-        shown = view.common.drop(columns=["area", "covered", "coverage"])
-        st.dataframe(shown, hide_index=True, column_config=config, alt="Embeddings over their common items")
-    if len(view.without_proposed):
-        st.subheader("Without the tokens that an embedding proposed")
-        st.caption("The items that hold such a token are left out for all embeddings, so these figures are fairer.")
-        shown = view.without_proposed.drop(columns="area")
-        st.dataframe(shown, hide_index=True, column_config=config, alt="Embeddings without proposed tokens")
-    st.subheader("By area")
-    st.dataframe(view.by_area, hide_index=True, column_config=config, alt="Embeddings by area")
-    for reason in view.undefined:
-        st.caption("Blank: " + frame.plain(reason))
-    st.download_button(
-        "Download this table (CSV)", view.table.to_csv(index=False), "evaluation.csv", "text/csv", on_click="ignore"
-    )
-
-
-def disagreements() -> None:
-    st.subheader("Where people and embedding disagree")
-    names = [evaluation.model for evaluation in view.evaluations]
-    chosen = 0
-    if len(names) > 1:
-        chosen = st.selectbox("Embedding", range(len(names)), format_func=names.__getitem__, key=f"model-{project.id}")
-    evaluation = view.evaluations[chosen]
-    worst = evaluation.worst(15)
-    left, right = st.columns(2, gap="large")
-    with left:
-        chart_files.show(
-            charts.rank_scatter(evaluation.pairs, worst),
-            evaluation.pairs,
-            name=f"{file_stem(view.dataset.attrs)}-{slug(evaluation.model)}-ranks",
-            alt="Ranks by people and by the embedding",
-        )
-    with right:
-        shown = worst.assign(pair=pair_label(worst))[["pair", "rank", "model_rank", "cosine"]]
-        st.dataframe(
-            shown.rename(columns={"rank": "by people", "model_rank": "by embedding"}),
-            hide_index=True,
-            column_config={
-                "cosine": st.column_config.NumberColumn(format="%.3f"),
-                "pair": st.column_config.Column(width="medium"),
-            },
-            height=420,
-            alt="The worst disagreements",
-        )
-        st.caption("The items that cost the most, top ranks weighing more.")
-    if evaluation.missing:
-        with st.expander(f"{many(len(evaluation.missing), 'token')} without a vector"):
-            rows = [{"token": token, "reason": reason} for token, reason in evaluation.missing.items()]
-            st.dataframe(rows, hide_index=True, alt="Tokens without a vector")
-    if evaluation.found_as:
-        with st.expander(f"{many(len(evaluation.found_as), 'token')} found under another spelling"):
-            found = [{"token": token, "found as": name} for token, name in evaluation.found_as.items()]
-            st.dataframe(found, hide_index=True, alt="Tokens found under another spelling")
-
-
 with answer:
     headline()
-tables()
+evaluation_tables.show(view, project)
 if view.evaluations:
-    disagreements()
+    evaluation_tables.disagreements(view, project)

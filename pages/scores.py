@@ -9,7 +9,7 @@ import streamlit as st
 from core.dataset import to_csv
 from core.views.scores import ScoresView, file_stem
 from core.views.words import many
-from ui import cache, frame, score_figures
+from ui import cache, frame, score_figures, trust_panel
 
 project = frame.project()
 store = frame.store()
@@ -110,4 +110,5 @@ headline()
 st.subheader("Ranking")
 ranking()
 if view.n_closed:
+    trust_panel.show(project, area_id, about["votes"])
     score_figures.figures(view, project, stem)

@@ -12,7 +12,7 @@ from core.store.drawing import discard_ballot, draw_next_ballot, draw_waiting
 from core.store.projects import Project
 from core.views.collect import CollectView, Stage
 from core.views.overview import Standing
-from ui import frame
+from ui import frame, trust_panel
 
 
 def close_box(project: Project, area_id: int | None, view: CollectView, stage: Stage) -> None:
@@ -47,6 +47,7 @@ def close_box(project: Project, area_id: int | None, view: CollectView, stage: S
 
 def between_ballots(project: Project, area_id: int | None, view: CollectView, standings: tuple[Standing, ...]) -> None:
     """No ballot is open: draw the next, look at the scores, or open the last one again."""
+    trust_panel.worth_of_next(project, area_id)
     with st.container(horizontal=True, vertical_alignment="center"):
         if view.next_number is not None:
             frame.command_button(

@@ -10,12 +10,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from core.foresight import Foresight
 from core.planning import Guess
 from core.store import Store
 from core.store.forecasts import GuessSource, read_guess
 from core.store.panel_fits import StoredFit, fit_stored, votes_to_fit
 from core.store.projects import Project
-from core.views import checks, collect, embedding, evaluate, near_tokens, overview, pilot, scores, tokens
+from core.trust import Line
+from core.views import checks, collect, draws, embedding, evaluate, near_tokens, overview, pilot, scores, tokens, trust
 
 _KEEP = 32
 
@@ -87,12 +89,38 @@ def load_scores(store: Store, project: Project, area_id: int | None = None) -> s
     return _load(scores.load, store, project, area_id)
 
 
+def load_trust(store: Store, project: Project, area_id: int | None = None) -> trust.TrustView:
+    return _load(trust.load, store, project, area_id)
+
+
+def load_reliability(store: Store, project: Project, area_id: int | None = None) -> tuple[Line, ...]:
+    return _load(trust.load_reliability, store, project, area_id)
+
+
+def load_foresight(store: Store, project: Project, area_id: int | None = None) -> tuple[Foresight | None, int]:
+    return _load(trust.load_foresight, store, project, area_id)
+
+
 def load_embedding(store: Store, project: Project, embedding_id: str) -> embedding.EmbeddingView:
     return _load(embedding.load, store, project, embedding_id)
 
 
 def load_figure3(store: Store, project: Project, embedding_id: str) -> embedding.Figure3:
     return _load(embedding.load_figure3, store, project, embedding_id)
+
+
+def load_draws(store: Store, project: Project, resamples: int = 0) -> draws.DatasetDraws:
+    return _load(draws.load, store, project, resamples)
+
+
+def load_intervals(
+    store: Store, project: Project, n0: float, notion: str, resamples: int = 0
+) -> evaluate.IntervalsView:
+    def intervals(store: Store, project_id: str, n0: float, notion: str, resamples: int) -> evaluate.IntervalsView:
+        view = load_evaluation(store, project, n0, notion)
+        return evaluate.load_intervals(view, load_draws(store, project, resamples))
+
+    return _load(intervals, store, project, n0, notion, resamples)
 
 
 def load_evaluation(store: Store, project: Project, n0: float, notion: str) -> evaluate.EvaluateView:

@@ -78,12 +78,23 @@ def bootstrap_intervals(
     if len(codes) < max(min_voters, 1):
         reason = f"An interval needs votes of at least {max(min_voters, 1)} voters; found {len(codes)}."
         return Intervals(lower, upper, resamples, len(codes), reason)
-    tallies = [_Tally.of(ballot, codes) for ballot in ballots]
-    drawn = rng.multinomial(len(codes), np.full(len(codes), 1 / len(codes)), size=resamples).T.astype(np.float64)
     tails = ((1 - level) / 2, (1 + level) / 2)
-    for items, scores in _resampled_scores(tallies, drawn, n_items):
+    for items, scores in resampled_scores(ballots, n_items, resamples=resamples, rng=rng):
         lower[items], upper[items] = _quantiles(scores, tails)
     return Intervals(lower, upper, resamples, len(codes), "")
+
+
+def resampled_scores(
+    ballots: Sequence[BallotVotes], n_items: int, *, resamples: int, rng: np.random.Generator
+) -> Iterator[tuple[Ints, Floats]]:
+    """Item positions with their final scores in every resample of voters (items × resamples), a block at a time.
+
+    NaN where a resample has no vote on an item. Items and voters as in `bootstrap_intervals`, unchecked.
+    """
+    codes = np.unique(np.concatenate([np.empty(0, np.int64), *(ballot.voter for ballot in ballots)]))
+    tallies = [_Tally.of(ballot, codes) for ballot in ballots]
+    drawn = rng.multinomial(len(codes), np.full(len(codes), 1 / len(codes)), size=resamples).T.astype(np.float64)
+    return _resampled_scores(tallies, drawn, n_items)
 
 
 @dataclass(frozen=True)

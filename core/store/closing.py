@@ -12,6 +12,7 @@ from .areas import n_items_of
 from .ballots import LEVEL, RESAMPLES, Ballot, ballots_of, open_ballot_of, pilot_of, sentence_start
 from .command import Change, check_revision, command, fetch_rows, project_row
 from .engine import Store, now
+from .foresights import foresight_of, next_after
 from .rankings import ballot_named
 from .runoff_scores import runoff_scores, write_runoff_scores
 from .tallies import ballot_votes
@@ -36,6 +37,7 @@ def close_ballot(
         ballots = [ballot] if ballot.is_pilot else ballots_of(conn, project_id, area_id)
         votes = [ballot_votes(conn, b.id) for b in ballots]
         n_items = n_items_of(conn, project_id)
+        coming = next_after(conn, project_id, ballot)
     n_votes = len(votes[-1].first)
     if n_votes == 0:
         raise StoreError(f"{sentence_start(ballot.called)} has no votes yet. Upload results before it is closed.")
@@ -45,6 +47,7 @@ def close_ballot(
         return
     if ballot.protocol == "runoff":
         scores = runoff_scores(votes, ballot)
+        scores.fit["another"] = foresight_of(votes, ballot, coming, scores.fitted)
         with command(store, project_id, "close ballot", expected_revision=project.revision) as change:
             write_runoff_scores(change, ballot.id, scores)
             _mark_closed(change, ballot, n_votes, scores.note)
@@ -58,9 +61,11 @@ def close_ballot(
         )
     rng = np.random.default_rng([ballot.seed, 2])
     intervals = bootstrap_intervals(votes, n_items, resamples=RESAMPLES, level=LEVEL, rng=rng)
+    another = foresight_of(votes, ballot, coming)
     slope = None if np.isnan(scored.slope) or ballot.number == 1 else float(scored.slope)
     with command(store, project_id, "close ballot", expected_revision=project.revision) as change:
         _write_scores(change, ballot.id, scored, intervals)
+        change.conn.execute(sa.update(t.ballot).where(t.ballot.c.id == ballot.id).values(fit={"another": another}))
         _mark_closed(change, ballot, n_votes, intervals.reason, slope)
 
 

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from ..ballots import DrawnBallot, draw_ballot, select_items
 from ..errors import StoreError
+from ..foresight import N_TOP
 from ..runoff import fit_votes
 from ..scores import BallotVotes
 from ..selection import select_leading
@@ -80,6 +81,7 @@ class Chosen:
     n_tied: int = 0
     n_tied_kept: int = 0
     near: tuple[np.ndarray, np.ndarray] | None = None  # θ and its spread, where near neighbours are to meet
+    lost: float | None = None  # how many of the true top 10 aren't among them, expected
 
 
 @dataclass(frozen=True)
@@ -159,13 +161,14 @@ def _votes_for(conn: sa.Connection, due: Due) -> list[BallotVotes]:
 def _chosen_by(votes: list[BallotVotes], due: Due) -> Chosen:
     """Who goes on by all votes so far; `due.chosen` has all items of the ranking."""
     fitted = fit_votes(votes)
-    leading = select_leading(fitted.fit, due.size, rng=np.random.default_rng([due.seed, 1]))
+    n_top = min(N_TOP, len(fitted.items) - 1)
+    leading = select_leading(fitted.fit, due.size, rng=np.random.default_rng([due.seed, 1]), n_top=n_top)
     kept = np.sort(leading.selection.items)
     ids = due.chosen.ids[np.searchsorted(due.chosen.positions, fitted.items[kept])]
     entry = fitted.scores[kept].tolist()
     near = (fitted.fit.theta[kept], fitted.spread[kept])
     tied = (leading.selection.n_tied, leading.selection.n_tied_kept)
-    return Chosen(fitted.items[kept], ids, entry, *tied, near=near)
+    return Chosen(fitted.items[kept], ids, entry, *tied, near=near, lost=leading.lost)
 
 
 def insert_ballot(change: Change, due: Due, drawn: DrawnBallot) -> None:
@@ -193,13 +196,17 @@ def insert_ballot(change: Change, due: Due, drawn: DrawnBallot) -> None:
     )
     entries = zip([ballot_id] * len(chosen.ids), chosen.ids.tolist(), chosen.entry_scores, strict=True)
     insert_rows(conn, t.ballot_item, ["ballot_id", "item_id", "entry_score"], list(entries))
-    change.detail = ballot_named(conn, change.project_id, due.ranking.area_id, due.number) | {
-        "items": len(chosen.positions),
-        "comparisons": len(drawn.first),
-        "tasks": insert_comparisons(conn, ballot_id, code, drawn, chosen.positions, chosen.ids),
-        "seed": due.seed,
-        "tied at the cut": chosen.n_tied,
-    }
+    change.detail = (
+        ballot_named(conn, change.project_id, due.ranking.area_id, due.number)
+        | {
+            "items": len(chosen.positions),
+            "comparisons": len(drawn.first),
+            "tasks": insert_comparisons(conn, ballot_id, code, drawn, chosen.positions, chosen.ids),
+            "seed": due.seed,
+            "tied at the cut": chosen.n_tied,
+        }
+        | ({} if chosen.lost is None else {"true top 10 cut, expected": round(chosen.lost, 2)})
+    )
 
 
 def ballot_code(project_id: str, number: int, seed: int, drawn: DrawnBallot) -> str:

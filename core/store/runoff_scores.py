@@ -32,6 +32,7 @@ class RunoffScores:
     values: np.ndarray
     fit: dict[str, Any]
     note: str
+    fitted: FittedVotes
 
 
 def runoff_scores(votes: Sequence[BallotVotes], ballot: Ballot) -> RunoffScores:
@@ -45,21 +46,22 @@ def runoff_scores(votes: Sequence[BallotVotes], ballot: Ballot) -> RunoffScores:
         )
     values = np.full((len(fitted.items), len(COLUMNS)), np.nan)
     values[:, 0], values[:, 1], values[:, 2] = fitted.fit.theta, fitted.fit.standard_error, fitted.scores
-    note = _add_intervals(values, fitted, votes, np.random.default_rng([ballot.seed, 2]))
-    return RunoffScores(fitted.items, values, _described(fitted, votes), note)
+    note, tied = _add_intervals(values, fitted, votes, np.random.default_rng([ballot.seed, 2]))
+    described = _described(fitted, votes) | {"tied_for_first": tied}
+    return RunoffScores(fitted.items, values, described, note, fitted)
 
 
 def _add_intervals(
     values: np.ndarray, fitted: FittedVotes, votes: Sequence[BallotVotes], rng: np.random.Generator
-) -> str:
-    """Put the intervals of scores and ranks into their columns; why there are none, or "".
+) -> tuple[str, list[int]]:
+    """Put the intervals of scores and ranks into their columns; why there are none, or "", and who is tied for first.
 
     The ridge draws the extremes of resamples in, so that an interval is widened where it would miss its own score.
     """
     first, second, outcome, voter = joined(votes, fitted.items)
     n_voters = len(np.unique(voter))
     if n_voters < MIN_VOTERS:
-        return f"An interval needs votes of at least {MIN_VOTERS} voters; found {n_voters}."
+        return f"An interval needs votes of at least {MIN_VOTERS} voters; found {n_voters}.", []
     moved = resample_voters(fitted.fit, first, second, outcome, voter, resamples=RESAMPLES, rng=rng)
     bounds = moved.score_intervals(LEVEL)
     for column, theta, wider in zip(("lower", "upper"), bounds, (np.minimum, np.maximum), strict=True):
@@ -67,7 +69,7 @@ def _add_intervals(
         values[:, COLUMNS.index(column)] = wider(bound, fitted.scores)
     for column, ranks in zip(("rank_lower", "rank_upper"), moved.rank_intervals(LEVEL), strict=True):
         values[:, COLUMNS.index(column)] = ranks
-    return ""
+    return "", fitted.items[moved.tied_for_first(LEVEL)].tolist()
 
 
 def _described(fitted: FittedVotes, votes: Sequence[BallotVotes]) -> dict[str, Any]:

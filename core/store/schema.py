@@ -213,7 +213,9 @@ ballot = Table(
     _text("closed_at", nullable=True),
     _since("0002", _to("area", nullable=True)),  # as in its plan
     _since("0002", Column("progress", JSON)),  # written by each command that changes its votes; NULL: count anew
-    _since("0003", Column("fit", JSON)),  # protocol runoff: what the estimator says of itself at closing
+    _since(
+        "0003", Column("fit", JSON)
+    ),  # of a closed ballot: what the estimator says of itself, what another would change
     UniqueConstraint("project_id", "area_id", "number"),
     CheckConstraint("state IN ('open', 'closed')", name="state"),
 )

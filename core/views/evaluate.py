@@ -8,14 +8,17 @@ import pandas as pd
 
 from ..embeddings import Embedding
 from ..errors import RunoffError
-from ..evaluation import Correlations, Evaluation, compare
+from ..evaluation import Comparison, Correlations, Evaluation, compare
+from ..evaluation_intervals import Difference, Resampled, with_intervals
 from ..metrics import first_rank_share
 from ..store import Store
 from ..store.library import embeddings_of, open_library
 from ..store.scores import dataset_of
+from .draws import DatasetDraws
 
 FIGURES = (("rho_w", "ρ_w"), ("tau_w", "τ_w"), ("rho", "ρ"), ("tau", "τ"))
 _COLUMNS = ["embedding", "area", "items", "covered", "coverage", *dict(FIGURES).values()]
+BOUNDS = ("ρ_w lower", "ρ_w upper", "τ_w lower", "τ_w upper")
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class EvaluateView:
     n0: float
     notion: str
     first_rank_share: float
+    compared: Comparison | None = None
 
     @property
     def ranked_apart(self) -> bool:
@@ -78,10 +82,12 @@ def load(store: Store, project_id: str, n0: float, notion: str) -> EvaluateView:
     overall, by_area, common, without = [], [], [], []
     undefined: list[str] = []
     evaluations: tuple[Evaluation, ...] = ()
+    compared: Comparison | None = None
     if len(dataset) and opened:
         compared = compare(dataset, [embedding for _, embedding in opened], n0=n0, notion=notion)
         names = [name for name, _ in opened]
         evaluations = tuple(replace(e, model=name) for e, name in zip(compared.evaluations, names, strict=True))
+        compared = replace(compared, evaluations=evaluations)
         for evaluation in evaluations:
             overall.append(_row(evaluation.model, "", evaluation.overall))
             undefined += _reasons(evaluation.model, evaluation.overall)
@@ -107,7 +113,68 @@ def load(store: Store, project_id: str, n0: float, notion: str) -> EvaluateView:
         n0=n0,
         notion=notion,
         first_rank_share=first_rank_share(n0),
+        compared=compared,
     )
+
+
+@dataclass(frozen=True)
+class IntervalsView:
+    """The 90 % intervals of an evaluation: an `EvaluateView` whose tables have the columns `BOUNDS`, what is known of
+    every two embeddings, from how many resamples, and why there are none, or ""."""
+
+    view: EvaluateView
+    differences: tuple[Difference, ...]
+    resamples: int
+    problem: str
+
+    @property
+    def pairs(self) -> pd.DataFrame:
+        """A row for every two embeddings: the difference in ρ_w, its interval, and how likely the first is better."""
+        rows = [(d.first, d.second, d.rho_w, d.lower, d.upper, d.first_better) for d in self.differences]
+        return pd.DataFrame(rows, columns=["embedding", "against", "difference", "lower", "upper", "better"])
+
+    @property
+    def unclear(self) -> str:
+        """Which embeddings can't be told apart, in a sentence; empty where all can."""
+        pairs = [f"{d.first} and {d.second}" for d in self.differences if not d.is_clear]
+        if not pairs:
+            return ""
+        more = f", nor {len(pairs) - 3:,} more pairs" if len(pairs) > 3 else ""
+        return f"These votes can't tell apart {'; '.join(pairs[:3])}{more}: the difference may be none."
+
+
+def load_intervals(view: EvaluateView, draws: DatasetDraws) -> IntervalsView:
+    """Intervals by resampled voters; none, and why, where the protocol has none or voters can't be resampled."""
+    if draws.problem or view.compared is None:
+        return IntervalsView(_with_bounds(view, None), (), 0, draws.problem)
+    rows = view.dataset[view.dataset["score"].notna()]
+    apart = rows["area"].to_numpy() if view.ranked_apart else None
+    found, differences = with_intervals(view.compared, Resampled(draws.columns_of(rows), apart))
+    return IntervalsView(_with_bounds(view, found), differences, len(draws.drawn), "")
+
+
+def _with_bounds(view: EvaluateView, found: Comparison | None) -> EvaluateView:
+    """The view with the columns `BOUNDS` in its tables, blank but for the figures overall and over the common items."""
+    overall = [e.overall for e in found.evaluations] if found else []
+    common = list(found.common) if found and len(view.common) else []
+    return replace(
+        view,
+        overall=view.overall.assign(**_bounds(overall, len(view.overall))),
+        common=view.common.assign(**_bounds(common, len(view.common))),
+        by_area=view.by_area.assign(**_bounds([], len(view.by_area))),
+        without_proposed=view.without_proposed.assign(**_bounds([], len(view.without_proposed))),
+    )
+
+
+def _bounds(figures: list[Correlations], n: int) -> dict[str, list[float]]:
+    none = [float("nan")] * n
+    if not figures:
+        return dict.fromkeys(BOUNDS, none)
+    found = [(c.rho_w.lower, c.rho_w.upper, c.tau_w.lower, c.tau_w.upper) for c in figures]
+    columns = zip(*found, strict=True)
+    return {
+        name: [float("nan") if v is None else v for v in column] for name, column in zip(BOUNDS, columns, strict=True)
+    }
 
 
 def _row(model: str, area: str, figures: Correlations) -> tuple:

@@ -1,0 +1,191 @@
+"""What another ballot would change, and whether to stop.
+
+Nobody knows the true scores, so they are drawn from what the votes so far leave possible (`scores.posterior`). Under
+each draw the next ballot is drawn as the protocol does, answered by the voters as the fit knows them, and all votes are
+scored again: how far the ranking then moves is what the ballot is worth.
+
+Reference: Raiffa, Schlaifer (1961), Applied Statistical Decision Theory, chapter 4 (preposterior analysis).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import metrics
+from .ballots import draw_comparisons, select_items
+from .circles import circles_of
+from .errors import InputError, UndefinedMetricError
+from .pairing import draw_near_comparisons
+from .runoff import FittedVotes, joined
+from .scores import BallotVotes
+from .scores.bradley_terry import BradleyTerry
+from .scores.posterior import Posteriors, item_posteriors
+from .selection import select_leading
+from .simulated_votes import likely_scores, scores_by, simulated_outcomes
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+N_TOP = 10
+SIMULATIONS = 10
+MOVE_RHO_W, MOVE_TAU_W, CHANGES = 0.005, 0.01, 0.5  # what a further ballot must promise not to stop
+LEVEL_GAP = 1e-4  # standard errors by which the first must be ahead of the second for there to be an order
+
+
+@dataclass(frozen=True)
+class Foresight:
+    """The worth of one more ballot of `n_items` items, `n_comparisons` comparisons in all.
+
+    rho_w, tau_w : expected move, 1 − the correlation of the ranking now with that after the ballot, from 0 on.
+    changes : expected number of the first `n_top` items that would not be among them any more.
+    lost : expected number of the true first `n_top` that aren't among the items of the newest ballot.
+    level : the first items have the same score, so there is no ranking yet; circles : items of the top whose votes go
+    round in a circle, more than by chance. simulations : behind the means.
+    """
+
+    n_items: int
+    n_comparisons: int
+    n_top: int
+    rho_w: float | None
+    tau_w: float | None
+    changes: float | None
+    lost: float
+    level: bool
+    circles: int
+    simulations: int
+
+    @property
+    def settled(self) -> bool:
+        """Whether the ranking would hardly move, and votes don't contradict each other."""
+        if self.level or self.circles or self.rho_w is None or self.tau_w is None or self.changes is None:
+            return False
+        return self.rho_w <= MOVE_RHO_W and self.tau_w <= MOVE_TAU_W and self.changes <= CHANGES
+
+    def stored(self) -> dict[str, Any]:
+        """As JSON."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any] | None) -> Foresight | None:
+        """As it was stored; None where nothing was, or by another version."""
+        if not stored or set(stored) != {field.name for field in fields(cls)}:
+            return None
+        return cls(**stored)
+
+
+def foresee(
+    votes: Sequence[BallotVotes],
+    protocol: str,
+    fitted: FittedVotes,
+    *,
+    n_keep: int,
+    appearances: int,
+    simulations: int = SIMULATIONS,
+    rng: np.random.Generator,
+) -> Foresight:
+    """Simulate the next ballot: `n_keep` items, each in `appearances` comparisons.
+
+    votes : of all ballots so far; protocol : "runoff" or "paper"; fitted : of all these votes, whatever the protocol.
+    Raises `InputError` for sizes that don't fit. Votes that leave items apart have no fit, and so no foresight.
+    """
+    if not 2 <= n_keep <= len(fitted.items) or simulations < 1:
+        raise InputError(f"A ballot of {n_keep} of {len(fitted.items)} items can't be simulated {simulations} times.")
+    fit, posteriors = fitted.fit, item_posteriors(fitted.fit)
+    n_top = min(N_TOP, len(fitted.items) - 1)
+    now = scores_by(votes, protocol, fitted) if protocol == "paper" else fit.theta
+    items = _next_items(protocol, fitted, votes, now, n_keep, rng)
+    found: list[tuple[float, float, float]] = []
+    n_comparisons = 0
+    for _ in range(simulations):
+        ballot = _answered(protocol, fitted, posteriors, votes, items, appearances, rng)
+        n_comparisons = len(ballot.first)
+        try:
+            found.append(_move(now, scores_by([*votes, ballot], protocol, fitted), n_top))
+        except UndefinedMetricError:
+            break  # all scores are equal now: there is no ranking that could move
+    moves = np.mean(found, axis=0).tolist() if len(found) == simulations else [None] * 3
+    first, second, outcome, _ = joined(votes, fitted.items)
+    return Foresight(
+        n_items=len(items),
+        n_comparisons=n_comparisons,
+        n_top=n_top,
+        rho_w=moves[0],
+        tau_w=moves[1],
+        changes=moves[2],
+        lost=expected_lost(posteriors, fitted.items, votes[-1].items, n_top),
+        level=is_level(fit, now),
+        circles=circles_of(first, second, outcome, _top(now, N_TOP)),
+        simulations=simulations,
+    )
+
+
+def _move(now: Floats, after: Floats, n_top: int) -> tuple[float, float, float]:
+    """How far a ranking moved: in ρ_w, in τ_w, and how many of its first items are others."""
+    stayed = np.isin(_top(now, n_top), _top(after, n_top)).sum()
+    return (
+        1.0 - metrics.weighted_spearman(now, after),
+        1.0 - metrics.weighted_kendall(now, after),
+        float(n_top - stayed),
+    )
+
+
+def expected_lost(posteriors: Posteriors, items: Ints, kept: Ints, n_top: int) -> float:
+    """Expected number of the true first `n_top` that aren't among the `kept` of `items` (positions in the project)."""
+    probability = np.nan_to_num(posteriors.top_probability(n_top))
+    return float(probability[~np.isin(items, kept)].sum())
+
+
+def is_level(fit: BradleyTerry, scores: Floats) -> bool:
+    """Whether the two highest of `scores` are the same: then votes say nothing of who is first, or they contradict.
+
+    Scores of a fit count as the same where they differ by under a ten-thousandth of their standard error.
+    """
+    first, second = np.argsort(-scores, kind="stable")[:2]
+    error = np.sqrt(1.0 / fit.graph.diagonal[first] + 1.0 / fit.graph.diagonal[second])
+    theta = fit.theta
+    return bool(
+        np.round(scores[first] - scores[second], 12) <= 0 or abs(theta[first] - theta[second]) < LEVEL_GAP * error
+    )
+
+
+def _top(scores: Floats, n: int) -> Ints:
+    return np.argsort(-scores, kind="stable")[:n]
+
+
+def _next_items(
+    protocol: str, fitted: FittedVotes, votes: Sequence[BallotVotes], now: Floats, n_keep: int, rng: np.random.Generator
+) -> Ints:
+    """Places in `fitted.items` of the items that would go on, as `store.drawing` chooses them."""
+    if protocol == "runoff":
+        return np.sort(select_leading(fitted.fit, n_keep, rng=rng).selection.items)
+    last = np.searchsorted(fitted.items, np.sort(votes[-1].items))
+    return np.sort(select_items(last, now[last], min(n_keep, len(last)), rng=rng).items)
+
+
+def _answered(
+    protocol: str,
+    fitted: FittedVotes,
+    posteriors: Posteriors,
+    votes: Sequence[BallotVotes],
+    items: Ints,
+    appearances: int,
+    rng: np.random.Generator,
+) -> BallotVotes:
+    """The next ballot, drawn and answered: every voter gives as many votes as the others, within one."""
+    if protocol == "runoff":
+        pairs = draw_near_comparisons(
+            items, appearances, score=fitted.fit.theta[items], spread=fitted.spread[items], rng=rng
+        )
+    else:
+        pairs = draw_comparisons(items, appearances, rng=rng)
+    codes = np.unique(np.concatenate([ballot.voter for ballot in votes]))
+    voter = rng.permutation(np.resize(rng.permutation(len(codes)), len(pairs)))
+    first, second = pairs[:, 0], pairs[:, 1]
+    truth = likely_scores(posteriors, rng)
+    outcome = simulated_outcomes(fitted.fit, truth, first, second, voter, rng)
+    return BallotVotes(fitted.items[items], fitted.items[first], fitted.items[second], outcome, codes[voter])

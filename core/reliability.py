@@ -1,0 +1,104 @@
+"""How reliable a campaign's scores are, by either protocol: halves of the voters, and what a perfect model would score.
+
+For the protocol "runoff" `scores.reliability` has both. By the paper's protocol halves are scored by its own chain of
+ratios, and the ceiling is simulated: true scores and voters as a Bradley–Terry fit of the votes knows them, the
+same comparisons, and the paper's scores of the simulated votes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import metrics
+from .errors import InputError, UndefinedMetricError
+from .runoff import FittedVotes, joined
+from .scores import BallotVotes, reliability
+from .scores.posterior import item_posteriors
+from .scores.reliability import Agreement
+from .simulated_votes import likely_scores, scores_by, simulated_outcomes
+
+Ints = NDArray[np.int64]
+
+REPEATS, SIMULATIONS = 10, 10
+FEWEST_VOTERS = 4
+
+
+def halves(
+    votes: Sequence[BallotVotes],
+    protocol: str,
+    fitted: FittedVotes,
+    *,
+    repeats: int = REPEATS,
+    rng: np.random.Generator,
+) -> Agreement:
+    """ρ_w between the scores of two random halves of the voters, `repeats` times; items that one lacks are left out.
+
+    Without Spearman–Brown, which is for sums of scores: each half has half of the votes, and the figure is that of a
+    dataset of half the size. fitted : of all these votes. Raises `UndefinedMetricError` for fewer than four voters, or
+    where a half ranks nothing.
+    """
+    voters = np.unique(np.concatenate([ballot.voter for ballot in votes]))
+    if len(voters) < FEWEST_VOTERS:
+        raise UndefinedMetricError(f"Halves need votes of at least {FEWEST_VOTERS} voters; found {len(voters)}.")
+    if protocol == "runoff":
+        return reliability.split_half(
+            *joined(votes, fitted.items),
+            metrics.weighted_spearman,
+            n_items=len(fitted.items),
+            repetitions=repeats,
+            rng=rng,
+            ridge=fitted.fit.ridge,
+        )
+    values = []
+    for _ in range(repeats):
+        half = rng.permutation(voters)[: len(voters) // 2]
+        one, other = (scores_by(_of_voters(votes, half, inside), protocol, fitted) for inside in (True, False))
+        both = ~np.isnan(one) & ~np.isnan(other)
+        values.append(metrics.weighted_spearman(one[both], other[both]))
+    return Agreement(np.array(values))
+
+
+def _of_voters(votes: Sequence[BallotVotes], voters: Ints, inside: bool) -> list[BallotVotes]:
+    result = []
+    for ballot in votes:
+        kept = np.isin(ballot.voter, voters) == inside
+        columns = {name: getattr(ballot, name)[kept] for name in ("first", "second", "outcome", "voter")}
+        result.append(replace(ballot, **columns))
+    return result
+
+
+def ceiling(
+    votes: Sequence[BallotVotes],
+    protocol: str,
+    fitted: FittedVotes,
+    *,
+    simulations: int = SIMULATIONS,
+    rng: np.random.Generator,
+) -> Agreement:
+    """The ρ_w that a model with the true ranking would be given by votes like these, simulation by simulation.
+
+    Raises `InputError` for no simulation, and `UndefinedMetricError` where simulated scores are all equal.
+    """
+    if simulations < 1:
+        raise InputError(f"A noise ceiling takes at least one simulation, found {simulations}.")
+    if protocol == "runoff":
+        return reliability.noise_ceiling(fitted.fit, metrics.weighted_spearman, repetitions=simulations, rng=rng)
+    posteriors = item_posteriors(fitted.fit)
+    codes = np.unique(np.concatenate([ballot.voter for ballot in votes]))
+    values = []
+    for _ in range(simulations):
+        truth = likely_scores(posteriors, rng)
+        again = []
+        for ballot in votes:
+            first, second = (np.searchsorted(fitted.items, side) for side in (ballot.first, ballot.second))
+            voter = np.searchsorted(codes, ballot.voter)
+            outcome = simulated_outcomes(fitted.fit, truth, first, second, voter, rng)
+            again.append(replace(ballot, outcome=outcome))
+        scores = scores_by(again, protocol, fitted)
+        known = ~np.isnan(scores) & ~np.isnan(truth)
+        values.append(metrics.weighted_spearman(truth[known], scores[known]))
+    return Agreement(np.array(values))

@@ -1,0 +1,106 @@
+"""Scores of a campaign as they would be with other voters, by either protocol.
+
+The votes of one voter hang together, so whole voters are drawn with replacement, and every resample is scored as the
+protocol scores: by `scores.voter_bootstrap` for "runoff", by the whole chain of Borda scores for the paper's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InputError, UndefinedMetricError
+from .runoff import fit_votes, joined
+from .scores import BallotVotes, final_scores, score_campaign
+from .scores.uncertainty import resampled_scores
+from .scores.voter_bootstrap import resample_voters
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MIN_VOTERS = 5  # fewest that are resampled
+WORK, FEWEST, MOST = 2_000_000, 100, 400  # resamples: as many as have this many votes, within these bounds
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreDraws:
+    """Scores of resampled voters.
+
+    items : positions in the project, ascending, shape (n,); estimate : their scores by all votes, higher = more
+    related, (n,); drawn : the same by each resample, shape (resamples, n), NaN where one has no vote on an item;
+    n_voters : who voted. For "runoff" scores are θ, for "paper" ȳ of the last ballot an item was in.
+    """
+
+    protocol: str
+    items: Ints
+    estimate: Floats
+    drawn: Floats
+    n_voters: int
+
+    @property
+    def resamples(self) -> int:
+        """How often the voters were drawn."""
+        return len(self.drawn)
+
+    def top_probability(self, n_top: int) -> Floats:
+        """The share of resamples in which each item is among the `n_top` highest; ties at the cut count in part; (n,).
+
+        Raises `InputError` for more than there are.
+        """
+        if not 1 <= n_top <= len(self.items):
+            raise InputError(f"{n_top} items can't be the highest of {len(self.items)}.")
+        filled = np.where(np.isnan(self.drawn), -np.inf, np.round(self.drawn, 12))
+        cut = -np.partition(-filled, n_top - 1, axis=1)[:, [n_top - 1]]
+        above, at = filled > cut, filled == cut
+        room = n_top - above.sum(axis=1, keepdims=True)
+        return np.asarray((above + at * room / at.sum(axis=1, keepdims=True)).mean(axis=0))
+
+    def tied_for_first(self, level: float = 0.9) -> Ints:
+        """Positions of the items that can't be told from the best; best first.
+
+        An item belongs to them where more than (1 − level)/2 of the resamples have it at least level with the item of
+        the highest score. `voter_bootstrap.Resamples.tied_for_first` says the same of θ.
+        """
+        if not 0 < level < 1:
+            raise InputError(f"The level must be between 0 and 1, found {level!r}.")
+        best = int(np.nanargmax(self.estimate))
+        level_with = np.mean(np.round(self.drawn, 12) >= np.round(self.drawn[:, [best]], 12), axis=0)
+        group = np.flatnonzero((level_with > (1.0 - level) / 2.0) | (np.arange(len(self.items)) == best))
+        return np.asarray(self.items[group[np.argsort(-self.estimate[group], kind="stable")]])
+
+
+def number_of_resamples(n_votes: int) -> int:
+    """How many resamples a page takes unless it is told: 100 for 20,000 votes, more for fewer."""
+    return int(np.clip(WORK // max(n_votes, 1), FEWEST, MOST))
+
+
+def draw_scores(votes: Sequence[BallotVotes], protocol: str, *, resamples: int, rng: np.random.Generator) -> ScoreDraws:
+    """Resample the voters of a campaign.
+
+    Parameters
+    ----------
+    votes : of its ballots in order, voters coded alike in all of them; the first has all items.
+    protocol : "runoff" or "paper"; resamples : at least 1; rng : source of the draws.
+
+    Raises `UndefinedMetricError` for fewer than five voters, `InputError` for no votes or another protocol,
+    `DisconnectedError` where votes of the protocol "runoff" leave items apart.
+    """
+    if protocol not in ("runoff", "paper"):
+        raise InputError(f'The protocol must be "runoff" or "paper", found {protocol!r}.')
+    codes = np.unique(np.concatenate([np.empty(0, np.int64), *(ballot.voter for ballot in votes)]))
+    if len(codes) < MIN_VOTERS:
+        raise UndefinedMetricError(f"Resampling needs votes of at least {MIN_VOTERS} voters; found {len(codes)}.")
+    if protocol == "runoff":
+        fitted = fit_votes(votes)
+        moved = resample_voters(fitted.fit, *joined(votes, fitted.items), resamples=resamples, rng=rng)
+        return ScoreDraws(protocol, fitted.items, fitted.fit.theta, moved.theta, len(codes))
+    items = np.sort(votes[0].items)
+    n_items = int(items[-1]) + 1
+    estimate = final_scores(score_campaign(votes, n_items), n_items).score[items]
+    drawn = np.full((resamples, len(items)), np.nan)
+    for positions, scores in resampled_scores(votes, n_items, resamples=resamples, rng=rng):
+        drawn[:, np.searchsorted(items, positions)] = scores.T
+    return ScoreDraws(protocol, items, estimate, drawn, len(codes))

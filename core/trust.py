@@ -1,0 +1,205 @@
+"""How far a ranking can be trusted: one line a question, green, amber or red, with the reason and the cure.
+
+The bounds stand here with their reasons; docs/runoff.md repeats them for readers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .agreement import Agreement as Alpha
+from .foresight import Foresight
+from .scores.reliability import Agreement
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+GREEN, AMBER, RED = "green", "amber", "red"
+
+# The standard error of a share of n votes is at most .5/√n. With 10 votes two of them are .32: such an item can't be
+# told from one a third of the field away. With 4 they are .5: from any item of the half it is in.
+ENOUGH_VOTES, FEWEST_VOTES = 10, 4
+CERTAIN = 0.95
+MOSTLY = 0.5  # share of the top that must be certain for amber
+GOOD_HALVES, FAIR_HALVES = 0.8, 0.6
+# By how much a model's ρ_w is pulled down by the votes alone: .05 is as much as good models differ by.
+GOOD_CEILING, FAIR_CEILING = 0.95, 0.8
+NAMED = 3
+
+
+@dataclass(frozen=True)
+class Line:
+    """One check: its name, `level` green, amber or red, the reason, and what to do (empty where nothing is)."""
+
+    name: str
+    level: str
+    reason: str
+    cure: str = ""
+
+
+def worst(lines: Sequence[Line]) -> str:
+    """The worst level among lines; green for none.
+
+    >>> worst([Line("a", "green", ""), Line("b", "amber", "")])
+    'amber'
+    """
+    levels = {line.level for line in lines}
+    return RED if RED in levels else AMBER if AMBER in levels else GREEN
+
+
+def enough_votes(votes: Ints, planned: Ints) -> Line:
+    """Whether items have the votes they were to have, and enough at all.
+
+    votes, planned : of each item, shape (n_items,). Red: an item has fewer than 4. Amber: fewer than 10, or
+    than planned.
+    """
+    name, few = "Enough votes", int((votes < FEWEST_VOTES).sum())
+    least, short = int(min(votes, default=0)), int((votes < planned).sum())
+    if few or not len(votes):
+        reason = f"{_items(few)} with fewer than {FEWEST_VOTES} votes: nobody can say in which half of the field."
+        return Line(name, RED, reason, "Collect the missing votes, or plan more appearances an item.")
+    if least < ENOUGH_VOTES:
+        low = int((votes < ENOUGH_VOTES).sum())
+        reason = (
+            f"{_items(low)} with fewer than {ENOUGH_VOTES} votes (the fewest is {least}): "
+            "such an item can't be told from one a third of the field away."
+        )
+        return Line(name, AMBER, reason, "Plan more appearances an item in the first ballot.")
+    if short:
+        reason = f"{_items(short)} with fewer votes than planned; the fewest is {least}."
+        return Line(name, AMBER, reason, "Reopen the ballot and collect the missing votes.")
+    return Line(name, GREEN, f"Every item has the votes planned for it; the fewest is {least}.")
+
+
+def won_and_lost(points: Floats, votes: Ints, top: Ints) -> Line:
+    """Whether every item both won and lost: one that only won, or only lost, has no place of its own.
+
+    points : wins and half the ties; votes : both (n_items,); top : the leading items. Red: two of them never lost.
+    """
+    name = "Won and lost"
+    undefeated, winless = (votes > 0) & (points == votes), (votes > 0) & (points == 0)
+    n_top = int(undefeated[top].sum())
+    cure = "Let them meet their like: draw the next ballot, or plan more appearances."
+    if n_top > 1:
+        reason = f"{n_top} items of the top never lost a vote, so nothing says which of them is the higher."
+        return Line(name, RED, reason, cure)
+    told = [
+        f"{_items(int(found.sum()))} never {verb}"
+        for found, verb in ((undefeated, "lost"), (winless, "won"))
+        if found.any()
+    ]
+    if told:
+        return Line(name, AMBER, f"{' and '.join(told)}: they stand at an end, how far out isn't known.", cure)
+    return Line(name, GREEN, "Every item won votes and lost some.")
+
+
+def one_graph(part_sizes: Sequence[int], unvoted: int) -> Line:
+    """Whether votes join all items; scores of different parts don't compare. Red where they don't."""
+    name = "One scale"
+    if len(part_sizes) > 1 or unvoted or not part_sizes:
+        apart = sum(part_sizes[1:]) + unvoted
+        reason = f"No chain of votes joins {_items(apart)} with the rest, so their scores don't compare."
+        return Line(name, RED, reason, "Collect votes on comparisons between the parts.")
+    return Line(name, GREEN, f"Votes join all {part_sizes[0]:,} items.")
+
+
+def no_circles(foresight: Foresight | None) -> Line | None:
+    """Whether votes contradict each other at the top; None where nobody looked. Red where they do."""
+    if foresight is None:
+        return None
+    name, cure = (
+        "No contradiction",
+        "Look at the items: perhaps they are related in different ways, or votes are careless.",
+    )
+    if foresight.circles:
+        reason = f"{_items(foresight.circles)} of the top beat each other in a circle, so no order of them is right."
+        return Line(name, RED, reason, cure)
+    if foresight.level:
+        return Line(name, RED, "The first items have the same score: the votes give no order, or go in a circle.", cure)
+    return Line(name, GREEN, "No circle of clear majorities at the top.")
+
+
+def certain_top(probability: Floats, n_top: int) -> Line:
+    """How many of the first `n_top` surely belong there: probability of 95 % or more.
+
+    probability : of each item to be truly among them, (n_items,). Green: all; amber: at least half; else red.
+    """
+    name = f"The top {n_top}"
+    certain = int((probability >= CERTAIN).sum())
+    possible = int((probability > 1 - CERTAIN).sum())
+    reason = f"{certain} of the first {n_top} surely belong there (95 % or more); {possible} items may."
+    if certain >= n_top:
+        return Line(name, GREEN, reason)
+    cure = "Draw another ballot, or give the last ballots more appearances."
+    return Line(name, AMBER if certain >= MOSTLY * n_top else RED, reason, cure)
+
+
+def first_place(names: Sequence[str]) -> Line:
+    """Whether the first is alone: `names` are the items that can't be told from it, best first."""
+    name = "First place"
+    if len(names) == 1:
+        return Line(name, GREEN, f"{names[0]} is ahead of all others at 90 %.")
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    reason = f"{len(names)} items are tied for first: {', '.join(names[:NAMED])}{more} can't be told apart at 90 %."
+    return Line(name, AMBER, reason, "More votes on the leading items, in another ballot.")
+
+
+def agreement(alpha: Alpha | None, why_not: str) -> Line:
+    """Whether voters agree more than by chance. Green: α's interval is above 0; red: below; else amber.
+
+    The usual bounds of α (.67, .8) are for labels of single things. Later ballots ask about near neighbours, where
+    careful voters differ, so only the sign is judged.
+    """
+    name, cure = "Agreement", "Put some comparisons before several voters; look at the voters who prefer a side."
+    if alpha is None:
+        return Line(name, AMBER, why_not, cure)
+    reason = f"α = {alpha.alpha:.2f}, {alpha.level:.0%} interval {alpha.lower:.2f} to {alpha.upper:.2f}; 0 is chance."
+    if alpha.lower > 0:
+        return Line(name, GREEN, reason)
+    return Line(name, RED if alpha.upper < 0 else AMBER, reason, cure)
+
+
+def cut_lost(foresight: Foresight) -> Line:
+    """How many of the true top were cut by now, expected. Green: under .5; amber: under 1; else red."""
+    reason = f"Expected number of the true first {foresight.n_top} that were cut so far: {foresight.lost:.2f}."
+    cure = "Keep more items from ballot to ballot, or plan more appearances in the first."
+    if foresight.lost < 0.5:
+        return Line("The cut", GREEN, reason)
+    return Line("The cut", AMBER if foresight.lost < 1 else RED, reason, cure)
+
+
+def halves(found: Agreement | None, why_not: str) -> Line:
+    """Whether two halves of the voters rank alike, by ρ_w. Green from .8, amber from .6."""
+    name, cure = "Halves of the voters", "More votes from more voters."
+    if found is None:
+        return Line(name, AMBER, why_not, cure)
+    reason = (
+        f"Rankings by two random halves of the voters correlate by ρ_w = {found.mean:.2f}, the mean of "
+        f"{len(found.values)} splits (each has half of the votes; no Spearman–Brown)."
+    )
+    return _graded(name, reason, cure, found.mean, GOOD_HALVES, FAIR_HALVES)
+
+
+def ceiling(found: Agreement | None, why_not: str) -> Line:
+    """What a perfect model would score. Green from .95, amber from .8."""
+    name, cure = "Noise ceiling", "More votes: no model can be seen to be better than the votes allow."
+    if found is None:
+        return Line(name, AMBER, why_not, cure)
+    reason = (
+        f"A model with the true ranking would score ρ_w = {found.mean:.3f} against these votes (simulated from them)."
+    )
+    return _graded(name, reason, cure, found.mean, GOOD_CEILING, FAIR_CEILING)
+
+
+def _graded(name: str, reason: str, cure: str, value: float, good: float, fair: float) -> Line:
+    if value >= good:
+        return Line(name, GREEN, reason)
+    return Line(name, AMBER if value >= fair else RED, reason, cure)
+
+
+def _items(n: int) -> str:
+    return f"{n:,} item{'s' * (n != 1)}"

@@ -1,0 +1,54 @@
+"""How far to trust the scores, line by line, and what another ballot would change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.store.projects import Project
+from core.trust import AMBER, GREEN, RED, Line
+from core.views.trust import CHEAP, QUICK, TrustView, bounds_said, worth_said
+from ui import cache, frame
+
+MARKS = {
+    GREEN: ":green[:material/check_circle: good]",
+    AMBER: ":orange[:material/warning: weak]",
+    RED: ":red[:material/error: bad]",
+}
+
+
+def show(project: Project, area_id: int | None, n_votes: int) -> None:
+    """The panel of the Scores page: at once where votes are few, on demand where reading them takes a while."""
+    st.subheader("How far to trust it")
+    key = f"{project.id}-{area_id}"
+    if n_votes > CHEAP and not st.toggle("Check the scores", key=f"trust-{key}", help="Reads all votes."):
+        return
+    view: TrustView = cache.load_trust(frame.store(), project, area_id)
+    st.markdown(f"**{view.headline}**")
+    _lines(view.lines)
+    asked = n_votes <= QUICK or st.toggle(
+        "Measure reliability",
+        key=f"reliability-{key}",
+        help="Scores votes again some forty times: seconds, or minutes.",
+    )
+    if asked:
+        _lines(cache.load_reliability(frame.store(), project, area_id))
+    if view.foresight is None:
+        st.caption("What another ballot would change isn't known: reopen the last ballot and close it again.")
+        return
+    st.markdown(frame.plain(worth_said(view.foresight, view.after)))
+    st.caption(frame.plain(bounds_said()))
+
+
+def worth_of_next(project: Project, area_id: int | None) -> None:
+    """The sentence of the Collect page between two ballots."""
+    foresight, after = cache.load_foresight(frame.store(), project, area_id)
+    if foresight is not None:
+        st.markdown(frame.plain(worth_said(foresight, after)))
+
+
+def _lines(lines: Sequence[Line]) -> None:
+    for line in lines:
+        cure = f" *{frame.plain(line.cure)}*" if line.cure else ""
+        st.markdown(f"{MARKS[line.level]} **{frame.plain(line.name)}.** {frame.plain(line.reason)}{cure}")
