@@ -204,7 +204,7 @@ class TestAnswers:
         statuses = Counter(answer.status for answer in ask(server, *[("GET", "/v/guess")] * 40))
         assert statuses[404] >= 30 > 0 < statuses[429]
         step = lambda page: ("POST", f"/v/{code}/undo", {"form": "x"})  # noqa: E731
-        assert Counter(a.status for a in ask(server, *begun(code), *[step] * 60))[429] > 0
+        assert Counter(a.status for a in ask(server, *begun(code), *[step] * 120))[429] > 0
         assert judgements(store) == []
 
     def test_a_platforms_parameters_leave_the_address(self, served):

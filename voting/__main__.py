@@ -25,7 +25,7 @@ def main(host: str, port: int, behind_proxy: bool) -> None:
     """Serve the voting page of the workspace (RUNOFF_WORKSPACE) until it is stopped."""
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.WARNING)
     try:
-        store = voting.open_store()
+        store = voting.open_voters_store()
     except voting.RunoffError as error:
         sys.exit(str(error))
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -39,7 +39,7 @@ class Server:
         self.store = store
         # A class of pupils may come from one address at once; a voter answers a few comparisons a second at most.
         self.visits = Limiter(rate=5, burst=300)  # of an address, by browsers that aren't known yet
-        self.steps = Limiter(rate=5, burst=25)  # of a voter
+        self.steps = Limiter(rate=5, burst=60)  # of a voter, whose script or whose browser asks
         self.flood = Limiter(rate=200, burst=1000)  # of an address, whoever asks
         self.misses = Limiter(rate=0.5, burst=30)
 
@@ -127,6 +127,7 @@ class Server:
             await asyncio.sleep(TEND_SECONDS)
             try:
                 await run_in_threadpool(voting.beat, self.store)
+                await run_in_threadpool(voting.tidy, self.store)
                 for sentence in await run_in_threadpool(voting.tend, self.store, given_up):
                     log.warning(sentence)
             except (voting.RunoffError, OSError) as error:
