@@ -42,7 +42,7 @@ def _offer(project: Project, area_id: int | None) -> None:
                 key=f"pilot-{project.id}-{area_id}",
                 width=160,
                 help="50 to 100 are enough for times and shares. Let five voters at least answer them, so that there "
-                "are intervals. A few items may be in fewer comparisons.",
+                "are intervals. With few items there may be some comparisons less or more.",
             )
             frame.command_button(
                 "Draw the pilot",
@@ -88,9 +88,12 @@ def figures(view: PilotView) -> None:
         ("Unknown words", share_said(found.unknown), "Answers “I don't know a word here” of all, as for ties."),
         ("Voters", f"{found.n_voters:,}", f"They gave {many(found.n_answers, 'answer')}."),
     )
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, gap="large"):
         for label, value, about in shown:
-            st.metric(label, value, width="content", help=about)
+            short, _, rest = value.partition(" (")
+            with st.container(width="content"):
+                st.metric(label, short, width="content", help=about)
+                st.caption(rest.replace(")", "", 1))
     for reason in dict.fromkeys((found.seconds_mean.reason, found.seconds_median.reason)):
         if reason:
             st.caption(frame.plain(reason))
@@ -98,7 +101,9 @@ def figures(view: PilotView) -> None:
         st.warning(frame.plain(remark), icon=":material/lightbulb:")
     if view.tokens is not None and len(view.tokens):
         st.markdown("**Words of comparisons that somebody didn't know a word of**")
-        st.caption("Voters don't say which word it was, so each of the four has the answer.")
+        st.caption(
+            "Voters don't say which word it was, so each of the four has the answer. Look at those with a large share."
+        )
         config = {"share": st.column_config.NumberColumn(format="percent", help="Of the answers with this word.")}
         st.dataframe(view.tokens, hide_index=True, column_config=config, lazy=True, alt="Words that may be unknown")
 

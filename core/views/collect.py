@@ -75,7 +75,8 @@ class CollectView:
         if self.next_number is None:
             return "**All ballots are closed: the scores are final.**"
         if self.next_number == 1:
-            return "**No ballot is drawn yet.** Drawing it fixes the token lists and the plan."
+            fixed = "the plan" if self.pilot else "the token lists and the plan"
+            return f"**No ballot is drawn yet.** Drawing it fixes {fixed}."
         return f"**Ballot {self.next_number - 1} is closed.** The next one keeps the best of its items."
 
     @property
