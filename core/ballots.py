@@ -161,19 +161,22 @@ def draw_ballot(
     task_size: int,
     seed: int,
     near: tuple[ArrayLike, ArrayLike] | None = None,
+    connected: bool = False,
 ) -> DrawnBallot:
     """Draw a whole ballot: comparisons, sides, token orders and tasks, each balanced by its own function.
 
     `items` and `appearances` as in `draw_comparisons`, `task_size` as in `deal`. `near` has a score and its spread of
-    each item: then near neighbours meet (`pairing.draw_near_comparisons`) in place of opponents drawn uniformly. The
-    same seed (a whole number from 0 on) gives the same arrays. Raises `InputError`.
+    each item: then near neighbours meet (`pairing.draw_near_comparisons`) in place of opponents drawn uniformly.
+    `connected` asks that a chain of comparisons joins all items, which needs M ≥ 2. The same seed (a whole number from
+    0 on) gives the same arrays. Raises `InputError`.
     """
+    from .pairing import connected_or_redrawn, draw_near_comparisons  # they build on this module
+
     rng = np.random.default_rng(whole_number(seed, 0, "seed"))
     if near is None:
         pairs = draw_comparisons(items, appearances, rng=rng)
+        pairs = connected_or_redrawn(pairs, items, appearances, rng=rng) if connected else pairs
     else:
-        from .pairing import draw_near_comparisons  # it builds on this module
-
         pairs = draw_near_comparisons(items, appearances, score=near[0], spread=near[1], rng=rng)
     task, position = deal(pairs, task_size, rng=rng)
     order = np.lexsort((position, task))

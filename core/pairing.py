@@ -85,6 +85,27 @@ def draw_near_comparisons(
     return values[pairs]
 
 
+def connected_or_redrawn(pairs: Ints, items: ArrayLike, appearances: int, *, rng: np.random.Generator) -> Ints:
+    """Comparisons drawn at random, or others as random where those leave items apart.
+
+    A fit of all votes needs one connected graph, which opponents at random don't promise where M is small. Then rings
+    in random order are drawn, as `draw_near_comparisons` does of items that nothing is known of.
+
+    Parameters
+    ----------
+    pairs : the comparisons, values of `items`, shape (n, 2); items, appearances, rng : as they were drawn with.
+
+    Returns `pairs` where they are connected, or where M = 1 can't be; else a new draw.
+    """
+    values = checked_items(items)
+    places = np.searchsorted(np.sort(values), pairs)
+    links = coo_array((np.ones(len(places)), places.T), shape=(len(values), len(values)))
+    if appearances < 2 or connected_components(links, directed=False, return_labels=False) == 1:
+        return pairs
+    unknown, wide = np.zeros(len(values)), np.ones(len(values))
+    return draw_near_comparisons(values, appearances, score=unknown, spread=wide, rng=rng)
+
+
 def _far_pairs(n: int, degree: int) -> Ints:
     """Pairs of places in an order, each place in `degree` of them, as far apart as that allows; none repeated.
 

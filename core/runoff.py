@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .ballots import draw_comparisons
 from .errors import InputError, NotConvergedError, PlanError
-from .pairing import draw_near_comparisons
+from .pairing import connected_or_redrawn, draw_near_comparisons
 from .plan import Plan
 from .scores.borda import BallotVotes
 from .scores.bradley_terry import BradleyTerry, fit_bradley_terry
@@ -49,7 +49,8 @@ def draw_runoff_ballot(
     """
     if fit is None:
         items = np.arange(n_items)
-        return RunoffBallot(items, draw_comparisons(items, appearances, rng=rng), None)
+        pairs = draw_comparisons(items, appearances, rng=rng)
+        return RunoffBallot(items, connected_or_redrawn(pairs, items, appearances, rng=rng), None)
     leading = select_leading(fit, n_keep, rng=rng)
     items = leading.selection.items
     spread = np.sqrt(1.0 / fit.graph.diagonal[items])  # errors against fixed opponents; the exact ones take long

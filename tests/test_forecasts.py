@@ -124,7 +124,7 @@ def test_jobs_fill_the_curve_and_the_search(store):
     assert len(curve) == planner.n_wanted(PLAN) * 2
     assert sorted(set(curve["votes"])) == sorted({other.n_comparisons for other in at_other_budgets(PLAN)})
     assert planner.load_outlook(store, guess, PLAN).is_complete
-    assert planner.load_outlook(store, guess, PLAN).table()["votes"].tolist() == [64, 64]
+    assert planner.load_outlook(store, guess, PLAN).table()["votes"].tolist() == [64, 64, 64]
     params = {"area_id": None, "guess": source, "n_comparisons": 30, "protocol": "paper", "goal": "rho_w"}
     finish(store, jobs.start(store, "plan_search", params, project_id=project_id))
     assert known_search(store, guess, 30, "paper", "rho_w").best.plan.n_comparisons <= 30

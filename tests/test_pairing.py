@@ -13,7 +13,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from core.errors import InputError
-from core.pairing import _far_pairs, draw_near_comparisons
+from core.pairing import _far_pairs, connected_or_redrawn, draw_near_comparisons
 
 
 def draw(n, m, seed, *, gap=1.0, spread=1.0):
@@ -102,3 +102,17 @@ def test_what_can_not_be_drawn_is_an_error(change, message):
     given = {"items": [1, 2, 3], "appearances": 2, "score": [1.0, 2.0, 3.0], "spread": [1.0, 1.0, 1.0]} | change
     with pytest.raises(InputError, match=message):
         draw_near_comparisons(given.pop("items"), given.pop("appearances"), **given, rng=np.random.default_rng(1))
+
+
+def test_a_draw_that_leaves_items_apart_is_made_anew_and_no_other():
+    apart = np.array([[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3]])
+    drawn = connected_or_redrawn(apart, np.arange(6), 2, rng=np.random.default_rng(1))
+    assert np.unique(drawn, return_counts=True)[1].tolist() == [2] * 6
+    links = coo_array((np.ones(len(drawn)), drawn.T), shape=(6, 6))
+    assert connected_components(links, directed=False, return_labels=False) == 1
+    ring = np.array([[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [5, 0]])
+    assert connected_or_redrawn(ring, np.arange(6), 2, rng=np.random.default_rng(1)) is ring
+    pairs = np.array([[0, 1], [2, 3]])
+    assert connected_or_redrawn(pairs, np.arange(4), 1, rng=np.random.default_rng(1)) is pairs
+    of_others = connected_or_redrawn(apart * 10 + 7, np.arange(6) * 10 + 7, 2, rng=np.random.default_rng(1))
+    assert of_others.tolist() == (drawn * 10 + 7).tolist()

@@ -207,6 +207,10 @@ class Letters:
         return np.where(missing, np.nan, values)
 
     @staticmethod
+    def found_as(tokens):
+        return ["" if token == "NA" else token for token in tokens]
+
+    @staticmethod
     def reasons(tokens):
         return {token: "not in the vocabulary" for token in tokens if token == "NA"}
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dealing import count_seen, deal_to_voters
-from ..pairing import draw_near_comparisons
+from ..pairing import connected_or_redrawn, draw_near_comparisons
 from ..panel import Floats, Ints
 from ..plan import Plan
 from ..runoff import fit_runoff
@@ -37,11 +37,11 @@ class Near:
 
     def draw(self, items: Ints, n_comparisons: int, so_far: Sequence[Ballot], rng: np.random.Generator) -> Ints:
         """Opponents at random in ballot 1, then near neighbours; each item equally often within one."""
+        appearances = 2 * n_comparisons // len(items)
         if not so_far:
-            return quick_comparisons(items, n_comparisons, rng)
+            return connected_or_redrawn(quick_comparisons(items, n_comparisons, rng), items, appearances, rng=rng)
         fit = _fit_after(so_far)
         spread = np.sqrt(1.0 / fit.graph.diagonal[items])
-        appearances = 2 * n_comparisons // len(items)
         return draw_near_comparisons(items, appearances, score=fit.theta[items], spread=spread, rng=rng)
 
     def deal(

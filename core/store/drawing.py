@@ -44,7 +44,12 @@ def draw_next_ballot(
     if votes:
         due = replace(due, chosen=_chosen_by(votes, due))
     drawn = draw_ballot(
-        due.chosen.positions, due.appearances, task_size=due.settings.task_size, seed=due.seed, near=due.chosen.near
+        due.chosen.positions,
+        due.appearances,
+        task_size=due.settings.task_size,
+        seed=due.seed,
+        near=due.chosen.near,
+        connected=due.settings.protocol == "runoff",
     )
     with command(store, project_id, "draw ballot", expected_revision=project.revision) as change:
         insert_ballot(change, due, drawn)
