@@ -30,7 +30,7 @@ def show(project: Project, area_id: int | None, n_votes: int) -> None:
     asked = n_votes <= QUICK or st.toggle(
         "Measure reliability",
         key=f"reliability-{key}",
-        help="Scores votes again some forty times: seconds, or minutes.",
+        help="Scores votes again some thirty times: seconds, or minutes.",
     )
     if asked:
         _lines(cache.load_reliability(frame.store(), project, area_id))
