@@ -113,7 +113,6 @@ def test_first_place_alpha_halves_ceiling_and_the_cut():
     settled = Foresight(4, 8, 3, 0.0, 0.0, 0.0, 0.2, False, 0, 5)
     levels = [trust.cut_lost(dataclasses.replace(settled, lost=lost)).level for lost in (0.2, 0.7, 1.5)]
     assert levels == ["green", "amber", "red"]
-    assert trust.worst([]) == "green"
 
 
 # --- no rule calls a cycle or an unconnected graph settled ---
