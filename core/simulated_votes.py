@@ -39,6 +39,8 @@ def simulated_outcomes(
     the fit, so votes without ties hold somewhat more noise.
     """
     effects = fit.effects
+    if len(effects.lapse) == 1:  # a fit in which all votes count alike
+        voter = np.zeros_like(voter)
     lapse = effects.lapse[voter]
     chance = lapse + (1.0 - 2.0 * lapse) * expit(effects.sharpness[voter] * (theta[first] - theta[second]))
     return (rng.random(len(first)) < chance).astype(np.float64)

@@ -41,16 +41,6 @@ class Line:
     cure: str = ""
 
 
-def worst(lines: Sequence[Line]) -> str:
-    """The worst level among lines; green for none.
-
-    >>> worst([Line("a", "green", ""), Line("b", "amber", "")])
-    'amber'
-    """
-    levels = {line.level for line in lines}
-    return RED if RED in levels else AMBER if AMBER in levels else GREEN
-
-
 def enough_votes(votes: Ints, planned: Ints) -> Line:
     """Whether items have the votes they were to have, and enough at all.
 

@@ -14,7 +14,7 @@ from core.errors import DisconnectedError, InputError, UndefinedMetricError
 from core.foresight import Foresight, expected_lost, foresee, is_level
 from core.metrics import weighted_spearman
 from core.plan import Plan
-from core.runoff import fit_votes, joined
+from core.runoff import fit_runoff, fit_votes, joined
 from core.scores import BallotVotes
 from core.scores.posterior import item_posteriors
 from core.scores.reliability import Agreement
@@ -113,7 +113,6 @@ def test_first_place_alpha_halves_ceiling_and_the_cut():
     settled = Foresight(4, 8, 3, 0.0, 0.0, 0.0, 0.2, False, 0, 5)
     levels = [trust.cut_lost(dataclasses.replace(settled, lost=lost)).level for lost in (0.2, 0.7, 1.5)]
     assert levels == ["green", "amber", "red"]
-    assert trust.worst([]) == "green"
 
 
 # --- no rule calls a cycle or an unconnected graph settled ---
@@ -230,6 +229,15 @@ def test_simulated_outcomes_have_the_probabilities_of_the_fit():
     lapse, sharp = fit.voter_lapse[3], fit.voter_sharpness[3]
     expected = lapse + (1 - 2 * lapse) / (1 + np.exp(-sharp * (fit.theta[0] - fit.theta[1])))
     assert found == pytest.approx(expected, abs=0.015)
+
+
+def test_a_fit_in_which_all_votes_count_alike_is_simulated_too():
+    votes, _ = campaign()
+    fitted = fit_votes(votes)
+    first, second, outcome, _ = joined(votes, fitted.items)
+    alike = dataclasses.replace(fitted, fit=fit_runoff(first, second, outcome, n_items=60, voter=None))
+    found = foresee(votes, "runoff", alike, n_keep=8, appearances=4, simulations=2, rng=np.random.default_rng(3))
+    assert found.rho_w is not None
 
 
 # --- reliability ---

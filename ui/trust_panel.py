@@ -30,12 +30,12 @@ def show(project: Project, area_id: int | None, n_votes: int) -> None:
     asked = n_votes <= QUICK or st.toggle(
         "Measure reliability",
         key=f"reliability-{key}",
-        help="Scores votes again some forty times: seconds, or minutes.",
+        help="Scores votes again some thirty times: seconds, or minutes.",
     )
     if asked:
         _lines(cache.load_reliability(frame.store(), project, area_id))
     if view.foresight is None:
-        st.caption("What another ballot would change isn't known: reopen the last ballot and close it again.")
+        st.caption("What another ballot would change isn't known: it is simulated at closing, up to 200,000 votes.")
         return
     st.markdown(frame.plain(worth_said(view.foresight, view.after)))
     st.caption(frame.plain(bounds_said()))

@@ -18,6 +18,8 @@ from .areas import n_items_of
 from .ballots import Ballot
 from .plans import settings_of
 
+MOST_VOTES = 200_000  # of which closing simulates another ballot: some ten seconds
+
 
 @dataclass(frozen=True)
 class NextBallot:
@@ -39,7 +41,9 @@ def next_after(conn: sa.Connection, project_id: str, ballot: Ballot) -> NextBall
 def foresight_of(
     votes: Sequence[BallotVotes], ballot: Ballot, coming: NextBallot, fitted: FittedVotes | None = None
 ) -> dict[str, Any] | None:
-    """The foresight to be stored with a ballot at closing; None where its votes can't be fitted."""
+    """The foresight to be stored with a ballot at closing; None above `MOST_VOTES`, or where votes can't be fitted."""
+    if sum(len(held.first) for held in votes) > MOST_VOTES:
+        return None
     try:
         return foresee(
             votes,

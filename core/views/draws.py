@@ -63,21 +63,22 @@ def load(store: Store, project_id: str, resamples: int = 0) -> DatasetDraws:
     found: list[ScoreDraws] = []
     tables = []
     items = DatasetDraws(pd.DataFrame(columns=KEYS), np.empty((0, 0)))
-    parts = [closed_votes(store, project_id, ranking.area_id) for ranking in read_rankings(store, project_id)]
-    parts = [part for part in parts if part[0]]
+    rankings = read_rankings(store, project_id)
+    every = [(ranking.area, *closed_votes(store, project_id, ranking.area_id)) for ranking in rankings]
+    parts = [part for part in every if part[1]]
     if not parts:
         return replace(items, problem=NOT_CLOSED)
-    if any(ballots[-1].protocol == "paper" for ballots, _ in parts):
+    if any(ballots[-1].protocol == "paper" for _, ballots, _ in parts):
         return replace(items, problem=WHY_NOT_PAPER)
-    times = resamples or number_of_resamples(sum(len(ballot.first) for _, votes in parts for ballot in votes))
+    times = resamples or number_of_resamples(sum(len(ballot.first) for _, _, votes in parts for ballot in votes))
     with store.read() as conn:
         named = items_of(conn, project_id).set_index("item")[KEYS]
-    for number, (ballots, votes) in enumerate(parts):
+    for number, (area, ballots, votes) in enumerate(parts):
         try:
             rng = np.random.default_rng([seed, number, 5])
             found.append(draw_scores(votes, ballots[-1].protocol, resamples=times, rng=rng))
         except RunoffError as error:
-            return replace(items, problem=str(error))
+            return replace(items, problem=f"{area}: {error}" if area else str(error))
         tables.append(named.loc[found[-1].items])
     drawn = np.concatenate([draws.drawn for draws in found], axis=1)
     return DatasetDraws(pd.concat(tables, ignore_index=True), drawn)

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
-from campaigns import PLAN, make_project
+import sqlalchemy as sa
+from campaigns import AREAS, PLAN, make_project
 from test_pages import press, words
 
+from core import jobs
+from core.metrics import spearman
+from core.store import schema as t
 from core.store.closing import close_ballot, reopen_ballot
 from core.store.drawing import draw_next_ballot
+from core.store.engine import now
+from core.store.plans import save_plan
 from core.store.projects import get_project
+from core.store.rankings import read_rankings, set_ranking
+from core.store.scores import read_dataset
 from core.store.simulated import simulate_votes
+from core.views import draws, evaluate
 from core.views import trust as view_of_trust
 
 
@@ -78,6 +88,70 @@ def test_before_a_ballot_is_closed_there_is_no_panel(empty, visit):
     assert view_of_trust.load_reliability(empty, project_id) == ()
 
 
-def test_the_demo_by_the_papers_protocol_says_why_it_has_no_intervals(demo, visit):
-    said = words(visit("evaluate"))
-    assert "There are no intervals by the paper's protocol" in said or "lower and upper: 90 % intervals" in said
+def add_embedding(store, project_id: str, folder, name: str, seed: int) -> None:
+    """Import made-up vectors of all tokens."""
+    words_ = [token for area in AREAS for token in area.tokens]
+    rows = np.random.default_rng(seed).normal(size=(len(words_), 4))
+    file = folder / f"{name}.txt"
+    file.write_text("".join(f"{word} {' '.join(map(str, row))}\n" for word, row in zip(words_, rows, strict=True)))
+    row = {
+        "id": name,
+        "project_id": project_id,
+        "kind": "import_embedding",
+        "params": {"path": str(file), "name": name},
+    }
+    with store.write() as conn:
+        conn.execute(sa.insert(t.job).values(**row, state="queued", created_at=now()))
+    jobs.run(name)
+
+
+def test_models_have_intervals_and_are_told_apart_or_not(empty, visit, tmp_path):
+    project_id = held(empty, "runoff", 2)
+    for name, seed in (("One", 1), ("Two", 2)):
+        add_embedding(empty, project_id, tmp_path, name, seed)
+    app = visit("evaluate", project_id)
+    assert not app.exception
+    said = words(app)
+    assert "90 % intervals of the figure that votes without noise would give; voters resampled 400 times" in said
+    overall = app.dataframe[0].value
+    assert (overall["ρ_w lower"] < overall["ρ_w upper"]).all()
+    assert (overall["τ_w lower"] < overall["τ_w upper"]).all()
+    assert "Can they be told apart?" in said
+    pairs = app.dataframe[1].value
+    (row,) = pairs.to_dict("records")
+    assert (row["embedding"], row["against"]) == ("One", "Two")
+    assert row["difference"] == pytest.approx(overall["ρ_w"][0] - overall["ρ_w"][1])
+    assert ("can't tell apart One and Two" in said) == (row["lower"] <= 0 <= row["upper"])
+    view = evaluate.load_intervals(evaluate.load(empty, project_id, 2.0, "relatedness"), draws.load(empty, project_id))
+    assert set(evaluate.BOUNDS) <= set(view.view.table.columns)  # and so in the file
+    assert view.view.table["ρ_w lower"].notna().sum() == 2
+
+
+def test_the_papers_protocol_has_no_intervals_and_says_why(empty, visit, tmp_path):
+    project_id = held(empty, "paper", 2)
+    add_embedding(empty, project_id, tmp_path, "One", 1)
+    app = visit("evaluate", project_id)
+    assert not app.exception
+    assert "There are no intervals by the paper's protocol" in words(app)
+    assert "ρ_w lower" not in app.dataframe[0].value.columns
+
+
+def test_areas_with_rankings_of_their_own_are_drawn_apart_and_averaged(empty):
+    project_id = make_project(empty, kind="trial", plan=None)
+    set_ranking(empty, project_id, "area")
+    plan = replace(PLAN, protocol="runoff", n_ballots=1, appearances=10, n_voters=12)
+    ids = [ranking.area_id for ranking in read_rankings(empty, project_id)]
+    save_plan(empty, project_id, plan, area_ids=ids)
+    assert draws.load(empty, project_id).problem == draws.NOT_CLOSED
+    for area_id in ids:
+        draw_next_ballot(empty, project_id, area_id=area_id)
+        simulate_votes(empty, project_id, area_id=area_id)
+        close_ballot(empty, project_id, area_id=area_id)
+    found = draws.load(empty, project_id, 20)
+    dataset = read_dataset(empty, project_id)
+    columns = found.columns_of(dataset)
+    assert columns.shape == (20, 21)
+    assert not np.isnan(columns).any()
+    for area in ("Animals", "Tools"):  # the fit's own order is near the mean of the draws'
+        own = (dataset["area"] == area).to_numpy()
+        assert spearman(columns[:, own].mean(axis=0), dataset["score"][own]) > 0.8
