@@ -14,7 +14,7 @@ from core import metrics
 from core.errors import InputError, PlanError
 from core.panel import Panel
 from core.plan import Plan
-from core.planning import SHAPES, Guess, forecast, plan_within, plans_within, recommend, search
+from core.planning import SHAPES, Guess, forecast, panel_ceiling, plan_within, plans_within, recommend, search
 from core.planning.forecast import MODEL_PAIRS, MOST_ITEMS, band, made_up_models, number_of_campaigns
 from core.planning.forecast import separable_difference as separable
 from core.simulation import simulate_campaigns
@@ -242,3 +242,27 @@ def test_a_stopped_search_says_nothing_and_goals_are_checked(quick):
     assert recommend(SMALL, 300, "paper", seed=1, stop=lambda: next(asked)) is None
     with pytest.raises(InputError, match="goal"):
         recommend(SMALL, 300, "paper", seed=1, goal="speed")
+
+
+# The ceiling
+
+
+def test_the_ceiling_is_the_accuracy_of_median_opinions_and_rises_with_voters():
+    noisy = Panel(n_voters=4, nonconformity=(0.5, 1.0))
+    few = panel_ceiling(Guess(exponential(100), noisy), seed=3)
+    many = panel_ceiling(Guess(exponential(100), Panel(n_voters=64, nonconformity=(0.5, 1.0))), seed=3)
+    assert few.rho_w < many.rho_w
+    assert few == panel_ceiling(Guess(exponential(100), noisy), seed=3)
+    assert (few.is_reliable, few.enough) == (few.rho_w >= 0.8, few.enough)
+    if not few.is_reliable and few.enough is not None:
+        again = panel_ceiling(Guess(exponential(100), Panel(few.enough, (0.5, 1.0))), seed=3)
+        assert again.rho_w >= 0.8
+
+
+def test_voters_without_noise_reach_all_and_equal_items_have_no_ceiling():
+    exact = panel_ceiling(Guess(exponential(50), Panel(3, (0.0, 0.0))), seed=1)
+    assert exact.rho_w == pytest.approx(1.0)
+    assert (exact.enough, exact.is_reliable) == (3, True)
+    flat = panel_ceiling(Guess(np.full(50, 0.3), Panel(3, (0.0, 0.0))), seed=1)
+    assert np.isnan(flat.rho_w)
+    assert not flat.is_reliable

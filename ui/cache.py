@@ -11,9 +11,9 @@ import pandas as pd
 import streamlit as st
 
 from core.foresight import Foresight
-from core.planning import Guess
+from core.planning import Guess, PanelCeiling
 from core.store import Store
-from core.store.forecasts import GuessSource, read_guess
+from core.store.forecasts import GuessSource, read_ceiling, read_guess
 from core.store.panel_fits import StoredFit, fit_stored, votes_to_fit
 from core.store.projects import Project
 from core.trust import Line
@@ -55,6 +55,10 @@ def load_panel_fit(store: Store, project: Project, area_id: int | None, similari
 
 def load_pilot(store: Store, project: Project, area_id: int | None = None) -> pilot.PilotView:
     return _load(pilot.load, store, project, area_id)
+
+
+def load_ceiling(store: Store, project: Project, area_id: int | None, source: GuessSource) -> PanelCeiling:
+    return _load(read_ceiling, store, project, area_id, source)
 
 
 def load_standings(store: Store, project: Project) -> tuple[overview.Standing, ...]:

@@ -11,6 +11,7 @@ from core import charts
 from core.errors import RunoffError
 from core.panel import PAPER_PANEL, Panel
 from core.plan import Plan
+from core.planning.ceiling import RELIABLE
 from core.store.forecasts import GuessSource, make_forecast
 from core.store.library import read_embeddings
 from core.store.plans import PlanSettings
@@ -51,8 +52,7 @@ def planner_box(
     asked = planner_jobs.Asked(project, area_id, settings, plan, source, guess, key)
     _outlook(asked)
     _curve(asked)
-    if not locked:
-        planner_jobs.search_box(asked)
+    planner_jobs.search_box(asked, locked=locked)
     planner_jobs.watch(project)
 
 
@@ -111,8 +111,31 @@ def _outlook(asked: planner_jobs.Asked) -> None:
         )
     config = {name: st.column_config.TextColumn(help=about) for name, about in HELP.items()}
     st.dataframe(outlook.table(), hide_index=True, column_config=config, alt="Forecast of the plan by protocol")
+    _ceiling(asked)
     if ours.n_items < asked.plan.n_items:
         st.caption(f"{ours.n_items:,} items stand for the {asked.plan.n_items:,}, each shown as often as planned.")
+
+
+def _ceiling(asked: planner_jobs.Asked) -> None:
+    """What no plan gets past with such voters."""
+    found = cache.load_ceiling(frame.store(), asked.project, asked.area_id, asked.source)
+    if math.isnan(found.rho_w):
+        return
+    if found.is_reliable:
+        st.caption(
+            f"Ceiling: if each of the {found.n_voters:,} voters judged every item, their median opinion would reach "
+            f"ρ_w = {found.rho_w:.3f} and τ_w = {found.tau_w:.3f}."
+        )
+        return
+    cure = (
+        f"{found.enough:,} such voters would reach {RELIABLE}."
+        if found.enough
+        else "Eight times as many such voters would not do either: find voters who agree more, or clearer items."
+    )
+    st.warning(
+        f"This panel can't give you a reliable top: even the median opinion of all {found.n_voters:,} voters on every "
+        f"item reaches only ρ_w = {found.rho_w:.2f}. {cure}"
+    )
 
 
 def _curve(asked: planner_jobs.Asked) -> None:

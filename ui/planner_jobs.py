@@ -37,7 +37,7 @@ class Asked:
         return {"area_id": self.area_id, "guess": guess, **more}
 
 
-def search_box(asked: Asked) -> None:
+def search_box(asked: Asked, *, locked: bool) -> None:
     """The search for the plan that makes most of a budget."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         budget = st.number_input(
@@ -63,10 +63,10 @@ def search_box(asked: Asked) -> None:
             about = "Over a hundred plans are tried: numbers of ballots, α, M the same in each, rising or falling."
             job_button("Find the best plan", "plan_search", params, asked, help=f"{about} It takes a minute or two.")
     if found is not None:
-        _found(found, asked)
+        _found(found, asked, locked=locked)
 
 
-def _found(found: Search, asked: Asked) -> None:
+def _found(found: Search, asked: Asked, *, locked: bool) -> None:
     plan = found.best.plan
     appearances = planner.appearances_said(plan.appearances_by_ballot)
     with st.container(border=True):

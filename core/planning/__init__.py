@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .ceiling import PanelCeiling, panel_ceiling
 from .forecast import Band, Forecast, Guess, forecast, number_of_campaigns
 from .search import GOALS, Candidate, Search, plans_within, recommend
 from .shapes import SHAPES, at_other_budgets, plan_within
@@ -13,10 +14,12 @@ __all__ = [
     "Candidate",
     "Forecast",
     "Guess",
+    "PanelCeiling",
     "Search",
     "at_other_budgets",
     "forecast",
     "number_of_campaigns",
+    "panel_ceiling",
     "plan_within",
     "plans_within",
     "recommend",

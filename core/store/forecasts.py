@@ -14,7 +14,18 @@ import sqlalchemy as sa
 from ..errors import StoreError
 from ..panel import PAPER_PANEL, Panel
 from ..plan import Plan
-from ..planning import Band, Candidate, Forecast, Guess, Search, forecast, number_of_campaigns, recommend
+from ..planning import (
+    Band,
+    Candidate,
+    Forecast,
+    Guess,
+    PanelCeiling,
+    Search,
+    forecast,
+    number_of_campaigns,
+    panel_ceiling,
+    recommend,
+)
 from ..voters import exponential, power_law
 from . import schema as t
 from .areas import items_of, n_items_of
@@ -67,6 +78,11 @@ def cosines_of(store: Store, project_id: str, embedding_id: str, area_id: int | 
     if np.isnan(cosines).sum() > len(cosines) - 2:
         raise StoreError(f"{embedding.name} has fewer than two of the items. Choose another guess of the similarities.")
     return cosines
+
+
+def read_ceiling(store: Store, project_id: str, area_id: int | None, source: GuessSource) -> PanelCeiling:
+    """What the guessed panel could give at most for a ranking's items; errors as of `read_guess`."""
+    return panel_ceiling(read_guess(store, project_id, area_id, source), seed=SEED)
 
 
 def known_forecast(store: Store, guess: Guess, plan: Plan, protocol: str) -> Forecast | None:
