@@ -5,18 +5,13 @@ not fitted anew to the end: a few Newton steps from the fit, in which votes coun
 land near where the new fit would. The voters' effects move too: how much each is trusted follows from the votes, and
 holding that fast would hide half of the noise at the top.
 
-Correlations need a correction. The correlation of a model with the scores lies below that with the true ranking,
-since scores are noisy; resampled votes add the same noise once more, so that resamples lie lower still. What noise
-took once it takes twice: the interval is reflected at the estimate, 2·estimate − quantiles (the basic bootstrap
-interval), and cut at 1. How often these intervals hold in simulations stands in docs/runoff.md: not yet as often as
-they say for every kind of similarities, so they are not fit to be shown as 90 % intervals.
+Correlations of the scores with a model's can't be read off the resamples: see `core.evaluation_intervals`.
 
-Reference: Davison, Hinkley (1997), Bootstrap Methods and their Application, sections 2.7, 3.8 and 5.2.
+Reference: Davison, Hinkley (1997), Bootstrap Methods and their Application, sections 2.7 and 3.8.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +26,6 @@ from .voter_effects import Data, Likelihood
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Metric = Callable[[ArrayLike, ArrayLike], float]
 
 N_STEPS = 7
 ABSENT = 1e-3  # how often a voter counts who was not drawn
@@ -77,39 +71,6 @@ class Resamples:
         above = np.mean(self.theta >= self.theta[:, [best]], axis=0)
         group = np.flatnonzero(above > _tails(level)[0])
         return group[np.argsort(-self.fit.theta[group], kind="stable")]
-
-    def correlation_interval(self, model: ArrayLike, metric: Metric, level: float = 0.9) -> Interval:
-        """Interval of the correlation between a model's scores and the *true* ranking of the same items.
-
-        model : scores of all items, higher = more related, shape (n_items,); those of items without votes don't count.
-        metric : of two rows of scores, such as `core.metrics.weighted_spearman`.
-
-        Raises what `metric` raises.
-        """
-        known = np.flatnonzero(self.fit.votes > 0)
-        scores = np.asarray(model, dtype=np.float64)
-        if scores.shape != self.fit.theta.shape:
-            raise InputError(f"The model needs a score for each of {len(self.fit.theta)} items, found {scores.shape}.")
-        estimate = metric(scores[known], self.fit.theta[known])
-        drawn = np.array([metric(scores[known], row[known]) for row in self.theta])
-        low, high = np.quantile(drawn, _tails(level))
-        corrected = 2.0 * estimate - float(drawn.mean())
-        return Interval(
-            estimate,
-            min(corrected, 1.0),
-            max(-1.0, min(2.0 * estimate - float(high), 1.0)),
-            min(2.0 * estimate - float(low), 1.0),
-        )
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A figure as computed, the same with the noise of the votes taken out, and its interval around the latter."""
-
-    estimate: float
-    corrected: float
-    lower: float
-    upper: float
 
 
 def resample_voters(
