@@ -32,7 +32,7 @@ class NextBallot:
 def next_after(conn: sa.Connection, project_id: str, ballot: Ballot) -> NextBallot:
     """The ballot after this one by the plan; after the last, one more like it."""
     found = settings_of(conn, project_id, ballot.area_id)
-    if found is None or ballot.number >= found[1].n_ballots:
+    if found is None or ballot.is_pilot or ballot.number >= found[1].n_ballots:
         return NextBallot(ballot.n_items, ballot.appearances)
     plan = found[1].plan(n_items_of(conn, project_id, ballot.area_id))
     return NextBallot(plan.sizes[ballot.number], plan.appearances_by_ballot[ballot.number])
