@@ -281,7 +281,7 @@ def test_examples_come_first_with_their_answers(running, open_tab):
     page.get_by_label("Your name").fill("Anna")
     page.get_by_role("button", name="I agree, begin").click()
     expect(page.get_by_text("Example 1 of 1.")).to_be_visible()
-    page.keyboard.press("ArrowRight")
+    press(page, "ArrowRight")
     expect(page.get_by_role("heading", level=1)).to_have_text("Most people would answer otherwise.")
     expect(page.get_by_text("Ships <i>lie</i> there.")).to_be_visible()
     page.get_by_role("link", name="Go on").click()

@@ -99,6 +99,7 @@ def add_areas(visitor: Visitor) -> None:
 def plan(visitor: Visitor) -> None:
     visitor.go("Plan")
     visitor.fill("Ballots, n_b", "3")
+    visitor.choose("The paper’s: opponents at random")
     visitor.fill("Appearances, M", "4")
     visitor.fill("Voters", "6")
     visitor.says(re.compile(f"196 votes.* 3 ballots.*{N_ITEMS} items.*top {SIZES[-1]}"))
@@ -182,7 +183,7 @@ def look_at_scores(visitor: Visitor, scores: dict[frozenset[str], float], slopes
     assert {frozenset(row[1:3]) for row in rows[: len(top)]} == top
     assert [float(row[4]) for row in rows[: len(top)]] == pytest.approx([best] * len(top))
     figures = visitor.main.get_by_test_id("stVegaLiteChart").locator("canvas, svg")
-    expect(figures).to_have_count(2)
+    expect(figures).to_have_count(4)  # the top with its intervals, and the paper's Figures 4, 2 and 3
     for figure in figures.all():
         expect(figure).to_be_visible()
         assert n_colours(figure) > 2
