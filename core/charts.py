@@ -209,8 +209,9 @@ def thin(frame: pd.DataFrame, limit: int = MAX_POINTS) -> pd.DataFrame:
 
 
 def similarity_curves(curves: pd.DataFrame, value: str) -> Chart:
-    """The paper's Figure 3: values of items and of random pairs, sorted, over the share of pairs."""
-    names = ["items", "random pairs"]
+    """The paper's Figure 3: values of items, of random pairs and the like, sorted, over the share of pairs."""
+    names = list(dict.fromkeys(curves["pairs"]))
+    dashes = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3]]
     return (
         alt.Chart(curves)
         .mark_line(strokeWidth=2.5)
@@ -221,9 +222,9 @@ def similarity_curves(curves: pd.DataFrame, value: str) -> Chart:
                 "pairs:N",
                 title=None,
                 legend=alt.Legend(orient="top"),
-                scale=alt.Scale(domain=names, range=[BLUE, ORANGE]),
+                scale=alt.Scale(domain=names, range=BALLOT_COLOURS[: len(names)]),
             ),
-            strokeDash=alt.StrokeDash("pairs:N", title=None, scale=alt.Scale(domain=names, range=[[1, 0], [6, 3]])),
+            strokeDash=alt.StrokeDash("pairs:N", title=None, scale=alt.Scale(domain=names, range=dashes[: len(names)])),
             tooltip=["pairs:N", alt.Tooltip("share:Q", format=".0%"), alt.Tooltip("value:Q", format=".3f")],
         )
         .properties(height=300)

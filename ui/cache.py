@@ -17,7 +17,20 @@ from core.store.forecasts import GuessSource, read_ceiling, read_guess
 from core.store.panel_fits import StoredFit, fit_stored, votes_to_fit
 from core.store.projects import Project
 from core.trust import Line
-from core.views import checks, collect, draws, embedding, evaluate, near_tokens, overview, pilot, scores, tokens, trust
+from core.views import (
+    checks,
+    collect,
+    draws,
+    embedding,
+    evaluate,
+    near_tokens,
+    overview,
+    paper_figures,
+    pilot,
+    scores,
+    tokens,
+    trust,
+)
 
 _KEEP = 32
 
@@ -55,6 +68,10 @@ def load_panel_fit(store: Store, project: Project, area_id: int | None, similari
 
 def load_pilot(store: Store, project: Project, area_id: int | None = None) -> pilot.PilotView:
     return _load(pilot.load, store, project, area_id)
+
+
+def load_paper_figures(store: Store, project: Project) -> paper_figures.PaperFigures:
+    return _load(paper_figures.load, store, project)
 
 
 def load_ceiling(store: Store, project: Project, area_id: int | None, source: GuessSource) -> PanelCeiling:

@@ -18,7 +18,7 @@ from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.views import planner
 from core.views.words import many, slug
-from ui import cache, chart_files, fitted_panel, frame, planner_jobs
+from ui import cache, chart_files, fitted_panel, frame, paper_figures, planner_jobs
 
 PANELS: dict[str, tuple[str, Panel]] = {
     "paper": ("as in the paper", PAPER_PANEL),
@@ -53,6 +53,7 @@ def planner_box(
     _outlook(asked)
     _curve(asked)
     planner_jobs.search_box(asked, locked=locked)
+    paper_figures.paper_figures(project)
     planner_jobs.watch(project)
 
 

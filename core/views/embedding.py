@@ -75,16 +75,16 @@ def _opened(store: Store, project_id: str, embedding_id: str) -> tuple[Imported,
     try:
         embedding = open_library(store, imported)
     except RunoffError as error:
-        return imported, None, Figure3(_curves({}, notion), 0, notion, str(error))
+        return imported, None, Figure3(curves_of({}, notion), 0, notion, str(error))
     within = embedding.cosines(items["token_a"].tolist(), items["token_b"].tolist())
     cosines = {"items": within[np.isfinite(within)]}
     if embedding.kind == "vectors":
         with suppress(InputError):  # where it has hardly a word
             cosines["random pairs"] = embedding.random_cosines(N_RANDOM, rng=np.random.default_rng(SEED))
-    return imported, embedding, Figure3(_curves(cosines, notion), len(cosines["items"]), notion)
+    return imported, embedding, Figure3(curves_of(cosines, notion), len(cosines["items"]), notion)
 
 
-def _curves(cosines: dict[str, np.ndarray], notion: str, points: int = 500) -> pd.DataFrame:
+def curves_of(cosines: dict[str, np.ndarray], notion: str, points: int = 500) -> pd.DataFrame:
     """Each distribution as at most `points` of its sorted values."""
     parts = []
     for name, values in cosines.items():

@@ -521,3 +521,13 @@ def test_the_log_is_told_in_words(demo, visit):
     (log,) = [table.value for table in app.dataframe if "revision" in table.value]
     assert "Closed ballot 1" in set(log["what"])
     assert not log["details"].str.contains("[{}]").any()
+
+
+def test_the_papers_figures_are_shown_simulated_on_request(demo, visit):
+    app = visit("plan", "demo")
+    (toggle,) = [toggle for toggle in app.toggle if "Figures 2, 3 and 4" in toggle.label]
+    toggle.set_value(True).run()
+    said = words(app)
+    for figure in ("Figure 2: bringing", "Figure 4: scores by ballot", "Figure 3: distributions"):
+        assert figure in said
+    assert not app.exception
