@@ -21,6 +21,7 @@ __all__ = [
     "Plan",
     "PlanProblem",
     "Quota",
+    "affordable_comparisons",
     "appearances_for_budget",
     "appearances_for_cost",
     "cost",
@@ -179,6 +180,39 @@ def cost(
     paid, charged = cents(rewards), cents(fees)
     wage = cents(rewards / hours)
     return Cost(float(hours), n_tasks, float(paid), float(charged), float(paid + charged), float(wage))
+
+
+def affordable_comparisons(
+    *,
+    hours: float | None = None,
+    total: float | None = None,
+    seconds_per_comparison: float,
+    comparisons_per_task: int,
+    reward: float,
+    fee: float = 0.2,
+) -> int:
+    """How many comparisons voters' hours or money pay for, as if every task were full.
+
+    Exactly one of `hours` and `total` (rewards and fees) must be given; the other parameters are those of `cost`. The
+    last task of a ballot may hold fewer comparisons, so that a plan can cost up to one task a ballot more. Raises
+    `PlanError` for values out of range, and for money where tasks cost nothing.
+
+    >>> affordable_comparisons(hours=1, seconds_per_comparison=9, comparisons_per_task=20, reward=0.45)
+    400
+    >>> affordable_comparisons(total=5.4, seconds_per_comparison=9, comparisons_per_task=20, reward=0.45)
+    200
+    """
+    size = whole(comparisons_per_task, "The number of comparisons in a task", 1)
+    seconds = amount(seconds_per_comparison, "The seconds a comparison takes")
+    if (hours is None) == (total is None) or seconds == 0:
+        raise PlanError("Give hours or money, one of the two, and the seconds a comparison takes.")
+    if hours is not None or total is None:
+        return int(amount(hours or 0, "The number of hours") * 3600 / seconds)
+    price, share = amount(reward, "The reward of a task"), amount(fee, "The fee")
+    each = price + (max(price * share, Decimal("0.01")) if share else Decimal(0))
+    if each == 0:
+        raise PlanError("Tasks cost nothing, so money doesn't bound the votes: give a reward, or a number of hours.")
+    return int(amount(total, "The budget") / each) * size
 
 
 def appearances_for_budget(n_items: int, n_ballots: int, keep: float, n_comparisons: int) -> int:

@@ -11,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import PlanError
-from core.plan import Cost, Plan, Quota, appearances_for_budget, appearances_for_cost, cost, quota
+from core.plan import (
+    Cost,
+    Plan,
+    Quota,
+    affordable_comparisons,
+    appearances_for_budget,
+    appearances_for_cost,
+    cost,
+    quota,
+)
 
 
 def names(plan: Plan) -> list[str]:
@@ -317,3 +326,23 @@ def test_quotas_suffice_and_are_the_least(n_items, n_ballots, appearances, n_vot
 def test_quotas_that_are_none(arguments):
     with pytest.raises(PlanError):
         quota(Plan(10, 2, 0.5, 4), arguments[0], arguments[1], votes_per_comparison=arguments[2])
+
+
+@given(hours=st.floats(0.1, 1000), seconds=st.floats(0.5, 60), size=st.integers(1, 50), reward=st.floats(0.01, 5))
+def test_what_hours_or_money_pay_for_is_within_them(hours, seconds, size, reward):
+    terms = {"seconds_per_comparison": seconds, "comparisons_per_task": size, "reward": reward}
+    assert affordable_comparisons(hours=hours, **terms) == int(Decimal(str(hours)) * 3600 / Decimal(str(seconds)))
+    votes = affordable_comparisons(total=hours, **terms)
+    each = Decimal(str(reward)) + max(Decimal(str(reward)) * Decimal("0.2"), Decimal("0.01"))
+    assert votes % size == 0
+    assert votes // size * each <= Decimal(str(hours)) < (votes // size + 1) * each
+
+
+def test_a_budget_is_hours_or_money_and_free_tasks_have_no_price():
+    terms = {"seconds_per_comparison": 5, "comparisons_per_task": 10}
+    with pytest.raises(PlanError, match="one of the two"):
+        affordable_comparisons(**terms, reward=1.0)
+    with pytest.raises(PlanError, match="one of the two"):
+        affordable_comparisons(hours=1, total=1, **terms, reward=1.0)
+    with pytest.raises(PlanError, match="cost nothing"):
+        affordable_comparisons(total=5, **terms, reward=0.0, fee=0.0)

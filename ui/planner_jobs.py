@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from core import jobs
-from core.errors import RunoffError
-from core.plan import Plan
+from core.errors import PlanError, RunoffError
+from core.plan import Plan, affordable_comparisons
 from core.planning import GOALS, Guess, Search
 from core.store.forecasts import GuessSource, known_search
 from core.store.plans import PlanSettings
@@ -17,6 +17,8 @@ from core.store.projects import Project
 from core.views import planner
 from core.views.words import many
 from ui import frame
+
+BUDGETS = {"votes": "votes", "hours": "voters' hours", "total": "money, with fees"}
 
 
 @dataclass(frozen=True)
@@ -40,14 +42,7 @@ class Asked:
 def search_box(asked: Asked, *, locked: bool) -> None:
     """The search for the plan that makes most of a budget."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        budget = st.number_input(
-            "Votes to spend",
-            10,
-            100_000_000,
-            asked.plan.n_comparisons,
-            key=f"search-{asked.key}-{asked.plan.n_comparisons}",
-            width=180,
-        )
+        budget = _budget(asked)
         goal = st.selectbox(
             "To get right",
             list(GOALS),
@@ -57,13 +52,41 @@ def search_box(asked: Asked, *, locked: bool) -> None:
             width=180,
             help="Both weigh the top ranks most. τ_w asks for the right order, ρ_w for ranks that are near.",
         )
-        found = known_search(frame.store(), asked.guess, int(budget), asked.settings.protocol, goal)
-        if found is None:
-            params = asked.params(n_comparisons=int(budget), protocol=asked.settings.protocol, goal=goal)
+        found = known_search(frame.store(), asked.guess, budget, asked.settings.protocol, goal)
+        if found is None and budget:
+            params = asked.params(n_comparisons=budget, protocol=asked.settings.protocol, goal=goal)
             about = "Over a hundred plans are tried: numbers of ballots, α, M the same in each, rising or falling."
             job_button("Find the best plan", "plan_search", params, asked, help=f"{about} It takes a minute or two.")
     if found is not None:
         _found(found, asked, locked=locked)
+
+
+def _budget(asked: Asked) -> int:
+    """The comparisons to spend, given as votes, voters' hours or money; 0 where that can't be told."""
+    kind = st.selectbox(
+        "Budget of", list(BUDGETS), format_func=BUDGETS.get, key=f"search-of-{asked.project.id}", width=170,
+        help="Tasks that aren't full may cost up to one task a ballot more.",
+    )  # fmt: skip
+    cost = asked.settings.cost(asked.plan)
+    usual = {"votes": float(asked.plan.n_comparisons), "hours": cost.hours, "total": cost.total}[kind]
+    given = st.number_input(
+        "At most", 0.0, 1e9, round(usual, 2), key=f"search-{kind}-{asked.key}-{usual}", width=180,
+        format="%.0f" if kind == "votes" else "%.2f",
+    )  # fmt: skip
+    if kind == "votes":
+        return int(given)
+    settings = asked.settings
+    try:
+        return affordable_comparisons(
+            **{kind: given},
+            seconds_per_comparison=settings.seconds_per_comparison,
+            comparisons_per_task=settings.task_size,
+            reward=settings.reward,
+            fee=settings.fee,
+        )
+    except PlanError as error:
+        frame.show_error(error)
+        return 0
 
 
 def _found(found: Search, asked: Asked, *, locked: bool) -> None:
@@ -82,7 +105,12 @@ def _found(found: Search, asked: Asked, *, locked: bool) -> None:
                 f"campaigns that the search hadn't seen." + ("" if sure else " That is no clear difference.")
             )
         st.button(
-            "Use this plan", icon=":material/check:", on_click=_use, args=(plan, asked.key), key=f"use-{asked.key}"
+            "Use this plan",
+            icon=":material/check:",
+            on_click=_use,
+            args=(plan, asked.key),
+            key=f"use-{asked.key}",
+            disabled=locked,
         )
 
 
