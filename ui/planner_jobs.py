@@ -56,7 +56,8 @@ def search_box(asked: Asked, *, locked: bool) -> None:
         if found is None and budget:
             params = asked.params(n_comparisons=budget, protocol=asked.settings.protocol, goal=goal)
             about = "Over a hundred plans are tried: numbers of ballots, α, M the same in each, rising or falling."
-            job_button("Find the best plan", "plan_search", params, asked, help=f"{about} It takes a minute or two.")
+            about += " It takes half a minute by the paper's protocol, some minutes by Runoff's own."
+            job_button("Find the best plan", "plan_search", params, asked, help=about)
     if found is not None:
         _found(found, asked, locked=locked)
 

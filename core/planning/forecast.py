@@ -29,6 +29,7 @@ POWER, SIGNIFICANCE = 0.8, 0.05  # of telling two models apart, two-sided
 MODEL_PAIRS = 6
 MODEL_CORRELATION = 0.7  # of a made-up model's normal scores with the true ones; its ρ_w is then about as large
 MOST_ITEMS = 2_000  # simulated; more are stood for by so many of their quantiles
+SLOW = 4  # a campaign of the protocol "runoff" takes many times as long as another
 VOTES, FEWEST, MOST = 400_000, 12, 60  # campaigns: as many as have this many votes, within these bounds
 
 
@@ -127,7 +128,7 @@ def forecast(
         thin.similarity,
         shown,
         protocol=protocol,
-        n=n or number_of_campaigns(shown),
+        n=n or number_of_campaigns(shown, protocol),
         seed=seed,
         workers=workers,
         panel=thin.panel,
@@ -158,9 +159,10 @@ def forecast(
     )
 
 
-def number_of_campaigns(plan: Plan) -> int:
-    """How many campaigns a forecast takes unless it is told: fewer where each has more votes."""
-    return int(np.clip(VOTES // plan.n_comparisons, FEWEST, MOST))
+def number_of_campaigns(plan: Plan, protocol: str = "paper") -> int:
+    """How many campaigns a forecast takes unless it is told: fewer where each has more votes, or takes long."""
+    votes = VOTES // SLOW if protocol == "runoff" else VOTES
+    return int(np.clip(votes // plan.n_comparisons, FEWEST, MOST))
 
 
 def band(values: Floats) -> Band:

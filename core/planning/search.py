@@ -20,8 +20,9 @@ from .shapes import SHAPES, plan_within
 MOST_BALLOTS = 10  # each more is another round of waiting for votes (section 2.7)
 KEEPS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 # Campaigns of each plan in each round, and the share of the plans that goes on.
-ROUNDS = ((4, 0.25), (8, 0.25), (24, 0.4), (48, 0.0))
-HELD_OUT = 100  # campaigns on fresh seeds that the winner is judged by
+ROUNDS = ((6, 0.25), (16, 0.3), (48, 0.4), (200, 0.0))
+HELD_OUT = 200  # campaigns on fresh seeds that the winner is judged by
+SLOW = 4  # times fewer campaigns of the protocol "runoff", each of which takes many times as long
 PAPER_BALLOTS, PAPER_KEEP = 7, 0.5  # section 4.2 of the paper
 GOALS = {"both": "ρ_w and τ_w alike", "rho_w": "ρ_w", "tau_w": "τ_w"}
 
@@ -85,14 +86,19 @@ def plans_within(n_items: int, n_comparisons: int, protocol: str = "paper") -> l
                 except PlanError as error:
                     refused = refused or str(error)
                     continue
-                found.setdefault((plan.sizes, plan.appearances_by_ballot), plan)
+                found.setdefault(_shape(plan), plan)
             if protocol == "runoff" and n_ballots > 1:
                 with suppress(PlanError):
                     plan = spread_appearances(n_items, n_ballots, keep, n_comparisons)
-                    found.setdefault((plan.sizes, plan.appearances_by_ballot), plan)
+                    found.setdefault(_shape(plan), plan)
     if not found:
         raise PlanError(refused)
     return list(found.values())
+
+
+def _shape(plan: Plan) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What tells plans apart: the items and appearances of each ballot."""
+    return plan.sizes, plan.appearances_by_ballot
 
 
 def recommend(
@@ -109,7 +115,8 @@ def recommend(
     """Search the plan that gives most for a budget of comparisons; None if it was stopped.
 
     Every plan gets a few campaigns on the same seeds; the better quarter goes on, and so on (successive halving), with
-    more campaigns in each round. The heuristics of section 2.7 don't limit the search. The winner is judged anew on
+    more campaigns in each round. The paper's plan stays to the end, so that no plan is recommended for chance that does
+    worse in the longest round. The heuristics of section 2.7 don't limit the search. The winner is judged anew on
     fresh seeds. With `goal` "both" a campaign counts (ρ_w + τ_w)/2; an undefined figure counts as −1.
 
     The same seed gives the same answer, whatever the number of workers. Raises `PlanError` where the budget pays for
@@ -121,20 +128,26 @@ def recommend(
         raise InputError(f"The goal is one of {', '.join(GOALS)}, found {goal!r}.")
     plans = plans_within(guess.n_items, n_comparisons, protocol)
     paper = _paper_plan(guess.n_items, n_comparisons)
-    total = _planned_work(len(plans)) + HELD_OUT * (paper is not None)
+    if paper is not None:
+        plans = [paper, *(plan for plan in plans if _shape(plan) != _shape(paper))]
+    slow = SLOW if protocol == "runoff" else 1
+    rounds, held_out = [(-(-n // slow), share) for n, share in ROUNDS], -(-HELD_OUT // slow)
+    total = _planned_work(len(plans), rounds) + held_out * (1 + (paper is not None))
     work = _Work(guess.thinned(), protocol, goal, seed, workers, progress, stop, total)
     judged = [_Judged(plan, ()) for plan in plans]
-    for number, (n, share) in enumerate(ROUNDS):
+    for number, (n, share) in enumerate(rounds):
         judged = [_Judged(plan, values + work.values(plan, n, number)) for plan, values in judged]
         if work.is_stopped:
             return None
         judged.sort(key=lambda each: -float(np.mean(each.values)))
-        judged = judged[: max(1, round(share * len(judged)))] if share else judged
-    best = _Judged(judged[0].plan, work.values(judged[0].plan, HELD_OUT, len(ROUNDS)))
-    other = None if paper is None else _Judged(paper, work.values(paper, HELD_OUT, len(ROUNDS)))
+        if share:
+            ahead = judged[: max(1, round(share * len(judged)))]
+            judged = ahead + [each for each in judged[len(ahead) :] if each.plan is paper]
+    best = _Judged(judged[0].plan, work.values(judged[0].plan, held_out, len(rounds)))
+    other = None if paper is None else _Judged(paper, work.values(paper, held_out, len(rounds)))
     if work.is_stopped:
         return None
-    gains = np.array(best.values) - np.array(other.values if other else [np.nan] * HELD_OUT)
+    gains = np.array(best.values) - np.array(other.values if other else [np.nan] * held_out)
     return Search(
         protocol,
         goal,
@@ -143,7 +156,7 @@ def recommend(
         best.candidate(),
         other.candidate() if other else None,
         float(gains.mean()),
-        float(gains.std(ddof=1) / np.sqrt(HELD_OUT)),
+        float(gains.std(ddof=1) / np.sqrt(held_out)),
         tuple(each.candidate() for each in judged),
     )
 
@@ -157,10 +170,10 @@ def _paper_plan(n_items: int, n_comparisons: int) -> Plan | None:
         return None
 
 
-def _planned_work(n_plans: int) -> int:
-    """The campaigns of a whole search, without those of the paper's plan."""
-    left, total = n_plans, HELD_OUT
-    for n, share in ROUNDS:
+def _planned_work(n_plans: int, rounds: list[tuple[int, float]]) -> int:
+    """The campaigns of a search's rounds, the paper's plan left aside where it goes on without being ahead."""
+    left, total = n_plans, 0
+    for n, share in rounds:
         total += n * left
         left = max(1, round(share * left)) if share else left
     return total

@@ -33,7 +33,7 @@ from .command import project_row
 from .engine import Store, now
 from .library import embeddings_of, open_library
 
-VERSION = 1  # raised whenever the same parameters would give other results
+VERSION = 2  # raised whenever the same parameters would give other results
 SEED = 2020  # of all forecasts, so that plans are compared on the same campaigns
 DISTRIBUTIONS = {"exponential": exponential, "power_law": power_law}
 
@@ -87,7 +87,9 @@ def read_ceiling(store: Store, project_id: str, area_id: int | None, source: Gue
 
 def known_forecast(store: Store, guess: Guess, plan: Plan, protocol: str) -> Forecast | None:
     """The forecast of a plan if it was made before."""
-    found = _kept(store, _params("forecast", guess, plan=plan, protocol=protocol, n=number_of_campaigns(plan)))
+    found = _kept(
+        store, _params("forecast", guess, plan=plan, protocol=protocol, n=number_of_campaigns(plan, protocol))
+    )
     return None if found is None else _forecast(found)
 
 
@@ -96,9 +98,9 @@ def make_forecast(store: Store, guess: Guess, plan: Plan, protocol: str, **how: 
     known = known_forecast(store, guess, plan, protocol)
     if known is not None:
         return known
-    made = forecast(guess, plan, protocol, seed=SEED, n=number_of_campaigns(plan), **how)
+    made = forecast(guess, plan, protocol, seed=SEED, n=number_of_campaigns(plan, protocol), **how)
     if made is not None:
-        params = _params("forecast", guess, plan=plan, protocol=protocol, n=number_of_campaigns(plan))
+        params = _params("forecast", guess, plan=plan, protocol=protocol, n=number_of_campaigns(plan, protocol))
         _keep(store, params, _as_json(asdict(made)))
     return made
 
