@@ -24,6 +24,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from .errors import RunoffError, StoreError
+from .processes import is_alive
 from .store import Store, open_store
 from .store import schema as t
 from .store.engine import now
@@ -164,11 +165,11 @@ def _end_process(job: Job) -> None:
         except subprocess.TimeoutExpired:
             child.kill()
             child.wait()
-    elif job.pid and job.heartbeat_at and age(job.heartbeat_at) < STALE_SECONDS and _alive(job.pid):
+    elif job.pid and job.heartbeat_at and age(job.heartbeat_at) < STALE_SECONDS and is_alive(job.pid):
         # Started by another server process; the fresh heartbeat says that the pid is still this job's.
         os.kill(job.pid, signal.SIGTERM)
         for _ in range(20):
-            if not _alive(job.pid):
+            if not is_alive(job.pid):
                 return
             time.sleep(0.1)
 
@@ -178,26 +179,14 @@ def _gone(job: Job) -> bool:
     child = _children.get(job.id)
     if child is not None:
         return child.poll() is not None
-    return job.pid is not None and not _alive(job.pid)
+    return job.pid is not None and not is_alive(job.pid)
 
 
 def _is_silent(job: Job) -> bool:
     """Whether a job has given no sign of life for too long; a process that lives may have slept with its machine."""
     quiet = age(job.heartbeat_at or job.created_at)
-    lives = job.id in _children or (job.pid is not None and _alive(job.pid))
+    lives = job.id in _children or (job.pid is not None and is_alive(job.pid))
     return quiet > (ASLEEP_SECONDS if lives else STALE_SECONDS)
-
-
-def _alive(pid: int) -> bool:
-    if sys.platform == "win32":
-        return True  # there is no harmless signal to ask with; the heartbeat decides
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _finish(store: Store, job_id: str, **values: Any) -> None:

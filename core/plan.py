@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -25,6 +26,7 @@ __all__ = [
     "appearances_for_budget",
     "appearances_for_cost",
     "cost",
+    "largest_within",
     "quota",
 ]
 
@@ -180,6 +182,19 @@ def cost(
     paid, charged = cents(rewards), cents(fees)
     wage = cents(rewards / hours)
     return Cost(float(hours), n_tasks, float(paid), float(charged), float(paid + charged), float(wage))
+
+
+def largest_within(plan_of: Callable[[float], Plan], n_comparisons: int) -> Plan:
+    """The plan of the largest scale that a budget of comparisons pays for, found by halving.
+
+    `plan_of` makes a plan of a scale from 0 on, with more comparisons for a larger one; that of 0 must be within the
+    budget, and twice the budget as a scale must not be.
+    """
+    low, high = 0.0, 2.0 * n_comparisons
+    for _ in range(64):
+        middle = (low + high) / 2
+        low, high = (middle, high) if plan_of(middle).n_comparisons <= n_comparisons else (low, middle)
+    return plan_of(low)
 
 
 def affordable_comparisons(

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from .ballots import draw_comparisons
 from .errors import InputError, NotConvergedError, PlanError
 from .pairing import connected_or_redrawn, draw_near_comparisons
-from .plan import Plan
+from .plan import Plan, largest_within
 from .scores.borda import BallotVotes
 from .scores.bradley_terry import BradleyTerry, fit_bradley_terry
 from .selection import LeadingItems, select_leading
@@ -53,9 +53,18 @@ def draw_runoff_ballot(
         return RunoffBallot(items, connected_or_redrawn(pairs, items, appearances, rng=rng), None)
     leading = select_leading(fit, n_keep, rng=rng)
     items = leading.selection.items
-    spread = np.sqrt(1.0 / fit.graph.diagonal[items])  # errors against fixed opponents; the exact ones take long
-    pairs = draw_near_comparisons(items, appearances, score=fit.theta[items], spread=spread, rng=rng)
-    return RunoffBallot(items, pairs, leading)
+    return RunoffBallot(items, near_comparisons(fit, items, appearances, rng=rng), leading)
+
+
+def near_comparisons(fit: BradleyTerry, items: Ints, appearances: int, *, rng: np.random.Generator) -> Ints:
+    """Comparisons of near neighbours by a fit of all votes so far, as positions in it; see `draw_near_comparisons`."""
+    spread = spread_of(fit)[items]
+    return draw_near_comparisons(items, appearances, score=fit.theta[items], spread=spread, rng=rng)
+
+
+def spread_of(fit: BradleyTerry) -> NDArray[np.float64]:
+    """Standard errors of θ against opponents taken as known, shape (n_items,); the exact ones take long."""
+    return np.asarray(np.sqrt(1.0 / fit.graph.diagonal))
 
 
 def fit_runoff(
@@ -104,13 +113,9 @@ def fit_votes(votes: Sequence[BallotVotes]) -> FittedVotes:
     if not votes:
         raise InputError("A fit needs the votes of one ballot at least.")
     items = np.sort(votes[0].items)
-    first, second = (
-        np.searchsorted(items, np.concatenate([getattr(v, s) for v in votes])) for s in ("first", "second")
-    )
-    outcome = np.concatenate([ballot.outcome for ballot in votes])
-    _, voter = np.unique(np.concatenate([ballot.voter for ballot in votes]), return_inverse=True)
+    first, second, outcome, voter = joined(votes, items)
     fit = fit_runoff(first, second, outcome, n_items=len(items), voter=voter)
-    return FittedVotes(items, fit, fit.expected_borda(), np.sqrt(1.0 / fit.graph.diagonal))
+    return FittedVotes(items, fit, fit.expected_borda(), spread_of(fit))
 
 
 def joined(votes: Sequence[BallotVotes], items: Ints) -> tuple[Ints, Ints, NDArray[np.float64], Ints]:
@@ -145,11 +150,7 @@ def spread_appearances(n_items: int, n_ballots: int, keep: float, n_comparisons:
             f"{n_comparisons:,} comparisons are too few for {n_ballots} ballots of {n_items:,} items; "
             f"two appearances in each ballot need {plan_of(0.0).n_comparisons:,}."
         )
-    low, high = 0.0, 2.0 * n_comparisons
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if plan_of(middle).n_comparisons <= n_comparisons else (low, middle)
-    appearances = list(plan_of(low).appearances_by_ballot)
+    appearances = list(largest_within(plan_of, n_comparisons).appearances_by_ballot)
     for ballot in reversed(range(n_ballots)):
         more = [*appearances[:ballot], appearances[ballot] + 1, *appearances[ballot + 1 :]]
         if Plan(n_items, n_ballots, keep, tuple(more)).n_comparisons <= n_comparisons:

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .errors import StoreError
+from .processes import is_alive
 from .store import Store
 
 PORT = int(os.environ.get("RUNOFF_VOTING_PORT", "8600"))
@@ -91,19 +92,7 @@ def running_server(store: Store) -> Running | None:
         quiet = time.time() - _file(store).stat().st_mtime
     except OSError:
         return None
-    return found if found is not None and quiet < STALE_SECONDS and _alive(found.pid) else None
-
-
-def _alive(pid: int) -> bool:
-    if sys.platform == "win32":
-        return True
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+    return found if found is not None and quiet < STALE_SECONDS and is_alive(found.pid) else None
 
 
 def start_server(store: Store, *, host: str = "127.0.0.1", port: int = PORT) -> Running:
@@ -148,7 +137,7 @@ def stop_server(store: Store) -> None:
     os.kill(found.pid, signal.SIGTERM)
     child = _children.pop(os.getpid(), None)
     for _ in range(100):
-        if (child is not None and child.poll() is not None) or not _alive(found.pid):
+        if (child is not None and child.poll() is not None) or not is_alive(found.pid):
             break
         time.sleep(0.1)
     _file(store).unlink(missing_ok=True)

@@ -18,7 +18,7 @@ from core.views.tokens import TokensView
 from core.views.words import many
 from ui import frame
 from ui.area_entry import take
-from ui.project_files import open_project
+from ui.project_files import open_copy
 
 
 def edit_box(store: Store, project: Project, view: TokensView) -> None:
@@ -99,19 +99,10 @@ def locked_box(store: Store, project: Project, view: TokensView) -> None:
         st.caption("That needs a project of its own: a copy with these areas, plan and embeddings, without ballots.")
         name = st.text_input("Name of the copy", f"{project.name} (changed)"[:100], max_chars=100)
         if st.form_submit_button("Make a copy without ballots"):
-            _copy(store, project, name)
+            done = f"{name.strip()} has the areas and the plan of {project.name}, and no ballots."
+            open_copy(copy_without_ballots, store, project, name, done=done)
 
 
 def _corrected(done: Renamed) -> str:
     ((_, old, new),) = done.changes
     return " ".join([f"{old} is spelled {new} now.", *(f"{note}." for note in map(str, done.notes))])
-
-
-def _copy(store: Store, project: Project, name: str) -> None:
-    try:
-        copied = copy_without_ballots(store, project.id, name)
-    except RunoffError as error:
-        frame.show_error(error)
-        return
-    frame.flash(f"{name.strip()} has the areas and the plan of {project.name}, and no ballots.")
-    open_project(copied)

@@ -12,8 +12,8 @@ from core.store.pilots import FEWEST, MOST, STANDARD, draw_pilot
 from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.views.collect import CollectView
-from core.views.pilot import PilotView, seconds_said, share_said
-from core.views.words import many
+from core.views.pilot import PilotView, share_said
+from core.views.words import estimated, many
 from ui import cache, frame
 
 
@@ -82,8 +82,8 @@ def figures(view: PilotView) -> None:
         return
     timed = f"Over {many(found.n_timed, 'answer')} with a time. In brackets a 90 % interval, voters resampled."
     shown = (
-        ("Mean time, t̄", seconds_said(found.seconds_mean), f"{timed} Hours and money follow from it (Eq. 10)."),
-        ("Median time", seconds_said(found.seconds_median), timed),
+        ("Mean time, t̄", estimated(found.seconds_mean, 1, " s"), f"{timed} Hours and money follow from it (Eq. 10)."),
+        ("Median time", estimated(found.seconds_median, 1, " s"), timed),
         ("Ties", share_said(found.ties), "Of the votes, with Wilson's 90 % interval, which doesn't know of voters."),
         ("Unknown words", share_said(found.unknown), "Answers “I don't know a word here” of all, as for ties."),
         ("Voters", f"{found.n_voters:,}", f"They gave {many(found.n_answers, 'answer')}."),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from core.errors import RunoffError
@@ -69,7 +71,8 @@ def files_box(store: Store, project: Project) -> None:
     with st.form("copy"):
         name = st.text_input("Name of a copy", f"{project.name} (copy)"[:100], max_chars=100)
         if st.form_submit_button("Make a copy"):
-            _copy(store, project, name)
+            done = f"{name.strip()} is a copy of {project.name}."
+            open_copy(duplicate_project, store, project, name, done=done)
     frame.command_button(
         "Put this project away",
         archive_project,
@@ -84,11 +87,12 @@ def files_box(store: Store, project: Project) -> None:
             frame.carry_out(delete_project, store, project.id, typed, done=done)
 
 
-def _copy(store: Store, project: Project, name: str) -> None:
+def open_copy(copy: Callable[[Store, str, str], str], store: Store, project: Project, name: str, *, done: str) -> None:
+    """Make a copy of a project by this command, say so, and open it; an error is shown in place."""
     try:
-        copied = duplicate_project(store, project.id, name)
+        copied = copy(store, project.id, name)
     except RunoffError as error:
         frame.show_error(error)
         return
-    frame.flash(f"{name.strip()} is a copy of {project.name}.")
+    frame.flash(done)
     open_project(copied)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..errors import PlanError
-from ..plan import Plan
+from ..plan import Plan, largest_within
 
 # The ratio of M in one ballot to M in the ballot before.
 SHAPES: Mapping[str, float] = {"even": 1.0, "late": 1.5, "early": 1 / 1.5}
@@ -37,11 +37,7 @@ def plan_within(n_items: int, n_ballots: int, keep: float, n_comparisons: int, *
             f"Two appearances of each item take {least.n_comparisons:,} comparisons, and the budget is "
             f"{n_comparisons:,}; raise it, or plan fewer items or ballots."
         )
-    low, high = 0.0, 2.0 * n_comparisons
-    for _ in range(64):
-        middle = (low + high) / 2
-        low, high = (middle, high) if scaled(middle).n_comparisons <= n_comparisons else (low, middle)
-    return _topped_up(scaled(low), n_comparisons)
+    return _topped_up(largest_within(scaled, n_comparisons), n_comparisons)
 
 
 BUDGETS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)  # of a plan's own

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dealing import count_seen, deal_to_voters
-from ..pairing import connected_or_redrawn, draw_near_comparisons
+from ..pairing import connected_or_redrawn
 from ..panel import Floats, Ints
 from ..plan import Plan
-from ..runoff import fit_runoff
+from ..runoff import fit_runoff, near_comparisons
 from ..scores.borda import BallotScores
 from ..scores.bradley_terry import BradleyTerry
 from ..selection import select_leading
@@ -40,9 +40,7 @@ class Near:
         appearances = 2 * n_comparisons // len(items)
         if not so_far:
             return connected_or_redrawn(quick_comparisons(items, n_comparisons, rng), items, appearances, rng=rng)
-        fit = _fit_after(so_far)
-        spread = np.sqrt(1.0 / fit.graph.diagonal[items])
-        return draw_near_comparisons(items, appearances, score=fit.theta[items], spread=spread, rng=rng)
+        return near_comparisons(_fit_after(so_far), items, appearances, rng=rng)
 
     def deal(
         self, pairs: Ints, so_far: Sequence[Ballot], n_voters: int, n_items: int, rng: np.random.Generator

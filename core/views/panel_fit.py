@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ..estimates import Estimate
 from ..panel_fit import FittedRange
 from ..store.panel_fits import StoredFit
-from .words import many
+from .words import estimated, many
 
 # What stands in the table of a fit.
 ROWS = {"nonconformity": "σ*, differences of opinion", "oversight": "ε, share of slips"}
@@ -19,20 +18,8 @@ def fit_table(stored: StoredFit) -> pd.DataFrame:
     for name, label in ROWS.items():
         found: FittedRange | None = getattr(stored.fit, name, None)
         if found is not None:
-            rows.append({"": label, "mean": said(found.mean), "width of the range": said(found.width)})
+            rows.append({"": label, "mean": estimated(found.mean), "width of the range": estimated(found.width)})
     return pd.DataFrame(rows, columns=["", "mean", "width of the range"])
-
-
-def said(found: Estimate) -> str:
-    """An estimate with its interval, or a dash.
-
-    >>> said(Estimate(0.1, 0.05, 0.2)), said(Estimate(0.1)), said(Estimate(None))
-    ('0.100 (0.050 to 0.200)', '0.100', '–')
-    """
-    if found.estimate is None:
-        return "–"
-    bounds = "" if found.lower is None or found.upper is None else f" ({found.lower:.3f} to {found.upper:.3f})"
-    return f"{found.estimate:.3f}{bounds}"
 
 
 def rests_on(stored: StoredFit) -> str:

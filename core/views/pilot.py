@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..estimates import Estimate, Share
+from ..estimates import Share
 from ..pilot import Pilot, summarise_pilot
 from ..store import Store
 from ..store.areas import items_of
@@ -94,18 +94,6 @@ def unknown_tokens(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     found["share"] = found["unknown"] / found["answers"]
     found = found[found["unknown"] > 0].sort_values(["share", "unknown"], ascending=False, kind="stable")
     return found[TOKENS].reset_index(drop=True)
-
-
-def seconds_said(found: Estimate) -> str:
-    """Seconds with their interval, or a dash.
-
-    >>> seconds_said(Estimate(6.04, 5.0, 7.26)), seconds_said(Estimate(6.0)), seconds_said(Estimate(None))
-    ('6.0 s (5.0 to 7.3)', '6.0 s', '–')
-    """
-    if found.estimate is None:
-        return "–"
-    bounds = "" if found.lower is None or found.upper is None else f" ({found.lower:.1f} to {found.upper:.1f})"
-    return f"{found.estimate:.1f} s{bounds}"
 
 
 def share_said(found: Share) -> str:

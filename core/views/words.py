@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ..estimates import Estimate
+
 
 def many(n: int, noun: str) -> str:
     """A number with its noun.
@@ -12,6 +14,22 @@ def many(n: int, noun: str) -> str:
     ('1 vote', '1,200 votes')
     """
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def estimated(found: Estimate, digits: int = 3, unit: str = "") -> str:
+    """An estimate with its interval, or a dash.
+
+    >>> estimated(Estimate(0.1, 0.05, 0.2)), estimated(Estimate(0.1)), estimated(Estimate(None))
+    ('0.100 (0.050 to 0.200)', '0.100', '–')
+    >>> estimated(Estimate(6.04, 5.0, 7.26), 1, " s")
+    '6.0 s (5.0 to 7.3)'
+    """
+    if found.estimate is None:
+        return "–"
+    shown = f"{found.estimate:.{digits}f}{unit}"
+    if found.lower is None or found.upper is None:
+        return shown
+    return f"{shown} ({found.lower:.{digits}f} to {found.upper:.{digits}f})"
 
 
 def moment(stored: str) -> str:
