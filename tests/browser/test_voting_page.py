@@ -100,8 +100,14 @@ def at(page: Page, number: int, of: int = 4) -> None:
     expect(page.locator("#count")).to_have_text(f"{number} of {of}")
 
 
-def press(page: Page, key: str) -> None:
+def unhurried(page: Page) -> None:
+    """Wait until the page takes an answer: its script is there, and had the question long enough."""
+    page.wait_for_load_state("load")
     page.wait_for_timeout(QUICK_MS)
+
+
+def press(page: Page, key: str) -> None:
+    unhurried(page)
     page.keyboard.press(key)
 
 
@@ -146,10 +152,10 @@ def test_by_keys_with_undo_and_back_to_the_same_place(link, open_tab):
 def test_a_double_click_is_one_vote(link, open_tab):
     page = open_tab(link.url)
     begin(page)
-    page.wait_for_timeout(QUICK_MS)
+    unhurried(page)
     page.locator(".ro-card").first.dblclick()
     at(page, 2)
-    page.wait_for_timeout(QUICK_MS)
+    unhurried(page)
     at(page, 2)
     assert len(link.votes()) == 1
     assert page.locator("input:checked").count() == 0
@@ -162,7 +168,7 @@ def test_a_tap_before_the_script_is_there_counts(link, open_tab):
     page.reload(wait_until="commit")
     page.locator(".ro-card").first.click()
     at(page, 2)
-    page.wait_for_timeout(QUICK_MS)
+    unhurried(page)
     assert len(link.votes()) == 1
 
 
@@ -216,7 +222,7 @@ def test_on_a_phone_by_touch(link, open_tab, scheme):
             assert button.bounding_box()["height"] >= 44
         card = page.locator(".ro-card").nth(1)
         assert card.bounding_box()["y"] + card.bounding_box()["height"] <= 740, "both cards fit on the screen"
-        page.wait_for_timeout(QUICK_MS)
+        unhurried(page)
         card.tap()
     page.get_by_role("button", name="Go on with more").click()
     at(page, 1)
