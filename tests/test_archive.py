@@ -113,6 +113,21 @@ def made(tmp_path_factory):
         of = sa.select(t.ballot_item.c.ballot_id, t.ballot_item.c.item_id).join(t.ballot)
         ballot_id, item_id = conn.execute(of.where(t.ballot.c.project_id == project_id).limit(1)).one()
         conn.execute(sa.insert(t.item_score).values(ballot_id=ballot_id, item_id=item_id, score=0.25, theta=-1.5))
+        voter_id = conn.execute(sa.select(t.voter.c.id).where(t.voter.c.project_id == project_id).limit(1)).scalar_one()
+        now = {"at": "2026-01-02T03:04:05.000000+00:00"}
+        rows = {
+            t.exclusion: {"project_id": project_id, "voter_id": voter_id, "reason": "fast", "detail": {}},
+            t.column_mapping: {"project_id": project_id, "header": "e" * 64, "mapping": {"voter": "who"}},
+            t.publication: {
+                "ballot_id": ballot_id,
+                "platform": "turkle",
+                "address": "http://x",
+                "detail": {"batch": 1},
+            },
+            t.release: {"project_id": project_id, "version": "1.0", "sha256": "f" * 64, "note": "", "detail": {}},
+        }
+        for table, values in rows.items():
+            conn.execute(sa.insert(table).values(**values, **now))
     yield store, project_id, export_project(store, project_id)
     store.engine.dispose()
 

@@ -1,0 +1,83 @@
+"""The tables of a workspace, as SQLAlchemy Core, in four modules.
+
+Judgements are stored, not votes: a `question` of some kind has options (items), a voter's `assignment`
+answers it with a `judgement`. A vote is a counted judgement of a comparison. Ratings, target groups and
+best–worst come in as further kinds without a migration of votes.
+
+Item order inside a comparison is `question_option.position` (0 first, 1 second); what a voter saw is
+`task_question.flipped` (first on the right) with the order of the tokens of each side.
+"""
+
+from __future__ import annotations
+
+from .ballots import (
+    assignment,
+    ballot,
+    ballot_item,
+    exclusion,
+    gold,
+    item_score,
+    judgement,
+    publication,
+    question,
+    question_option,
+    task,
+    task_question,
+    upload,
+    voter,
+)
+from .machine import job, simulation
+from .page import deal, invitation, sitting, voter_trait, voting, voting_link
+from .parts import metadata
+from .projects import (
+    area,
+    column_mapping,
+    embedding,
+    frequency_source,
+    item,
+    log,
+    plan,
+    project,
+    project_embedding,
+    registration,
+    release,
+    token,
+)
+
+__all__ = [
+    "area",
+    "assignment",
+    "ballot",
+    "ballot_item",
+    "column_mapping",
+    "deal",
+    "embedding",
+    "exclusion",
+    "frequency_source",
+    "gold",
+    "invitation",
+    "item",
+    "item_score",
+    "job",
+    "judgement",
+    "log",
+    "metadata",
+    "plan",
+    "project",
+    "project_embedding",
+    "publication",
+    "question",
+    "question_option",
+    "registration",
+    "release",
+    "simulation",
+    "sitting",
+    "task",
+    "task_question",
+    "token",
+    "upload",
+    "voter",
+    "voter_trait",
+    "voting",
+    "voting_link",
+]

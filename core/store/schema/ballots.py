@@ -1,0 +1,241 @@
+"""Ballots and what voters said: questions, judgements, scores."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from .parts import count_, id_, metadata, since_, text_, to_
+
+ballot = Table(
+    "ballot",
+    metadata,
+    id_(),
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False),
+    to_("plan"),
+    Column("number", Integer, nullable=False),
+    text_("code"),  # start of its task ids; follows from what was drawn, so that files of another draw are known
+    text_("state"),
+    text_("protocol"),
+    Column("appearances", Integer, nullable=False),
+    Column("seed", Integer, nullable=False),
+    Column("n_items", Integer, nullable=False),
+    Column("n_comparisons", Integer, nullable=False),
+    count_("n_tied"),  # items tied at the cut that chose this ballot, and how many of them were drawn in
+    count_("n_tied_kept"),
+    Column("slope", Float),  # b̂ of Eq. 6 at closing; NULL for ballot 1 and while open
+    Column("interval_note", Text),  # why the scores have no intervals, where they have none
+    text_("drawn_at"),
+    text_("closed_at", nullable=True),
+    since_("0002", to_("area", nullable=True)),  # as in its plan
+    since_("0002", Column("progress", JSON)),  # written by each command that changes its votes; NULL: count anew
+    since_(
+        "0003", Column("fit", JSON)
+    ),  # of a closed ballot: what the estimator says of itself, what another would change
+    UniqueConstraint("project_id", "area_id", "number"),
+    CheckConstraint("state IN ('open', 'closed')", name="state"),
+)
+# NULLs differ from each other, so the constraint alone would let a ranking over all areas have the same ballot twice.
+Index(
+    "uq_ballot_of_all_areas", ballot.c.project_id, ballot.c.number, unique=True,
+    sqlite_where=ballot.c.area_id.is_(None), postgresql_where=ballot.c.area_id.is_(None),
+)  # fmt: skip
+
+ballot_item = Table(
+    "ballot_item",
+    metadata,
+    to_("ballot", primary_key=True),
+    to_("item", primary_key=True),
+    Column("entry_score", Float),  # the ȳ that let it in; NULL in ballot 1
+    count_("wins"),
+    count_("ties"),
+    count_("losses"),
+    count_("unknowns"),
+    Column("x", Float),
+    Column("y", Float),
+    Column("mean", Float),  # ȳ at closing, with the number of y's in it
+    Column("count", Integer),
+    Column("lower", Float),  # 90 % interval of the mean, voters resampled; NULL where there is none
+    Column("upper", Float),
+    sqlite_with_rowid=False,
+)
+
+# Protocol runoff: what the votes of all ballots up to this one say of every item, also of those cut before.
+item_score = Table(
+    "item_score",
+    metadata,
+    to_("ballot", primary_key=True),
+    to_("item", primary_key=True),
+    Column("theta", Float),  # Bradley–Terry, with its standard error
+    Column("error", Float),
+    Column("score", Float, nullable=False),  # the expected Borda score against the whole field
+    Column("lower", Float),  # 90 % intervals of score and rank, voters resampled; NULL where there are none
+    Column("upper", Float),
+    Column("rank_lower", Float),
+    Column("rank_upper", Float),
+    info={"since": "0003"},
+    sqlite_with_rowid=False,
+)
+
+task = Table(
+    "task",
+    metadata,
+    id_(),
+    to_("ballot"),
+    Column("position", Integer, nullable=False),
+    text_("code"),  # what files name the task by; a copy of the project keeps it
+    UniqueConstraint("ballot_id", "position"),
+    UniqueConstraint("ballot_id", "code"),
+)
+
+question = Table(
+    "question",
+    metadata,
+    id_(),
+    to_("ballot"),
+    text_("kind"),  # comparison; later rating, group, best-worst
+    text_("role"),  # main, or check (gold, repeat, overlap): checks never enter scores
+    Column("n_wanted", Integer, nullable=False),
+    count_("n_votes"),
+    # Votes it has, leases of the voting page, and the third and later "I don't know": the fewest are dealt first.
+    since_("0004", count_("n_dealt")),
+    Index("ix_question_ballot_id", "ballot_id"),
+    Index("ix_question_ballot_id_role_n_dealt_id", "ballot_id", "role", "n_dealt", "id"),
+)
+
+question_option = Table(
+    "question_option",
+    metadata,
+    to_("question", primary_key=True),
+    Column("position", Integer, primary_key=True),
+    to_("item"),
+    sqlite_with_rowid=False,
+)
+
+task_question = Table(
+    "task_question",
+    metadata,
+    to_("task", primary_key=True),
+    Column("n", Integer, primary_key=True),
+    to_("question"),
+    Column("flipped", Boolean, nullable=False),
+    Column("left_swapped", Boolean, nullable=False),
+    Column("right_swapped", Boolean, nullable=False),
+    Index("ix_task_question_question_id", "question_id"),
+    sqlite_with_rowid=False,
+)
+
+# The right answer of a check: a question of the role `check`.
+gold = Table(
+    "gold",
+    metadata,
+    to_("question", primary_key=True),
+    text_("answer"),
+    CheckConstraint("answer IN ('first', 'second')", name="answer"),
+    sqlite_with_rowid=False,
+    info={"since": "0004"},
+)
+
+voter = Table(
+    "voter",
+    metadata,
+    id_(),
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False),
+    text_("platform"),
+    text_("external_id"),
+    text_("kind"),  # person or simulated, for ever
+    UniqueConstraint("project_id", "platform", "external_id"),
+    CheckConstraint("kind IN ('person', 'simulated')", name="kind"),
+)
+
+upload = Table(
+    "upload",
+    metadata,
+    id_(),
+    to_("ballot"),
+    text_("platform"),
+    text_("filename"),
+    text_("sha256"),  # names the file kept under uploads/
+    Column("n_bytes", Integer, nullable=False),
+    Column("n_rows", Integer, nullable=False),
+    Column("counts", JSON, nullable=False),
+    text_("accepted_at"),
+    text_("withdrawn_at", nullable=True),
+    since_("0002", Column("effect", JSON)),  # what accepting it changed: voters, moves in the top of the ranking
+    Index("ix_upload_ballot_id", "ballot_id"),
+)
+
+assignment = Table(
+    "assignment",
+    metadata,
+    id_(),
+    to_("ballot"),
+    to_("voter"),
+    to_("upload", nullable=True),
+    to_("task", nullable=True),
+    text_("external_id"),
+    text_("status"),
+    text_("submitted_at", nullable=True),
+    since_("0005", text_("review", nullable=True)),  # what the owner decided: approve or reject, and why
+    since_("0005", text_("review_reason", nullable=True)),
+    UniqueConstraint("ballot_id", "voter_id", "external_id"),
+    Index("ix_assignment_upload_id", "upload_id"),
+)
+
+judgement = Table(
+    "judgement",
+    metadata,
+    id_(),
+    to_("assignment"),
+    to_("question"),
+    text_("answer"),  # first, second, tie or unknown for a comparison
+    Column("value", Float),  # 1 first, 0 second, .5 tie; NULL where there is no vote
+    Column("seconds", Float),
+    text_("status"),  # counted, unknown, rejected, repeat, withdrawn, excluded
+    text_("source"),  # person or simulated, for ever
+    UniqueConstraint("assignment_id", "question_id"),
+    Index("ix_judgement_question_id_status", "question_id", "status"),
+    CheckConstraint("status IN ('counted', 'unknown', 'rejected', 'repeat', 'withdrawn', 'excluded')", name="status"),
+    CheckConstraint("source IN ('person', 'simulated')", name="source"),
+)
+
+# A voter whose votes the owner left out, and why; undone_at says since when they count again.
+exclusion = Table(
+    "exclusion",
+    metadata,
+    id_(),
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False, index=True),
+    to_("voter"),
+    text_("reason"),
+    Column("detail", JSON, nullable=False),
+    text_("at"),
+    text_("undone_at", nullable=True),
+    Index("ix_exclusion_voter_id", "voter_id"),
+    info={"since": "0005"},
+)
+
+# A ballot's batch as it was put on a platform through its interface.
+publication = Table(
+    "publication",
+    metadata,
+    id_(),
+    to_("ballot"),
+    text_("platform"),
+    text_("address"),
+    Column("detail", JSON, nullable=False),  # what it is there: ids of project and batch, number of tasks
+    text_("at"),
+    text_("fetched_at", nullable=True),
+    Index("ix_publication_ballot_id", "ballot_id"),
+    info={"since": "0005"},
+)

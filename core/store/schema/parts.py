@@ -1,0 +1,39 @@
+"""What the tables are made of."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, ForeignKey, Integer, MetaData, Text
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+def id_() -> Column:
+    return Column("id", Integer, primary_key=True)
+
+
+def to_(table: str, *, name: str | None = None, primary_key: bool = False, nullable: bool = False) -> Column:
+    """A foreign key to `table`, with its rows going when the parent goes."""
+    key = ForeignKey(f"{table}.id", ondelete="CASCADE")
+    return Column(name or f"{table}_id", key, primary_key=primary_key, nullable=nullable)
+
+
+def text_(name: str, *, nullable: bool = False, default: str | None = None) -> Column:
+    return Column(name, Text, nullable=nullable, server_default=default)
+
+
+def since_(version: str, column: Column) -> Column:
+    """A column that came with a later migration: exported projects from before it lack it (`project_zip`)."""
+    column.info["since"] = version
+    return column
+
+
+def count_(name: str) -> Column:
+    return Column(name, Integer, nullable=False, server_default="0")

@@ -1,0 +1,180 @@
+"""Projects, what they rank, and the embeddings of the workspace."""
+
+from __future__ import annotations
+
+from sqlalchemy import JSON, Boolean, CheckConstraint, Column, Float, ForeignKey, Integer, Table, Text, UniqueConstraint
+
+from .parts import count_, id_, metadata, since_, text_, to_
+
+project = Table(
+    "project",
+    metadata,
+    Column("id", Text, primary_key=True),
+    text_("name"),
+    text_("kind"),  # real, trial or demo: only trial and demo projects take simulated votes
+    text_("notion"),  # relatedness (|cos|) or similarity (cos)
+    Column("seed", Integer, nullable=False),
+    count_("revision"),  # goes up in every command: key of every cache, check against stale edits
+    text_("created_at"),
+    text_("archived_at", nullable=True),
+    Column("item_rules", JSON),  # which pairs become items: a sample, exclusions; NULL for all pairs
+    since_("0002", text_("ranking", default="all")),  # one ranking over all areas, or one per area
+    since_("0005", Column("policy", JSON)),  # what counts of rejected answers and of repeats; NULL: the default
+    since_("0004", count_("pulse")),  # votes given and taken back on the voting page: they raise no revision
+    CheckConstraint("kind IN ('real', 'trial', 'demo')", name="kind"),
+    CheckConstraint("notion IN ('relatedness', 'similarity')", name="notion"),
+    CheckConstraint("ranking IN ('all', 'area')", name="ranking"),
+)
+
+log = Table(
+    "log",
+    metadata,
+    id_(),
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("revision", Integer, nullable=False),
+    text_("at"),
+    text_("who"),
+    text_("action"),
+    Column("detail", JSON, nullable=False),
+)
+
+embedding = Table(
+    "embedding",
+    metadata,
+    Column("id", Text, primary_key=True),  # the start of the content's SHA-256; names its folder
+    text_("name"),
+    text_("format"),
+    Column("n_words", Integer, nullable=False),
+    Column("dimensions", Integer, nullable=False),
+    text_("content_hash"),
+    text_("source"),
+    Column("info", JSON, nullable=False),
+    text_("imported_at"),
+)
+
+project_embedding = Table(
+    "project_embedding",
+    metadata,
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), primary_key=True),
+    Column("embedding_id", ForeignKey("embedding.id"), primary_key=True),
+    text_("name"),  # the project's own name for it
+    Column("subwords", Boolean, nullable=False, server_default="0"),  # fastText: vectors of words it never saw
+    text_("added_at"),
+    # How tokens are looked up (core/embeddings/look_up.py): missing ones in lower case too; those of several words
+    since_("0002", Column("lower", Boolean, nullable=False, server_default="0")),
+    since_("0002", text_("multiword", default="as they are")),
+    UniqueConstraint("project_id", "name"),
+    sqlite_with_rowid=False,
+)
+
+area = Table(
+    "area",
+    metadata,
+    id_(),
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False),
+    text_("name"),
+    Column("position", Integer, nullable=False),
+    UniqueConstraint("project_id", "name"),
+)
+
+token = Table(
+    "token",
+    metadata,
+    id_(),
+    to_("area"),
+    text_("text"),
+    Column("position", Integer, nullable=False),
+    text_("origin", default="given"),  # given, or neighbour:<embedding id> for a model's own proposals
+    UniqueConstraint("area_id", "text"),
+)
+
+item = Table(
+    "item",
+    metadata,
+    id_(),
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False),
+    to_("area"),
+    Column("position", Integer, nullable=False),  # 0…N−1 within the project: the index kernels work with
+    to_("token", name="token_a_id"),
+    to_("token", name="token_b_id"),
+    Column("similarity", Float),  # what simulated voters of a demo or trial project believe in; else NULL
+    UniqueConstraint("project_id", "position"),
+    UniqueConstraint("token_a_id", "token_b_id"),
+)
+
+# Where a project's token frequencies come from: a list of one's own (kept under uploads/), or a proxy.
+frequency_source = Table(
+    "frequency_source",
+    metadata,
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), primary_key=True),
+    text_("kind"),  # corpus, rank or wordfreq
+    text_("label"),
+    text_("sha256", nullable=True),
+    Column("embedding_id", ForeignKey("embedding.id")),
+    text_("language", nullable=True),
+    Column("share", Float, nullable=False),
+    Column("lower", Boolean, nullable=False),
+)
+
+plan = Table(
+    "plan",
+    metadata,
+    id_(),
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False, index=True),
+    text_("protocol"),
+    Column("n_items", Integer, nullable=False),
+    Column("n_ballots", Integer, nullable=False),
+    Column("keep", Float, nullable=False),
+    Column("appearances", JSON, nullable=False),
+    Column("task_size", Integer, nullable=False),
+    Column("ties_allowed", Boolean, nullable=False),
+    Column("n_voters", Integer, nullable=False),
+    Column("seconds_per_comparison", Float, nullable=False),
+    Column("reward", Float, nullable=False),
+    Column("fee", Float, nullable=False),
+    Column("seed", Integer, nullable=False),
+    Column("wording", JSON, nullable=False),
+    text_("created_at"),
+    since_("0002", to_("area", nullable=True)),  # the area it is for where each has a ranking of its own
+    since_("0005", Column("checks", JSON)),  # the checks a ballot gets (core/checks.py); NULL: none
+)
+
+# A plan with its seeds and rules as it was frozen before ballot 1, to be shown later.
+registration = Table(
+    "registration",
+    metadata,
+    id_(),
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False, index=True),
+    text_("sha256"),
+    text_("content"),
+    text_("at"),
+    info={"since": "0003"},
+)
+
+# How the columns of a kind of result file are read, by its header: chosen once, remembered.
+column_mapping = Table(
+    "column_mapping",
+    metadata,
+    id_(),
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False),
+    text_("header"),  # SHA-256 of the names of its columns
+    Column("mapping", JSON, nullable=False),
+    text_("at"),
+    UniqueConstraint("project_id", "header"),
+    info={"since": "0005"},
+)
+
+# A version of the dataset as it was published; its files are kept under uploads/.
+release = Table(
+    "release",
+    metadata,
+    id_(),
+    Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False),
+    text_("version"),
+    text_("sha256"),
+    text_("note"),
+    Column("detail", JSON, nullable=False),
+    text_("at"),
+    UniqueConstraint("project_id", "version"),
+    info={"since": "0005"},
+)
