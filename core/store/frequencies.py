@@ -14,7 +14,7 @@ from . import schema as t
 from .command import command
 from .engine import Store
 from .library import embeddings_of, open_library
-from .votes import keep_bytes, safe_name
+from .kept_files import keep_bytes, safe_name
 
 
 @dataclass(frozen=True)

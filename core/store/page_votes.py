@@ -14,7 +14,7 @@ from .command import insert_one
 from .engine import now
 from .page_dealing import Table, lease_again, release_expired, task_deals
 from .page_tallies import ASIDE, COUNTED, LEASED, UNKNOWN, move, stands_for_vote
-from .votes import VALUES
+from .judgements import VALUES
 
 MAX_SECONDS = 3600.0
 

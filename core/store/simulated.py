@@ -18,7 +18,7 @@ from .library import embeddings_of, open_library
 from .plans import PlanSettings, settings_for
 from .rankings import ballot_named
 from .tallies import write_tallies
-from .votes import voter_ids
+from .judgements import voter_ids
 
 _ANSWERS = {1.0: "first", 0.0: "second", 0.5: "tie"}
 PLATFORM = "simulated"
