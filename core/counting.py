@@ -18,7 +18,7 @@ from .matching import combined
 from .policy import Policy
 
 JUDGEMENT = ["assignment_id", "voter", "question_id"]
-STANDING = ("counted", "repeat", "excluded")  # votes among which one counts
+STANDING = ("counted", "repeat")  # votes among which one counts
 _DECISIONS = {"": 0, "submitted": 0, "rejected": 1, "approved": 2}
 _NAMES = np.array(["submitted", "rejected", "approved"], dtype=object)
 _LATE = "\uffff"
@@ -55,7 +55,8 @@ def judge(
     """Decide on all answers that fit a comparison (those that have no kind so far).
 
     `rows` gets the status and the time that store and file together say of each assignment. `excluded` are voters whom
-    the owner left out. Returns the judgements outside the file that change, as `votes.Preview.others`.
+    the owner left out: what their answers are otherwise decides, and the store lays them aside afterwards. Returns the
+    judgements outside the file that change, as `votes.Preview.others`.
     """
     _merge_copies(rows, verdict)
     at = verdict.open
@@ -102,8 +103,10 @@ def first_of(whole: pd.DataFrame, those: pd.DataFrame, keys: list[str], more: li
     """The place in `whole` of the first row with the keys of each of `those`, and with `more` keys besides; −1 where
     there is none."""
     both = [(whole[key], those[key]) for key in (*keys, *more)]
-    codes = [pd.factorize(pd.concat([one.astype(str if one.dtype == "str" else "int64"), other.astype(
-        str if one.dtype == "str" else "int64")], ignore_index=True))[0] for one, other in both]  # fmt: skip
+    kinds = ["str" if one.dtype == "str" else "int64" for one, _ in both]
+    codes = []
+    for pair, kind in zip(both, kinds, strict=True):
+        codes.append(pd.factorize(pd.concat([part.astype(kind) for part in pair], ignore_index=True))[0])
     found = []
     for n in (len(keys), len(keys) + len(more)):
         merged = combined(codes[:n])
@@ -156,12 +159,13 @@ def _decide(
     becomes = np.where(is_rejected, "rejected", "unknown").astype(object)
     votes = np.flatnonzero(is_vote & ~is_rejected)
     voting = open_rows[JUDGEMENT].iloc[votes].assign(submitted_at=time[votes]).astype({"submitted_at": "str"})
-    first, others = elect(voting, open_rows, known, policy, excluded)
+    first, others = elect(voting, open_rows, known, policy)
     is_first = first == voting["assignment_id"].to_numpy(dtype=object)
-    counts = np.where(voting["voter"].isin(list(excluded)), "excluded", "counted").astype(object)
-    becomes[votes] = np.where(is_first, counts, "repeat")
+    becomes[votes] = np.where(is_first, "counted", "repeat")
     is_new = stored.was == ""
     kind = np.where(is_new, np.where(becomes == "counted", "new", becomes), "known")
+    if excluded:
+        kind[np.isin(kind, ("new", "unknown")) & open_rows["voter"].isin(list(excluded)).to_numpy()] = "excluded"
     kind[~is_new & (becomes != stored.was)] = "changed"
     verdict.kind[at] = kind
     verdict.becomes[at] = np.where((kind != "known") | told_more, becomes, "")
@@ -192,7 +196,7 @@ def _told(open_rows: pd.DataFrame, stored: _Stored, fresh: Bools) -> tuple[Objec
 
 
 def elect(
-    voting: pd.DataFrame, open_rows: pd.DataFrame, known: pd.DataFrame, policy: Policy, excluded: Collection[str]
+    voting: pd.DataFrame, open_rows: pd.DataFrame, known: pd.DataFrame, policy: Policy
 ) -> tuple[Objects, pd.DataFrame]:
     """Of each voter's votes on a comparison the one that counts by the policy (see `Policy`).
 
@@ -207,9 +211,8 @@ def elect(
     voting = voting.astype({"question_id": "int64"})[columns]
     pool = pd.concat([voting, stored[columns]], ignore_index=True) if len(stored) else voting
     first = elected(pool, policy).to_numpy(dtype=object)
-    counts = np.where(stored["voter"].isin(list(excluded)), "excluded", "counted")
     is_first = first[len(voting) :] == stored["assignment_id"].to_numpy(dtype=object)
-    becomes = np.where(is_first, counts, "repeat").astype(object)
+    becomes = np.where(is_first, "counted", "repeat").astype(object)
     changes = becomes != stored["status"].to_numpy(dtype=object)
     others = stored[JUDGEMENT].assign(becomes=becomes)[changes].reset_index(drop=True)
     return first[: len(voting)], others.astype({"becomes": "str"})
@@ -264,9 +267,7 @@ def _give_reasons(
     ]
 
 
-def _tell_displaced(
-    verdict: Verdict, at: Ints, counting: pd.DataFrame, others: pd.DataFrame, policy: Policy
-) -> None:
+def _tell_displaced(verdict: Verdict, at: Ints, counting: pd.DataFrame, others: pd.DataFrame, policy: Policy) -> None:
     """Say of the file's votes that count in place of another one in the store, which that is."""
     displaced = others[others["becomes"] == "repeat"]
     if displaced.empty or counting.empty:
@@ -319,8 +320,4 @@ def _change(was: str, becomes: str, because: str, repeated: str) -> str:
         return f"the vote was withdrawn and comes back with this file{after}"
     if becomes == "repeat":
         return f"it counted, and doesn't any more: {repeated}"
-    if becomes == "excluded":
-        return "the voter is left out by the owner"
-    if was == "excluded":
-        return "the voter is no longer left out"
     return "the voter's earlier vote on this comparison was rejected, so this one counts now"

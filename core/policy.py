@@ -14,8 +14,8 @@ REPEATS = {"earliest": "the earliest counts", "latest": "the latest counts", "no
 
 @dataclass(frozen=True)
 class Policy:
-    """`rejected`: what becomes of answers whose assignment the owner rejected (one of `REJECTED`); `repeats`: which of a
-    voter's several votes on one comparison counts (one of `REPEATS`).
+    """`rejected`: what becomes of answers whose assignment the owner rejected (one of `REJECTED`); `repeats`: which of
+    a voter's several votes on one comparison counts (one of `REPEATS`).
 
     Votes of the same time are ordered by their assignment's id; a vote whose time is unknown counts only where no
     time is known. Whatever is chosen, every answer is kept, so that another choice can be made later.

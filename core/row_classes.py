@@ -1,9 +1,9 @@
 """Each row of a result file in exactly one class, and each answer too: counted, shown, written as a file.
 
 A row holds one answer or several (a task's comparisons). An answer's class is what `votes.classify` found. A row's is
-that of its weightiest answer, in the order of `CLASSES`; a row without any is `no_answer` where nothing is filled in, else
-`unreadable`. So the classes' rows add up to the rows of the file; the classes' answers add up to the answers in it, with
-one for each row that holds none.
+that of its weightiest answer, in the order of `CLASSES`; a row without any is `no_answer` where nothing is filled in,
+else `unreadable`. So the classes' rows add up to the rows of the file; the classes' answers add up to the answers in
+it, with one for each row that holds none.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def class_table(
 
 
 def class_file(table: pd.DataFrame) -> bytes:
-    """A table of `class_table` as CSV for people: UTF-8 with a byte order mark, formulas with an apostrophe before them."""
+    """A table of `class_table` as CSV for people: UTF-8 with a byte order mark, an apostrophe before formulas."""
     safe = table.copy()
     for name in safe.columns:
         if name not in ("row", "n"):

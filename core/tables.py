@@ -88,7 +88,8 @@ COMPARISONS = Schema(
 
 # What a result file says, one row an answer field. `row` is the file's row (header = 1); `choice` is
 # left, right, tie, unknown, "" (no answer), or whatever else was found; `status` is submitted, approved
-# or rejected; `assignment_id`, `task_id` and the texts are "" where the file lacks them; `seconds` is a comparison's share.
+# or rejected; `assignment_id`, `task_id` and the texts are "" where the file lacks them; `seconds` is a comparison's
+# share.
 ANSWERS = Schema(
     "answers",
     {

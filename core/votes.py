@@ -48,11 +48,11 @@ class Preview:
     `rows` has the columns of `tables.ANSWERS` and, in the same order of rows,
     `question_id` (Int64, <NA> where no comparison fits), `answer` (first, second, tie, unknown or ""), `kind` (one of
     `KINDS`), `reason` (a sentence, "" where there is nothing to add), and `becomes`: the status the judgement gets
-    in the store once the file is accepted (counted, unknown, rejected, repeat, excluded), "" where the store stays as
+    in the store once the file is accepted (counted, unknown, rejected, repeat), "" where the store stays as
     it is. `status` and `submitted_at` are what store and file together say of the assignment.
 
     `others` are judgements of the store that aren't in the file and change with it, as another vote of the same voter
-    comes or goes: assignment_id, voter, question_id, becomes (counted, repeat or excluded).
+    comes or goes: assignment_id, voter, question_id, becomes (counted or repeat).
     """
 
     rows: pd.DataFrame
@@ -85,7 +85,7 @@ def classify(
     Parameters: `answers` (`tables.ANSWERS`; an assignment whose id is "" gets one of its task and voter);
     `comparisons` (`tables.COMPARISONS`) of the open ballot; `known` (`tables.KNOWN`), the judgements in the store for
     this ballot; `ties_allowed` by the plan, else a tie is `unreadable`; `shows_texts` is False for a file that has the
-    comparisons' ids and not their texts; `excluded` voters are taken and not counted.
+    comparisons' ids and not their texts; answers of `excluded` voters are of a kind of their own.
     Raises `InputError` where a table is of another kind, or names a task's place or an assignment's answer twice.
     """
     ANSWERS.check(answers)
@@ -155,8 +155,8 @@ def _set_aside(verdict: Verdict, given: pd.Series, choice: Objects, ties_allowed
 def _name_assignments(
     rows: pd.DataFrame, open_at: Ints, place: Ints, comparisons: pd.DataFrame, known: pd.DataFrame
 ) -> None:
-    """Give assignments without an id the one that the store or the file has of the same voter, answer and time, else one
-    made of their task, voter and time."""
+    """Give assignments without an id the one that the store or the file has of the same voter, answer and time, else
+    one made of their task, voter and time."""
     has_id = (rows["assignment_id"] != "").to_numpy()[open_at]
     at = open_at[~has_id]
     if not len(at):

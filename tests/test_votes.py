@@ -134,7 +134,7 @@ class TestMatching:
 
     def test_the_order_shown_goes_before_any_other_order(self) -> None:
         twice = comparisons((1, "t1", 1, False, "a b c d"), (2, "t2", 1, False, "c d a b"))
-        texts = dict(zip(TEXTS, "b a d c".split(), strict=True))
+        texts = dict(zip(TEXTS, ["b", "a", "d", "c"], strict=True))
         rows = classify(
             answers(*({"task_id": "", **dict(zip(TEXTS, t.split(), strict=True))} for t in ("c d a b", "a b c d"))),
             twice, known(),
@@ -409,7 +409,9 @@ class TestProperties:
         stored = stored.set_index(keys)
         stored["status"] = changed.reindex(stored.index).fillna(stored["status"]).astype("str")
         taken = preview.rows[preview.rows["becomes"] != ""]
-        taken = taken.assign(decision=taken["status"], status=taken["becomes"])[list(KNOWN.columns)].astype({"question_id": "int64"})
+        taken = taken.assign(decision=taken["status"], status=taken["becomes"])[list(KNOWN.columns)].astype(
+            {"question_id": "int64"}
+        )
         return pd.concat([stored.reset_index(), taken], ignore_index=True).drop_duplicates(
             ["assignment_id", "question_id"], keep="last"
         )

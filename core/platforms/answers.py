@@ -172,9 +172,7 @@ def parse_answer_name(name: str) -> tuple[int, str | None] | None:
     return None
 
 
-def _spread(
-    frame: pd.DataFrame, cell: Mapping[int, list[str]], layout: Layout, notices: list[Issue]
-) -> pd.DataFrame:
+def _spread(frame: pd.DataFrame, cell: Mapping[int, list[str]], layout: Layout, notices: list[Issue]) -> pd.DataFrame:
     """One row an answer: the comparisons of each task below each other, empty ones left out."""
     by_json = _json_choices(cell[layout.json]) if layout.json is not None else {}
     task = layout.inputs.get((1, "task_id"))

@@ -1,8 +1,8 @@
 """The answers of Mechanical Turk's templates, each in its dress, as one column a question.
 
-    Answer.choice.a = true, Answer.choice.b = false   →   Answer.choice = a
-    Answer.a.on = true, Answer.b.on = false           →   Answer.on = a
-    Answer.taskAnswers = [{"choice": {"a": true, …}}] →   Answer.choice = a
+Answer.choice.a = true, Answer.choice.b = false   →   Answer.choice = a
+Answer.a.on = true, Answer.b.on = false           →   Answer.on = a
+Answer.taskAnswers = [{"choice": {"a": true, …}}] →   Answer.choice = a
 """
 
 from __future__ import annotations
@@ -126,6 +126,3 @@ def _answer(text: str, question: str) -> str:
                 return "+".join(chosen)
             return "" if value is None else str(value)
     return ""
-
-
-

@@ -28,7 +28,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "right_b": ("right_b", "right_b_{n}"),
     "area_left": ("area_left", "area_left_{n}", "area"),
     "area_right": ("area_right", "area_right_{n}", "area"),
-    "submitted_at": ("submittime", "submitted_at", "submitted", "updated_at", "answered_at", "_created_at", "created_at"),
+    "submitted_at": ("submittime", "submitted_at", "submitted", "updated_at", "answered_at", "_created_at",
+                     "created_at"),
     "seconds": ("worktimeinseconds", "seconds", "lead_time"),
     "status": ("assignmentstatus", "status", "_tainted"),
     "reason": ("requesterfeedback",),
@@ -49,7 +50,7 @@ class Preset:
 
 
 PRESETS = (
-    Preset("labelstudio", "Label Studio", frozenset({"annotation_id", "annotator", "lead_time"}), ("true", "skipped")),
+    Preset("label_studio", "Label Studio", frozenset({"annotation_id", "annotator", "lead_time"}), ("true", "skipped")),
     Preset("potato", "Potato", frozenset({"instance_id", "user_id"})),
     Preset("toloka", "Toloka", frozenset({"assignment:worker_id", "assignment:status"})),
     Preset("appen", "Appen", frozenset({"_unit_id", "_worker_id", "_trust"}), ("true",), us_dates=True),
@@ -66,7 +67,7 @@ def guess(table: Table) -> Mapping:
     """The likeliest mapping of a table by the names of its columns and its first rows; roles in doubt stay empty."""
     preset = preset_of(table.header)
     found = {role: _named(table.header, names) for role, names in NAMES.items()}
-    if preset is not None and preset.name == "labelstudio":
+    if preset is not None and preset.name == "label_studio":
         found |= {"status": "was_cancelled" if "was_cancelled" in table.header else "", "reason": ""}
     if not found["choice"] or is_min(table.header):
         found["choice"] = _by_values(table, found) or found["choice"]
@@ -87,7 +88,7 @@ def preset_mapping(table: Table) -> Mapping | None:
 
 
 def _named(header: Sequence[str], names: Sequence[str]) -> str:
-    """The column with the first of the names that there is, as the header writes it, with `{n}` where the name has it."""
+    """The column with the first of the names that there is, as the header writes it; `{n}` where the name has it."""
     for name in names:
         if NUMBER in name:
             before, after = name.split(NUMBER)

@@ -38,7 +38,8 @@ def to_utc(texts: Sequence[str], *, us_dates: bool = False) -> tuple[list[str], 
     """Read times such as `Wed Feb 20 11:00:37 PST 2019` or ISO 8601; "" where that isn't possible.
 
     An ISO time without a zone is taken for UTC; dates that a spreadsheet rewrote (`20.02.2019 11:00`, day or month
-    first?) are read only with `us_dates`, which says that the month stands first. Returns the times and the number of those that could not be read.
+    first?) are read only with `us_dates`, which says that the month stands first. Returns the times and the number of
+    those that could not be read.
 
     >>> to_utc(["Wed Feb 20 11:00:37 PST 2019", "20.02.2019 11:00"])
     (['2019-02-20T19:00:37Z', ''], 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import sqlalchemy as sa
@@ -13,26 +15,35 @@ from .command import Change, fetch_rows, insert_rows, next_id, update_rows
 
 VALUES = {"first": 1.0, "second": 0.0, "tie": 0.5}
 _ANSWERS = ("first", "second", "tie", "unknown")
-_STATUSES = ("counted", "unknown", "rejected", "repeat", "excluded")
+_STATUSES = ("counted", "unknown", "rejected", "repeat")
 
 
 def known_of(conn: sa.Connection, ballot_id: int, platform: str) -> pd.DataFrame:
     """The ballot's judgements from a platform (schema KNOWN): ids of another one may mean somebody else.
 
-    Withdrawn judgements are left out, so that they may come again. The decision is that of the files an assignment
-    came in, "" for one that came in none.
+    Withdrawn judgements are left out, so that they may come again; those of voters who are left out are what they
+    would be otherwise. The decision is the owner's, else that of the files an assignment came in, else "".
     """
     j, a = t.judgement.c, t.assignment.c
     here = (a.ballot_id == ballot_id, t.voter.c.platform == platform)
-    said = sa.case((a.upload_id.is_not(None), a.status), else_="")
-    query = sa.select(a.id, a.external_id, t.voter.c.external_id, sa.func.coalesce(a.submitted_at, ""), said)
+    said = sa.case(
+        (a.review == "reject", "rejected"), (a.review == "approve", "approved"), (a.upload_id.is_not(None), a.status),
+        else_="",
+    )  # fmt: skip
+    query: sa.Select[Any] = sa.select(
+        a.id, a.external_id, t.voter.c.external_id, sa.func.coalesce(a.submitted_at, ""), said
+    )
     assignments = pd.DataFrame(
         fetch_rows(conn, query.join(t.voter, t.voter.c.id == a.voter_id).where(*here)),
         columns=["id", "assignment_id", "voter", "submitted_at", "decision"],
     )
     # Numbers in place of texts: a million judgements would be millions of Python strings.
     codes = sa.case(*((j.answer == answer, at) for at, answer in enumerate(_ANSWERS)), else_=-1)
-    states = sa.case(*((j.status == status, at) for at, status in enumerate(_STATUSES)), else_=-1)
+    unknown, counted = _STATUSES.index("unknown"), _STATUSES.index("counted")
+    states = sa.case(
+        (sa.and_(j.status == "excluded", j.answer == "unknown"), unknown), (j.status == "excluded", counted),
+        *((j.status == status, at) for at, status in enumerate(_STATUSES)), else_=-1,
+    )  # fmt: skip
     query = (
         sa.select(j.assignment_id, j.question_id, codes, states)
         .join(t.assignment, a.id == j.assignment_id)

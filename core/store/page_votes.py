@@ -12,9 +12,9 @@ from ..errors import InputError
 from . import schema as t
 from .command import insert_one
 from .engine import now
+from .judgements import VALUES
 from .page_dealing import Table, lease_again, release_expired, task_deals
 from .page_tallies import ASIDE, COUNTED, LEASED, UNKNOWN, move, stands_for_vote
-from .judgements import VALUES
 
 MAX_SECONDS = 3600.0
 

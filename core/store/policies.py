@@ -60,8 +60,8 @@ def recount(conn: sa.Connection, project_id: str, ballot_id: int) -> int:
     becomes = pd.Series(np.where(is_rejected, "rejected", "unknown"), found.index, dtype="str")
     voting = found[~is_rejected & (found["answer"] != "unknown")]
     first = elected(voting, policy).set_axis(voting.index)
-    counts = np.where(voting["is_left_out"].astype(bool), "excluded", "counted")
-    becomes.loc[voting.index] = np.where(first == voting["assignment_id"], counts, "repeat")
+    becomes.loc[voting.index] = np.where(first == voting["assignment_id"], "counted", "repeat")
+    becomes = becomes.mask(found["is_left_out"].astype(bool) & becomes.isin(["counted", "unknown"]), "excluded")
     changed = becomes != found["status"]
     rows = list(zip(becomes[changed].tolist(), found.loc[changed, "id"].tolist(), strict=True))
     update_rows(conn, t.judgement, ["status"], ["id"], rows)
@@ -82,7 +82,8 @@ def _answers_of(conn: sa.Connection, ballot_id: int) -> pd.DataFrame:
         "answer": j.answer,
         "status": j.status,
         "submitted_at": sa.func.coalesce(a.submitted_at, ""),
-        "decision": a.status,
+        # The owner's own decision goes before what files say.
+        "decision": sa.case((a.review == "reject", "rejected"), (a.review == "approve", "approved"), else_=a.status),
         "is_left_out": left_out,
     }
     query = (
@@ -94,6 +95,3 @@ def _answers_of(conn: sa.Connection, ballot_id: int) -> pd.DataFrame:
     frame = pd.DataFrame(fetch_rows(conn, query), columns=list(columns))
     texts = ("assignment_id", "answer", "status", "submitted_at", "decision")
     return frame.astype(dict.fromkeys(texts, "str"))
-
-
-

@@ -14,9 +14,9 @@ from .ballots import Ballot, every_ballot_of, sentence_start
 from .command import Change, command
 from .effects import between, new_and_known, standing_of, voters_heard
 from .engine import Store, now
+from .judgements import write_judgements
 from .rankings import ballot_named, belongs
 from .tallies import write_tallies
-from .judgements import write_judgements
 from .votes import preview_of
 
 

@@ -223,9 +223,7 @@ def accept_upload(
     return Accepted(upload_id, counts, effect)
 
 
-def _still_holds(
-    found: UploadPreview, project: sa.Row, ballot: Ballot, data: bytes, mapping: Mapping | None
-) -> bool:
+def _still_holds(found: UploadPreview, project: sa.Row, ballot: Ballot, data: bytes, mapping: Mapping | None) -> bool:
     """Whether a preview is of this file and of the store as it is."""
     return (
         found.stamp == project.revision + project.pulse
