@@ -197,6 +197,6 @@ def _check_order(ballots: Sequence[ArchivedBallot]) -> None:
         new = np.setdiff1d(after.items, before.items)
         if len(new):
             raise InputError(
-                f"{after.files[0]} compares {len(new):,} items that {before.files[0]} doesn't, so it is no later ballot "
-                "of the same campaign. Take the files in their order, or all of them as one ballot."
+                f"{after.files[0]} compares {len(new):,} items that {before.files[0]} doesn't, so it is no later "
+                "ballot of the same campaign. Take the files in their order, or all of them as one ballot."
             )

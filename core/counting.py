@@ -94,19 +94,20 @@ def _stored(open_rows: pd.DataFrame, known: pd.DataFrame) -> _Stored:
         return _Stored(nothing, nothing, nothing, nothing, np.zeros(n, dtype=bool))
     same, by_voter = first_of(known, open_rows, ["assignment_id", "question_id"], ["voter"])
     columns = (known[name].to_numpy(dtype=object) for name in ("status", "answer", "submitted_at", "decision"))
-    told = [np.append(column, "")[by_voter] for column in columns]
+    was, answer, time, decision = (np.append(column, "")[by_voter] for column in columns)
     # Turkle counts assignments from 1, so two of its servers give the same ids to different people.
-    return _Stored(*told, is_anothers=(by_voter < 0) & (same >= 0))
+    return _Stored(was, answer, time, decision, (by_voter < 0) & (same >= 0))
 
 
 def first_of(whole: pd.DataFrame, those: pd.DataFrame, keys: list[str], more: list[str]) -> tuple[Ints, Ints]:
     """The place in `whole` of the first row with the keys of each of `those`, and with `more` keys besides; −1 where
     there is none."""
     both = [(whole[key], those[key]) for key in (*keys, *more)]
-    kinds = ["str" if one.dtype == "str" else "int64" for one, _ in both]
     codes = []
-    for pair, kind in zip(both, kinds, strict=True):
-        codes.append(pd.factorize(pd.concat([part.astype(kind) for part in pair], ignore_index=True))[0])
+    for pair in both:
+        is_text = pair[0].dtype == "str"
+        same = [part.astype("str") if is_text else part.astype("int64") for part in pair]
+        codes.append(pd.factorize(pd.concat(same, ignore_index=True))[0])
     found = []
     for n in (len(keys), len(keys) + len(more)):
         merged = combined(codes[:n])
@@ -241,7 +242,8 @@ def elected(pool: pd.DataFrame, policy: Policy) -> pd.Series:
     ordered = ordered.sort_values(
         ["is_unknown", "submitted_at", "assignment_id"], ascending=[True, earliest, earliest], kind="stable"
     )
-    first.iloc[several] = ordered.groupby("group", sort=False)["assignment_id"].transform("first").loc[several]
+    winner = ordered.groupby("group", sort=False)["assignment_id"].transform("first")
+    first.loc[winner.index] = winner
     return first
 
 
@@ -263,7 +265,7 @@ def _give_reasons(
     columns = (kind, was, becomes, decision, status, note, first_by)
     verdict.reason[at] = ""
     verdict.reason[at[told]] = [
-        _reason(*values, policy) for values in zip(*(column[told] for column in columns), strict=True)
+        _reason(policy, *values) for values in zip(*(column[told] for column in columns), strict=True)
     ]
 
 
@@ -281,7 +283,7 @@ def _tell_displaced(verdict: Verdict, at: Ints, counting: pd.DataFrame, others: 
 
 
 def _reason(
-    kind: str, was: str, becomes: str, decision: str, status: str, note: str, first: str, policy: Policy
+    policy: Policy, kind: str, was: str, becomes: str, decision: str, status: str, note: str, first: str
 ) -> str:
     because = f": {note}" if note else ""
     repeated = _repeated(first, policy)

@@ -59,7 +59,7 @@ def count_rows(rows: pd.DataFrame, unread: Sequence[Issue], blank: npt.NDArray[n
     """How many rows of the file are in each class that occurs."""
     places = pd.Index(CLASSES).get_indexer(pd.Index(classes_of(rows)))
     weightiest = pd.Series(places).groupby(rows["row"].to_numpy(), sort=False).min()
-    found = {CLASSES[place]: int(n) for place, n in weightiest.value_counts().items()}
+    found = {CLASSES[int(str(place))]: int(n) for place, n in weightiest.value_counts().items()}
     return _in_order(found, len(unread), len(blank))
 
 

@@ -82,7 +82,8 @@ def _show(store: Store, project: Project, file: Any, preview: UploadPreview) -> 
     with st.container(border=True):
         st.markdown(
             f"**{frame.plain(preview.filename)}**: {many(preview.n_rows, 'row')} "
-            f"({LABELS.get(preview.platform, preview.platform)}), for {called(preview.ballot)}. **{many(counts.get('new', 0), 'new vote')}.**"
+            f"({LABELS.get(preview.platform, preview.platform)}), for {called(preview.ballot)}. "
+            f"**{many(counts.get('new', 0), 'new vote')}.**"
         )
         if preview.accepted_before:
             st.caption(f"The same file was taken on {moment(preview.accepted_before)} UTC.")

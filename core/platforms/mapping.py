@@ -46,8 +46,8 @@ class Mapping:
     """The column of each of `ROLES`, "" where there is none.
 
     Needed are a voter, a choice, and the id of the comparison (as in the table of comparisons), of the task, or the
-    words: four columns, or one a pair with the `separator` that stands between its tokens. `choices` says what a value means
-    (one of `MEANINGS`), in any case of the letters; `rejected` are the values of `status` that reject an answer.
+    words: four columns, or one a pair with the `separator` that stands between its tokens. `choices` says what a value
+    means (one of `MEANINGS`), in any case of the letters; `rejected` are the values of `status` that reject an answer.
     `platform` names where the votes come from: the same name with another one is another voter. With `us_dates` the
     month stands first in a date.
     """

@@ -71,7 +71,7 @@ def guess(table: Table) -> Mapping:
         found |= {"status": "was_cancelled" if "was_cancelled" in table.header else "", "reason": ""}
     if not found["choice"] or is_min(table.header):
         found["choice"] = _by_values(table, found) or found["choice"]
-    mapping = Mapping(**found)
+    mapping = Mapping.of(found)
     folded = {name.strip().casefold() for name in table.header}
     own = next((platform.name for platform in (TURKLE, MTURK) if platform.recognises(folded)), "")
     if preset is None:

@@ -44,7 +44,7 @@ def _without(numbers: Ints, answered: Ints, bad: set[int | None]) -> Ints:
     if np.array_equal(numbers, answered):
         return numbers[:0]
     left = numbers[~np.isin(numbers, answered)]
-    return left[~np.isin(left, list(bad))] if bad else left
+    return left[~np.isin(left, [row for row in bad if row is not None])] if bad else left
 
 
 def row_issues(frame: pd.DataFrame) -> tuple[list[Issue], list[Issue]]:
@@ -103,8 +103,8 @@ def seconds_of(column: pd.Series | None) -> pd.Series | float:
     if column is None:
         return np.nan
     codes, texts = column.factorize()
-    values = pd.to_numeric(pd.Series(texts, dtype="str").str.strip().str.replace(",", "."), errors="coerce")
-    values = values.astype("float64").to_numpy()
+    read = pd.to_numeric(pd.Series(texts, dtype="str").str.strip().str.replace(",", "."), errors="coerce")
+    values = read.astype("float64").to_numpy()
     values = np.where(np.isfinite(values) & (values >= 0), values, np.nan)
     return pd.Series(np.append(values, np.nan)[codes], column.index)
 

@@ -130,11 +130,11 @@ def _potato_state(state: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _flat(record: Mapping[str, Any]) -> dict[str, str]:
     """An object as texts by dotted names; lists stay JSON."""
     flat: dict[str, str] = {}
-    stack: list[tuple[str, Any]] = [(str(key), value) for key, value in reversed(record.items())]
+    stack: list[tuple[str, Any]] = [(str(key), value) for key, value in reversed(list(record.items()))]
     while stack:
         name, value = stack.pop()
         if isinstance(value, Mapping):
-            stack += [(f"{name}.{key}", inner) for key, inner in reversed(value.items())]
+            stack += [(f"{name}.{key}", inner) for key, inner in reversed(list(value.items()))]
         elif isinstance(value, list):
             flat[name] = json.dumps(value, ensure_ascii=False)
         elif isinstance(value, bool):

@@ -44,13 +44,13 @@ def known_of(conn: sa.Connection, ballot_id: int, platform: str) -> pd.DataFrame
         (sa.and_(j.status == "excluded", j.answer == "unknown"), unknown), (j.status == "excluded", counted),
         *((j.status == status, at) for at, status in enumerate(_STATUSES)), else_=-1,
     )  # fmt: skip
-    query = (
+    judged: sa.Select[Any] = (
         sa.select(j.assignment_id, j.question_id, codes, states)
         .join(t.assignment, a.id == j.assignment_id)
         .join(t.voter, t.voter.c.id == a.voter_id)
         .where(*here, j.status != "withdrawn", j.source == "person")
     )
-    rows = np.array(fetch_rows(conn, query), dtype=np.int64).reshape(-1, 4)
+    rows = np.array(fetch_rows(conn, judged), dtype=np.int64).reshape(-1, 4)
     at = pd.Index(assignments["id"]).get_indexer(pd.Index(rows[:, 0]))
     told = {name: assignments[name].astype("str").array.take(at) for name in assignments.columns if name != "id"}
     frame = pd.DataFrame(told).assign(
