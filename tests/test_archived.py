@@ -94,7 +94,7 @@ def test_parts_that_no_vote_joins_stay_open_and_say_why(store: Store, cases: Pat
 
 def test_a_file_without_words_makes_nothing(store: Store, cases: Path) -> None:
     data = (cases / "33-results-no-input-columns.csv").read_bytes()
-    with pytest.raises(InputError, match="no Input columns.*Download CSV"):
+    with pytest.raises(InputError, match=r"no Input columns.*Download CSV"):
         import_archived(store, "Old", [("33.csv", data)])
     assert list_projects(store) == []
 
@@ -131,7 +131,8 @@ def test_later_ballots_must_hold_items_of_the_earlier_ones(store: Store) -> None
 
 def test_words_in_any_order_and_spelling_are_one_item(store: Store) -> None:
     head = "voter,choice,left_a,left_b,right_a,right_b\n"
-    rows = "v1,left,cat,dog,pen,ink\nv2,right,ink,pen,dog, cat\nv3,left,caf\u00e9,tea,cat,dog\nv4,left,cafe\u0301,tea,cat,dog\n"
+    rows = "v1,left,cat,dog,pen,ink\nv2,right,ink,pen,dog, cat\nv3,left,caf\u00e9,tea,cat,dog\n"
+    rows += "v4,left,cafe\u0301,tea,cat,dog\n"
     odd = "v5,left,cat,cat,pen,ink\nv6,left,,dog,pen,ink\nv7,left,cat,dog,dog,cat\n"
     mapping = Mapping(
         voter="voter", choice="choice", left_a="left_a", left_b="left_b", right_a="right_a", right_b="right_b"

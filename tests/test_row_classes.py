@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 from pathlib import Path
@@ -196,7 +197,8 @@ class TestCases:
 class TestTables:
     def test_a_row_stands_in_the_class_of_its_weightiest_answer(self) -> None:
         rows = pd.DataFrame({"row": [2, 2, 2, 3, 3, 4], "becomes": ["counted", "", "", "", "", ""],
-                             "kind": ["new", "no_answer", "known", "other_ballot", "no_answer", "changed"]})  # fmt: skip
+                             "kind": ["new", "no_answer", "known", "other_ballot", "no_answer", "changed"],
+                             })  # fmt: skip
         unread, blank = (Issue("cut", row=5),), np.array([6, 7])
         assert count_rows(rows, unread, blank) == {
             "new": 1, "contradicts": 1, "no_answer": 3, "unreadable": 1
@@ -215,7 +217,8 @@ class TestTables:
         ]  # fmt: skip
         read = list(csv.DictReader(io.StringIO(class_file(table).decode("utf-8-sig"))))
         assert [row["voter"] for row in read] == ["'=cmd()", "'@me", "", ""]
-        assert read[1]["reason"] and read[2]["reason"] == "no id of a comparison"
+        assert read[1]["reason"]
+        assert read[2]["reason"] == "no id of a comparison"
         for name in ("new", "unreadable", "no_answer", "other_ballot"):
             assert len(class_table(rows, file.unread, file.blank, name)) == 1
 
@@ -360,10 +363,8 @@ class TestMutatedFiles:
         changed = HARMFUL[name](text, data.draw)
         again = data.draw(st.sampled_from([None, *HARMLESS]))
         if again is not None:
-            try:
+            with contextlib.suppress(UnicodeError, csv.Error):
                 changed = HARMLESS[again](changed.decode("utf-8"), data.draw)
-            except (UnicodeError, csv.Error):
-                pass
         try:
             file = read_results(changed, "changed.csv")
         except RunoffError:
