@@ -50,7 +50,7 @@ class Preset:
 
 
 PRESETS = (
-    Preset("label_studio", "Label Studio", frozenset({"annotation_id", "annotator", "lead_time"}), ("true", "skipped")),
+    Preset("labelstudio", "Label Studio", frozenset({"annotation_id", "annotator", "lead_time"}), ("true", "skipped")),
     Preset("potato", "Potato", frozenset({"instance_id", "user_id"})),
     Preset("toloka", "Toloka", frozenset({"assignment:worker_id", "assignment:status"})),
     Preset("appen", "Appen", frozenset({"_unit_id", "_worker_id", "_trust"}), ("true",), us_dates=True),
@@ -67,7 +67,7 @@ def guess(table: Table) -> Mapping:
     """The likeliest mapping of a table by the names of its columns and its first rows; roles in doubt stay empty."""
     preset = preset_of(table.header)
     found = {role: _named(table.header, names) for role, names in NAMES.items()}
-    if preset is not None and preset.name == "label_studio":
+    if preset is not None and preset.name == "labelstudio":
         found |= {"status": "was_cancelled" if "was_cancelled" in table.header else "", "reason": ""}
     if not found["choice"] or is_min(table.header):
         found["choice"] = _by_values(table, found) or found["choice"]
