@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.platforms import write_comparisons
 from core.platforms.batch import write_batch
-from core.platforms.plain import write_comparisons
 from core.store import Store
 from core.store.ballots import Ballot, read_comparisons, unanswered
 from core.store.projects import Project

@@ -8,23 +8,25 @@ whichever platform: it is recognised by its columns, never by the file's name. O
 from __future__ import annotations
 
 from ..errors import InputError, Issue
-from .base import Platform, ResultFile
+from ..spreadsheets import is_workbook
+from .base import Outgoing, Platform, PlatformFile, ResultFile
 from .batch import write_batch
+from .colleagues import write_comparisons
 from .csvfiles import open_csv
+from .label_studio import LABEL_STUDIO, is_json, read_json
 from .mturk import MTURK
-from .plain import PLAIN, write_comparisons
+from .plain import PLAIN
+from .prolific import PROLIFIC
 from .template import render_preview, template
 from .turkle import TURKLE
+from .workbooks import workbook_as_csv
 
-PLATFORMS: tuple[Platform, ...] = (TURKLE, MTURK, PLAIN)
+PLATFORMS: tuple[Platform, ...] = (TURKLE, MTURK, LABEL_STUDIO, PROLIFIC, PLAIN)
 
 # Other exports that people have at hand, known by a column, and what to do about them.
 _OTHERS = {
-    "participant id": "Prolific's list of submissions, which has no votes in it. Upload the votes given on your own "
-    "page, not the list of people",
     "input:task_id": "a Toloka export, a format that can't be read yet",
     "_unit_id": "an Appen export, a format that can't be read yet",
-    "annotation_id": "a Label Studio export, a format that can't be read yet",
     "instance_id": "a Potato export, a format that can't be read yet",
 }
 
@@ -40,7 +42,9 @@ def read_results(data: bytes, filename: str) -> ResultFile:
     Returns a `ResultFile`. Raises `InputError` where the file is of another kind or lacks columns; it names
     them and says where the right file is.
     """
-    file = open_csv(data, filename)
+    if is_json(data):
+        return read_json(data, filename)
+    file = open_csv(workbook_as_csv(data, filename) if is_workbook(data) else data, filename)
     columns = {name.casefold() for name in file.header}
     for platform in PLATFORMS:
         if platform.recognises(columns):
@@ -50,9 +54,10 @@ def read_results(data: bytes, filename: str) -> ResultFile:
             raise InputError(f"{filename} is {kind}.")
     needed = ("AssignmentId", "WorkerId", "Input.left_a", "Answer.choice")
     missing = [name for name in needed if name.casefold() not in columns]
-    hints = " ".join(platform.download_hint for platform in PLATFORMS)
+    readable = [platform for platform in PLATFORMS if platform is not PROLIFIC]
+    hints = " ".join(platform.download_hint for platform in readable)
     raise InputError(
-        f"{filename} is not a result file of {' or '.join(platform.label for platform in PLATFORMS)}: "
+        f"{filename} is not a result file of {' or '.join(platform.label for platform in readable)}: "
         f"it lacks the columns {', '.join(missing)}. {hints}",
         [Issue("column is missing", column=name) for name in missing],
     )
@@ -60,7 +65,9 @@ def read_results(data: bytes, filename: str) -> ResultFile:
 
 __all__ = [
     "PLATFORMS",
+    "Outgoing",
     "Platform",
+    "PlatformFile",
     "ResultFile",
     "read_results",
     "render_preview",
