@@ -167,7 +167,7 @@ def _first_record(text: str, delimiter: str, start: int) -> list[str]:
         return []
 
 
-def _records(file: CsvFile) -> Iterator[list[str] | csv.Error]:
+def records(file: CsvFile) -> Iterator[list[str] | csv.Error]:
     """The records after the header; a record that breaks the rules of quoting comes as its error."""
     reader = csv.reader(_lines(file.decoded.text, file.start), delimiter=file.delimiter, strict=True)
     is_header = True
@@ -192,7 +192,7 @@ def _read(file: CsvFile, wanted: Sequence[int], n_needed: int) -> Rows:
     values: list[tuple[str, ...]] = []
     issues = list(file.decoded.notes)
     n_rows = n_unreadable = last_length = previous_length = 0
-    for number, record in enumerate(_records(file), 2):
+    for number, record in enumerate(records(file), 2):
         if isinstance(record, list) and len(record) == width:
             n_rows, previous_length, last_length = n_rows + 1, last_length, width
             numbers.append(number)
