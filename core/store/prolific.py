@@ -1,10 +1,12 @@
-"""Prolific's list of submissions held against the voting page: who voted, with which code, and what to do about each."""
+"""Prolific's list of submissions held against the voting page: who voted, with which code, and what follows."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 import sqlalchemy as sa
@@ -57,35 +59,40 @@ def check_submissions(store: Store, project_id: str, ballot: Ballot, data: bytes
         here = _sittings(conn, voting.id)
         secret = _secret(conn, project_id, ballot.area_id)
     shared = voting.settings.code if voting.settings.completion == "shared" else ""
-    known = {external: row for external, row in zip(here["external"], here.itertuples(index=False), strict=True)}
+    known = {sitting["external"]: sitting for sitting in here.to_dict("records")}
     rows, seen = [], set()
-    for told in found.rows.itertuples(index=False):
-        names = (told.participant, _hashed(secret, str(told.participant)))
+    for told in found.rows.to_dict("records"):
+        names = (told["participant"], _hashed(secret, told["participant"]))
         name = next((name for name in names if name in known), None)
-        sitting = None if name is None else known[name]
-        seen |= {name}
-        code = "" if sitting is None else (shared or sitting.code or "")
-        finished = sitting is not None and sitting.state == "finished"
-        case = case_of(
-            str(told.status),
-            revoked=bool(told.revoked),
-            known=sitting is not None,
-            finished=finished,
-            set_aside=sitting is not None and not sitting.counts,
-            n_votes=0 if sitting is None else int(sitting.votes),
-            code_right=bool(code) and str(told.code).strip().casefold() == code.strip().casefold(),
-        )
-        proposal, why = CASES[case]
-        if case == "consent revoked" and (sitting is None or not sitting.votes):
-            proposal, why = "", "took consent back; there are no votes here"
-        done = 0 if sitting is None else int(sitting.n_done)
-        votes = 0 if sitting is None else int(sitting.votes)
-        minutes = round(float(told.seconds) / 60, 1)
-        facts = (told.row, told.participant, told.submission, told.status, case, proposal, why, told.code, code)
-        rows.append((*facts, done, votes, minutes, None if sitting is None else sitting.id))
+        seen.add(name)
+        rows.append(_row(told, None if name is None else known[name], shared))
     frame = pd.DataFrame(rows, columns=[*COLUMNS, "sitting"]).astype({"sitting": "Int64"})
-    others = here[(here["platform"] == "prolific") & ~here["external"].isin(seen) & (here["votes"] > 0)]
+    others = here[~here["external"].isin(seen) & (here["votes"] > 0)]
     return SubmissionCheck(frame, tuple(others["external"]), found.issues)
+
+
+_NOBODY = {"state": "", "counts": True, "votes": 0, "n_done": 0, "code": "", "id": None}
+
+
+def _row(told: Mapping[Any, Any], sitting: Mapping[Any, Any] | None, shared: str) -> tuple[Any, ...]:
+    """What a submission says, what its participant did here, and what follows."""
+    found = sitting or _NOBODY
+    code = "" if sitting is None else (shared or found["code"] or "")
+    case = case_of(
+        told["status"],
+        revoked=told["revoked"],
+        known=sitting is not None,
+        finished=found["state"] == "finished",
+        set_aside=not found["counts"],
+        n_votes=found["votes"],
+        code_right=bool(code) and told["code"].casefold() == code.strip().casefold(),
+    )
+    proposal, why = CASES[case]
+    if case == "consent revoked" and not found["votes"]:
+        proposal, why = "", "took consent back; there are no votes here"
+    facts = (told["row"], told["participant"], told["submission"], told["status"], case, proposal, why)
+    done = (found["n_done"], found["votes"], round(told["seconds"] / 60, 1), found["id"])
+    return (*facts, told["code"], code, *done)
 
 
 def _sittings(conn: sa.Connection, voting_id: int) -> pd.DataFrame:
