@@ -65,16 +65,16 @@ def check_submissions(store: Store, project_id: str, ballot: Ballot, data: bytes
         names = (told["participant"], _hashed(secret, told["participant"]))
         name = next((name for name in names if name in known), None)
         seen.add(name)
-        rows.append(_row(told, None if name is None else known[name], shared))
+        rows.append(_row(told, None if name is None else known[name], shared, voting.settings.tasks_per_voter))
     frame = pd.DataFrame(rows, columns=[*COLUMNS, "sitting"]).astype({"sitting": "Int64"})
     others = here[~here["external"].isin(seen) & (here["votes"] > 0)]
     return SubmissionCheck(frame, tuple(others["external"]), found.issues)
 
 
-_NOBODY = {"state": "", "counts": True, "votes": 0, "n_done": 0, "code": "", "id": None}
+_NOBODY: dict[str, Any] = {"state": "", "counts": True, "votes": 0, "n_done": 0, "code": "", "id": None}
 
 
-def _row(told: Mapping[Any, Any], sitting: Mapping[Any, Any] | None, shared: str) -> tuple[Any, ...]:
+def _row(told: Mapping[Any, Any], sitting: Mapping[Any, Any] | None, shared: str, n_tasks: int) -> tuple[Any, ...]:
     """What a submission says, what its participant did here, and what follows."""
     found = sitting or _NOBODY
     code = "" if sitting is None else (shared or found["code"] or "")
@@ -82,7 +82,7 @@ def _row(told: Mapping[Any, Any], sitting: Mapping[Any, Any] | None, shared: str
         told["status"],
         revoked=told["revoked"],
         known=sitting is not None,
-        finished=found["state"] == "finished",
+        finished=found["state"] == "finished" or found["n_done"] >= n_tasks,  # all done, the last button not pressed
         set_aside=not found["counts"],
         n_votes=found["votes"],
         code_right=bool(code) and told["code"].casefold() == code.strip().casefold(),
