@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -35,16 +36,20 @@ KEPT = 30  # previews of a session that are not read anew at each run
 _SHOWN = ["row", "kind", "reason", "voter", "assignment_id", "task_id", "n", "choice"]
 
 
-def upload_box(store: Store, project: Project, area_id: int | None) -> None:
-    """The upload box, the preview of each file, and the button that takes the votes."""
+def upload_box(store: Store, project: Project, area_id: int | None, *, more: Sequence[Any] = ()) -> None:
+    """The upload box, the preview of each file, and the button that takes the votes.
+
+    `more` are files that came in another way: they have file_id, name and getvalue like uploaded ones.
+    """
     turn = st.session_state.setdefault("_upload_turn", 0)
     files = st.file_uploader(
         "Result files from Turkle, in Mechanical Turk's format, or a table of votes (CSV)",
-        type=["csv", "tsv", "txt"],
+        type=["csv", "tsv", "txt", "json", "xlsx"],
         accept_multiple_files=True,
         key=f"results-{project.id}-{turn}",
         help="Nothing is taken until you confirm. A file may be uploaded again: known votes are not doubled.",
     )
+    files = [*files, *more]
     previews = [_preview(store, project, area_id, file) for file in files]
     ready = [(file, preview) for file, preview in zip(files, previews, strict=True) if preview is not None]
     for _, preview in ready:
