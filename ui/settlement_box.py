@@ -137,7 +137,10 @@ def _files(store: Store, ballot: Ballot, found: SettlementView) -> None:
                 on_click="ignore",
             )
             st.caption("The uploaded file with X in Approve or the reason in Reject, for the platform to take.")
-    with st.container(horizontal=True, vertical_alignment="center"):
+    st.markdown("**Payments**")
+    st.dataframe(found.payments, hide_index=True, lazy=True, alt="What each voter is due")
+    st.caption("Rejected assignments pay nothing. “an hour” is the wage reached, by the time that was told.")
+    with st.container(horizontal=True):
         for excel, label, mime in ((False, "Payments (CSV)", "text/csv"), (True, "Payments (XLSX)", MIME)):
             st.download_button(
                 label,
@@ -146,4 +149,3 @@ def _files(store: Store, ballot: Ballot, found: SettlementView) -> None:
                 mime,
                 on_click="ignore",
             )
-        st.caption("A row a voter: assignments, votes, minutes, reward due (rejected ones pay nothing), wage an hour.")

@@ -91,15 +91,14 @@ def table_files(ballot: Outgoing) -> tuple[PlatformFile, ...]:
     def make(excel: bool) -> bytes:
         return write_comparisons(ballot.asked(), ties_allowed=ballot.ties_allowed, excel=excel)
 
+    what = "Comparisons without a vote" if ballot.is_top_up else "Comparisons as a table"
     note = "A row each, with its id: left or right is what the table shows there. Whoever fills it in writes a name."
     return (
-        PlatformFile(
-            f"{ballot.part}-comparisons.csv", "Comparisons as a table (CSV)", note, "text/csv", partial(make, False)
-        ),
+        PlatformFile(f"{ballot.part}-comparisons.csv", f"{what} (CSV)", note, "text/csv", partial(make, False)),
         PlatformFile(
             f"{ballot.part}-comparisons.xlsx",
-            "Comparisons for Excel (XLSX)",
-            "The same as a workbook: choices from a list, and no text is taken for a formula.",
+            f"{what} (XLSX)",
+            "The same for Excel: choices from a list, and no text is taken for a formula.",
             MIME,
             partial(make, True),
         ),

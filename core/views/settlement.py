@@ -42,10 +42,10 @@ class SettlementView:
             ],
             "checks right": [f"{r} of {n}" if n else "" for r, n in zip(frame["checks_right"], checks, strict=True)],
             "seconds each": each.round(1),
-            "platform says": frame["status"],
+            "against it": frame["proposal"],
             "decision": frame["review"].map(_SAID),
             "reason": frame["reason"],
-            "against it": frame["proposal"],
+            "platform says": frame["status"],
         }
         return pd.DataFrame(told)
 
@@ -71,8 +71,8 @@ class SettlementView:
         n = {name: int(reviews.get(name, 0)) for name in ("approve", "reject", "")}
         return (
             f"{many(len(self.assignments), 'assignment')} of {many(len(self.payments), 'voter')}: "
-            f"{n['approve']:,} approved, {n['reject']:,} rejected, {n['']:,} undecided, "
-            f"{len(self.doubtful):,} of these with something against them."
+            f"{n['approve']:,} approved, {n['reject']:,} rejected, {n['']:,} undecided"
+            + (f", {len(self.doubtful):,} of these with something against them." if self.doubtful else ".")
         )
 
 
