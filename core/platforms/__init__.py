@@ -25,6 +25,7 @@ PLATFORMS: tuple[Platform, ...] = (TURKLE, MTURK, LABEL_STUDIO, PROLIFIC, PLAIN)
 
 # Other exports that people have at hand, known by a column, and what to do about them.
 _OTHERS = {
+    "annotation_id": "a Label Studio export of tasks that Runoff didn't make",
     "input:task_id": "a Toloka export, a format that can't be read yet",
     "_unit_id": "an Appen export, a format that can't be read yet",
     "instance_id": "a Potato export, a format that can't be read yet",

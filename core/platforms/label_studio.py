@@ -68,8 +68,8 @@ class LabelStudio:
         )
 
     def recognises(self, columns: Collection[str]) -> bool:
-        """A CSV export, of whichever labelling interface."""
-        return {"annotation_id", "annotator"} <= set(columns)
+        """A CSV export of tasks that Runoff made."""
+        return set(_NEEDED) <= set(columns)
 
     def read_results(self, file: CsvFile) -> ResultFile:
         """Read a CSV export. Raises `InputError` where its tasks are not Runoff's."""

@@ -15,7 +15,6 @@ from .engine import Store, now
 from .foresights import foresight_of, next_after
 from .rankings import ballot_named
 from .runoff_scores import runoff_scores, write_runoff_scores
-from .settlement import apply_reviews
 from .tallies import ballot_votes, write_tallies
 from .voting_rest import rests_voting
 
@@ -126,5 +125,4 @@ def reopen_ballot(
             .where(t.ballot.c.id == ballot.id)
             .values(state="open", closed_at=None, slope=None, interval_note=None, fit=sa.null())
         )
-        if any(apply_reviews(change.conn, ballot.id)):  # decisions that were made while it was closed
-            write_tallies(change.conn, ballot.id)
+        write_tallies(change.conn, ballot.id)  # by decisions that were made while it was closed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pandas as pd
@@ -16,10 +16,10 @@ from .ballots import Ballot, every_ballot_of
 from .command import command, fetch_rows, update_rows
 from .engine import Store
 from .rankings import ballot_named
+from .reviews import apply_reviews
 from .tallies import write_tallies
 
 _LATE = "\uffff"
-_MOVABLE = ("counted", "unknown", "rejected", "repeat")  # the statuses that a review may change
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def review_assignments(
         ballot = _ballot_of(conn, project_id, list(checked))
         rows = [(r.decision if r else None, (r.reason or None) if r else None, id_) for id_, r in checked.items()]
         update_rows(conn, t.assignment, ["review", "review_reason"], ["id"], rows)
-        out, back = apply_reviews(conn, ballot.id, list(checked)) if ballot.is_open else (0, 0)
+        out, back = apply_reviews(conn, ballot.id, list(checked))
         if out or back:
             write_tallies(conn, ballot.id)
         counts = {name: sum(r is not None and r.decision == name for r in checked.values()) for name in _DECISIONS}
@@ -173,55 +173,3 @@ def _ballot_of(conn: sa.Connection, project_id: str, ids: list[int]) -> Ballot:
     if len(found) != len(ids) or len(of) != 1 or not ballots:
         raise StoreError("These are not assignments of one ballot of this project. Load the page again.")
     return ballots[0]
-
-
-def apply_reviews(conn: sa.Connection, ballot_id: int, changed: Sequence[int] = ()) -> tuple[int, int]:
-    """Bring the judgements of a ballot in line with the decisions: how many count no more, and how many count again.
-
-    Of a voter's votes on a comparison, in assignments that aren't rejected, the earliest submitted counts. Judgements
-    that were withdrawn or left out stay so, and so do planned repeats and the votes of voters set aside by the voting
-    page. `changed` are assignments whose decision was just changed, perhaps taken back. Commands that write judgements
-    call this before they write the tallies.
-    """
-    a, j, v = t.assignment.c, t.judgement.c, t.voter.c
-    is_decided = fetch_rows(conn, sa.select(a.id).where(a.ballot_id == ballot_id, a.review.is_not(None)))
-    decided = {row[0] for row in is_decided} | set(changed)
-    if not decided:
-        return 0, 0
-    query = (
-        sa.select(j.id, j.question_id, j.answer, j.status, a.id, a.voter_id, a.external_id, a.status, a.review,
-                  sa.func.coalesce(a.submitted_at, _LATE))
-        .join(t.assignment, a.id == j.assignment_id)
-        .join(t.voter, v.id == a.voter_id)
-        .where(a.ballot_id == ballot_id, v.kind == "person", j.status.in_(_MOVABLE))
-    )  # fmt: skip
-    names = ["id", "question", "answer", "status", "assignment", "voter", "external", "told", "review", "time"]
-    rows = pd.DataFrame(fetch_rows(conn, query), columns=names)
-    keys = pd.MultiIndex.from_frame(rows[["voter", "question"]])
-    rows = rows[keys.isin(keys[rows["assignment"].isin(decided)])]
-    after = _standing(rows, *_kept_aside(conn, ballot_id))
-    moved = rows.assign(after=after)[after != rows["status"]]
-    values = list(zip(moved["after"].tolist(), moved["id"].tolist(), strict=True))
-    update_rows(conn, t.judgement, ["status"], ["id"], values)
-    return int((moved["status"] == "counted").sum()), int((moved["after"] == "counted").sum())
-
-
-def _standing(rows: pd.DataFrame, aside: set[int], repeats: set[int]) -> pd.Series:
-    """The status of each judgement by the decisions."""
-    by_platform = (rows["told"] == "rejected") & (rows["review"] != "approve")
-    is_rejected = (rows["review"] == "reject") | by_platform | rows["voter"].isin(aside)
-    is_vote = ~is_rejected & (rows["answer"] != "unknown") & ~rows["assignment"].isin(repeats)
-    first = rows[is_vote].sort_values(["time", "external"]).drop_duplicates(["voter", "question"]).index
-    after = pd.Series("repeat", index=rows.index, dtype="str")
-    after[first] = "counted"
-    after[(rows["answer"] == "unknown") & ~rows["assignment"].isin(repeats)] = "unknown"
-    after[is_rejected] = "rejected"
-    return after
-
-
-def _kept_aside(conn: sa.Connection, ballot_id: int) -> tuple[set[int], set[int]]:
-    """Voters whose votes the voting page keeps and doesn't count, and the assignments of its planned repeats."""
-    s = t.sitting.c
-    query = sa.select(s.voter_id).join(t.voting, t.voting.c.id == s.voting_id)
-    query = query.where(t.voting.c.ballot_id == ballot_id, s.counts.is_(False))
-    return {row[0] for row in fetch_rows(conn, query)}, _dealt(conn, ballot_id)[1]

@@ -14,7 +14,6 @@ from .command import Change, command
 from .effects import between, new_and_known, standing_of, voters_heard
 from .engine import Store, now
 from .rankings import ballot_named, belongs
-from .settlement import apply_reviews
 from .tallies import write_tallies
 from .votes import preview_of, write_judgements
 
@@ -153,7 +152,6 @@ def _replay(store: Store, change: Change, ballot: Ballot) -> None:
         found = preview_of(conn, change.project_id, ballot, data, upload.filename)
         before, heard = standing_of(conn, ballot.id), voters_heard(conn, change.project_id, found.platform)
         write_judgements(change, ballot.id, upload.id, found)
-        apply_reviews(conn, ballot.id)
         write_tallies(conn, ballot.id)
         effect = between(before, standing_of(conn, ballot.id), new_and_known(found.preview.rows, heard))
         told = {"counts": found.counts, "effect": effect.stored()}

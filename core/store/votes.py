@@ -26,7 +26,6 @@ from .effects import between, new_and_known, standing_of, voters_heard
 from .engine import Store, now
 from .plans import settings_for
 from .rankings import ballot_named, rankings_of
-from .settlement import apply_reviews
 from .tallies import write_tallies
 
 VALUES = {"first": 1.0, "second": 0.0, "tie": 0.5}
@@ -187,7 +186,6 @@ def accept_upload(store: Store, project_id: str, data: bytes, filename: str, are
             accepted_at=now(),
         )
         write_judgements(change, ballot.id, upload_id, found)
-        apply_reviews(conn, ballot.id)
         write_tallies(conn, ballot.id)
         effect = between(before, standing_of(conn, ballot.id), new_and_known(found.preview.rows, heard))
         conn.execute(sa.update(t.upload).where(t.upload.c.id == upload_id).values(effect=effect.stored()))
