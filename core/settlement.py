@@ -107,7 +107,7 @@ def payments(assignments: pd.DataFrame, *, reward: float, task_size: int) -> pd.
     for (voter, platform), of_voter in frame.groupby(["voter", "platform"], sort=True):
         is_paid = of_voter["review"] != "reject"
         units = Decimal(int(is_paid.sum()))
-        if platform == "label_studio":
+        if platform == "labelstudio":
             units = Decimal(int(of_voter.loc[is_paid, "n_answered"].sum())) / Decimal(task_size)
         due = cents(units * Decimal(str(reward)))
         minutes = float(of_voter["seconds"].sum(min_count=1)) / 60

@@ -114,7 +114,7 @@ def test_skipped_empty_and_contradicting_annotations(store):
     exported[6]["annotations"] = []
     exported[7]["annotations"].append(exported[7]["annotations"][0] | {"id": 999})
     preview = preview_upload(store, project_id, json.dumps(exported).encode(), "export.json")
-    assert (preview.platform, preview.n_rows) == ("label_studio", 42)
+    assert (preview.platform, preview.n_rows) == ("labelstudio", 42)
     assert preview.counts == {"unreadable": 1, "no_answer": 2, "new": 37, "unknown": 1, "repeat": 1}
 
 
@@ -201,7 +201,7 @@ def test_the_real_converter_writes_what_we_read(store, converter, tmp_path):
     for name in ("json", "min", "csv"):
         (path,) = (tmp_path / name).iterdir()
         file = read_results(path.read_bytes(), path.name)
-        assert (file.platform, file.n_rows, file.n_unreadable, file.issues) == ("label_studio", 42, 0, ())
+        assert (file.platform, file.n_rows, file.n_unreadable, file.issues) == ("labelstudio", 42, 0, ())
         answers[name] = file.answers.drop(columns="row").sort_values("assignment_id", ignore_index=True)
     assert answers["min"].equals(answers["json"])
     assert answers["csv"].equals(answers["json"])

@@ -110,7 +110,7 @@ def test_each_way_has_steps_and_named_files(store):
                 assert file.name.startswith(ballot.code)
                 assert file.note.endswith(".")
                 assert file.make() == file.make()
-    assert set(WAYS) == {"page", "turkle", "label_studio", "prolific", "colleagues", "mturk"}
+    assert set(WAYS) == {"page", "turkle", "labelstudio", "prolific", "colleagues", "mturk"}
     assert way_in_use(store, ballot, ()) == "turkle"
 
 

@@ -536,7 +536,7 @@ class TestCases:
 
 
 def test_platforms_have_distinct_names() -> None:
-    assert [platform.name for platform in PLATFORMS] == ["turkle", "mturk", "label_studio", "prolific", "plain"]
+    assert [platform.name for platform in PLATFORMS] == ["turkle", "mturk", "labelstudio", "prolific", "plain"]
     assert all(platform.label and platform.download_hint for platform in PLATFORMS)
 
 

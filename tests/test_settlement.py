@@ -105,7 +105,7 @@ def test_payments_by_hand():
 
 
 def test_a_comparison_on_label_studio_pays_its_share_of_a_task():
-    frame = assignments(platform=["label_studio"] * 3, n_answered=[1, 1, 1], review=["", "", "reject"])
+    frame = assignments(platform=["labelstudio"] * 3, n_answered=[1, 1, 1], review=["", "", "reject"])
     assert payments(frame, reward=0.25, task_size=10)["reward due"].tolist() == [0.05]
 
 

@@ -36,7 +36,7 @@ _UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 class LabelStudio:
     """A project of Label Studio with the labelling interface that Runoff writes."""
 
-    name: str = "label_studio"
+    name: str = "labelstudio"
     label: str = "Label Studio"
     download_hint: str = "In Label Studio, the right file is Export › JSON (or JSON-MIN, or CSV) of Runoff's tasks."
     steps: tuple[str, ...] = (

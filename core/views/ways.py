@@ -15,12 +15,12 @@ from .tasks import TaskPages
 WAYS = {
     "page": ("Voting page", "People open a link to Runoff's own page; each vote is stored at once."),
     "turkle": ("Turkle", "A free crowdsourcing server of your own; Runoff can publish there and fetch the votes."),
-    "label_studio": ("Label Studio", "An annotation tool; tasks go there as a file and an export comes back."),
+    "labelstudio": ("Label Studio", "An annotation tool; tasks go there as a file and an export comes back."),
     "prolific": ("Prolific", "Paid participants from Prolific, who vote on Runoff's own page."),
     "colleagues": ("Files for colleagues", "Tables to fill in, or a page in a file that needs no server."),
     "mturk": ("Mechanical Turk's format", "Closed since 30 September 2026; its files live on in other programs."),
 }
-_OF_UPLOADS = {"turkle": "turkle", "mturk": "mturk", "label_studio": "label_studio", "plain": "colleagues"}
+_OF_UPLOADS = {"turkle": "turkle", "mturk": "mturk", "labelstudio": "labelstudio", "plain": "colleagues"}
 
 
 def way_in_use(store: Store, ballot: Ballot, uploads: Sequence[Upload]) -> str:

@@ -52,7 +52,7 @@ def labels(app):
 FILES = {
     "turkle": {"Batch (CSV)", "Task page for Turkle (HTML)", "Top-up batch (CSV)"},
     "mturk": {"Batch (CSV)", "Task page, plain (HTML)", "Task page, crowd-form (HTML)", "Top-up batch (CSV)"},
-    "label_studio": {"Labelling interface (XML)", "Tasks (JSON)", "Tasks of the comparisons without a vote (JSON)"},
+    "labelstudio": {"Labelling interface (XML)", "Tasks (JSON)", "Tasks of the comparisons without a vote (JSON)"},
     "colleagues": {"Comparisons as a table (CSV)", "Comparisons without a vote (XLSX)", "Web page (HTML)"},
     "page": set(),
     "prolific": set(),
