@@ -126,6 +126,30 @@ KNOWN = Schema(
     optional=frozenset({"decision"}),
 )
 
+# The finished assignments of a ballot, to be settled. `assignment` is its id in the store, `assignment_id` the
+# platform's; `status` is what the platform says (submitted, approved, rejected), `review` what the owner decided
+# (approve, reject or "") with `reason`; `n_asked` is 0 where the size of the task isn't known; `seconds` are those told
+# for the whole assignment, NaN where none were.
+ASSIGNMENTS = Schema(
+    "assignments",
+    {
+        "assignment": "int",
+        "voter": "text",
+        "platform": "text",
+        "assignment_id": "text",
+        "task_id": "text",
+        "status": "text",
+        "review": "text",
+        "reason": "text",
+        "n_asked": "int",
+        "n_answered": "int",
+        "n_votes": "int",
+        "checks_right": "int",
+        "checks_wrong": "int",
+        "seconds": "float",
+    },
+)
+
 # A finished (or provisional) dataset, as published. Higher score = more related; rank 1 is the top, ties share
 # their average rank; lower and upper bound the score's 90 % interval, NaN until one is computed.
 DATASET = Schema(

@@ -15,7 +15,7 @@ from ui import frame
 MAIN = ("voter", "choice")
 IDS = ("comparison", "task")
 WORDS = ("left_a", "left_b", "right_a", "right_b")
-MORE = ("submitted_at", "seconds", "status", "reason", "assignment")
+MORE = ("choice_too", "submitted_at", "seconds", "status", "reason", "assignment")
 _NONE = "–"
 _HELP = {
     "voter": "Who voted. The same name is the same voter.",

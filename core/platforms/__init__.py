@@ -8,29 +8,27 @@ whichever platform: it is recognised by its columns, never by the file's name. O
 from __future__ import annotations
 
 from ..errors import InputError, Issue
-from .base import Platform, ResultFile
+from .base import Outgoing, Platform, PlatformFile, ResultFile
 from .batch import write_batch
+from .colleagues import write_comparisons
 from .dresses import undressed
+from .label_studio import LABEL_STUDIO
 from .mapped import read_mapped
 from .mapping import Mapping
 from .mturk import MTURK
-from .plain import PLAIN, write_comparisons
+from .plain import PLAIN
 from .presets import PRESETS, guess, preset_mapping, preset_of
+from .prolific import PROLIFIC
 from .quick_csv import Table
 from .result_tables import open_results
 from .template import render_preview, template
 from .turkle import TURKLE
 
-PLATFORMS: tuple[Platform, ...] = (TURKLE, MTURK, PLAIN)
+PLATFORMS: tuple[Platform, ...] = (TURKLE, MTURK, LABEL_STUDIO, PROLIFIC, PLAIN)
 LABELS = (
     {platform.name: platform.label for platform in PLATFORMS}
     | {preset.name: preset.label for preset in PRESETS}
     | {"table": "Table, columns named by hand"}
-)
-# A list of people that is easily taken for one of votes.
-_PEOPLE = (
-    "Prolific's list of submissions, which has no votes in it. Upload the votes given on your own "
-    "page, not the list of people"
 )
 
 
@@ -58,7 +56,7 @@ def read_table(table: Table, mapping: Mapping | None = None) -> ResultFile:
         return read_mapped(undressed(table), mapping)
     columns = {name.strip().casefold() for name in table.header}
     for platform in PLATFORMS:
-        if platform.recognises(columns):
+        if platform is not LABEL_STUDIO and platform.recognises(columns):
             return platform.read_results(table)
     preset = preset_mapping(table)
     if preset is not None:
@@ -68,8 +66,6 @@ def read_table(table: Table, mapping: Mapping | None = None) -> ResultFile:
 
 def _unknown(table: Table, columns: set[str]) -> InputError:
     """Why a table can't be read as it is."""
-    if "participant id" in columns and "submission id" in columns:
-        return InputError(f"{table.name} is {_PEOPLE}.")
     platform = preset_of(table.header)
     if platform is not None:
         lacking = ", ".join(("comparison_id", "or left_a, left_b, right_a, right_b"))
@@ -79,9 +75,10 @@ def _unknown(table: Table, columns: set[str]) -> InputError:
         )
     needed = ("AssignmentId", "WorkerId", "Input.left_a", "Answer.choice")
     missing = [name for name in needed if name.casefold() not in columns]
-    hints = " ".join(platform.download_hint for platform in PLATFORMS)
+    readable = [platform for platform in PLATFORMS if platform is not PROLIFIC]
+    hints = " ".join(platform.download_hint for platform in readable)
     return UnnamedColumnsError(
-        f"{table.name} is not a result file of {' or '.join(platform.label for platform in PLATFORMS)}: "
+        f"{table.name} is not a result file of {' or '.join(platform.label for platform in readable)}: "
         f"it lacks the columns {', '.join(missing)}. {hints} Of any other table, say which column is which.",
         [Issue("column is missing", column=name) for name in missing],
     )
@@ -91,7 +88,9 @@ __all__ = [
     "LABELS",
     "PLATFORMS",
     "Mapping",
+    "Outgoing",
     "Platform",
+    "PlatformFile",
     "ResultFile",
     "Table",
     "UnnamedColumnsError",

@@ -1,8 +1,8 @@
-"""What a platform is to Runoff: a template and a batch go out, a result file comes in."""
+"""What a platform is to Runoff: the files of a ballot go out, a result file comes in."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import Issue
+from ..examples import Example
 from .quick_csv import Ints, Table
 
 
@@ -37,8 +38,54 @@ class ResultFile:
         return len(self.unread)
 
 
+@dataclass(frozen=True)
+class Outgoing:
+    """A ballot as it goes out. Nothing of it is read before a file is made.
+
+    `code` begins the files' names; `widest` is the number of comparisons of its widest task; `comparisons` reads the
+    ballot (`tables.COMPARISONS`), `only` the question ids to ask for: None for all of them, else what is missing (a
+    top-up; the names of its files say so). `question`, `instructions` and `examples` replace the template's wording.
+    """
+
+    code: str
+    widest: int
+    notion: str
+    ties_allowed: bool
+    comparisons: Callable[[], pd.DataFrame]
+    only: Callable[[], Collection[int] | None] = lambda: None
+    is_top_up: bool = False
+    question: str | None = None
+    instructions: str | None = None
+    examples: Sequence[Example] = ()
+
+    def asked(self) -> pd.DataFrame:
+        """The comparisons to ask for, those of a top-up without the rest."""
+        frame, only = self.comparisons(), self.only()
+        return frame if only is None else frame[frame["question_id"].isin(list(only))].reset_index(drop=True)
+
+    @property
+    def part(self) -> str:
+        """How the names of files about these comparisons begin."""
+        return f"{self.code}-top-up" if self.is_top_up else self.code
+
+
+@dataclass(frozen=True)
+class PlatformFile:
+    """A file for a platform: its name, what stands on its button, a sentence on its use; `make` writes it."""
+
+    name: str
+    label: str
+    note: str
+    mime: str
+    make: Callable[[], bytes]
+
+
 class Platform(Protocol):
-    """A place where voters work. `name` is for files and URLs, `label` for people."""
+    """A place where voters work. `name` is for files and URLs, `label` for people.
+
+    `steps` say in order what the owner does there. `publishes` is True where Runoff can put the ballot there and
+    fetch the votes by itself; elsewhere files are carried by hand.
+    """
 
     @property
     def name(self) -> str: ...
@@ -49,6 +96,15 @@ class Platform(Protocol):
     @property
     def download_hint(self) -> str:
         """Where the right result file is found."""
+
+    @property
+    def steps(self) -> tuple[str, ...]: ...
+
+    @property
+    def publishes(self) -> bool: ...
+
+    def files(self, ballot: Outgoing) -> tuple[PlatformFile, ...]:
+        """What the platform needs of a ballot. Files are named and explained here, and written when asked for."""
 
     def recognises(self, columns: Collection[str]) -> bool:
         """Whether a file with these columns (casefolded) comes from this platform."""

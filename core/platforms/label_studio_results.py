@@ -20,7 +20,7 @@ def is_export(records: Sequence[Any]) -> bool:
 
 def is_min(header: Sequence[str]) -> bool:
     """Whether these are the columns of JSON_MIN or CSV."""
-    return {"annotation_id", "annotator", "lead_time"} <= {name.strip().casefold() for name in header}
+    return {"annotation_id", "annotator"} <= {name.strip().casefold() for name in header}
 
 
 def rows_of(tasks: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -40,6 +40,7 @@ def rows_of(tasks: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
             row["annotator"] = _annotator(annotation.get("completed_by"))
             row |= {name: annotation.get(name) for name in ("created_at", "updated_at", "lead_time")}
             row["was_cancelled"] = annotation.get("was_cancelled", False)
+            row["was_cancelled"] = bool(row["was_cancelled"] or annotation.get("skipped"))
             if not row["was_cancelled"]:
                 row |= _answers(annotation.get("result"))
             yield row
@@ -61,5 +62,6 @@ def _answers(results: Any) -> dict[str, Any]:
         chosen = value.get("selected", value.get("choices"))
         if chosen is not None:
             name = str(result.get("from_name", "choice"))
-            found[name] = chosen[0] if isinstance(chosen, list) and len(chosen) == 1 else chosen
+            value = chosen[0] if isinstance(chosen, list) and len(chosen) == 1 else chosen
+            found[name] = value if found.get(name, value) == value else f"{found[name]}+{value}"
     return found

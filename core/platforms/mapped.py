@@ -100,6 +100,8 @@ def _comparison(rows: Texts, mapping: Mapping, n: int, column: Any) -> pd.DataFr
     for name, found in _texts(mapping, {role: text(role) for role in TEXTS}).items():
         frame[name] = found
     frame["choice"] = meanings(text("choice"), mapping)
+    if mapping.choice_too:
+        frame["choice"] = _together(frame["choice"], meanings(text("choice_too"), mapping))
     frame["status"], frame["note"] = _statuses(text("status"), mapping), text("reason")
     frame["seconds"] = seconds_of(column("seconds", n))
     frame["submitted_at"] = text("submitted_at")
@@ -107,6 +109,12 @@ def _comparison(rows: Texts, mapping: Mapping, n: int, column: Any) -> pd.DataFr
         if getattr(mapping, role):
             frame[role] = decoded(text(role).tolist())
     return frame
+
+
+def _together(one: pd.Series, other: pd.Series) -> pd.Series:
+    """The choice of two columns: whichever says something; both joined by + where they differ, which is no choice."""
+    both = one.where((other == "") | (one == other), other.where(one == "", one + "+" + other))
+    return both.astype("str")
 
 
 def _split(ids: pd.Series) -> tuple[pd.Series, np.ndarray]:

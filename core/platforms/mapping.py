@@ -25,6 +25,7 @@ MEANINGS = {
 ROLES = {
     "voter": "Voter",
     "choice": "Choice",
+    "choice_too": "Second column of the choice",
     "comparison": "Id of the comparison",
     "task": "Id of the task",
     "left_a": "Left pair, first token",
@@ -54,6 +55,7 @@ class Mapping:
 
     voter: str = ""
     choice: str = ""
+    choice_too: str = ""
     comparison: str = ""
     task: str = ""
     left_a: str = ""

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from .answers import find_layout, read_answers
-from .base import ResultFile
+from .base import Outgoing, PlatformFile, ResultFile
 from .quick_csv import Table
+from .task_files import batch_file, page_file
 
 _STATUSES = {"submitted": "submitted", "approved": "approved", "rejected": "rejected"}
 
@@ -24,6 +25,25 @@ class MechanicalTurk:
         "On Mechanical Turk, the right file is Manage › Review results › Download CSV (Batch_…_batch_results.csv), "
         "with all its columns."
     )
+    steps: tuple[str, ...] = (
+        "Mechanical Turk closed on 30 September 2026; some programs still take its files.",
+        "Make a project there and paste one of the two task pages as its template: the plain one where the program "
+        "adds a form and a Submit button by itself, the one with a crowd-form where it doesn't.",
+        "Publish the batch in that project.",
+        "Download the results with all their columns and upload them under 2.",
+    )
+    publishes: bool = False
+
+    def files(self, ballot: Outgoing) -> tuple[PlatformFile, ...]:
+        """The batch, and the page in both dresses."""
+        about = "One row a task, with the comparisons that have no vote yet." if ballot.is_top_up else "One row a task."
+        plain = "Radio buttons only; answers come back as Answer.choice_1 = left."
+        crowd = "The same page in a <crowd-form>; answers come back as Answer.choice_1.left = true."
+        return (
+            batch_file(ballot, about),
+            page_file(ballot, "turkle", "Task page, plain (HTML)", plain),
+            page_file(ballot, "mturk", "Task page, crowd-form (HTML)", crowd),
+        )
 
     def recognises(self, columns: Collection[str]) -> bool:
         """A file with an assignment's status, or at least its id and no mark of Turkle."""

@@ -3,14 +3,12 @@
     comparison_id,voter,choice[,seconds][,submitted_at]
     b1-0a1b2c3d-00001-1,anna,left
 
-The comparisons go out as a table too (`write_comparisons`), so that votes can be collected with anything that holds
-rows: a form, a spreadsheet, a script.
+The comparisons go out as tables too (`colleagues`), so that votes can be collected with anything that holds rows: a
+form, a spreadsheet, a script.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -19,38 +17,18 @@ import numpy.typing as npt
 import pandas as pd
 
 from ..errors import InputError, Issue
-from ..tables import COMPARISONS
 from .answers import TEXTS
-from .base import ResultFile
-from .batch import FIELDS
+from .base import Outgoing, PlatformFile, ResultFile
 from .quick_csv import Table
 from .reading import result_file, seconds_of, utc_times
 
 NEEDED = ("comparison_id", "voter", "choice")
 OPTIONAL = ("seconds", "submitted_at")
-# A spreadsheet, and whoever opens the file in one, should see the words, not run them.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def comparison_ids(comparisons: pd.DataFrame) -> pd.Series:
     """The public id of each comparison: its task's id and its number there, such as `b1-0a1b2c3d-00001-1`."""
     return comparisons["task_id"] + "-" + comparisons["n"].astype("str")
-
-
-def write_comparisons(comparisons: pd.DataFrame) -> bytes:
-    """The comparisons as a table for people: `comparison_id`, the texts as shown, and an empty `choice` to fill in.
-
-    `comparisons` is a table of schema COMPARISONS. UTF-8 with a byte order mark (for Excel); a text that a spreadsheet
-    would take for a formula gets an apostrophe, which does no harm: votes are matched by the id.
-    """
-    COMPARISONS.check(comparisons)
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["comparison_id", *FIELDS, "voter", "choice"])
-    columns = [comparison_ids(comparisons), *(comparisons[field] for field in FIELDS)]
-    for row in zip(*columns, strict=True):
-        writer.writerow([*(f"'{text}" if text.startswith(_FORMULA) else text for text in row), "", ""])
-    return out.getvalue().encode("utf-8-sig")
 
 
 @dataclass(frozen=True)
@@ -60,6 +38,17 @@ class Plain:
     name: str = "plain"
     label: str = "Plain table"
     download_hint: str = "A table of votes needs the columns comparison_id, voter and choice."
+    steps: tuple[str, ...] = (
+        "Give each colleague a file, or one file to all. The choice is left, right, tie or unknown.",
+        "Upload what comes back under 2, in any order. A file that is only begun may be uploaded too.",
+    )
+    publishes: bool = False
+
+    def files(self, ballot: Outgoing) -> tuple[PlatformFile, ...]:
+        """The comparisons as one table for all, as CSV and for Excel (`colleagues` writes one for each)."""
+        from .colleagues import table_files
+
+        return table_files(ballot)
 
     def recognises(self, columns: Collection[str]) -> bool:
         """A file with the comparison's id and a choice."""

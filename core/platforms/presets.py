@@ -11,6 +11,7 @@ from .mapped import USUAL, unwrapped
 from .mapping import NUMBER, Mapping
 from .mturk import MTURK
 from .quick_csv import Table
+from .template import TIE, UNKNOWN
 from .turkle import TURKLE
 
 LOOKED_AT = 200  # rows that a guess looks at
@@ -20,6 +21,7 @@ NAMES: dict[str, tuple[str, ...]] = {
               "worker", "user", "username", "email"),
     "choice": ("choice", "choice_{n}", "choice{n}", "result", "preference.selection", "labels.preference.selection",
                "pw", "pairwise", "preference", "answer", "vote", "winner", "label", "c{n}", "taskanswers", "on"),
+    "choice_too": (),
     "comparison": ("comparison_id", "instance_id", "comparison"),
     "task": ("task_id",),
     "left_a": ("left_a", "left_a_{n}"),
@@ -47,10 +49,15 @@ class Preset:
     marks: frozenset[str]
     rejected: tuple[str, ...] = ("rejected",)
     us_dates: bool = False
+    choices: tuple[tuple[str, str], ...] = ()
 
 
+# What Runoff's own labelling interface calls them, where an export has the text in place of the value.
+_WORDS = (*((text, "tie") for text in TIE.values()), (UNKNOWN, "unknown"))
 PRESETS = (
-    Preset("labelstudio", "Label Studio", frozenset({"annotation_id", "annotator", "lead_time"}), ("true", "skipped")),
+    Preset(
+        "labelstudio", "Label Studio", frozenset({"annotation_id", "annotator"}), ("true", "skipped"), choices=_WORDS
+    ),
     Preset("potato", "Potato", frozenset({"instance_id", "user_id"})),
     Preset("toloka", "Toloka", frozenset({"assignment:worker_id", "assignment:status"})),
     Preset("appen", "Appen", frozenset({"_unit_id", "_worker_id", "_trust"}), ("true",), us_dates=True),
@@ -69,14 +76,16 @@ def guess(table: Table) -> Mapping:
     found = {role: _named(table.header, names) for role, names in NAMES.items()}
     if preset is not None and preset.name == "labelstudio":
         found |= {"status": "was_cancelled" if "was_cancelled" in table.header else "", "reason": ""}
-    if not found["choice"] or is_min(table.header):
+        found["choice_too"] = "other" if {"choice", "other"} <= set(table.header) else ""
+    if not found["choice"] or (is_min(table.header) and not found["choice_too"]):
         found["choice"] = _by_values(table, found) or found["choice"]
     mapping = Mapping.of(found)
     folded = {name.strip().casefold() for name in table.header}
     own = next((platform.name for platform in (TURKLE, MTURK) if platform.recognises(folded)), "")
     if preset is None:
         return replace(mapping, platform=own) if own else mapping
-    return replace(mapping, platform=preset.name, rejected=preset.rejected, us_dates=preset.us_dates)
+    mapping = replace(mapping, platform=preset.name, rejected=preset.rejected)
+    return replace(mapping, us_dates=preset.us_dates, choices=preset.choices)
 
 
 def preset_mapping(table: Table) -> Mapping | None:

@@ -15,6 +15,7 @@ from ..scores import BallotVotes
 from . import schema as t
 from .command import fetch_rows, update_rows
 from .page_tallies import has_voting, write_dealt
+from .reviews import apply_reviews
 
 
 def _array(conn: sa.Connection, query: sa.Select, width: int) -> np.ndarray:
@@ -76,7 +77,9 @@ def write_tallies(conn: sa.Connection, ballot_id: int) -> None:
     """Bring a ballot's tallies in line with its judgements: every command that changes judgements ends with this.
 
     They are the votes of each question, the wins, ties, losses and unknowns of each item, and the ballot's progress.
+    The owner's decisions on assignments are laid over the judgements first.
     """
+    apply_reviews(conn, ballot_id)
     j, q, b = t.judgement.c, t.question.c, t.ballot_item.c
     votes = sa.select(sa.func.count()).where(j.question_id == q.id, j.status == "counted").scalar_subquery()
     stale = sa.update(t.question).where(q.ballot_id == ballot_id, q.n_votes != votes)
