@@ -55,12 +55,14 @@ def read_table(table: Table, mapping: Mapping | None = None) -> ResultFile:
     if mapping is not None:
         return read_mapped(undressed(table), mapping)
     columns = {name.strip().casefold() for name in table.header}
-    for platform in PLATFORMS:
-        if platform is not LABEL_STUDIO and platform.recognises(columns):
-            return platform.read_results(table)
     preset = preset_mapping(table)
+    for platform in (TURKLE, MTURK, PROLIFIC):
+        if platform.recognises(columns):
+            return platform.read_results(table)
     if preset is not None:
         return read_mapped(table, preset)
+    if PLAIN.recognises(columns):
+        return PLAIN.read_results(table)
     raise _unknown(table, columns)
 
 
@@ -70,8 +72,8 @@ def _unknown(table: Table, columns: set[str]) -> InputError:
     if platform is not None:
         lacking = ", ".join(("comparison_id", "or left_a, left_b, right_a, right_b"))
         return UnnamedColumnsError(
-            f"{table.name} is an export of {platform.label}, but none of its columns says which comparison a row is of "
-            f"({lacking}). Say which column is which, or take these columns along when the tasks are made."
+            f"{table.name} is an export of {platform.label} of tasks that Runoff didn't make: none of its columns says "
+            f"which comparison a row is of ({lacking}). Say which column is which, or take these columns along when the tasks are made."
         )
     needed = ("AssignmentId", "WorkerId", "Input.left_a", "Answer.choice")
     missing = [name for name in needed if name.casefold() not in columns]
