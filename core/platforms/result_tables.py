@@ -92,7 +92,9 @@ def _parsed(data: bytes, name: str) -> tuple[list[Mapping[str, Any]], tuple[Issu
     except (ValueError, RecursionError) as error:
         if text.lstrip().startswith("{") and "\n" in text.strip():
             return _lines(text)
-        raise InputError(f"{name} can't be read as JSON ({error}): it is cut or was changed. Export it again.") from error
+        raise InputError(
+            f"{name} can't be read as JSON ({error}): it is cut or was changed. Export it again."
+        ) from error
     found = found if isinstance(found, list) else [found]
     if not found or not all(isinstance(record, Mapping) for record in found):
         raise InputError(f"{name} is JSON, but no list of answers. Choose an export of annotations.")
