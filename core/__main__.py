@@ -249,7 +249,7 @@ def _some(tokens: Iterable[str], n: int = 10) -> str:
 @with_json
 def job_command(job_id: str, as_json: bool) -> None:
     """Run a job of the workspace; the application starts this by itself."""
-    from .jobs import run
+    from .job_process import run
 
     run(job_id)
     if as_json:
