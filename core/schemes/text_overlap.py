@@ -7,7 +7,7 @@
 
 Letters are compared after case folding, white space counts as one space; 1 is equal, 0 nothing in common.
 
-References: Jurgens, Pilehvar, Navigli (2016), Cross Level Semantic Similarity (both as baselines, minimum match 6); Wise
+References: Jurgens, Pilehvar, Navigli (2016), Cross Level Semantic Similarity (both as baselines, minimum 6); Wise
 (1996), YAP3: improved detection of similarities in computer program and other texts, SIGCSE (tiling). The first says
 only that LCS is normalised by the length of the items; dividing by the shorter is our reading of it.
 """
