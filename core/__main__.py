@@ -17,6 +17,7 @@ import click
 
 from . import __version__
 from .cli.archived import archived_command
+from .cli.schemes import schemes_command
 from .cli.shared import appearances_of, text_table, with_json, write_json
 from .cli.simulate import simulate_command
 from .errors import InputError, RunoffError
@@ -40,6 +41,7 @@ def cli() -> None:
 
 cli.add_command(simulate_command)
 cli.add_command(archived_command)
+cli.add_command(schemes_command)
 
 
 @cli.command("plan")
@@ -251,7 +253,7 @@ def _some(tokens: Iterable[str], n: int = 10) -> str:
 @with_json
 def job_command(job_id: str, as_json: bool) -> None:
     """Run a job of the workspace; the application starts this by itself."""
-    from .jobs import run
+    from .job_process import run
 
     run(job_id)
     if as_json:
