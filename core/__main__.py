@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from . import __version__
+from .cli.schemes import schemes_command
 from .cli.shared import appearances_of, text_table, with_json, write_json
 from .cli.simulate import simulate_command
 from .errors import InputError, RunoffError
@@ -38,6 +39,7 @@ def cli() -> None:
 
 
 cli.add_command(simulate_command)
+cli.add_command(schemes_command)
 
 
 @cli.command("plan")
@@ -249,7 +251,7 @@ def _some(tokens: Iterable[str], n: int = 10) -> str:
 @with_json
 def job_command(job_id: str, as_json: bool) -> None:
     """Run a job of the workspace; the application starts this by itself."""
-    from .jobs import run
+    from .job_process import run
 
     run(job_id)
     if as_json:

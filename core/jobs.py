@@ -1,7 +1,8 @@
 """Long work runs in a process of its own, watched through the table `job`.
 
-A page starts a job and looks at its row; the process writes progress and a heartbeat there, and its result in
-the transaction that ends it. Cancelling ends the process. Jobs whose process is gone are found out by `sweep`.
+A page starts a job and looks at its row; the process (`job_process.py`) writes progress and a heartbeat there, and
+its result in the transaction that ends it. Cancelling ends the process. Jobs whose process is gone are found out by
+`sweep`.
 """
 
 from __future__ import annotations
@@ -12,10 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,14 +21,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from .errors import RunoffError, StoreError
+from .errors import StoreError
 from .processes import is_alive
-from .store import Store, open_store
+from .store import Store
 from .store import schema as t
 from .store.engine import now
 
 REPORT_SECONDS = 0.5
-BEAT_SECONDS = 5.0
 STALE_SECONDS = 60.0
 ASLEEP_SECONDS = 24 * 3600.0
 STOPPED = "The program stopped while this was running. Start it again; runoff.log in the workspace may say more."
@@ -135,7 +132,7 @@ def start(store: Store, kind: str, params: dict, *, project_id: str | None = Non
                 start_new_session=True,
             )
     except OSError as error:
-        _finish(store, job_id, state="failed", error=f"It could not be started ({error.strerror}).")
+        finish(store, job_id, state="failed", error=f"It could not be started ({error.strerror}).")
         raise StoreError(f"The work could not be started ({error.strerror}: {sys.executable}).") from error
     _children[job_id] = process
     with store.write() as conn:
@@ -152,8 +149,8 @@ def cancel(store: Store, job_id: str) -> None:
     if job.ended:
         return
     _end_process(job)
-    _finish(store, job_id, state="cancelled", message="Cancelled.")
-    _clean_up(store, job)
+    finish(store, job_id, state="cancelled", message="Cancelled.")
+    clean_up(store, job)
 
 
 def _end_process(job: Job) -> None:
@@ -189,14 +186,15 @@ def _is_silent(job: Job) -> bool:
     return quiet > (ASLEEP_SECONDS if lives else STALE_SECONDS)
 
 
-def _finish(store: Store, job_id: str, **values: Any) -> None:
+def finish(store: Store, job_id: str, **values: Any) -> None:
+    """Mark a job as ended, unless it has ended already."""
     with store.write() as conn:
         conn.execute(
             sa.update(t.job).where(t.job.c.id == job_id, t.job.c.state.not_in(ENDED)).values(**values, ended_at=now())
         )
 
 
-def _clean_up(store: Store, job: Job) -> None:
+def clean_up(store: Store, job: Job) -> None:
     """Remove what a job that didn't end well left in `incoming/`."""
     shutil.rmtree(store.incoming / f"job-{job.id}.part", ignore_errors=True)
     shutil.rmtree(store.incoming / f"job-{job.id}", ignore_errors=True)
@@ -222,8 +220,8 @@ def sweep(store: Store) -> int:
         if _gone(job) or _is_silent(job):
             if read_job(store, job.id).ended:
                 continue  # it came to its end in the meantime
-            _finish(store, job.id, state="failed", error=STOPPED)
-            _clean_up(store, job)
+            finish(store, job.id, state="failed", error=STOPPED)
+            clean_up(store, job)
             swept += 1
     _sweep_uploads(store, {str(job.params.get("path")) for job in running})
     if not running:
@@ -251,25 +249,6 @@ def _sweep_uploads(store: Store, wanted: set[str]) -> None:
             left.unlink(missing_ok=True)
 
 
-@contextmanager
-def _heartbeat(store: Store, job_id: str) -> Iterator[None]:
-    """Say every few seconds that the process is alive, also while its work has nothing to report."""
-    over = threading.Event()
-
-    def beat() -> None:
-        while not over.wait(BEAT_SECONDS):
-            with store.write() as conn:
-                conn.execute(sa.update(t.job).where(t.job.c.id == job_id).values(heartbeat_at=now()))
-
-    thread = threading.Thread(target=beat, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-
-
 class Reporter:
     """Writes a job's progress, at most twice a second."""
 
@@ -287,36 +266,6 @@ class Reporter:
                 .where(t.job.c.id == self._job_id)
                 .values(done=done, total=total, message=message, heartbeat_at=now())
             )
-
-
-def run(job_id: str) -> None:
-    """Carry out a job in this process: what `python -m core job ID` does."""
-    from .work import WORK  # here, not above: watching a job needs none of it
-
-    store = open_store()
-    job = read_job(store, job_id)
-    if job.state != "queued":
-        return
-    with store.write() as conn:
-        conn.execute(
-            sa.update(t.job)
-            .where(t.job.c.id == job_id, t.job.c.state == "queued")
-            .values(state="running", pid=os.getpid(), started_at=now(), heartbeat_at=now())
-        )
-    try:
-        with _heartbeat(store, job_id):
-            WORK[job.kind](store, job, Reporter(store, job_id))
-    except RunoffError as error:
-        _finish(store, job_id, state="failed", error=str(error))
-        _clean_up(store, job)
-    except MemoryError:
-        _finish(store, job_id, state="failed", error="This machine has not enough free memory for it.")
-        _clean_up(store, job)
-    except OSError as error:
-        _finish(
-            store, job_id, state="failed", error=f"{error.strerror or error} ({error.filename or 'no file named'})."
-        )
-        _clean_up(store, job)
 
 
 def mark_done(conn: sa.Connection, job_id: str, result: dict) -> None:

@@ -165,9 +165,9 @@ def test_evaluate_refuses_a_bad_model(run, files, tmp_path: Path) -> None:
 
 def test_job_runs_the_job(run, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
-    jobs = types.ModuleType("core.jobs")
+    jobs = types.ModuleType("core.job_process")
     jobs.run = seen.append  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "core.jobs", jobs)
+    monkeypatch.setitem(sys.modules, "core.job_process", jobs)
     assert run("job", "0a1b").code == 0
     assert run("job", "7", "--json").json == {"job": "7"}
     assert seen == ["0a1b", "7"]
@@ -177,9 +177,9 @@ def test_job_that_there_is_not(run, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(job_id: str) -> None:
         raise StoreError(f"There is no job {job_id!r}.")
 
-    jobs = types.ModuleType("core.jobs")
+    jobs = types.ModuleType("core.job_process")
     jobs.run = missing  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "core.jobs", jobs)
+    monkeypatch.setitem(sys.modules, "core.job_process", jobs)
     result = run("job", "7")
     assert (result.code, result.out, result.err) == (2, "", "Error: There is no job '7'.\n")
 

@@ -188,13 +188,13 @@ def test_n0_changes_the_figures_and_the_share_of_the_first_rank(demo, visit):
 
 
 def test_embeddings_that_cover_different_items_are_compared_over_the_common_ones(demo, visit, tmp_path):
-    from core import jobs
+    from core import job_process
     from core.store.library import read_embeddings
 
     tokens = ("sales", "marketing", "advertising", "retail", "employee", "worker")
     small = tmp_path / "small.txt"
     small.write_text("".join(f"{word} {n} {n * n % 7} 1\n" for n, word in enumerate(tokens)))
-    jobs.run(_queued(demo, {"path": str(small), "name": "Small"}))
+    job_process.run(_queued(demo, {"path": str(small), "name": "Small"}))
     assert [embedding.name for embedding in read_embeddings(demo, "demo")][-1] == "Small"
     app = visit("evaluate", "demo")
     assert not app.exception

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from campaigns import AREAS, PLAN, make_project
 from test_pages import press, words
 
-from core import jobs
+from core import job_process
 from core.metrics import spearman
 from core.store import schema as t
 from core.store.closing import close_ballot, reopen_ballot
@@ -102,7 +102,7 @@ def add_embedding(store, project_id: str, folder, name: str, seed: int) -> None:
     }
     with store.write() as conn:
         conn.execute(sa.insert(t.job).values(**row, state="queued", created_at=now()))
-    jobs.run(name)
+    job_process.run(name)
 
 
 def test_models_have_intervals_and_are_told_apart_or_not(empty, visit, tmp_path):

@@ -1,0 +1,88 @@
+"""`python -m core schemes`: comparisons, ratings, best–worst and target groups on the same voters at equal cost."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import click
+
+from .shared import text_table, with_json, write_json
+
+if TYPE_CHECKING:
+    from ..simulation.scheme_table import SchemeRow
+    from ..simulation.table2 import Spread
+
+_FIGURES = (("rho_w", "ρ_w", 3), ("tau_w", "τ_w", 3), ("rho", "ρ", 3), ("within", "ρ within targets", 3))
+
+
+@click.command("schemes")
+@click.option("--hours", type=float, default=49.0, show_default=True, help="Person-hours that each scheme may take.")
+@click.option(
+    "--tokens", type=int, default=45, show_default=True, help="Tokens of the area; items are all their pairs."
+)
+@click.option("--similarity", default="exponential", show_default=True, help="exponential or power_law.")
+@click.option("--scheme", "schemes", multiple=True, help="Only this scheme; can be repeated.")
+@click.option("--simulations", type=int, default=50, show_default=True, help="Panels simulated for each scheme.")
+@click.option("--read", type=float, default=3.0, show_default=True, help="Seconds to read an item.")
+@click.option("--decide", type=float, default=3.0, show_default=True, help="Seconds to decide once.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same figures.")
+@with_json
+def schemes_command(
+    hours: float,
+    tokens: int,
+    similarity: str,
+    schemes: tuple[str, ...],
+    simulations: int,
+    read: float,
+    decide: float,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Compare ways to ask people on simulated voters who have the same time."""
+    import numpy as np
+
+    from ..simulation.scheme_table import compare_schemes
+    from ..simulation.schemes import SCHEMES, Question, Times, groups_of_tokens
+    from ..simulation.similarities import distribution
+
+    pairs = list(combinations([f"t{number}" for number in range(tokens)], 2))
+    rng = np.random.default_rng(seed)
+    z = rng.permutation(distribution(similarity, max(len(pairs), 2)))
+    groups = groups_of_tokens([a for a, _ in pairs], [b for _, b in pairs], rng=rng)
+    question = Question(z, groups, hours * 3600, Times(read, decide))
+    rows = compare_schemes(question, simulations=simulations, seed=seed, schemes=schemes or SCHEMES)
+    if as_json:
+        write_json({"seed": seed, "hours": hours, "items": len(z), "rows": [asdict(row) for row in rows]})
+    else:
+        click.echo(_text(rows, len(z), seed, read, decide))
+
+
+def _text(rows: list[SchemeRow], n_items: int, seed: int, read: float, decide: float) -> str:
+    header = ("scheme", "judgements", "hours", *(label for _, label, _ in _FIGURES))
+    width = max(len(row.scheme) for row in rows)
+    cells = [
+        [
+            row.scheme.ljust(width),
+            f"{row.n_judgements:,.0f}",
+            f"{row.hours:.1f}",
+            *(_cell(getattr(row, name), digits) for name, _, digits in _FIGURES),
+        ]
+        for row in rows
+    ]
+    notes = [f"{row.scheme}: {row.reason}" for row in rows if row.reason]
+    return "\n\n".join(
+        [
+            text_table(header, cells),
+            f"{n_items:,} items; mean ± standard deviation over {rows[0].simulations:,} panels, seed {seed}. "
+            f"Assumed: {read:g} s to read an item, {decide:g} s to decide once.",
+            *notes,
+        ]
+    )
+
+
+def _cell(spread: Spread, digits: int) -> str:
+    if spread.mean != spread.mean:
+        return "–"
+    return f"{spread.mean:.{digits}f}" + ("" if spread.sd != spread.sd else f" ± {spread.sd:.{digits}f}")

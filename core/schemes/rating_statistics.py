@@ -1,0 +1,237 @@
+"""What ratings come to, and how far people agree in them.
+
+Ratings are a table: rows people, columns items, NaN where somebody didn't rate. What can't be told is None, with the
+reason beside it.
+
+References: O'Shea, Bandar, Crockett, McLean (2013), Semantic similarity of short texts (noise as mean of SDs, leave-
+one-out agreement); Jurgens, Pilehvar, Navigli (2016), Cross Level Semantic Similarity (adjudication).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from ..agreement import RESAMPLES, Agreement, agreement
+from ..errors import InputError, UndefinedMetricError
+from ..estimates import Estimate
+from ..ratings import checked_ratings
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LEAST_ITEMS = 3  # for a correlation: two points always lie on a line
+APART = 1.0  # points between two people from which an item is adjudicated
+
+
+@dataclass(frozen=True, eq=False)
+class ItemRatings:
+    """Of each item (n_items,): `mean` (NaN without a rating), `sd` (n − 1; NaN below two), `n` ratings."""
+
+    mean: Floats
+    sd: Floats
+    n: Ints
+
+    @property
+    def noise(self) -> Estimate:
+        """The mean of the items' SDs, in points of the scale: the less, the closer people are."""
+        known = self.sd[~np.isnan(self.sd)]
+        if not len(known):
+            return Estimate(None, reason="no item has two ratings")
+        return Estimate(float(known.mean()))
+
+
+def item_ratings(ratings: ArrayLike) -> ItemRatings:
+    """Mean, SD and number of ratings of each item.
+
+    >>> found = item_ratings([[1.0, 4.0], [3.0, np.nan]])
+    >>> found.mean.tolist(), round(float(found.sd[0]), 4), found.n.tolist(), round(found.noise.estimate, 4)
+    ([2.0, 4.0], 1.4142, [2, 1], 1.4142)
+    """
+    table = checked_ratings(ratings)
+    there = ~np.isnan(table)
+    n = there.sum(axis=0)
+    mean = np.full(table.shape[1], np.nan)
+    np.divide(np.where(there, table, 0).sum(axis=0), n, out=mean, where=n > 0)
+    squares = np.where(there, (table - mean) ** 2, 0).sum(axis=0)
+    sd = np.full(table.shape[1], np.nan)
+    np.divide(squares, n - 1, out=sd, where=n > 1)
+    return ItemRatings(mean, np.sqrt(sd), n)
+
+
+@dataclass(frozen=True)
+class Person:
+    """Pearson's r of a person's ratings with the mean of all others' over `n_items`, None with the reason."""
+
+    row: int
+    r: float | None
+    n_items: int
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """Each person against the rest: mean, best and worst r over those for whom it is defined; None where for none."""
+
+    people: tuple[Person, ...]
+
+    @property
+    def defined(self) -> list[float]:
+        """The r of those who have one, in the order of the people."""
+        return [person.r for person in self.people if person.r is not None]
+
+    @property
+    def mean(self) -> float | None:
+        """The mean r."""
+        return float(np.mean(self.defined)) if self.defined else None
+
+    @property
+    def best(self) -> float | None:
+        """The highest r."""
+        return max(self.defined, default=None)
+
+    @property
+    def worst(self) -> float | None:
+        """The lowest r."""
+        return min(self.defined, default=None)
+
+
+def leave_one_out(ratings: ArrayLike) -> LeaveOneOut:
+    """Pearson's r of each person with the mean ratings of everybody else, over the items that both have.
+
+    Undefined over fewer than three items, or where one of the two is constant.
+    """
+    table = checked_ratings(ratings)
+    there = ~np.isnan(table)
+    filled = np.where(there, table, 0.0)
+    total, count = filled.sum(axis=0), there.sum(axis=0)
+    people = []
+    for row in range(len(table)):
+        others = count - there[row]
+        both = there[row] & (others > 0)
+        rest = (total - filled[row])[both] / others[both]
+        r, reason = pearson(table[row, both], rest)
+        people.append(Person(row, r, int(both.sum()), reason))
+    return LeaveOneOut(tuple(people))
+
+
+def pearson(one: Floats, other: Floats) -> tuple[float | None, str]:
+    """Pearson's r, −1 to 1, or None and why: fewer than three items, or one side constant (to 12 digits)."""
+    if len(one) < LEAST_ITEMS:
+        return None, f"over {len(one)} items, and {LEAST_ITEMS} are needed"
+    if np.ptp(np.round(one, 12)) == 0 or np.ptp(np.round(other, 12)) == 0:
+        return None, "one of the two is the same for all items"
+    return float(np.clip(np.corrcoef(one, other)[0, 1], -1, 1)), ""
+
+
+def alpha(ratings: ArrayLike, *, seed: int = 0, resamples: int = RESAMPLES) -> Agreement:
+    """Krippendorff's α of ratings, by squared differences (interval metric), with its interval.
+
+    Raises `UndefinedMetricError` where no item has two ratings, or all ratings are equal.
+    """
+    return agreement(pd.DataFrame(checked_ratings(ratings)), distance="interval", seed=seed, resamples=resamples)
+
+
+@dataclass(frozen=True, eq=False)
+class Adjudication:
+    """Final ratings (n_items,), NaN where an item waits for a decision or has no rating; `waiting` are its positions.
+
+    An item waits where any two people differ by a point or more.
+    """
+
+    final: Floats
+    waiting: Ints
+
+
+def adjudicate(ratings: ArrayLike, decided: dict[int, float] | None = None, *, apart: float = APART) -> Adjudication:
+    """The mean of an item's ratings, or what was decided where two people are `apart` or more.
+
+    decided : position → rating, also allowed for items that don't need it. Raises `InputError` for a position that
+    doesn't exist.
+
+    >>> found = adjudicate([[1.0, 2.0, 4.0], [1.5, 3.0, 4.0]], {1: 2.25})
+    >>> found.final.tolist(), found.waiting.tolist()
+    ([1.25, 2.25, 4.0], [])
+    """
+    table = checked_ratings(ratings)
+    found = item_ratings(table)
+    reach = np.where(found.n > 0, np.nanmax(np.where(np.isnan(table), -np.inf, table), axis=0), 0)
+    depth = np.where(found.n > 0, np.nanmin(np.where(np.isnan(table), np.inf, table), axis=0), 0)
+    open_ = np.round(reach - depth, 9) >= apart
+    final = np.where(open_, np.nan, found.mean)
+    for position, value in (decided or {}).items():
+        if not 0 <= position < table.shape[1]:
+            raise InputError(f"There is no item {position} to decide on.")
+        final[position], open_[position] = value, False
+    return Adjudication(final, np.flatnonzero(open_))
+
+
+@dataclass(frozen=True)
+class Qualification:
+    """How a person did on gold pairs: `n_within` of `n` ratings within the tolerance; passed where all are."""
+
+    n_within: int
+    n: int
+
+    @property
+    def passed(self) -> bool:
+        """Whether every gold pair was rated near enough."""
+        return self.n > 0 and self.n_within == self.n
+
+
+def qualify(given: ArrayLike, gold: ArrayLike, *, tolerance: float = 1.0) -> Qualification:
+    """Check ratings of gold pairs, five as a rule, each to be within ±`tolerance` points; a missing one isn't.
+
+    >>> qualify([0, 1, 2.5, 4, 3], [0, 1, 2, 3, 4]).passed
+    True
+    """
+    one, other = np.asarray(given, dtype=np.float64), np.asarray(gold, dtype=np.float64)
+    if one.shape != other.shape or one.ndim != 1:
+        raise InputError(f"Each gold pair needs one rating: {one.size} ratings of {other.size} pairs.")
+    if np.isnan(other).any():
+        raise InputError("A gold pair has no rating to compare with.")
+    return Qualification(int((np.round(np.abs(one - other), 9) <= tolerance).sum()), len(other))
+
+
+def alpha_by_group(ratings: ArrayLike, groups: ArrayLike) -> dict[str, Agreement | str]:
+    """α of the items of each group (genre, level), in the order of their first item, or why there is none."""
+    table, names = checked_ratings(ratings), np.asarray(groups)
+    result: dict[str, Agreement | str] = {}
+    for name in dict.fromkeys(names.tolist()):
+        try:
+            result[str(name)] = alpha(table[:, names == name])
+        except (UndefinedMetricError, InputError) as error:
+            result[str(name)] = str(error)
+    return result
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """How far one group of people lies from another: mean, quartiles and number of the items' differences."""
+
+    mean: float
+    lower_quartile: float
+    median: float
+    upper_quartile: float
+    n: int
+
+
+def deviation_by_group(crowd: ArrayLike, experts: ArrayLike, groups: ArrayLike) -> dict[str, Deviation | None]:
+    """Mean crowd rating minus expert rating of each item, by group; None for a group without an item that both have."""
+    one, other, names = np.asarray(crowd, float), np.asarray(experts, float), np.asarray(groups)
+    if not one.shape == other.shape == names.shape:
+        raise InputError("Crowd, experts and groups need one entry an item.")
+    result: dict[str, Deviation | None] = {}
+    for name in dict.fromkeys(names.tolist()):
+        gap = (one - other)[names == name]
+        gap = gap[~np.isnan(gap)]
+        result[str(name)] = _deviation(gap) if len(gap) else None
+    return result
+
+
+def _deviation(gap: Floats) -> Deviation:
+    lower, median, upper = np.quantile(gap, [0.25, 0.5, 0.75]).tolist()
+    return Deviation(float(gap.mean()), lower, median, upper, len(gap))

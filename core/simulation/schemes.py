@@ -1,0 +1,266 @@
+"""Ways to ask compared at equal cost: comparisons, ratings, best–worst tuples and target groups on the same voters.
+
+Every scheme asks voters of one panel, who hold opinions o (`core.voters`), for as long as the seconds last:
+
+* **comparisons** by a protocol of `conventions` (uniform, paper, runoff), with the plan that the time pays for;
+* **ratings**: each item as often as the time allows, by one voter after another. A rating is o^g, with log g ~
+  N(0, .3) of the voter, cut at the voter's own points, which lie evenly but for normal shifts of a quarter of their
+  distance; with probability ε any value of the scale. An item's score is its mean rating;
+* **best–worst**: tuples of four; the extremes of the opinions, each with probability ε another item. Scores by
+  Bradley–Terry. With rounds only the share α with the highest scores goes on, and neighbours meet;
+* **target groups**, where items are pairs of tokens: up to six items of each token are put into order, neighbours
+  changing places with probability ε. Orders say nothing across targets: there is no ranking of all items.
+
+What people take for a judgement is an assumption until it is measured: seconds = read · items shown + decide · choices.
+We know of no source that times all of them on the same items. A trial on the plan page does, for comparisons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import metrics
+from ..errors import InputError, PlanError, UndefinedMetricError
+from ..panel import PAPER_PANEL, Floats, Ints, Panel, Voters, draw_panel
+from ..plan import Plan
+from ..planning.shapes import plan_within
+from ..runoff import RIDGE, spread_appearances
+from ..schemes.answers import choose_extremes, deal_in_turn, put_in_order, rate
+from ..schemes.best_worst import SIZE, BestWorst, draw_tuples
+from ..scores.bradley_terry import fit_bradley_terry
+from ..voters import checked_similarity
+from .campaign import Accuracy, simulate_campaign
+from .near import TOLERANCE
+from .runs import UNDEFINED
+
+COMPARISONS = ("uniform", "paper", "runoff")
+GROUPS = "target groups"
+SCHEMES = (*COMPARISONS, "ratings", "best-worst", "best-worst rounds", GROUPS)
+POINTS = 11  # values of the rating scale
+STRETCH, SHIFT = 0.3, 0.25  # spread of log g, and of the cut points in their distance
+MOST = 6  # words of a target that are put into order
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds it takes to `read` an item, to `decide` once. Raises `InputError` unless both are above 0."""
+
+    read: float = 3.0
+    decide: float = 3.0
+
+    def __post_init__(self) -> None:
+        if not (0 < self.read < np.inf and 0 < self.decide < np.inf):
+            raise InputError("The seconds to read an item and to decide must be above 0.")
+
+    def of(self, scheme: str, size: int = MOST) -> float:
+        """Seconds of one judgement: a comparison, a rating, a tuple's two choices, or a group of `size` ordered."""
+        items, choices = {"ratings": (1, 1), "best-worst": (SIZE, 2), "best-worst rounds": (SIZE, 2)}.get(
+            scheme, (2, 1)
+        )
+        if scheme == GROUPS:
+            items, choices = size, size
+        return items * self.read + choices * self.decide
+
+
+@dataclass(frozen=True)
+class SchemeRun:
+    """A scheme on one panel.
+
+    accuracy : of the ranking of all items, NaN where undefined; within : mean Spearman's ρ with the truth within
+    targets, NaN where items belong to none. n_judgements were asked, which take `seconds`.
+    """
+
+    scheme: str
+    accuracy: Accuracy
+    within: float
+    n_judgements: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Question:
+    """What all schemes are asked: z of the items, whose groups (item positions) can be put into order, and the time.
+
+    ballots, keep : of the adaptive schemes; fewer ballots where the items or the time don't last.
+    """
+
+    similarity: Floats
+    groups: tuple[tuple[int, ...], ...]
+    seconds: float
+    times: Times = Times()
+    ballots: int = 7
+    keep: float = 0.5
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "similarity", checked_similarity(self.similarity))
+        if len(self.similarity) < SIZE:
+            raise InputError(f"Schemes are compared over at least {SIZE} items, found {len(self.similarity)}.")
+
+    @property
+    def truth(self) -> Floats:
+        """|z|, which the items should be ranked by."""
+        return np.abs(self.similarity)
+
+    def affordable(self, scheme: str) -> int:
+        """How many judgements the time pays for."""
+        size = int(np.mean([len(group) for group in self.groups])) if self.groups else MOST
+        return int(self.seconds / self.times.of(scheme, size))
+
+
+def groups_of_tokens(
+    a: Sequence[str], b: Sequence[str], *, rng: np.random.Generator, most: int = MOST
+) -> tuple[tuple[int, ...], ...]:
+    """Up to `most` items of each token, drawn, as positions; tokens with fewer than two items have no group."""
+    of_token: dict[str, list[int]] = {}
+    for position, pair in enumerate(zip(a, b, strict=True)):
+        for token in pair:
+            of_token.setdefault(token, []).append(position)
+    drawn = [rng.permutation(positions)[:most].tolist() for positions in of_token.values() if len(positions) > 1]
+    return tuple(tuple(positions) for positions in drawn)
+
+
+def simulate_scheme(
+    question: Question, scheme: str, *, rng: np.random.Generator, panel: Panel | Voters = PAPER_PANEL
+) -> SchemeRun:
+    """One simulated campaign by one of `SCHEMES`; voters judge relatedness.
+
+    Raises `InputError` for another scheme, or where the time doesn't pay for one judgement of each item.
+    """
+    if scheme not in SCHEMES:
+        raise InputError(f"The scheme must be one of {', '.join(SCHEMES)}, found {scheme!r}.")
+    n = question.affordable(scheme)
+    if scheme in COMPARISONS:
+        plan = affordable_plan(question, scheme)
+        campaign = simulate_campaign(question.similarity, plan, protocol=scheme, rng=rng, panel=panel)
+        return _run(question, scheme, campaign.scores, campaign.n_comparisons)
+    voters = draw_panel(panel, rng) if isinstance(panel, Panel) else panel
+    opinion = _opinions(question.similarity, voters, rng)
+    if scheme == "ratings":
+        return _run(question, scheme, _rated(opinion, voters, n, rng), n)
+    if scheme == GROUPS:
+        return _grouped(question, opinion, voters, n, rng)
+    rounds = question.ballots if scheme.endswith("rounds") else 1
+    scores, n_asked = _best_worst(opinion, voters, n, _sizes(len(question.truth), rounds, question.keep), rng)
+    return _run(question, scheme, scores, n_asked)
+
+
+def affordable_plan(question: Question, protocol: str) -> Plan:
+    """The plan that spends the time on comparisons; fewer ballots where they aren't all paid for.
+
+    Raises `InputError` where the time doesn't pay for two appearances of each item.
+    """
+    n_items, n = len(question.truth), question.affordable(protocol)
+    if protocol == "uniform" and 2 * n >= n_items:
+        return Plan(n_items, 1, question.keep, 2 * n // n_items)
+    for n_ballots in range(question.ballots, 0, -1):
+        try:
+            make = spread_appearances if protocol == "runoff" else plan_within
+            return make(n_items, n_ballots, question.keep, n)
+        except PlanError:
+            continue
+    raise InputError(f"The time pays for {n} comparisons, fewer than two appearances of each of {n_items} items take.")
+
+
+def _run(question: Question, scheme: str, scores: Floats, n: int) -> SchemeRun:
+    truth = question.truth
+    try:
+        accuracy = Accuracy(
+            metrics.weighted_spearman(scores, truth),
+            metrics.weighted_kendall(scores, truth),
+            metrics.spearman(scores, truth),
+            metrics.kendall(scores, truth),
+        )
+    except UndefinedMetricError:
+        accuracy = UNDEFINED
+    return SchemeRun(scheme, accuracy, _within(question, scores), n, n * question.times.of(scheme))
+
+
+def _within(question: Question, scores: Floats) -> float:
+    found = []
+    for group in question.groups:
+        try:
+            found.append(metrics.spearman(scores[list(group)], question.truth[list(group)]))
+        except UndefinedMetricError:
+            continue
+    return float(np.mean(found)) if found else float("nan")
+
+
+def _opinions(z: Floats, voters: Voters, rng: np.random.Generator) -> Floats:
+    noise = rng.standard_normal((len(voters), len(z)))
+    return np.abs(np.clip(z + voters.nonconformity[:, None] * (1 - z * z) * noise, -1.0, 1.0))
+
+
+def _rated(opinion: Floats, voters: Voters, n: int, rng: np.random.Generator) -> Floats:
+    n_voters, n_items = opinion.shape
+    if n < n_items:
+        raise InputError(f"The time pays for {n} ratings, and there are {n_items} items.")
+    stretch = np.exp(STRETCH * rng.standard_normal(n_voters))
+    even = np.arange(1, POINTS) / POINTS
+    cuts = np.sort(even + SHIFT / POINTS * rng.standard_normal((n_voters, POINTS - 1)), axis=1)
+    item = np.concatenate([rng.permutation(n_items) for _ in range(-(-n // n_items))])[:n]
+    voter = deal_in_turn(item, n_voters, n_items, rng)
+    given = rate(opinion[voter, item], stretch[voter], cuts[voter], voters.oversight[voter], rng)
+    return np.asarray(np.bincount(item, given, n_items) / np.bincount(item, minlength=n_items))
+
+
+def _grouped(question: Question, opinion: Floats, voters: Voters, n: int, rng: np.random.Generator) -> SchemeRun:
+    if not question.groups:
+        return SchemeRun(GROUPS, UNDEFINED, float("nan"), 0, 0.0)
+    if n < len(question.groups):
+        raise InputError(f"The time pays for {n} orders, and there are {len(question.groups)} targets.")
+    which = np.concatenate([rng.permutation(len(question.groups)) for _ in range(-(-n // len(question.groups)))])[:n]
+    voter = deal_in_turn(which, len(voters), len(question.groups), rng)
+    found, seconds = [], 0.0
+    for number, group in enumerate(question.groups):
+        asked = voter[which == number]
+        places = put_in_order(opinion[asked][:, list(group)], voters.oversight[asked], rng)
+        seconds += len(asked) * question.times.of(GROUPS, len(group))
+        try:
+            found.append(metrics.spearman(-places.mean(axis=0), question.truth[list(group)]))
+        except UndefinedMetricError:
+            continue
+    return SchemeRun(GROUPS, UNDEFINED, float(np.mean(found)) if found else float("nan"), n, seconds)
+
+
+def _sizes(n_items: int, rounds: int, keep: float) -> list[int]:
+    sizes = [n_items]
+    while len(sizes) < rounds and round(keep * sizes[-1]) >= 2 * SIZE:
+        sizes.append(round(keep * sizes[-1]))
+    return sizes
+
+
+def _best_worst(
+    opinion: Floats, voters: Voters, n: int, sizes: list[int], rng: np.random.Generator
+) -> tuple[Floats, int]:
+    n_items, each = opinion.shape[1], n * SIZE // sum(sizes)
+    while sum(-(-size * each // SIZE) for size in sizes) > n:  # a round's last tuple is made whole
+        each -= 1
+    if each < 1:
+        raise InputError(f"The time pays for {n} tuples, which don't show each of {n_items} items once.")
+    parts: list[tuple[Ints, Ints, Ints]] = []
+    scores = np.zeros(n_items)
+    for number, size in enumerate(sizes):
+        items = np.argsort(-scores, kind="stable")[:size]
+        blur = 0.1 * np.std(scores[items]) * np.arange(1, each + 1)[:, None]
+        order = -scores[items] + blur * rng.standard_normal((each, size)) if number else None
+        shown = draw_tuples(items, each, rng=rng, order=order)
+        voter = rng.permutation(len(shown)) % len(voters)
+        best, worst = choose_extremes(opinion[voter[:, None], shown], voters.oversight[voter], rng)
+        parts.append((shown, best, worst))
+        answers = BestWorst(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        winner, loser, _ = answers.implied()
+        fit = fit_bradley_terry(
+            winner,
+            loser,
+            np.ones(len(winner)),
+            n_items=n_items,
+            lapse=None,
+            ridge=RIDGE,
+            by_part=True,
+            tolerance=TOLERANCE,
+        )
+        scores = np.asarray(np.nan_to_num(fit.theta))
+    return scores, len(answers.shown)
