@@ -24,6 +24,7 @@ from .comparisons import comparisons_of
 from .corrections import former_spellings_of
 from .effects import between, new_and_known, standing_of, voters_heard
 from .engine import Store, now
+from .laid_aside import OWN_STATUS
 from .plans import settings_for
 from .rankings import ballot_named, rankings_of
 from .tallies import write_tallies
@@ -76,7 +77,8 @@ class Accepted:
 def known_of(conn: sa.Connection, ballot_id: int, platform: str) -> pd.DataFrame:
     """The ballot's judgements from a platform (schema KNOWN): ids of another one may mean somebody else.
 
-    Withdrawn judgements are left out, so that they may come again.
+    Withdrawn judgements are left out, so that they may come again. Those of voters who are left out have the status
+    that they would have without that.
     """
     query = (
         sa.select(
@@ -84,7 +86,7 @@ def known_of(conn: sa.Connection, ballot_id: int, platform: str) -> pd.DataFrame
             t.voter.c.external_id.label("voter"),
             t.judgement.c.question_id,
             t.judgement.c.answer,
-            t.judgement.c.status,
+            OWN_STATUS,
             sa.func.coalesce(t.assignment.c.submitted_at, "").label("submitted_at"),
         )
         .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
