@@ -98,13 +98,13 @@ def test_out_and_in_again_leaves_everything_as_it_was(store, protocol, opens):
 @pytest.mark.parametrize("protocol", ["paper", "runoff"])
 def test_closed_ballots_are_scored_as_if_the_votes_had_never_come(store, protocol):
     project_id = held(store, protocol)
-    items = [row for row in state_of(store)["ballot_item"]]
+    items = state_of(store)["ballot_item"]
     out = ids_of(store, project_id)["simulated-003"]
     frozen = entries(store)
     exclude_voters(store, project_id, [out], "why not")
     found, fits = read_dataset(store, project_id), fit_rows(store)
     assert entries(store) == frozen  # who went on, and by which score, stays as it was decided
-    assert [row for row in state_of(store)["ballot_item"]] != items
+    assert state_of(store)["ballot_item"] != items
     # The same by hand: the votes are taken out of the store, and the ballots closed again one after the other.
     with store.write() as conn:
         theirs = sa.select(t.assignment.c.id).where(t.assignment.c.voter_id == out)
@@ -198,7 +198,8 @@ def test_answers_that_do_not_count_anyway_stay_what_they_are(store):
     accept_upload(store, project_id, answer_batch(batch, voters=("W1",)), "first.csv")
     accept_upload(store, project_id, answer_batch(batch, voters=("W1",), tag="B"), "repeats.csv")
     accept_upload(store, project_id, answer_batch(batch, voters=("W2",), tag="C", status="Rejected"), "rejected.csv")
-    accept_upload(store, project_id, answer_batch(batch, voters=("W3",), tag="D", choose=lambda _: "unknown"), "u.csv")
+    unknown = answer_batch(batch, voters=("W3",), tag="D", choose=lambda _: "unknown")
+    accept_upload(store, project_id, unknown, "unknown.csv")
     before = statuses(store, project_id)
     exclude_voters(store, project_id, ids_of(store, project_id).values(), "all of them")
     after = {"counted": "excluded", "unknown": "excluded"}
@@ -224,7 +225,7 @@ STEPS = st.lists(
 @settings(max_examples=12, deadline=None)
 @given(steps=STEPS)
 def test_the_order_of_files_and_exclusions_is_the_same_to_the_store(tmp_path_factory, steps):
-    """Files, withdrawals and exclusions mixed, against the same files and withdrawals with the exclusions at the end."""
+    """Files, withdrawals and exclusions mixed, against the same files with the exclusions at the end."""
     mixed = open_store(tmp_path_factory.mktemp("mixed"))
     plain = open_store(tmp_path_factory.mktemp("plain"))
     never_wait_for_the_disk(mixed)

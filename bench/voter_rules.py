@@ -1,0 +1,169 @@
+"""`python -m bench.voter_rules`: careless voters that the rules of `core.voter_rules` find, and honest ones they name.
+
+Each seed simulates a campaign of the protocol runoff with checks beside it: an overlap of 5 % of the comparisons by
+three voters, one known answer (the top eighth of the items against the bottom eighth) and one repeat for every ten
+comparisons. Times are made up: log-normal about 6 s for honest voters and 2 s for others, each with an own pace.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import click
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+
+from core.panel import Kind, Panel, Voters, draw_panel
+from core.plan import Plan
+from core.simulation.campaign import Crowd
+from core.simulation.conventions import convention_of, method_of
+from core.simulation.methods import Ballot, Votes
+from core.voter_quality import VoterQuality, measure
+from core.voter_rules import RULES, propose
+from core.voters import exponential, overrule
+
+
+@dataclass(frozen=True)
+class Case:
+    """One kind of campaign: who votes, by what plan."""
+
+    name: str
+    panel: Panel
+    plan: Plan
+
+
+CASES = (
+    Case("100 voters, 197 votes each", Panel(100, random_clickers=0.1), Plan(990, 7, 0.5, 20)),
+    Case("40 voters, 97 votes each", Panel(40, random_clickers=0.1), Plan(200, 5, 0.5, 20)),
+    Case("100 voters, 39 votes each", Panel(100, random_clickers=0.1), Plan(200, 5, 0.5, 20)),
+    Case("20 voters, 97 votes each", Panel(20, random_clickers=0.1), Plan(100, 5, 0.5, 20)),
+    Case("always left: 40 voters, 97 votes each", Panel(40, always_left=0.1), Plan(200, 5, 0.5, 20)),
+    Case("half inattentive: 40 voters, 97 votes each", Panel(40, inattentive=0.1), Plan(200, 5, 0.5, 20)),
+    Case("nobody careless: 40 voters, 97 votes each", Panel(40), Plan(200, 5, 0.5, 20)),
+)
+OVERLAP, OVERLAP_VOTERS, EVERY = 0.05, 3, 10
+HONEST_SECONDS, CARELESS_SECONDS, PACE, SPREAD = 6.0, 2.0, 0.4, 0.6
+
+
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """A campaign's answers as the store has them (schema VOTER_ANSWERS), and who was careless, (n_voters,)."""
+
+    answers: pd.DataFrame
+    careless: np.ndarray
+
+
+class People:
+    """The voters of a campaign, and what they answered so far."""
+
+    def __init__(self, voters: Voters, n_items: int, rng: np.random.Generator) -> None:
+        self.voters, self.rng = voters, rng
+        ordinary = Voters(voters.nonconformity, voters.oversight)
+        self.crowd = Crowd(exponential(n_items), ordinary, "relatedness", convention_of("paper"), rng)
+        self.said: list[pd.DataFrame] = []
+
+    def answer(self, items: np.ndarray, pairs: np.ndarray, voter: np.ndarray, **kind: object) -> Votes:
+        """The votes on these comparisons, with sides at random; they are noted as answers of some kind."""
+        asked = {"voter_id": voter, "first": pairs[:, 0], "second": pairs[:, 1]}
+        meant = self.crowd.answer(items, pairs, self.rng, voter)
+        flipped = self.rng.random(len(pairs)) < 0.5
+        outcome = overrule(meant.outcome, voter, self.voters, self.rng, flipped=flipped)
+        left = np.where(outcome == 0.5, np.nan, np.where(flipped, 1.0 - outcome, outcome))
+        rest = {"status": "counted", "main": False, "gold": np.nan} | kind
+        self.said.append(pd.DataFrame(asked).assign(answer=outcome, left=left, **rest))
+        return meant._replace(outcome=outcome)
+
+
+def simulate(case: Case, seed: int) -> Simulated:
+    """One campaign with its checks."""
+    rng = np.random.default_rng([seed, 30])
+    plan, method = case.plan, method_of(convention_of("paper"), "runoff")
+    voters = draw_panel(case.panel, rng)
+    people = People(voters, plan.n_items, rng)
+    held: list[Ballot] = []
+    items = np.arange(plan.n_items)
+    for number, (size, n_comparisons) in enumerate(method.ballots(plan)):
+        if number:
+            items = method.select(held[-1].scores, size, rng)
+        pairs = method.draw(items, n_comparisons, held, rng)
+        voter = method.deal(pairs, held, len(voters), plan.n_items, rng)
+        votes = people.answer(items, pairs, voter, main=True)
+        held.append(Ballot(votes, method.score(votes, held, plan.n_items)))
+        _ask_checks(people, items, pairs, voter, rng)
+    answers = pd.concat(people.said, ignore_index=True)
+    careless = voters.kind != Kind.ORDINARY if voters.kind is not None else np.zeros(len(voters), dtype=bool)
+    pace = np.where(careless, CARELESS_SECONDS, HONEST_SECONDS) * np.exp(PACE * rng.standard_normal(len(voters)))
+    seconds = pace[answers["voter_id"]] * np.exp(SPREAD * rng.standard_normal(len(answers)))
+    return Simulated(answers.assign(seconds=seconds), careless)
+
+
+def _ask_checks(
+    people: People, items: np.ndarray, pairs: np.ndarray, voter: np.ndarray, rng: np.random.Generator
+) -> None:
+    """Further voters of some comparisons, known answers, and repeats."""
+    n, n_voters = len(pairs), len(people.voters)
+    chosen = rng.permutation(n)[: round(OVERLAP * n)]
+    again = np.repeat(chosen, OVERLAP_VOTERS - 1)
+    turn = np.tile(np.arange(1, OVERLAP_VOTERS), len(chosen))
+    people.answer(items, pairs[again], (voter[again] + turn * rng.integers(1, n_voters // OVERLAP_VOTERS)) % n_voters)
+    asked = np.repeat(np.arange(n_voters), np.bincount(voter, minlength=n_voters) // EVERY)
+    ranked = np.argsort(-np.abs(people.crowd.z), kind="stable")
+    eighth = max(1, len(ranked) // 8)
+    known = np.stack((rng.choice(ranked[:eighth], len(asked)), rng.choice(ranked[-eighth:], len(asked))), axis=1)
+    people.answer(items, known, asked, gold=1.0)
+    repeated = rng.permutation(n)[: n // EVERY]
+    people.answer(items, pairs[repeated], voter[repeated], status="repeat")
+
+
+def judged(case: Case, seed: int) -> tuple[dict[str, tuple[int, int, int, int]], float, float]:
+    """Of each rule: careless found, careless in all, honest named, honest in all; α with all, and without the lower
+    sixth by pairwise agreement."""
+    made = simulate(case, seed)
+    found = measure(made.answers)
+    counts = {}
+    for key, rule in RULES.items():
+        named = propose(found.table, {key: rule.bound})["voter_id"].to_numpy()
+        hit = made.careless[named]
+        counts[key] = (int(hit.sum()), int(made.careless.sum()), int((~hit).sum()), int((~made.careless).sum()))
+    out = propose(found.table, {"pairwise": RULES["pairwise"].bound})["voter_id"]
+    rest = measure_alpha(made.answers[~made.answers["voter_id"].isin(out)])
+    return counts, _alpha_of(found), rest
+
+
+def measure_alpha(answers: pd.DataFrame) -> float:
+    """α of some answers."""
+    return _alpha_of(measure(answers.reset_index(drop=True)))
+
+
+def _alpha_of(found: VoterQuality) -> float:
+    return found.alpha.alpha if found.alpha is not None else np.nan
+
+
+def lines(case: Case, seeds: int, jobs: int) -> list[str]:
+    """A line for each rule: share of the careless found, share of the honest named."""
+    runs = Parallel(n_jobs=jobs)(delayed(judged)(case, seed) for seed in range(seeds))
+    told = [f"{case.name}, {seeds} campaigns"]
+    for key, rule in RULES.items():
+        found, careless, named, honest = np.sum([counts[key] for counts, _, _ in runs], axis=0).tolist()
+        caught = f"{found / careless:6.1%} of {careless:,}" if careless else "none there"
+        told.append(f"    {rule.label:45} bound {rule.bound:5.2f}  careless found {caught:16} honest named "
+                    f"{named / honest:6.2%} of {honest:,}")  # fmt: skip
+    before, after = np.nanmean([[a, b] for _, a, b in runs], axis=0)
+    told.append(f"    α {before:.3f} with all voters, {after:.3f} without those of the pairwise rule")
+    return told
+
+
+@click.command()
+@click.option("--seeds", default=20, show_default=True, help="Campaigns a case.")
+@click.option("--case", "wanted", multiple=True, help="Only cases whose name holds this text.")
+@click.option("--jobs", default=1, show_default=True, help="Processes.")
+def main(seeds: int, wanted: tuple[str, ...], jobs: int) -> None:
+    """Print how well each rule tells careless voters from honest ones."""
+    for case in CASES:
+        if not wanted or any(text in case.name for text in wanted):
+            click.echo("\n".join(lines(case, seeds, jobs)))
+
+
+if __name__ == "__main__":
+    main()
