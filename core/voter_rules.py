@@ -46,7 +46,7 @@ RULES: dict[str, Rule] = {
             "ranking", "Against the ranking of the others", "Further below expectation than",
             "The whole 90 % interval of the voter's agreement with the ranking by the other votes lies further below "
             "what an ordinary voter would reach. Needs no checks.",
-            0.05, 0.0, 0.5, 0.01, "judged", 20,
+            0.1, 0.0, 0.5, 0.01, "judged", 20,
         ),
         Rule(
             "pairwise", "Mean pairwise agreement (Avraham & Goldberg)", "Standard deviations under the mean, more than",
