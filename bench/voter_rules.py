@@ -1,8 +1,9 @@
 """`python -m bench.voter_rules`: careless voters that the rules of `core.voter_rules` find, and honest ones they name.
 
-Each seed simulates a campaign, of the protocol runoff but where a case says otherwise, with checks beside it: an overlap of 5 % of the comparisons by
-three voters, one known answer (the top eighth of the items against the bottom eighth) and one repeat for every ten
-comparisons. Times are made up: log-normal about 6 s for honest voters and 2 s for others, each with an own pace.
+Each seed simulates a campaign, of the protocol runoff but where a case says otherwise, with checks beside it: an
+overlap of 5 % of the comparisons by three voters, one known answer (the top eighth of the items against the bottom
+eighth) and one repeat for every ten comparisons. Times are made up: log-normal about 6 s for honest voters and 2 s for
+others, each with a pace of their own.
 """
 
 from __future__ import annotations
@@ -64,10 +65,16 @@ class People:
         ordinary = Voters(voters.nonconformity, voters.oversight)
         self.crowd = Crowd(exponential(n_items), ordinary, "relatedness", convention_of("paper"), rng)
         self.said: list[pd.DataFrame] = []
+        self.n_asked = 0
 
-    def answer(self, items: np.ndarray, pairs: np.ndarray, voter: np.ndarray, **kind: object) -> Votes:
+    def new(self, n: int) -> np.ndarray:
+        """Numbers for so many new comparisons."""
+        self.n_asked += n
+        return np.arange(self.n_asked - n, self.n_asked)
+
+    def answer(self, items: np.ndarray, pairs: np.ndarray, voter: np.ndarray, ids: np.ndarray, **kind: object) -> Votes:
         """The votes on these comparisons, with sides at random; they are noted as answers of some kind."""
-        asked = {"voter_id": voter, "first": pairs[:, 0], "second": pairs[:, 1]}
+        asked = {"voter_id": voter, "comparison": ids, "first": pairs[:, 0], "second": pairs[:, 1]}
         meant = self.crowd.answer(items, pairs, self.rng, voter)
         flipped = self.rng.random(len(pairs)) < 0.5
         outcome = overrule(meant.outcome, voter, self.voters, self.rng, flipped=flipped)
@@ -90,9 +97,10 @@ def simulate(case: Case, seed: int) -> Simulated:
             items = method.select(held[-1].scores, size, rng)
         pairs = method.draw(items, n_comparisons, held, rng)
         voter = method.deal(pairs, held, len(voters), plan.n_items, rng)
-        votes = people.answer(items, pairs, voter, main=True)
+        ids = people.new(len(pairs))
+        votes = people.answer(items, pairs, voter, ids, main=True)
         held.append(Ballot(votes, method.score(votes, held, plan.n_items)))
-        _ask_checks(people, items, pairs, voter, rng)
+        _ask_checks(people, items, pairs, voter, ids, rng)
     answers = pd.concat(people.said, ignore_index=True)
     careless = voters.kind != Kind.ORDINARY if voters.kind is not None else np.zeros(len(voters), dtype=bool)
     pace = np.where(careless, CARELESS_SECONDS, HONEST_SECONDS) * np.exp(PACE * rng.standard_normal(len(voters)))
@@ -101,21 +109,27 @@ def simulate(case: Case, seed: int) -> Simulated:
 
 
 def _ask_checks(
-    people: People, items: np.ndarray, pairs: np.ndarray, voter: np.ndarray, rng: np.random.Generator
+    people: People,
+    items: np.ndarray,
+    pairs: np.ndarray,
+    voter: np.ndarray,
+    ids: np.ndarray,
+    rng: np.random.Generator,
 ) -> None:
     """Further voters of some comparisons, known answers, and repeats."""
     n, n_voters = len(pairs), len(people.voters)
     chosen = rng.permutation(n)[: round(OVERLAP * n)]
     again = np.repeat(chosen, OVERLAP_VOTERS - 1)
     turn = np.tile(np.arange(1, OVERLAP_VOTERS), len(chosen))
-    people.answer(items, pairs[again], (voter[again] + turn * rng.integers(1, n_voters // OVERLAP_VOTERS)) % n_voters)
+    others = (voter[again] + turn * rng.integers(1, n_voters // OVERLAP_VOTERS)) % n_voters
+    people.answer(items, pairs[again], others, ids[again])
     asked = np.repeat(np.arange(n_voters), np.bincount(voter, minlength=n_voters) // EVERY)
     ranked = np.argsort(-np.abs(people.crowd.z), kind="stable")
     eighth = max(1, len(ranked) // 8)
     known = np.stack((rng.choice(ranked[:eighth], len(asked)), rng.choice(ranked[-eighth:], len(asked))), axis=1)
-    people.answer(items, known, asked, gold=1.0)
+    people.answer(items, known, asked, people.new(len(asked)), gold=1.0)
     repeated = rng.permutation(n)[: n // EVERY]
-    people.answer(items, pairs[repeated], voter[repeated], status="repeat")
+    people.answer(items, pairs[repeated], voter[repeated], ids[repeated], status="repeat")
 
 
 def judged(case: Case, seed: int) -> tuple[dict[str, tuple[int, int, int, int]], float, float]:

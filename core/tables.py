@@ -120,7 +120,8 @@ KNOWN = Schema(
     },
 )
 
-# Answers of voters that weren't withdrawn, for figures of each voter. `first` and `second` are items by position;
+# Answers of voters that weren't withdrawn, for figures of each voter. `comparison` is the same for all answers to the
+# same comparison, checks that repeat it among them; `first` and `second` are items by position;
 # `answer` is 1 first, 0 second, .5 tie, NaN "I don't know a word here"; `left` 1 where the item on the left was
 # chosen, 0 the right, NaN for others and where the sides aren't known; `main` a comparison that is scored, else a
 # check; `gold` the right answer of a check that has one.
@@ -128,6 +129,7 @@ VOTER_ANSWERS = Schema(
     "answers of voters",
     {
         "voter_id": "int",
+        "comparison": "int",
         "first": "int",
         "second": "int",
         "answer": "float",

@@ -1,7 +1,7 @@
 """What the votes say of each voter: checks, agreement, consistency, sides, speed, lapse.
 
-No figure here takes a vote away, and none is a proof: `voter_rules` proposes, a person decides. A comparison is the two
-items put before a voter, in whatever ballot or check; answers are the same if they name the same item, or both a tie.
+No figure here takes a vote away, and none is a proof: `voter_rules` proposes, a person decides. Answers to the same
+comparison are the same if they name the same item, or both a tie.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ _OWN_REASONS = {
 def measure(answers: pd.DataFrame) -> VoterQuality:
     """The figures of every voter with an answer (schema VOTER_ANSWERS)."""
     VOTER_ANSWERS.check(answers)
-    frame = answers.assign(comparison=_comparisons(answers), said=_said(answers))
+    frame = answers.assign(said=_said(answers))
     voters = np.unique(frame["voter_id"].to_numpy())
     table = pd.DataFrame({"voter_id": voters})
     reasons: dict[str, str] = {}
@@ -102,12 +102,6 @@ def measure(answers: pd.DataFrame) -> VoterQuality:
     table = table.fillna(dict.fromkeys(whole, 0)).astype(kinds | {"left_out": "bool"})
     alpha, no_alpha = _alpha(frame)
     return VoterQuality(table, reasons, alpha, no_alpha)
-
-
-def _comparisons(answers: pd.DataFrame) -> NDArray[np.int64]:
-    """A number for each two items."""
-    one, two = answers["first"].to_numpy(), answers["second"].to_numpy()
-    return np.minimum(one, two) * (int(max(one.max(initial=0), two.max(initial=0))) + 1) + np.maximum(one, two)
 
 
 def _said(answers: pd.DataFrame) -> Floats:

@@ -49,9 +49,9 @@ RULES: dict[str, Rule] = {
             0.1, 0.0, 0.5, 0.01, "judged", 20,
         ),
         Rule(
-            "pairwise", "Mean pairwise agreement (Avraham & Goldberg)", "Standard deviations under the mean, more than",
-            "Mean agreement with every other voter who shares comparisons. By nature one in six honest voters lies "
-            "more than one standard deviation under the mean.",
+            "pairwise", "Pairwise agreement (Avraham, Goldberg)", "SDs under the mean, above",
+            "Mean agreement with every other voter who shares comparisons, against the mean of all voters. By nature one "
+            "in six honest voters lies more than one standard deviation (SD) under it.",
             1.0, 0.0, 5.0, 0.1, "shared", 10,
         ),
         Rule(

@@ -32,7 +32,7 @@ def proposals(project: Project, view: VotersView, names: dict[int, str]) -> pd.D
         n = found["voter_id"].nunique()
         st.markdown(f"**{many(n, 'voter')} proposed.**")
         shown = found.assign(voter=found["voter_id"].map(names), rule=[RULES[key].label for key in found["rule"]])
-        st.dataframe(shown[["voter", "rule", "reason"]], hide_index=True, alt="Proposals and their reasons")
+        st.dataframe(shown[["voter", "reason", "rule"]], hide_index=True, alt="Proposals and their reasons")
     elif bounds:
         st.caption("The rules that are on propose nobody.")
     if BY_AGREEMENT & set(bounds):

@@ -39,3 +39,4 @@ def show(store: Store, project: Project, area_id: int | None, n_votes: int) -> N
             "p": st.column_config.NumberColumn(format="%.4f", help="Chance of so uneven a split, or more, by luck."),
         }
         st.dataframe(table, hide_index=True, column_config=config, lazy=True, alt="Sides chosen by voter")
+        frame.link("voters", "Look at each voter", icon=":material/groups:", area_id=area_id)

@@ -18,6 +18,7 @@ from .areas import items_of
 from .ballots import LEVEL, PILOT, Ballot, ballots_of
 from .command import fetch_rows, project_row
 from .engine import Store
+from .laid_aside import excluded_ids
 from .origins import proposed_tokens_of
 from .plans import PlanSettings, settings_of
 from .rankings import Ranking, belongs, rankings_of
@@ -93,6 +94,7 @@ def scored_of(conn: sa.Connection, project_id: str, area_id: int | None = None) 
     dataset.attrs = about | _summed(parts)
     voters = _voters(conn, project_id, [id_ for part in parts for id_ in part.counted])
     dataset.attrs["voters"] = {"people": voters["person"], "simulated": voters["simulated"]}
+    dataset.attrs["voters_left_out"] = len(excluded_ids(conn, project_id))
     dataset.attrs["simulated_votes"] = voters["simulated"] > 0
     described = [part.described | {"area": part.ranking.area} for part in parts]
     of_all = described[0] if project.ranking == "all" else {"plan": None, "seeds": {}}

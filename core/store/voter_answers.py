@@ -32,6 +32,7 @@ def voter_answers(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFram
     frame = pd.DataFrame(
         {
             "voter_id": rows[:, 1].astype(np.int64),
+            "comparison": question,
             "first": first[at, 1],
             "second": second[at, 1],
             "answer": np.where(answer < 0, np.nan, answer),
