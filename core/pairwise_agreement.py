@@ -72,7 +72,7 @@ def pairwise_agreement(
     held = np.flatnonzero(times > 0)
     shared = np.bincount(row[held], minlength=len(names))
     same = _ratio(np.bincount(row[held], alike[held] / times[held], len(names)), shared)
-    pairwise, others = _pairwise(row[held], unit[held], cell[held], other[held], len(names))
+    pairwise, others = _pairwise(row, unit, cell, other, len(names))
     return PairwiseAgreement(names, pairwise, others, same, shared)
 
 

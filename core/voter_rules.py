@@ -50,8 +50,8 @@ RULES: dict[str, Rule] = {
         ),
         Rule(
             "pairwise", "Pairwise agreement (Avraham, Goldberg)", "SDs under the mean, above",
-            "Mean agreement with every other voter who shares comparisons, against the mean of all voters. By nature one "
-            "in six honest voters lies more than one standard deviation (SD) under it.",
+            "Mean agreement with every other voter who shares comparisons, against the mean of all voters. By nature "
+            "one in six honest voters lies more than one standard deviation (SD) under it.",
             1.0, 0.0, 5.0, 0.1, "shared", 10,
         ),
         Rule(

@@ -43,7 +43,7 @@ COLUMNS = {
     "pairwise": ("pairwise", "Mean over the other voters of the share of equal answers on what the two share."),
     "known right": ("gold", "Share of right answers to comparisons whose answer is known (gold)."),
     "known": ("gold_n", "Answers to comparisons whose answer is known."),
-    "consistent": ("consistent", "Share of equal answers where the same two items came to the voter again."),
+    "consistent": ("consistent", "Share of equal answers where the same comparison came to the voter again."),
     "repeats": ("repeat_n", "Answers to comparisons that the voter had answered before."),
     "left": ("left_share", "Share of answers for the item on the left. Sides are drawn at random, so near one half."),
     "p (side)": (
