@@ -244,7 +244,7 @@ def _alpha(frame: pd.DataFrame) -> tuple[Agreement | None, str]:
     shared = given[given.duplicated("comparison", keep=False)]
     n_answered = given["comparison"].nunique()
     if shared.empty:
-        return None, f"{NO_OVERLAP}: {n_answered:,} answered comparisons have one voter each"
+        return None, f"of {n_answered:,} answered comparisons none was answered by two voters"
     places = shared.assign(place=shared.groupby("comparison").cumcount())
     try:
         found = agreement(places.pivot(index="place", columns="comparison", values="said"), distance="nominal")

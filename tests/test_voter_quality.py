@@ -281,7 +281,7 @@ def test_what_is_undefined_says_why():
     assert found.reason(row, "gold") == NO_GOLD
     assert "ties" in found.reason(row, "gap")
     assert found.alpha is None
-    assert NO_OVERLAP in found.no_alpha
+    assert found.no_alpha == "of 2 answered comparisons none was answered by two voters"
     mixed = measure(answers_of(voter_id=[1, 2], gold=[1.0, np.nan]))
     assert mixed.reason(mixed.table.iloc[1], "gold") == "the voter was given no comparison with a known answer"
 
