@@ -15,8 +15,11 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
+from core.metrics import weighted_spearman
 from core.panel import Kind, Panel, Voters, draw_panel
 from core.plan import Plan
+from core.runoff import fit_votes
+from core.scores import BallotVotes, final_scores, score_campaign
 from core.simulation.campaign import Crowd
 from core.simulation.conventions import convention_of, method_of
 from core.simulation.methods import Ballot, Votes
@@ -51,10 +54,24 @@ HONEST_SECONDS, CARELESS_SECONDS, PACE, SPREAD = 6.0, 2.0, 0.4, 0.6
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
-    """A campaign's answers as the store has them (schema VOTER_ANSWERS), and who was careless, (n_voters,)."""
+    """A campaign's answers as the store has them (schema VOTER_ANSWERS), who was careless, (n_voters,), the votes of
+    its ballots, and the true scores, (n_items,)."""
 
     answers: pd.DataFrame
     careless: np.ndarray
+    votes: list[BallotVotes]
+    truth: np.ndarray
+
+    def accuracy(self, protocol: str, without: np.ndarray) -> float:
+        """ρ_w between the scores by the protocol, some voters left out, and the truth."""
+        votes = []
+        for ballot in self.votes:
+            kept = ~np.isin(ballot.voter, without)
+            columns = (getattr(ballot, name)[kept] for name in ("first", "second", "outcome", "voter"))
+            votes.append(BallotVotes(ballot.items, *columns))
+        n = len(self.truth)
+        scores = fit_votes(votes).fit.theta if protocol == "runoff" else final_scores(score_campaign(votes, n), n).score
+        return weighted_spearman(scores, self.truth)
 
 
 class People:
@@ -97,6 +114,8 @@ def simulate(case: Case, seed: int) -> Simulated:
             items = method.select(held[-1].scores, size, rng)
         pairs = method.draw(items, n_comparisons, held, rng)
         voter = method.deal(pairs, held, len(voters), plan.n_items, rng)
+        if voter is None:  # the paper's protocol leaves dealing to the convention
+            voter = convention_of("paper").deal(len(pairs), len(voters), rng)
         ids = people.new(len(pairs))
         votes = people.answer(items, pairs, voter, ids, main=True)
         held.append(Ballot(votes, method.score(votes, held, plan.n_items)))
@@ -105,7 +124,8 @@ def simulate(case: Case, seed: int) -> Simulated:
     careless = voters.kind != Kind.ORDINARY if voters.kind is not None else np.zeros(len(voters), dtype=bool)
     pace = np.where(careless, CARELESS_SECONDS, HONEST_SECONDS) * np.exp(PACE * rng.standard_normal(len(voters)))
     seconds = pace[answers["voter_id"]] * np.exp(SPREAD * rng.standard_normal(len(answers)))
-    return Simulated(answers.assign(seconds=seconds), careless)
+    votes = [BallotVotes(*(getattr(b.votes, name) for name in BallotVotes.__annotations__)) for b in held]
+    return Simulated(answers.assign(seconds=seconds), careless, votes, np.abs(people.crowd.z))
 
 
 def _ask_checks(
@@ -132,24 +152,29 @@ def _ask_checks(
     people.answer(items, pairs[repeated], voter[repeated], ids[repeated], status="repeat")
 
 
-def judged(case: Case, seed: int) -> tuple[dict[str, tuple[int, int, int, int]], float, float]:
-    """Of each rule: careless found, careless in all, honest named, honest in all; α with all, and without the lower
-    sixth by pairwise agreement."""
+@dataclass(frozen=True)
+class Judged:
+    """Of each rule: careless found and in all, honest named and in all. Of α: with all voters, and without those whom
+    the pairwise rule names. Of ρ_w with the truth: with all, without those of the ranking rule, without careless."""
+
+    counts: dict[str, tuple[int, int, int, int]]
+    alpha: tuple[float, float]
+    rho_w: tuple[float, float, float]
+
+
+def judged(case: Case, seed: int) -> Judged:
+    """One campaign."""
     made = simulate(case, seed)
     found = measure(made.answers)
+    named = {key: propose(found.table, {key: rule.bound})["voter_id"].to_numpy() for key, rule in RULES.items()}
     counts = {}
-    for key, rule in RULES.items():
-        named = propose(found.table, {key: rule.bound})["voter_id"].to_numpy()
-        hit = made.careless[named]
+    for key, those in named.items():
+        hit = made.careless[those]
         counts[key] = (int(hit.sum()), int(made.careless.sum()), int((~hit).sum()), int((~made.careless).sum()))
-    out = propose(found.table, {"pairwise": RULES["pairwise"].bound})["voter_id"]
-    rest = measure_alpha(made.answers[~made.answers["voter_id"].isin(out)])
-    return counts, _alpha_of(found), rest
-
-
-def measure_alpha(answers: pd.DataFrame) -> float:
-    """α of some answers."""
-    return _alpha_of(measure(answers.reset_index(drop=True)))
+    rest = made.answers[~made.answers["voter_id"].isin(named["pairwise"])].reset_index(drop=True)
+    outs = (np.empty(0), named["ranking"], np.flatnonzero(made.careless))
+    rho_w = tuple(made.accuracy(case.protocol, out) for out in outs)
+    return Judged(counts, (_alpha_of(found), _alpha_of(measure(rest))), (rho_w[0], rho_w[1], rho_w[2]))
 
 
 def _alpha_of(found: VoterQuality) -> float:
@@ -161,12 +186,17 @@ def lines(case: Case, seeds: int, jobs: int) -> list[str]:
     runs = Parallel(n_jobs=jobs)(delayed(judged)(case, seed) for seed in range(seeds))
     told = [f"{case.name}, {seeds} campaigns"]
     for key, rule in RULES.items():
-        found, careless, named, honest = np.sum([counts[key] for counts, _, _ in runs], axis=0).tolist()
+        found, careless, named, honest = np.sum([run.counts[key] for run in runs], axis=0).tolist()
         caught = f"{found / careless:6.1%} of {careless:,}" if careless else "none there"
         told.append(f"    {rule.label:45} bound {rule.bound:5.2f}  careless found {caught:16} honest named "
                     f"{named / honest:6.2%} of {honest:,}")  # fmt: skip
-    before, after = np.nanmean([[a, b] for _, a, b in runs], axis=0)
+    before, after = np.nanmean([run.alpha for run in runs], axis=0)
     told.append(f"    α {before:.3f} with all voters, {after:.3f} without those of the pairwise rule")
+    everybody, proposed, ideal = np.mean([run.rho_w for run in runs], axis=0)
+    told.append(
+        f"    ρ_w with the truth {everybody:.3f} with all voters, {proposed:.3f} without those of the ranking rule, "
+        f"{ideal:.3f} without the careless"
+    )
     return told
 
 
