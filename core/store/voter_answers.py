@@ -22,7 +22,7 @@ def voter_answers(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFram
 
     Half a million take some seconds.
     """
-    rows = np.array(fetch_rows(conn, _query(ballot_ids)), dtype=float).reshape(-1, 8)
+    rows = np.array(fetch_rows(conn, _query(ballot_ids)), dtype=float).reshape(-1, 9)
     first, second = (_items(conn, ballot_ids, side) for side in (0, 1))
     question = rows[:, 0].astype(np.int64)
     at = np.searchsorted(first[:, 0], question)
@@ -32,7 +32,7 @@ def voter_answers(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFram
     frame = pd.DataFrame(
         {
             "voter_id": rows[:, 1].astype(np.int64),
-            "comparison": question,
+            "comparison": rows[:, 8].astype(np.int64),
             "first": first[at, 1],
             "second": second[at, 1],
             "answer": np.where(answer < 0, np.nan, answer),
@@ -51,7 +51,9 @@ def _query(ballot_ids: Sequence[int]) -> sa.Select:
     showing = (t.task_question.c.task_id == t.assignment.c.task_id) & (t.task_question.c.question_id == j.question_id)
     dealt = (t.deal.c.assignment_id == t.assignment.c.id) & (t.deal.c.question_id == j.question_id)
     status = sa.case(*((j.status == name, place) for place, name in enumerate(_STATUSES)))
-    return (
+    checks = t.metadata.tables.get("check_question")  # which comparison a check repeats, where ballots have such checks
+    comparison = j.question_id if checks is None else sa.func.coalesce(checks.c.of_id, j.question_id)
+    query = (
         sa.select(
             j.question_id,
             t.assignment.c.voter_id,
@@ -61,6 +63,7 @@ def _query(ballot_ids: Sequence[int]) -> sa.Select:
             j.seconds,
             sa.case((q.role == "main", 1), else_=0),
             sa.case(*((t.gold.c.answer == name, value) for name, value in _GOLD.items())),
+            comparison,
         )
         .select_from(t.judgement)
         .join(t.assignment, t.assignment.c.id == j.assignment_id)
@@ -72,6 +75,7 @@ def _query(ballot_ids: Sequence[int]) -> sa.Select:
         # A voter's first answer to a comparison comes before repeats of it.
         .order_by(t.assignment.c.ballot_id, sa.case((j.status == "repeat", 1), else_=0), j.question_id, j.id)
     )
+    return query if checks is None else query.outerjoin(checks, checks.c.question_id == q.id)
 
 
 def _items(conn: sa.Connection, ballot_ids: Sequence[int], side: int) -> np.ndarray:
