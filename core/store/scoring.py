@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 
 from ..errors import StoreError
+from ..runoff import FittedVotes
 from ..scores import BallotScores, BallotVotes, Intervals, bootstrap_intervals, score_campaign
 from . import schema as t
 from .ballots import LEVEL, RESAMPLES, Ballot
@@ -28,7 +29,12 @@ class NewScores:
     slope: float | None
     runoff: RunoffScores | None = None
     borda: tuple[BallotScores, Intervals] | None = None
-    fit: dict[str, Any] | None = None
+    fit: dict[str, Any] = field(default_factory=dict)  # what else is kept with the ballot
+
+    @property
+    def fitted(self) -> FittedVotes | None:
+        """The fit of all votes, by the protocol "runoff"."""
+        return self.runoff.fitted if self.runoff is not None else None
 
 
 def score_ballot(
