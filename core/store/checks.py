@@ -156,7 +156,7 @@ def count_by_voter(answers: CheckAnswers, conn: sa.Connection) -> pd.DataFrame:
 
 
 def with_others(overlap: pd.DataFrame) -> pd.DataFrame:
-    """`CheckAnswers.overlap` with the columns others, the counted answers of other voters, and agreeing, those equal."""
+    """`CheckAnswers.overlap` with others, the number of counted answers of other voters, and agreeing, those equal."""
     of_counted = overlap.assign(n=overlap["counted"].astype("int64"))
     others = of_counted.groupby("question_id")["n"].transform("sum") - of_counted["n"]
     agreeing = of_counted.groupby(["question_id", "value"])["n"].transform("sum") - of_counted["n"]
