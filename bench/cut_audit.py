@@ -7,12 +7,14 @@ choose no item. Campaign s has the seed (seed, s).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 import numpy as np
 from numpy.typing import NDArray
 
 from core.audit import CutAudit, draw_audit, estimate_lost
-from core.panel import PAPER_PANEL, draw_panel
+from core.panel import PAPER_PANEL, Panel, draw_panel
 from core.plan import Plan
 from core.runoff import fit_runoff, spread_appearances
 from core.scores.bradley_terry import BradleyTerry
@@ -36,11 +38,17 @@ def fit_of(held: list[Ballot], n_items: int, fit: BradleyTerry | None) -> Bradle
 
 
 def one_campaign(
-    z: NDArray[np.float64], plan: Plan, protocol: str, n_items: int, n_votes: int, rng: np.random.Generator
+    z: NDArray[np.float64],
+    plan: Plan,
+    protocol: str,
+    n_items: int,
+    n_votes: int,
+    rng: np.random.Generator,
+    panel: Panel = PAPER_PANEL,
 ) -> tuple[CutAudit, int]:
     """The audit of one campaign, and how many of the true first were cut."""
     rules = convention_of("paper")
-    method, voters = method_of(rules, protocol), draw_panel(PAPER_PANEL, rng)
+    method, voters = method_of(rules, protocol), draw_panel(panel, rng)
     crowd = Crowd(z, voters, "relatedness", rules, rng)
     items, n = np.arange(plan.n_items), plan.n_items
     held: list[Ballot] = []
@@ -82,27 +90,43 @@ def one_campaign(
 @click.option("--similarity", default="exponential", type=click.Choice(list(SIMILARITIES)))
 @click.option("--items", "n_items", default=6, help="Cut items that come back in a ballot.")
 @click.option("--votes", "n_votes", default=6, help="Comparisons of each.")
-def main(campaigns: int, seed: int, protocol: str, similarity: str, n_items: int, n_votes: int) -> None:
+@click.option("--clickers", default=0.0, help="Share of voters who click at random.")
+@click.option("--spread", default=1.0, help="σ* times so much.")
+def main(
+    campaigns: int,
+    seed: int,
+    protocol: str,
+    similarity: str,
+    n_items: int,
+    n_votes: int,
+    clickers: float,
+    spread: float,
+) -> None:
     """Print the mean estimate, the model's, and the truth."""
     plan = Plan(990, 7, 0.5, 20) if protocol == "paper" else spread_appearances(990, 7, 0.5, 19_660)
     z = SIMILARITIES[similarity](990)
+    low, high = PAPER_PANEL.nonconformity
+    panel = replace(PAPER_PANEL, random_clickers=clickers, nonconformity=(spread * low, spread * high))
     rows = []
     held = 0
     for number in range(campaigns):
-        found, lost = one_campaign(z, plan, protocol, n_items, n_votes, np.random.default_rng((seed, number)))
+        rng = np.random.default_rng((seed, number))
+        found, lost = one_campaign(z, plan, protocol, n_items, n_votes, rng, panel)
         rows.append((lost, found.lost, found.modelled, found.n_votes, found.upper - found.lower))
-        held += found.lower - 0.5 <= lost <= found.upper + 0.5
+        held += found.lower <= lost <= found.upper
     table = np.array(rows, dtype=float)
     error = table.std(axis=0, ddof=1) / np.sqrt(campaigns)
     off = table[:, 1] - table[:, 0]
     click.echo(f"{protocol}, {similarity}, {campaigns} campaigns, {n_items} items × {n_votes} votes a ballot")
+    if clickers or spread != 1.0:
+        click.echo(f"{clickers:.0%} random clickers, σ* times {spread:g}")
     for name, at in (("lost in truth", 0), ("by the audit", 1), ("by the ballots' votes alone", 2)):
         click.echo(f"{name:>28}: {table[:, at].mean():.3f} ± {error[at]:.3f}")
     click.echo(f"audit − truth: {off.mean():.3f} ± {off.std(ddof=1) / np.sqrt(campaigns):.3f}")
     model = table[:, 2] - table[:, 0]
     click.echo(f"model − truth: {model.mean():.3f} ± {model.std(ddof=1) / np.sqrt(campaigns):.3f}")
     click.echo(f"root mean square error: audit {np.sqrt((off**2).mean()):.3f}, model {np.sqrt((model**2).mean()):.3f}")
-    click.echo(f"90 % interval holds the truth (to a half): {held / campaigns:.2f}; votes {table[:, 3].mean():.0f}")
+    click.echo(f"90 % interval holds the truth: {held / campaigns:.2f}; votes {table[:, 3].mean():.0f}")
 
 
 if __name__ == "__main__":

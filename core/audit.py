@@ -17,7 +17,9 @@ with unequal probabilities and without replacement, Annals of Mathematical Stati
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -120,6 +122,15 @@ class CutAudit:
     n_audited: int
     n_votes: int
     points: float
+
+    def stored(self) -> dict[str, Any]:
+        """As JSON."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> CutAudit | None:
+        """As it was stored; None where nothing was, or by another version."""
+        return cls(**stored) if set(stored) == {field.name for field in fields(cls)} else None
 
 
 def estimate_lost(

@@ -173,3 +173,11 @@ def n_gold_places(checks: CheckSettings, n_tasks: int, n_voters: int) -> int:
     Per voter: as if each of the plan's voters did their share of the tasks, at most as many as per task.
     """
     return checks.gold * (n_tasks if checks.gold_per == "task" else min(n_tasks, n_voters))
+
+
+def on_voting_page(checks: CheckSettings | None, tasks_per_voter: int) -> dict[str, int]:
+    """Gold and repeats a task on Runoff's own page (names as in `VotingSettings`), as the plan's checks have them."""
+    if checks is None:
+        return {}
+    gold = checks.gold if checks.gold_per == "task" else -(-checks.gold // tasks_per_voter)
+    return {"n_gold": gold, "n_repeats": checks.repeats}

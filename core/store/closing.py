@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import sqlalchemy as sa
 
 from ..errors import StoreError
-from ..scores import BallotScores, Intervals, bootstrap_intervals, score_campaign
+from ..runoff import FittedVotes
+from ..scores import BallotScores, BallotVotes, Intervals, bootstrap_intervals, score_campaign
 from . import schema as t
 from .areas import n_items_of
+from .audits import audit_votes, stored_audit
 from .ballots import LEVEL, RESAMPLES, Ballot, ballots_of, open_ballot_of, pilot_of, sentence_start
 from .command import Change, check_revision, command, fetch_rows, project_row
 from .engine import Store, now
@@ -38,6 +42,7 @@ def close_ballot(
         votes = [ballot_votes(conn, b.id) for b in ballots]
         n_items = n_items_of(conn, project_id)
         coming = next_after(conn, project_id, ballot)
+        audited = audit_votes(conn, [b.id for b in ballots])
     n_votes = len(votes[-1].first)
     if n_votes == 0:
         raise StoreError(f"{sentence_start(ballot.called)} has no votes yet. Upload results before it is closed.")
@@ -48,9 +53,10 @@ def close_ballot(
     if ballot.protocol == "runoff":
         scores = runoff_scores(votes, ballot)
         scores.fit["another"] = foresight_of(votes, ballot, coming, scores.fitted)
+        scores.fit.update(_audit(ballots, votes, audited, scores.fitted))
         with command(store, project_id, "close ballot", expected_revision=project.revision) as change:
             write_runoff_scores(change, ballot.id, scores)
-            _mark_closed(change, ballot, n_votes, scores.note)
+            _mark_closed(change, ballot, n_votes, scores.note, audit=scores.fit.get("audit"))
         return
     scored = score_campaign(votes, n_items)[-1]
     unscored = int(np.isnan(scored.mean).sum())
@@ -61,21 +67,37 @@ def close_ballot(
         )
     rng = np.random.default_rng([ballot.seed, 2])
     intervals = bootstrap_intervals(votes, n_items, resamples=RESAMPLES, level=LEVEL, rng=rng)
-    another = foresight_of(votes, ballot, coming)
+    fit = {"another": foresight_of(votes, ballot, coming)} | _audit(ballots, votes, audited)
     slope = None if np.isnan(scored.slope) or ballot.number == 1 else float(scored.slope)
     with command(store, project_id, "close ballot", expected_revision=project.revision) as change:
         _write_scores(change, ballot.id, scored, intervals)
-        change.conn.execute(sa.update(t.ballot).where(t.ballot.c.id == ballot.id).values(fit={"another": another}))
-        _mark_closed(change, ballot, n_votes, intervals.reason, slope)
+        change.conn.execute(sa.update(t.ballot).where(t.ballot.c.id == ballot.id).values(fit=fit))
+        _mark_closed(change, ballot, n_votes, intervals.reason, slope, audit=fit.get("audit"))
 
 
-def _mark_closed(change: Change, ballot: Ballot, n_votes: int, note: str, slope: float | None = None) -> None:
+def _audit(
+    ballots: list[Ballot], votes: list[BallotVotes], audited: np.ndarray, fitted: FittedVotes | None = None
+) -> dict[str, Any]:
+    """What is kept of the cut audit; nothing where no item came back as a check."""
+    return {"audit": stored_audit(ballots, votes, audited, fitted)} if len(audited) else {}
+
+
+def _mark_closed(
+    change: Change,
+    ballot: Ballot,
+    n_votes: int,
+    note: str,
+    slope: float | None = None,
+    *,
+    audit: dict[str, Any] | None = None,
+) -> None:
     change.conn.execute(
         sa.update(t.ballot)
         .where(t.ballot.c.id == ballot.id)
         .values(state="closed", closed_at=now(), slope=slope, interval_note=note or None)
     )
-    counts = {"votes": n_votes, "comparisons": ballot.n_comparisons, "slope": slope}
+    counts: dict[str, Any] = {"votes": n_votes, "comparisons": ballot.n_comparisons, "slope": slope}
+    counts |= {"cut audit": audit} if audit else {}
     change.detail = ballot_named(change.conn, change.project_id, ballot.area_id, ballot.number) | counts
 
 
