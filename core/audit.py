@@ -215,4 +215,5 @@ def _gamma_interval(mean: float, variance: float, level: float) -> tuple[float, 
         return mean, mean
     shape, scale = mean * mean / variance, variance / mean
     tail = (1.0 - level) / 2
-    return float(gamma.ppf(tail, shape, scale=scale)), float(gamma.ppf(1.0 - tail, shape, scale=scale))
+    lower, upper = gamma.ppf(tail, shape, scale=scale), gamma.ppf(1.0 - tail, shape, scale=scale)
+    return min(float(lower), mean), max(float(upper), mean)  # near 0 it is so skewed that its mean is outside
