@@ -17,6 +17,7 @@ with unequal probabilities and without replacement, Annals of Mathematical Stati
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -107,15 +108,15 @@ def _inclusion(probability: Floats, n: int) -> Floats:
 class CutAudit:
     """What the audits say of the items cut so far.
 
-    lost : expected number of the true first `n_top` that were cut, not below 0; lower and upper bound its `level`
-    interval. modelled : the same by the votes in the ballots alone. n_audited of n_cut items came back; they have
+    lost : expected number of the true first `n_top` that were cut, not below 0; lower and upper, whole, bound it at
+    `level`. modelled : the same by the votes in the ballots alone. n_audited of n_cut items came back; they have
     `n_votes` audit votes and won `points` of them (a tie is half).
     """
 
     n_top: int
     lost: float
-    lower: float
-    upper: float
+    lower: int
+    upper: int
     level: float
     modelled: float
     n_cut: int
@@ -154,8 +155,8 @@ def estimate_lost(
     votes : item, opponent, outcome (1 the item won, 0 the opponent, .5 a tie) and voter of each audit vote; voters are
     those of the fit, −1 for one whom the fit doesn't know.
 
-    The interval is a gamma distribution's with the estimate's mean and variance. The variance is that of the choice
-    plus that of each item's membership.
+    The interval is a gamma distribution's with the estimate's mean and variance, to whole numbers. The variance is that
+    of the choice plus that of each item's membership.
     Raises `InputError` for an audited item that wasn't cut.
     """
     gone, seen = np.asarray(cut, dtype=np.int64), np.asarray(audited, dtype=np.int64)
@@ -172,7 +173,7 @@ def estimate_lost(
     variance += (p[others] * (1.0 - p[others])).sum()
     item, _, outcome, _ = (np.asarray(part) for part in votes)
     own = np.isin(item, seen)
-    lower, upper = _gamma_interval(max(total, 0.0), float(variance), level)
+    lower, upper = _interval(max(total, 0.0), float(variance), level)
     return CutAudit(
         n_top=n_top,
         lost=max(total, 0.0),
@@ -210,10 +211,10 @@ def _updated(
     return np.asarray(result / result.sum(axis=1, keepdims=True))
 
 
-def _gamma_interval(mean: float, variance: float, level: float) -> tuple[float, float]:
+def _interval(mean: float, variance: float, level: float) -> tuple[int, int]:
+    """Bounds of a number of items: quantiles of a gamma distribution, to the next whole number."""
     if mean <= 0 or variance <= 0:
-        return mean, mean
-    shape, scale = mean * mean / variance, variance / mean
+        return round(mean), round(mean)
     tail = (1.0 - level) / 2
-    lower, upper = gamma.ppf(tail, shape, scale=scale), gamma.ppf(1.0 - tail, shape, scale=scale)
-    return min(float(lower), mean), max(float(upper), mean)  # near 0 it is so skewed that its mean is outside
+    spread = gamma(mean * mean / variance, scale=variance / mean)
+    return math.floor(spread.ppf(tail) + 0.5), math.floor(spread.ppf(1.0 - tail) + 0.5)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from .errors import PlanError
@@ -18,6 +18,7 @@ from .plan import Plan
 
 GOLD, REPEAT, OVERLAP, AUDIT = KINDS = ("gold", "repeat", "overlap", "audit")
 MOST_OVERLAP_VOTERS = 5  # a further voter sees the same comparison in another dress, and there are few of them
+AUDIT_SHARE = 0.03  # of a new plan's votes that its audits may cost
 _LIMITS = {
     "overlap": (0, 0.5, "The share of comparisons that several voters judge"),
     "overlap_voters": (2, MOST_OVERLAP_VOTERS, "The voters of such a comparison"),
@@ -160,6 +161,18 @@ def count_checks(plan: Plan, checks: CheckSettings | None, *, task_size: int, n_
             )
         )
     return tuple(counts)
+
+
+def proposed_checks(plan: Plan) -> CheckSettings:
+    """The checks of a new plan: those of `CheckSettings`, with fewer audits where they cost over 3 % of its votes.
+
+    >>> proposed_checks(Plan(990, 7, 0.5, 20)).audit_items, proposed_checks(Plan(21, 4, 0.5, 20)).audit_items
+    (6, 1)
+    """
+    settings = CheckSettings()
+    a_ballot = AUDIT_SHARE * plan.n_comparisons / max(1, plan.n_ballots - 1)
+    items = max(1, min(settings.audit_items, int(a_ballot / settings.audit_votes)))
+    return replace(settings, audit_items=items)
 
 
 def n_overlapping(checks: CheckSettings, n_comparisons: int) -> int:

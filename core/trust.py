@@ -164,7 +164,7 @@ def cut_lost(foresight: Foresight | None, audit: CutAudit | str) -> Line | None:
         lost = audit.lost
         told = (
             f"Expected number of the true first {audit.n_top} that were cut so far: {lost:.2f} by an audit "
-            f"({audit.level:.0%} interval {audit.lower:.2f} to {audit.upper:.2f}). {_items(audit.n_audited)} of "
+            f"({audit.level:.0%} interval {audit.lower} to {audit.upper}). {_items(audit.n_audited)} of "
             f"{audit.n_cut:,} cut came back and won {audit.points:g} of {audit.n_votes:,} votes against items near "
             f"place {audit.n_top}. By the ballots' votes alone it is {audit.modelled:.2f}."
         )

@@ -93,5 +93,7 @@ def stored_audit(
 
 def read_audit(conn: sa.Connection, ballot_id: int) -> CutAudit | str:
     """The audit kept with a closed ballot, or the reason why there is none."""
-    stored = closed_fit_of(conn, ballot_id).get("audit") or {}
+    stored = closed_fit_of(conn, ballot_id).get("audit")
+    if not isinstance(stored, dict):
+        return NO_AUDIT
     return CutAudit.of(stored) or str(stored.get("reason", NO_AUDIT))

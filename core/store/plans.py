@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ..checks import CheckCount, CheckSettings, check_checks, count_checks
+from ..checks import CheckCount, CheckSettings, check_checks, count_checks, proposed_checks
 from ..errors import PlanError
 from ..examples import Example, check_examples
 from ..plan import Cost, Plan, appearances_for_budget, appearances_for_cost, cost
@@ -171,11 +171,11 @@ def proposed_plan(n_items: int, seed: int) -> PlanSettings:
     """A first plan for so many items: the protocol "runoff" with the votes of five halvings at M = 22.
 
     Five halvings with M = 22 keep to all the advice of §2.7. Few items get fewer ballots, so that two at least are left
-    for the last one. Checks are those of `CheckSettings`.
+    for the last one. Checks are those of `proposed_checks`.
     """
     n_ballots = next((n for n in (5, 4, 3, 2) if n_items * 0.5 ** (n - 1) >= 2), 1)
     settings = replace(PlanSettings(), n_ballots=n_ballots, seed=seed % 2**31, protocol="runoff")
-    settings = replace(settings, checks=CheckSettings())
+    settings = replace(settings, checks=proposed_checks(settings.plan(n_items)))
     return with_budget(settings, n_items, settings.plan(n_items).n_comparisons)
 
 
@@ -214,6 +214,8 @@ def within_cost(
         price = settings.cost(with_budget(settings, n_items, n_comparisons).plan(n_items))
         return (total is None or price.total <= total) and (hours is None or price.hours <= hours)
 
+    if not fits(least):
+        raise PlanError("Even two appearances an item cost more once the checks are counted. Take fewer checks.")
     low, high = least, least * (most // 2 + 1)
     while high - low > 1:
         middle = (low + high) // 2

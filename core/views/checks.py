@@ -57,7 +57,8 @@ class VoteChecks:
             (name, share.estimate, share.lower, share.upper, f"{share.count:,} of {share.total:,} {of}", share.reason)
             for name, share, of in rows
         ]
-        return pd.DataFrame(table, columns=["check", "share", "from", "to", "behind it", "note"])
+        found = pd.DataFrame(table, columns=["check", "share", "from", "to", "behind it", "note"])
+        return found if (found["note"] != "").any() else found.drop(columns="note")
 
     @property
     def has_checks(self) -> bool:
