@@ -169,7 +169,7 @@ def check_progress(conn: sa.Connection, ballot_id: int) -> pd.DataFrame:
     Gold chosen for the voting page alone is asked for as often as voters come, so only its answers are counted.
     """
     q, c = t.question.c, t.check_question.c
-    kind = sa.func.coalesce(c.kind, "gold")
+    kind = sa.func.coalesce(c.kind, sa.literal_column("'gold'"))
     of = sa.and_(q.ballot_id == ballot_id, q.role == "check")
     asked: sa.Select = (
         sa.select(kind, sa.func.count(t.task_question.c.task_id))

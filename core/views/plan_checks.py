@@ -43,7 +43,7 @@ def cost_said(plan: Plan, settings: PlanSettings) -> str:
         f"Checks: up to {many(votes, 'vote')} besides the {plan.n_comparisons:,} that count "
         f"(+{votes / plan.n_comparisons:.1%}), {hours:.1f} hours."
     )
-    if not without.total:
+    if not settings.reward:
         return told
     factor = with_.hours / without.hours
     return (

@@ -1,4 +1,4 @@
-"""Checks in the ballots on the pages: switched on and off in the plan, counted while collecting, told with the scores."""
+"""Checks in the ballots on the pages: switched on and off in the plan, counted while collecting, told with scores."""
 
 from __future__ import annotations
 
