@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 
 from ..errors import StoreError
 from . import schema as t
 from .areas import n_items_of
+from .audits import audit_votes, stored_audit
 from .ballots import Ballot, ballots_of, open_ballot_of, pilot_of, sentence_start
 from .command import Change, check_revision, command, project_row
 from .engine import Store, now
@@ -36,6 +39,7 @@ def close_ballot(
         votes = [ballot_votes(conn, b.id) for b in ballots]
         n_items = n_items_of(conn, project_id)
         coming = next_after(conn, project_id, ballot)
+        audited = audit_votes(conn, [b.id for b in ballots])
     n_votes = len(votes[-1].first)
     if n_votes == 0:
         raise StoreError(f"{sentence_start(ballot.called)} has no votes yet. Upload results before it is closed.")
@@ -44,15 +48,20 @@ def close_ballot(
             _mark_closed(change, ballot, n_votes, None)
         return
     scores = score_ballot(votes, ballot, n_items, coming=coming)
+    if len(audited):
+        scores.fit["audit"] = stored_audit(ballots, votes, audited, scores.fitted)
     with command(store, project_id, "close ballot", expected_revision=project.revision) as change:
         write_scores(change, scores)
-        _mark_closed(change, ballot, n_votes, scores.slope)
+        _mark_closed(change, ballot, n_votes, scores.slope, audit=scores.fit.get("audit"))
 
 
-def _mark_closed(change: Change, ballot: Ballot, n_votes: int, slope: float | None) -> None:
+def _mark_closed(
+    change: Change, ballot: Ballot, n_votes: int, slope: float | None, *, audit: dict[str, Any] | None = None
+) -> None:
     row = sa.update(t.ballot).where(t.ballot.c.id == ballot.id)
     change.conn.execute(row.values(state="closed", closed_at=now()))
-    counts = {"votes": n_votes, "comparisons": ballot.n_comparisons, "slope": slope}
+    counts: dict[str, Any] = {"votes": n_votes, "comparisons": ballot.n_comparisons, "slope": slope}
+    counts |= {"cut audit": audit} if audit else {}
     change.detail = ballot_named(change.conn, change.project_id, ballot.area_id, ballot.number) | counts
 
 

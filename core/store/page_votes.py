@@ -13,8 +13,8 @@ from . import schema as t
 from .command import insert_one
 from .engine import now
 from .laid_aside import is_excluded
-from .page_dealing import Table, lease_again, release_expired, task_deals
-from .page_tallies import ASIDE, COUNTED, LEASED, UNKNOWN, move, stands_for_vote
+from .page_dealing import LEASED_KINDS, Table, lease_again, release_expired, task_deals
+from .page_tallies import ASIDE, COUNTED, LEASED, UNKNOWN, move, move_check, stands_for_vote
 from .votes import VALUES
 
 MAX_SECONDS = 3600.0
@@ -48,11 +48,18 @@ def record(
     _write(conn, assignment_id, deal.question_id, answer, standing[0], _bounded(seconds, sitting.seen_at))
     answered = {"state": "answered", "answered_at": now(), "assignment_id": assignment_id}
     conn.execute(sa.update(t.deal).where(d.id == deal.id).values(answered))
-    if deal.kind == "main":
-        move(conn, table.ballot_id, deal.question_id, answer, LEASED, standing[1])
+    _follow(conn, table.ballot_id, deal, answer, LEASED, standing[1])
     _note_step(conn, sitting.id, deal, answer, 1)
     _raise_pulse(conn, table.ballot_id)
     return "saved"
+
+
+def _follow(conn: sa.Connection, ballot_id: int, deal: sa.Row, answer: str, before: str, after: str) -> None:
+    """Let the tallies follow an answer from one standing to another; gold and repeats have none."""
+    if deal.kind == "main":
+        move(conn, ballot_id, deal.question_id, answer, before, after)
+    elif deal.kind in LEASED_KINDS:
+        move_check(conn, deal.question_id, before, after)
 
 
 def _note_step(conn: sa.Connection, sitting_id: int, deal: sa.Row, answer: str, change: int) -> None:
@@ -147,8 +154,7 @@ def take_back_last(conn: sa.Connection, table: Table, sitting: sa.Row) -> bool:
     conn.execute(sa.update(t.judgement).where(j.id == deal.judgement_id).values(status="withdrawn"))
     again = sa.update(t.deal).where(d.id == deal.id)
     conn.execute(again.values(state="open", answered_at=None, expires_at=table.expires()))
-    if deal.kind == "main":
-        move(conn, table.ballot_id, deal.question_id, deal.answer, _STANDINGS[deal.status], LEASED)
+    _follow(conn, table.ballot_id, deal, deal.answer, _STANDINGS[deal.status], LEASED)
     _note_step(conn, sitting.id, deal, deal.answer, -1)
     _raise_pulse(conn, table.ballot_id)
     return True
@@ -167,14 +173,14 @@ def set_aside(conn: sa.Connection, table: Table, sitting_id: int) -> None:
     """Keep all votes of a voter and count none, also those to come: too many checks failed."""
     d, j = t.deal.c, t.judgement.c
     query = (
-        sa.select(j.id, j.question_id, j.answer, j.status)
+        sa.select(j.id, j.question_id, j.answer, j.status, d.kind)
         .join(t.deal, sa.and_(j.assignment_id == d.assignment_id, j.question_id == d.question_id))
-        .where(d.sitting_id == sitting_id, d.kind == "main", d.state == "answered")
+        .where(d.sitting_id == sitting_id, d.kind.in_(LEASED_KINDS), d.state == "answered")
         .where(j.status.in_(["counted", "unknown", "excluded"]))
     )
     for row in conn.execute(query).all():
         conn.execute(sa.update(t.judgement).where(j.id == row.id).values(status="rejected"))
-        move(conn, table.ballot_id, row.question_id, row.answer, _STANDINGS[row.status], ASIDE)
+        _follow(conn, table.ballot_id, row, row.answer, _STANDINGS[row.status], ASIDE)
     conn.execute(sa.update(t.sitting).where(t.sitting.c.id == sitting_id).values(counts=False))
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+import numpy as np
 import sqlalchemy as sa
 
 from ..errors import DisconnectedError, InputError, NotConvergedError, StoreError
 from . import schema as t
 from .areas import n_items_of
+from .audits import audit_votes, stored_audit
 from .ballots import Ballot, ballots_of, sentence_start
 from .foresights import closed_fit_of, next_after
 from .rankings import rankings_of
@@ -48,6 +50,7 @@ def _of_ranking(
     if not touched:
         return
     votes = [ballot_votes(conn, ballot.id, without=without) for ballot in closed]
+    audited = audit_votes(conn, [ballot.id for ballot in closed], without=without)
     for place in range(touched[0], len(closed)):
         ballot = closed[place]
         is_last = place == len(closed) - 1
@@ -57,7 +60,12 @@ def _of_ranking(
         try:
             if not len(votes[place].first):
                 raise StoreError("It would have no votes.")
-            yield score_ballot(votes[: place + 1], ballot, n_items, coming=coming, another=kept)
+            scores = score_ballot(votes[: place + 1], ballot, n_items, coming=coming, another=kept)
+            here = closed[: place + 1]
+            mine = audited[np.isin(audited[:, 0], [before.id for before in here])]
+            if len(mine):
+                scores.fit["audit"] = stored_audit(here, votes[: place + 1], mine, scores.fitted)
+            yield scores
         except (StoreError, DisconnectedError, InputError, NotConvergedError) as error:
             raise StoreError(
                 f"{sentence_start(ballot.called)} is closed and can't be scored without these voters: {error} Leave "
@@ -70,8 +78,7 @@ def _has_votes_of(conn: sa.Connection, ballot_id: int, voter_ids: Collection[int
     query = (
         sa.select(j.id)
         .join(t.assignment, a.id == j.assignment_id)
-        .join(t.question, t.question.c.id == j.question_id)
         .where(a.ballot_id == ballot_id, a.voter_id.in_(sorted(voter_ids)), j.value.is_not(None))
-        .where(j.status.in_(["counted", "excluded"]), t.question.c.role == "main")
+        .where(j.status.in_(["counted", "excluded"]))
     )
     return conn.execute(query.limit(1)).first() is not None

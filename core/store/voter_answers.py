@@ -51,9 +51,7 @@ def _query(ballot_ids: Sequence[int]) -> sa.Select:
     showing = (t.task_question.c.task_id == t.assignment.c.task_id) & (t.task_question.c.question_id == j.question_id)
     dealt = (t.deal.c.assignment_id == t.assignment.c.id) & (t.deal.c.question_id == j.question_id)
     status = sa.case(*((j.status == name, place) for place, name in enumerate(_STATUSES)))
-    checks = t.metadata.tables.get("check_question")  # which comparison a check repeats, where ballots have such checks
-    comparison = j.question_id if checks is None else sa.func.coalesce(checks.c.of_id, j.question_id)
-    query = (
+    return (
         sa.select(
             j.question_id,
             t.assignment.c.voter_id,
@@ -63,19 +61,19 @@ def _query(ballot_ids: Sequence[int]) -> sa.Select:
             j.seconds,
             sa.case((q.role == "main", 1), else_=0),
             sa.case(*((t.gold.c.answer == name, value) for name, value in _GOLD.items())),
-            comparison,
+            sa.func.coalesce(t.check_question.c.of_id, j.question_id),  # a check may repeat a comparison
         )
         .select_from(t.judgement)
         .join(t.assignment, t.assignment.c.id == j.assignment_id)
         .join(t.question, q.id == j.question_id)
         .outerjoin(t.gold, t.gold.c.question_id == q.id)
+        .outerjoin(t.check_question, t.check_question.c.question_id == q.id)
         .outerjoin(t.task_question, showing)
         .outerjoin(t.deal, dealt)
         .where(t.assignment.c.ballot_id.in_(list(ballot_ids)), j.status.in_(_STATUSES), q.kind == "comparison")
         # A voter's first answer to a comparison comes before repeats of it.
         .order_by(t.assignment.c.ballot_id, sa.case((j.status == "repeat", 1), else_=0), j.question_id, j.id)
     )
-    return query if checks is None else query.outerjoin(checks, checks.c.question_id == q.id)
 
 
 def _items(conn: sa.Connection, ballot_ids: Sequence[int], side: int) -> np.ndarray:
