@@ -88,6 +88,7 @@ def test_out_and_in_again_leaves_everything_as_it_was(store, protocol, opens):
     moved = exclude_voters(store, project_id, two, "clicked at random")
     assert moved.rescored == 2
     assert state_of(store) != before
+    assert read_dataset(store, project_id).attrs["voters_left_out"] == 2
     check(store, project_id)
     assert readmit_voters(store, project_id, two) == moved
     assert state_of(store) == before

@@ -40,8 +40,8 @@ def table(project: Project, view: VotersView, hashed: bool, stem: str) -> None:
         placeholder="–",
         alt="Figures of each voter",
     )
-    for sentence in view.blank():
-        st.caption(f"Blank (–). {frame.plain(sentence)}")
+    if blank := view.blank():
+        st.caption("Blank (–). " + frame.plain(" ".join(blank)))
     st.download_button(
         "Download all figures (CSV)",
         partial(view.csv, hashed),
