@@ -542,3 +542,16 @@ def test_whatever_voters_do_the_rules_of_checks_hold(tmp_path_factory, steps):
         assert conn.execute(of_checks.order_by(q.id)).all() == before
     store.engine.dispose()
     _open.cache_clear()
+
+
+def test_nobody_gets_two_further_votes_on_one_comparison(store):
+    """Two voters, of whom one has given all the votes that count: the other gets each comparison once, not twice."""
+    checks = CheckSettings(overlap=0.5, overlap_voters=4, audit_items=0)
+    project_id = make_project(store, plan=replace(WITH, appearances=2, checks=checks))
+    draw_next_ballot(store, project_id)
+    code = open_voting(store, project_id, replace(PAGE, task_size=5, tasks_per_voter=100))
+    vote_all(store, code, ["A"])
+    vote_all(store, code, ["B"])
+    table = deals(store).query("kind == 'overlap'")
+    assert len(table) == table["of"].nunique() == 10
+    assert table["sitting"].nunique() == 1
