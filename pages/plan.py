@@ -85,7 +85,7 @@ else:
     save_box(settings)
 cost = settings.cost(plan)
 plan_figures.figures(plan, settings, cost)
-checks_cost(plan, settings)
+checks_cost(project, area_id, plan, settings)
 plan_figures.wage_box(project.id, settings, cost, key=key, locked=locked)
 plan_figures.ballots(plan, settings, name=f"{slug(project.name)}-plan")
 for pair in given_away(frame.store(), project.id, settings.wording.examples):

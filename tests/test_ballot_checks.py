@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
 import sqlalchemy as sa
 from campaigns import PLAN, answer_batch, draw_batch, longer_pair, make_project
-from test_voting import Voter
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from test_voting import STEPS, Voter, check_tallies, expire, never_wait_for_the_disk
 
 from core import agreement as agreement_module
 from core.audit import CutAudit
@@ -21,6 +25,7 @@ from core.errors import PlanError, StoreError
 from core.platforms.batch import write_batch
 from core.platforms.offline import write_offline
 from core.platforms.plain import comparison_ids
+from core.store import open_store
 from core.store import schema as t
 from core.store.archive import duplicate_project
 from core.store.audits import read_audit
@@ -28,6 +33,7 @@ from core.store.ballots import read_ballots, read_comparisons, unanswered
 from core.store.checks import check_answers, check_progress, voter_checks
 from core.store.closing import close_ballot
 from core.store.drawing import draw_next_ballot
+from core.store.engine import _open
 from core.store.gold import gold_of, remove_gold
 from core.store.plans import proposed_plan, read_plan, save_plan
 from core.store.scores import read_dataset
@@ -348,6 +354,41 @@ def test_a_copy_of_the_project_keeps_its_checks(store):
     assert mine["kind"].tolist() == theirs["kind"].tolist()
 
 
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cuts=st.lists(st.integers(1, 11), max_size=4), seed=st.integers(0, 1000))
+def test_any_split_and_order_of_files_gives_the_same_figures(tmp_path_factory, cuts, seed):
+    """Twelve tasks answered, the file cut anywhere, its parts shuffled, one of them sent twice."""
+    store = open_store(tmp_path_factory.mktemp("split") / "workspace")
+    never_wait_for_the_disk(store)
+    found = []
+    for parts_of in (lambda rows: [rows], lambda rows: split(rows, cuts, seed)):
+        project_id = make_project(store, plan=WITH)
+        with store.write() as conn:
+            conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(seed=5))
+        result = answer_batch(draw_batch(store, project_id), voters=("W1", "W2", "W3"))
+        header, *rows = list(csv.reader(io.StringIO(result.decode())))
+        for part in parts_of(rows):
+            out = io.StringIO()
+            csv.writer(out, quoting=csv.QUOTE_ALL).writerows([header, *part])
+            with contextlib.suppress(StoreError):  # a part that comes again holds nothing new
+                accept_upload(store, project_id, out.getvalue().encode(), "part.csv")
+        ballot = read_ballots(store, project_id)[-1]
+        with store.read() as conn:
+            found.append((voter_checks(conn, [ballot.id]), check_progress(conn, ballot.id)))
+    voters = [table.drop(columns="voter_id").sort_values("voter", ignore_index=True) for table, _ in found]
+    pd.testing.assert_frame_equal(*voters)
+    pd.testing.assert_frame_equal(found[0][1], found[1][1])
+    store.engine.dispose()
+    _open.cache_clear()
+
+
+def split(rows, cuts, seed):
+    bounds = [0, *sorted(set(cuts)), len(rows)]
+    parts = [rows[one:two] for one, two in pairwise(bounds)]
+    parts.append(parts[0])
+    return [parts[at] for at in np.random.default_rng(seed).permutation(len(parts))]
+
+
 # The voting page
 
 PAGE = VotingSettings(task_size=6, tasks_per_voter=6, examples=False)
@@ -461,3 +502,56 @@ def test_where_comparisons_have_several_votes_there_is_no_overlap(store):
     code = open_voting(store, project_id, replace(PAGE, votes_per_comparison=2))
     vote_all(store, code, ["A", "B", "C"])
     assert "overlap" not in set(deals(store)["kind"])
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS)
+def test_whatever_voters_do_the_rules_of_checks_hold(tmp_path_factory, steps):
+    """No check is answered too often, none by a voter who had the comparison, and a recount finds the same tallies."""
+    store = open_store(tmp_path_factory.mktemp("deal") / "workspace")
+    never_wait_for_the_disk(store)
+    project_id = make_project(store, plan=replace(WITH, appearances=2, checks=replace(CHECKS, overlap=0.5)))
+    draw_next_ballot(store, project_id)
+    code = open_voting(store, project_id, replace(PAGE, n_gold=1, n_repeats=1, tasks_per_voter=4))
+    voters = [Voter(store, code, f"V{n}") for n in range(4)]
+    for who, step in steps:
+        voter = voters[who]
+        if step == "expire":
+            expire(store)
+        elif step in ("undo", "more", "finish"):
+            voter.do(step)
+        elif step == "again":
+            voter.look()
+        elif voter.view.kind == "vote":
+            place = voter.view.place
+            voter.vote(step, place)
+            voter.vote("right", place)
+    check_tallies(store, project_id)
+    table = deals(store).query("kind in ('main', 'overlap')")
+    same = table.assign(of=table["of"].fillna(table["question"]))
+    assert not same.duplicated(["sitting", "of"]).any()
+    ballot = read_ballots(store, project_id)[-1]
+    q = t.question.c
+    of_checks = sa.select(q.id, q.n_votes, q.n_dealt).where(q.ballot_id == ballot.id, q.role == "check", q.n_wanted > 0)
+    with store.read() as conn:
+        before = conn.execute(of_checks.order_by(q.id)).all()
+    assert max(row.n_dealt for row in before) <= 1
+    with store.write() as conn:
+        write_tallies(conn, ballot.id)
+    with store.read() as conn:
+        assert conn.execute(of_checks.order_by(q.id)).all() == before
+    store.engine.dispose()
+    _open.cache_clear()
+
+
+def test_nobody_gets_two_further_votes_on_one_comparison(store):
+    """Two voters, of whom one has given all the votes that count: the other gets each comparison once, not twice."""
+    checks = CheckSettings(overlap=0.5, overlap_voters=4, audit_items=0)
+    project_id = make_project(store, plan=replace(WITH, appearances=2, checks=checks))
+    draw_next_ballot(store, project_id)
+    code = open_voting(store, project_id, replace(PAGE, task_size=5, tasks_per_voter=100))
+    vote_all(store, code, ["A"])
+    vote_all(store, code, ["B"])
+    table = deals(store).query("kind == 'overlap'")
+    assert len(table) == table["of"].nunique() == 10
+    assert table["sitting"].nunique() == 1

@@ -9,6 +9,7 @@ from core.checks import MOST_OVERLAP_VOTERS, CheckSettings, gold_text, read_gold
 from core.plan import Plan
 from core.store import Store
 from core.store.ballots import Ballot
+from core.store.check_drawing import strange_gold
 from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.views.checks import CHEAP, VoteChecks
@@ -111,11 +112,14 @@ def _gold(old: CheckSettings, key: str, locked: bool) -> tuple[int, str, int]:
     return gold, str(per), repeats
 
 
-def checks_cost(plan: Plan, settings: PlanSettings) -> None:
-    """What the checks of a plan cost."""
+def checks_cost(project: Project, area_id: int | None, plan: Plan, settings: PlanSettings) -> None:
+    """What the checks of a plan cost, and known answers that can't be asked."""
     if settings.checks is None:
         st.caption("No checks: nothing will tell how far voters agree, or what was lost at the cuts.")
         return
+    for tokens in strange_gold(frame.store(), project.id, area_id, settings.checks):
+        named = frame.plain(" – ".join(tokens))
+        st.warning(f"Among the known answers, {named} is no item here, so that comparison will not be asked.")
     st.markdown(frame.plain(cost_said(plan, settings)))
     with st.expander("Check votes by ballot"):
         st.dataframe(counts_table(plan, settings), hide_index=True, alt="Check votes by ballot")

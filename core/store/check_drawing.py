@@ -20,6 +20,7 @@ from ..scores.posterior import item_posteriors
 from . import schema as t
 from .areas import items_of
 from .command import fetch_rows, insert_rows, next_id
+from .engine import Store
 from .gold import MAX_GOLD
 
 Pairs = list[tuple[int, int]]
@@ -43,13 +44,28 @@ def gold_by_hand(conn: sa.Connection, project_id: str, area_id: int | None, sett
     """The plan's own comparisons with a known answer as positions of items; those that aren't items are left out."""
     if settings is None or not settings.gold_pairs:
         return []
-    items = items_of(conn, project_id, area_id=area_id)
-    position = {
-        frozenset(tokens): item
-        for item, *tokens in items[["item", "token_a", "token_b"]].itertuples(index=False, name=None)
-    }
+    position = _positions(conn, project_id, area_id)
     pairs = [(position.get(frozenset(p.more)), position.get(frozenset(p.less))) for p in settings.gold_pairs]
     return [(more, less) for more, less in pairs if more is not None and less is not None]
+
+
+def strange_gold(
+    store: Store, project_id: str, area_id: int | None, settings: CheckSettings | None
+) -> tuple[tuple[str, str], ...]:
+    """The pairs of tokens in the plan's comparisons with a known answer that are no items of the ranking."""
+    if settings is None or not settings.gold_pairs:
+        return ()
+    with store.read() as conn:
+        position = _positions(conn, project_id, area_id)
+    named = [tokens for pair in settings.gold_pairs for tokens in (pair.more, pair.less)]
+    return tuple(dict.fromkeys(tokens for tokens in named if frozenset(tokens) not in position))
+
+
+def _positions(conn: sa.Connection, project_id: str, area_id: int | None) -> dict[frozenset[str], int]:
+    """The positions of a ranking's items by their two tokens."""
+    items = items_of(conn, project_id, area_id=area_id)
+    rows = items[["item", "token_a", "token_b"]].itertuples(index=False, name=None)
+    return {frozenset(tokens): item for item, *tokens in rows}
 
 
 def draw_for(coming: Coming, drawn: DrawnBallot) -> DrawnChecks:

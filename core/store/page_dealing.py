@@ -156,7 +156,7 @@ _SIDES = ("flipped", "left_swapped", "right_swapped")
 
 def was_given(sitting_id: int, question_id: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
     """Whether a voter was given a comparison, or a check that is the same one put before further voters."""
-    d, c = t.deal.c, t.check_question.c
+    d, c = t.deal.c, t.check_question.alias("same").c  # an alias, so that no query around it is meant
     itself = sa.exists().where(d.sitting_id == sitting_id, d.question_id == question_id)
     as_check = sa.exists().where(d.sitting_id == sitting_id, d.question_id == c.question_id, c.of_id == question_id)
     return sa.or_(itself, as_check)

@@ -43,6 +43,10 @@ def test_a_line_that_is_no_known_answer_is_named(empty, visit):
     next(area for area in app.text_area if area.label.startswith("Known answers")).set_value("cat > dog").run()
     assert not app.exception
     assert "Line 1 of the comparisons with a known answer" in words(app)
+    lines = next(area for area in app.text_area if area.label.startswith("Known answers"))
+    lines.set_value("dog, cat > saw, horse").run()
+    assert "Among the known answers, saw – horse is no item here" in words(app).replace("\\", "")
+    assert "cat is no item" not in words(app)
 
 
 def test_the_cost_is_counted():
