@@ -134,7 +134,7 @@ def _counts(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
 
 
 def _gold(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
-    given = frame[frame["gold"].notna() & frame["answer"].notna() & (frame["status"] != "repeat")]
+    given = frame[frame["gold"].notna() & frame["answer"].notna()]
     n = given.assign(right=given["answer"] == given["gold"]).groupby("voter_id")["right"].agg(["sum", "size"])
     found = _shares(n["sum"], n["size"], "gold").assign(gold_right=n["sum"], gold_n=n["size"])
     return found.reset_index(), {} if len(given) else {"gold": NO_GOLD}
@@ -210,7 +210,7 @@ def _effects(found: Predictions, voter: NDArray[np.int64]) -> tuple[pd.DataFrame
 
 
 def _repeats(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
-    given = frame[frame["said"].notna()]
+    given = frame[frame["said"].notna() & frame["gold"].isna()]
     keys = ["voter_id", "comparison"]
     again = given.duplicated(keys).to_numpy()
     first = given.groupby(keys)["said"].transform("first")
