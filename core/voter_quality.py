@@ -247,7 +247,7 @@ def _alpha(frame: pd.DataFrame) -> tuple[Agreement | None, str]:
         return None, f"of {n_answered:,} answered comparisons none was answered by two voters"
     places = shared.assign(place=shared.groupby("comparison").cumcount())
     try:
-        found = agreement(places.pivot(index="place", columns="comparison", values="said"), distance="nominal")
+        found = agreement(places.pivot(index="place", columns="comparison", values="answer"), distance="nominal")
     except UndefinedMetricError as error:
         return None, str(error)
     return replace(found, n_answered=n_answered, n_voters=shared["voter_id"].nunique()), ""
