@@ -12,6 +12,7 @@ import streamlit as st
 
 from core.foresight import Foresight
 from core.planning import Guess, PanelCeiling
+from core.settlement import Rules
 from core.store import Store
 from core.store.forecasts import GuessSource, read_ceiling, read_guess
 from core.store.panel_fits import StoredFit, fit_stored, votes_to_fit
@@ -28,6 +29,7 @@ from core.views import (
     paper_figures,
     pilot,
     scores,
+    settlement,
     tokens,
     trust,
     voter_preview,
@@ -102,6 +104,10 @@ def load_hubness(store: Store, project: Project, embedding_id: str, k: int) -> n
 
 def load_collect(store: Store, project: Project, area_id: int | None = None) -> collect.CollectView:
     return _load(collect.load, store, project, area_id)
+
+
+def load_settlement(store: Store, project: Project, ballot_id: int, rules: Rules) -> settlement.SettlementView:
+    return _load(settlement.load, store, project, ballot_id, rules)
 
 
 def load_checks(store: Store, project: Project, area_id: int | None = None) -> checks.VoteChecks:

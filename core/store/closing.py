@@ -16,7 +16,7 @@ from .engine import Store, now
 from .foresights import next_after
 from .rankings import ballot_named
 from .scoring import score_ballot, write_scores
-from .tallies import ballot_votes
+from .tallies import ballot_votes, write_tallies
 from .voting_rest import rests_voting
 
 
@@ -87,3 +87,4 @@ def reopen_ballot(
             .where(t.ballot.c.id == ballot.id)
             .values(state="open", closed_at=None, slope=None, interval_note=None, fit=sa.null())
         )
+        write_tallies(change.conn, ballot.id)  # by decisions that were made while it was closed

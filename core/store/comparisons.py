@@ -85,7 +85,11 @@ def comparisons_of(
         query, codes = query.where(those), codes.where(those)
     rows = np.array(fetch_rows(conn, query), dtype=np.int64).reshape(-1, 8)
     wanted = None if tasks is None else np.unique(rows[:, 3:5]).tolist()
-    return _as_shown(rows, dict(fetch_rows(conn, codes)), items_of(conn, project_id, only=wanted))
+    frame = _as_shown(rows, dict(fetch_rows(conn, codes)), items_of(conn, project_id, only=wanted))
+    checks = sa.select(t.question.c.id).where(t.question.c.ballot_id == ballot_id, t.question.c.role != "main")
+    is_check = frame["question_id"].isin([id_ for (id_,) in fetch_rows(conn, checks)]).to_numpy(dtype=int)
+    frame["role"] = pd.Series(["main", "check"], dtype="str").array.take(is_check)
+    return COMPARISONS.check(frame)
 
 
 def _as_shown(rows: np.ndarray, code_of: dict[int, str], items: pd.DataFrame) -> pd.DataFrame:
@@ -113,7 +117,7 @@ def _as_shown(rows: np.ndarray, code_of: dict[int, str], items: pd.DataFrame) ->
         "flipped": is_flipped,
         **shown,
     }
-    return COMPARISONS.check(pd.DataFrame(columns)[list(COMPARISONS.columns)])
+    return pd.DataFrame(columns)
 
 
 def read_tasks(store: Store, project_id: str, ballot_id: int, positions: Sequence[int]) -> pd.DataFrame:

@@ -12,10 +12,10 @@ from ..errors import InputError
 from . import schema as t
 from .command import insert_one
 from .engine import now
+from .judgements import VALUES
 from .laid_aside import is_excluded
 from .page_dealing import LEASED_KINDS, Table, lease_again, release_expired, task_deals
 from .page_tallies import ASIDE, COUNTED, LEASED, UNKNOWN, move, move_check, stands_for_vote
-from .votes import VALUES
 
 MAX_SECONDS = 3600.0
 

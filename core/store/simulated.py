@@ -14,12 +14,12 @@ from .areas import items_of
 from .ballots import open_ballot_of, sentence_start
 from .command import Change, check_revision, command, fetch_rows, insert_rows, next_id, project_row, update_rows
 from .engine import Store, now
+from .judgements import voter_ids
 from .laid_aside import excluded_ids
 from .library import embeddings_of, open_library
 from .plans import PlanSettings, settings_for
 from .rankings import ballot_named
 from .tallies import write_tallies
-from .votes import voter_ids
 
 _ANSWERS = {1.0: "first", 0.0: "second", 0.5: "tie"}
 PLATFORM = "simulated"

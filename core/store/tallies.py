@@ -16,6 +16,7 @@ from . import schema as t
 from .command import fetch_rows, update_rows
 from .laid_aside import lay_aside
 from .page_tallies import has_voting, write_dealt
+from .reviews import apply_reviews
 
 
 def _array(conn: sa.Connection, query: sa.Select, width: int) -> np.ndarray:
@@ -83,8 +84,10 @@ def write_tallies(conn: sa.Connection, ballot_id: int) -> None:
     """Bring a ballot's tallies in line with its judgements: every command that changes judgements ends with this.
 
     They are the votes of each question, the wins, ties, losses and unknowns of each item, and the ballot's progress.
-    Judgements of voters who are left out are laid aside first.
+    The owner's decisions on assignments are laid over the judgements first, and then those of voters who are left out
+    are laid aside.
     """
+    apply_reviews(conn, ballot_id)
     lay_aside(conn, ballot_id)
     j, q, b = t.judgement.c, t.question.c, t.ballot_item.c
     votes = sa.select(sa.func.count()).where(j.question_id == q.id, j.status == "counted").scalar_subquery()

@@ -187,6 +187,7 @@ upload = Table(
     text_("accepted_at"),
     text_("withdrawn_at", nullable=True),
     since_("0002", Column("effect", JSON)),  # what accepting it changed: voters, moves in the top of the ranking
+    since_("0005", Column("mapping", JSON)),  # which of its columns is which; NULL where they are a platform's own
     Index("ix_upload_ballot_id", "ballot_id"),
 )
 

@@ -46,6 +46,7 @@ def _choices(table: str, column: str, *values: str) -> None:
 def upgrade() -> None:
     op.add_column("project", sa.Column("policy", sa.JSON()))
     op.add_column("plan", sa.Column("checks", sa.JSON()))
+    op.add_column("upload", sa.Column("mapping", sa.JSON()))
     op.add_column("assignment", _text("review", nullable=True))
     op.add_column("assignment", _text("review_reason", nullable=True))
     _choices("judgement", "status", "counted", "unknown", "rejected", "repeat", "withdrawn", "excluded")
