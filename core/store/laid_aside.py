@@ -16,8 +16,6 @@ from . import schema as t
 
 _J = t.judgement.c
 _WITHOUT_EXCLUSION = sa.case((_J.answer == "unknown", "unknown"), else_="counted")
-# What a judgement is, or would be if nobody were left out.
-OWN_STATUS = sa.case((_J.status == "excluded", _WITHOUT_EXCLUSION), else_=_J.status)
 
 
 def excluded_ids(conn: sa.Connection, project_id: str) -> frozenset[int]:
