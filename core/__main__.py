@@ -20,6 +20,7 @@ from .cli.archived import archived_command
 from .cli.schemes import schemes_command
 from .cli.shared import appearances_of, text_table, with_json, write_json
 from .cli.simulate import simulate_command
+from .cli.voters import voters_command
 from .errors import InputError, RunoffError
 
 if TYPE_CHECKING:
@@ -40,8 +41,9 @@ def cli() -> None:
 
 
 cli.add_command(simulate_command)
-cli.add_command(archived_command)
 cli.add_command(schemes_command)
+cli.add_command(voters_command)
+cli.add_command(archived_command)
 
 
 @cli.command("plan")

@@ -82,13 +82,14 @@ def propose(assignments: pd.DataFrame, rules: Rules | None = None) -> pd.Series:
     checks = frame["checks_right"] + frame["checks_wrong"]
     each = frame["seconds"] / frame["n_answered"].where(frame["n_answered"] > 0)
     usual = float(each.median()) if each.notna().sum() >= FEWEST_FOR_SPEED else np.nan
+    names = ("n_asked", "n_answered", "checks_right", "checks_wrong")
+    columns = (*(frame[name].tolist() for name in names), checks.tolist(), each.tolist())
     reasons = []
-    for at in range(len(frame)):
-        row, n_checks, seconds = frame.iloc[at], int(checks.iloc[at]), float(each.iloc[at])
-        if rules.unfinished and row["n_answered"] < row["n_asked"]:
-            reasons.append(f"only {row['n_answered']} of {row['n_asked']} comparisons were answered")
-        elif n_checks and row["checks_right"] < rules.gold_share * n_checks:
-            reasons.append(f"{row['checks_wrong']} of {n_checks} check comparisons were answered wrong")
+    for n_asked, n_answered, n_right, n_wrong, n_checks, seconds in zip(*columns, strict=True):
+        if rules.unfinished and n_answered < n_asked:
+            reasons.append(f"only {n_answered} of {n_asked} comparisons were answered")
+        elif n_checks and n_right < rules.gold_share * n_checks:
+            reasons.append(f"{n_wrong} of {n_checks} check comparisons were answered wrong")
         elif seconds < rules.fast * usual:
             reasons.append(f"answered in {seconds:.1f} s a comparison, where {usual:.1f} s are usual")
         else:

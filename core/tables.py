@@ -150,6 +150,27 @@ ASSIGNMENTS = Schema(
     },
 )
 
+# Answers of voters that weren't withdrawn, for figures of each voter. `comparison` is the same for all answers to the
+# same comparison, checks that repeat it among them; `first` and `second` are items by position;
+# `answer` is 1 first, 0 second, .5 tie, NaN "I don't know a word here"; `left` 1 where the item on the left was
+# chosen, 0 the right, NaN for others and where the sides aren't known; `main` a comparison that is scored, else a
+# check; `gold` the right answer of a check that has one.
+VOTER_ANSWERS = Schema(
+    "answers of voters",
+    {
+        "voter_id": "int",
+        "comparison": "int",
+        "first": "int",
+        "second": "int",
+        "answer": "float",
+        "left": "float",
+        "seconds": "float",
+        "status": "text",
+        "main": "bool",
+        "gold": "float",
+    },
+)
+
 # A finished (or provisional) dataset, as published. Higher score = more related; rank 1 is the top, ties share
 # their average rank; lower and upper bound the score's 90 % interval, NaN until one is computed.
 DATASET = Schema(

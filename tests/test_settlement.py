@@ -17,8 +17,10 @@ from core.errors import InputError, StoreError
 from core.platforms.batch import write_batch
 from core.settlement import PAYMENTS, Review, check_review, payments, propose, write_payments, write_review
 from core.store import schema as t
+from core.store.archive import duplicate_project
 from core.store.ballots import read_ballots, read_comparisons, unanswered
 from core.store.closing import close_ballot, reopen_ballot
+from core.store.publications import read_publications
 from core.store.scores import read_ballot_scores
 from core.store.settlement import read_assignments, review_assignments
 from core.store.tallies import progress_of
@@ -274,6 +276,48 @@ def test_a_closed_ballot_keeps_its_votes_until_it_is_reopened(answered):
     assert standing(store, project_id)[0] == {"counted": 42}
     reopen_ballot(store, project_id)
     assert standing(store, project_id)[0] == {"counted": 39, "rejected": 3}
+
+
+@pytest.mark.parametrize(
+    ("policy", "first_rejected", "nothing_rejected"),
+    [
+        ({}, {"counted": 42, "repeat": 39, "rejected": 3}, {"counted": 42, "repeat": 42}),
+        ({"repeats": "latest"}, {"counted": 42, "repeat": 39, "rejected": 3}, {"counted": 42, "repeat": 42}),
+        ({"repeats": "none"}, {"counted": 42, "repeat": 39, "rejected": 3}, {"counted": 39, "repeat": 45}),
+        ({"rejected": "count"}, {"counted": 42, "repeat": 42}, {"counted": 42, "repeat": 42}),
+    ],
+)
+def test_the_projects_policy_holds_for_decisions_too(store, policy, first_rejected, nothing_rejected):
+    """Only answers that a decision touches are counted anew: three comparisons here, the rest stays as it was."""
+    project_id = make_project(store)
+    batch = draw_batch(store, project_id)
+    accept_upload(store, project_id, answer_batch(batch, voters=("W1",), status="Submitted"), "one.csv")
+    later = answer_batch(batch, voters=("W1",), status="Submitted", tag="B").replace(b"Jan 05", b"Jan 06")
+    accept_upload(store, project_id, later, "two.csv")
+    with store.write() as conn:
+        conn.execute(sa.update(t.project).values(policy=policy))
+    frame = read_assignments(store, read_ballots(store, project_id)[-1].id).set_index("assignment_id")
+    first = int(frame.loc["A0", "assignment"])
+    review_assignments(store, project_id, {first: BAD})
+    assert standing(store, project_id)[0] == first_rejected
+    review_assignments(store, project_id, {first: None})
+    assert standing(store, project_id)[0] == nothing_rejected
+
+
+def test_decisions_and_publications_go_with_an_exported_project(answered):
+    store, project_id, _ = answered
+    ballot = read_ballots(store, project_id)[-1]
+    ids = read_assignments(store, ballot.id)["assignment"].tolist()
+    review_assignments(store, project_id, {ids[0]: BAD, ids[1]: Review("approve")})
+    detail = {"project": 1, "batch": 2, "n_tasks": 14, "assignments": 1, "is_top_up": False}
+    values = {"platform": "turkle", "address": "http://localhost", "detail": detail, "at": "2026-11-28T00:00:00+00:00"}
+    with store.write() as conn:
+        conn.execute(sa.insert(t.publication).values(ballot_id=ballot.id, **values))
+    copy = duplicate_project(store, project_id, "Copy")
+    there = read_ballots(store, copy)[-1]
+    columns = ["assignment_id", "review", "reason", "n_votes"]
+    assert read_assignments(store, there.id)[columns].equals(read_assignments(store, ballot.id)[columns])
+    assert [(p.batch, p.address) for p in read_publications(store, there.id)] == [(2, "http://localhost")]
 
 
 def test_assignments_of_others_are_refused(answered):

@@ -17,6 +17,7 @@ from core.views.settlement import SettlementView, review_file
 from core.views.words import many
 from ui import cache, frame
 
+MOST = 500  # assignments that a list offers at once
 _DECISIONS = {"approve": "Approve", "reject": "Reject, with a reason", "": "Take the decision back"}
 
 
@@ -108,10 +109,14 @@ def _decide(decisions: dict[int, Review | None], store: Store, project_id: str, 
 
 def _one_by_one(project: Project, ballot: Ballot, found: SettlementView) -> None:
     """The form for single assignments."""
-    frame_ = found.assignments
-    names = dict(
-        zip(frame_["assignment"].tolist(), (frame_["voter"] + " · " + frame_["assignment_id"]).tolist(), strict=True)
-    )
+    rows = found.assignments
+    if len(rows) > MOST:
+        about = f"There are {len(rows):,}: the first {MOST} that match are offered."
+        text = st.text_input("Find a voter or an assignment", help=about, key=f"find-{ballot.id}").strip()
+        matches = rows["voter"].str.contains(text, regex=False) | rows["assignment_id"].str.contains(text, regex=False)
+        rows = rows[matches].head(MOST)
+    labels = (rows["voter"] + " · " + rows["assignment_id"]).tolist()
+    names = dict(zip(rows["assignment"].tolist(), labels, strict=True))
     with st.form(f"decide-{ballot.id}", clear_on_submit=True):
         chosen = st.multiselect("Assignments", list(names), format_func=names.__getitem__)
         decision = st.radio("Decision", list(_DECISIONS), format_func=_DECISIONS.__getitem__, horizontal=True)

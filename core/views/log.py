@@ -55,6 +55,8 @@ SENTENCES = {
     "renew voting link": "Gave the voting page another link",
     "invite voters": "Made personal links for voters",
     "withdraw voter": "Took the votes of a voter out, who took consent back",
+    "exclude voters": "Left voters out: {reason}",
+    "readmit voters": "Let voters count again",
     "add checks": "Added checks to ballot {ballot}",
     "remove check": "Took a check away from ballot {ballot}",
     "close ballot": "Closed ballot {ballot}",
