@@ -136,13 +136,14 @@ def _write(dataset: pd.DataFrame, delimiter: str, spreadsheet: bool) -> bytes:
         elif DATASET.columns.get(name) == "int":
             columns.append([str(int(value)) for value in values])
         else:
-            columns.append([_quoted(str(value), spreadsheet) for value in values])
-    header = delimiter.join(_quoted(str(name), spreadsheet) for name in dataset.columns)
+            columns.append([quoted(str(value), spreadsheet) for value in values])
+    header = delimiter.join(quoted(str(name), spreadsheet) for name in dataset.columns)
     lines = [header, *(delimiter.join(row) for row in zip(*columns, strict=True))]
     return ("\n".join(lines) + "\n").encode("utf-8-sig" if spreadsheet else "utf-8")
 
 
-def _quoted(text: str, spreadsheet: bool) -> str:
+def quoted(text: str, spreadsheet: bool = False) -> str:
+    """A cell of a CSV or TSV file: quoted where it must be; for a spreadsheet, with an apostrophe before a formula."""
     # The csv module of Python 3.11 leaves a bare CR unquoted, at which other readers would end the row.
     if spreadsheet and text.startswith(_FORMULA):
         text = "'" + text

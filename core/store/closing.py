@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import sqlalchemy as sa
 
 from ..errors import StoreError
-from ..scores import BallotScores, Intervals, bootstrap_intervals, score_campaign
+from ..scores import BallotScores, BallotVotes, Intervals, bootstrap_intervals, score_campaign
 from . import schema as t
 from .areas import n_items_of
 from .ballots import LEVEL, RESAMPLES, Ballot, ballots_of, open_ballot_of, pilot_of, sentence_start
@@ -52,6 +54,20 @@ def close_ballot(
             write_runoff_scores(change, ballot.id, scores)
             _mark_closed(change, ballot, n_votes, scores.note)
         return
+    scored, intervals = paper_scores(votes, n_items, ballot)
+    another = foresight_of(votes, ballot, coming)
+    slope = None if np.isnan(scored.slope) or ballot.number == 1 else float(scored.slope)
+    with command(store, project_id, "close ballot", expected_revision=project.revision) as change:
+        _write_scores(change, ballot.id, scored, intervals)
+        change.conn.execute(sa.update(t.ballot).where(t.ballot.c.id == ballot.id).values(fit={"another": another}))
+        _mark_closed(change, ballot, n_votes, intervals.reason, slope)
+
+
+def paper_scores(votes: Sequence[BallotVotes], n_items: int, ballot: Ballot) -> tuple[BallotScores, Intervals]:
+    """x, y and ȳ of the last of these ballots by the paper's protocol, with intervals drawn from the ballot's seed.
+
+    votes : of all ballots up to `ballot`. Raises `StoreError` where an item of it has no vote in any.
+    """
     scored = score_campaign(votes, n_items)[-1]
     unscored = int(np.isnan(scored.mean).sum())
     if unscored:
@@ -60,13 +76,7 @@ def close_ballot(
             "Collect more results before the ballot is closed."
         )
     rng = np.random.default_rng([ballot.seed, 2])
-    intervals = bootstrap_intervals(votes, n_items, resamples=RESAMPLES, level=LEVEL, rng=rng)
-    another = foresight_of(votes, ballot, coming)
-    slope = None if np.isnan(scored.slope) or ballot.number == 1 else float(scored.slope)
-    with command(store, project_id, "close ballot", expected_revision=project.revision) as change:
-        _write_scores(change, ballot.id, scored, intervals)
-        change.conn.execute(sa.update(t.ballot).where(t.ballot.c.id == ballot.id).values(fit={"another": another}))
-        _mark_closed(change, ballot, n_votes, intervals.reason, slope)
+    return scored, bootstrap_intervals(votes, n_items, resamples=RESAMPLES, level=LEVEL, rng=rng)
 
 
 def _mark_closed(change: Change, ballot: Ballot, n_votes: int, note: str, slope: float | None = None) -> None:
