@@ -22,7 +22,7 @@ from .projects import Project, check_name, new_project_id
 from .tallies import write_progress
 from .votes import keep_bytes
 
-_KEEPERS = (t.upload, t.frequency_source)  # tables that name kept files by `sha256`
+_KEEPERS = (t.upload, t.frequency_source, t.release)  # tables that name kept files by `sha256`
 _PROJECT = [t.project.c[name] for name in Project.__annotations__]
 
 
@@ -102,9 +102,9 @@ def copy_without_ballots(store: Store, project_id: str, name: str) -> str:
 
 
 def _hangs_on_ballots(table: sa.Table) -> bool:
-    """Ballots, voters, what was registered before ballot 1, and all that points to them."""
+    """Ballots, voters, what was registered before ballot 1 or released after it, and all that points to them."""
     parents = [key.column.table for key in table.foreign_keys]
-    return table in (t.ballot, t.voter, t.registration) or any(_hangs_on_ballots(parent) for parent in parents)
+    return table in (t.ballot, t.voter, t.registration, t.release) or any(_hangs_on_ballots(parent) for parent in parents)
 
 
 def delete_project(store: Store, project_id: str, typed_name: str) -> Path:

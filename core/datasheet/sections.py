@@ -1,0 +1,328 @@
+"""A datasheet, section by section, from the facts of a project."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..voting_settings import TRAITS
+from .blocks import Block, Bullets, Document, Heading, Paragraph, shown, table
+from .checklist import checklist
+from .facts import Facts, RankingFacts
+from .limits import known_limits
+from .methods import BOOTSTRAP, KRIPPENDORFF, OSHEA, PAPER, protocol_blocks
+from .money import pay_rows
+
+UNSAID = "Not recorded."
+
+
+def datasheet(facts: Facts) -> Document:
+    """The whole datasheet; what nobody recorded is called so, never left out."""
+    blocks: list[Block] = [
+        *_summary(facts),
+        *_purpose(facts),
+        *_tokens(facts),
+        *_asked(facts),
+        *_collection(facts),
+        *_voters(facts),
+        *_pay(facts),
+        *_votes(facts),
+        *_agreement(facts),
+        *_scores(facts),
+        Heading("Known limits"),
+        Bullets(known_limits(facts)),
+        *_checked(facts),
+        *_terms(facts),
+    ]
+    return Document(facts.title, tuple(blocks))
+
+
+def _summary(facts: Facts) -> list[Block]:
+    about, people = facts.about, facts.about["voters"]
+    warnings = []
+    if people["simulated"]:
+        warnings.append(
+            f"This dataset holds votes of {people['simulated']:,} simulated voters. It is for trying things out, and is "
+            "no evidence about what people think."
+        )
+    if facts.is_provisional:
+        warnings.append("Provisional: the collection is not finished, and scores will change.")
+    rows = [
+        ("Version", facts.version or "not released"),
+        ("What is scored", f"{about['notion']} of two tokens of one area, by pairwise votes"),
+        ("Items with a score", f"{len(facts.dataset):,} of {facts.n_items:,}"),
+        ("Areas and tokens", f"{len(facts.areas):,} and {facts.n_tokens:,}"),
+        ("Votes in the scores", f"{about['votes']:,}"),
+        ("Voters in the scores", f"{people['people']:,} people, {people['simulated']:,} simulated"),
+        ("Ballots closed", f"{about['ballots_closed']} of {shown(about['ballots_planned'])} planned"),
+        ("Collected", _period(facts)),
+        ("Language", facts.fields.language or UNSAID),
+        ("Licence", facts.fields.licence_said if facts.fields.licence else "not chosen yet"),
+        ("Made with", f"Runoff {facts.runoff}"),
+    ]
+    told: list[Block] = [Paragraph(text) for text in warnings]
+    return [*told, table(("Figure", "Value"), rows)]
+
+
+def _period(facts: Facts) -> str:
+    days = [day for r in facts.rankings for b in r.ballots for day in (b.drawn, b.closed) if day]
+    return f"{min(days)} to {max(days)} (UTC; first draw to last closing)" if days else UNSAID
+
+
+def _purpose(facts: Facts) -> list[Block]:
+    f = facts.fields
+    rows = [("Authors", f.authors), ("Contact", f.contact), ("Funding", f.funding)]
+    return [
+        Heading("Purpose and makers"),
+        Paragraph(f.purpose or f"Purpose: {UNSAID.lower()}"),
+        table(("Who", "Said by the owner"), [(name, value or UNSAID) for name, value in rows]),
+    ]
+
+
+def _tokens(facts: Facts) -> list[Block]:
+    rows = [
+        (a.name, a.n_tokens, a.n_proposed, "not known" if a.n_rare is None else a.n_rare, a.n_items)
+        for a in facts.areas
+    ]
+    proposed = [f"{name} proposed {n:,} tokens; they favour that embedding." for name, n in facts.proposed_by]
+    return [
+        Heading("Tokens and areas"),
+        Paragraph(facts.fields.token_source or f"Where the token lists come from: {UNSAID.lower()}"),
+        table(
+            ("Area", "Tokens", "Proposed by an embedding", "Rare", "Items"),
+            rows,
+            ("Tokens", "Proposed by an embedding", "Rare", "Items"),
+        ),
+        Paragraph(f"Items: {facts.item_rules}."),
+        Paragraph(f"Frequencies: {facts.frequencies}." if facts.frequencies else f"Frequencies: {UNSAID.lower()}"),
+        *([Bullets(tuple(proposed))] if proposed else []),
+    ]
+
+
+def _asked(facts: Facts) -> list[Block]:
+    return [
+        Heading("What voters were asked"),
+        Paragraph(f"Question: {facts.question}"),
+        Paragraph(f"Instructions: {facts.instructions}"),
+        Paragraph(
+            f"Worked examples shown: {facts.n_examples}. An answer is the left pair, the right pair, "
+            + ("a tie, " if any(r.plan.get("ties_allowed") for r in facts.rankings) else "")
+            + "or “I don't know a word here”, which is no vote."
+        ),
+    ]
+
+
+def _collection(facts: Facts) -> list[Block]:
+    numbers = ("Ballot", "Items", "Appearances of an item", "Comparisons", "Counted votes", "Slope b")
+    rows = [
+        ((r.area,) if len(facts.rankings) > 1 else ())
+        + (
+            "pilot" if b.number == 0 else b.number,
+            b.n_items,
+            b.appearances,
+            b.n_comparisons,
+            b.n_votes,
+            None if b.slope is None else f"{b.slope:.3f}",
+            b.drawn,
+            b.closed or "open",
+        )
+        for r in facts.rankings
+        for b in r.ballots
+    ]
+    header = (*(("Area",) if len(facts.rankings) > 1 else ()), *numbers, "Drawn", "Closed")
+    return [
+        Heading("How votes were collected"),
+        Paragraph(
+            "Voters compare two items at a time, in successive ballots that keep only the leading items. "
+            "Who goes on follows from the votes alone; no embedding has a say."
+        ),
+        table(header, rows, numbers),
+        Paragraph(_planned(facts)),
+        Paragraph(_registered(facts)),
+    ]
+
+
+def _planned(facts: Facts) -> str:
+    told = []
+    for r in facts.rankings:
+        if r.plan:
+            kept = f"{r.plan['n_ballots']} ballots, {r.plan['keep']:g} of the items kept each time"
+            told.append(f"{r.area}: {kept}" if r.area else kept)
+    return f"Plan: {'; '.join(told) or 'not recorded'}. Seeds stand in campaign/plan.json."
+
+
+def _registered(facts: Facts) -> str:
+    found = facts.about.get("registration")
+    if not found:
+        return "The plan was not registered before the first vote."
+    kept = "all of it was kept" if found["kept"] else f"{len(found['changed'])} parts differ from it"
+    return f"The plan was registered on {found['at'][:10]}, before the first vote (SHA-256 {found['sha256']}); {kept}."
+
+
+def _voters(facts: Facts) -> list[Block]:
+    voters = facts.voters
+    blocks: list[Block] = [
+        Heading("Voters"),
+        Paragraph(facts.fields.voters_note or f"Who they are and how they were found: {UNSAID.lower()}"),
+        table(("Platform", "Kind", "Voters"), voters.platforms, ("Voters",)),
+    ]
+    if voters.largest_share is not None:
+        blocks.append(
+            Paragraph(
+                f"The voter with the most votes gave {voters.largest_share:.1%} of them; the effective number of voters, "
+                f"1/Σp², is {voters.effective:.1f} of {voters.n_people + voters.n_simulated:,}."
+            )
+        )
+    if voters.traits:
+        blocks.append(
+            Paragraph("What voters told of themselves, in totals over the ballots in which they were asked:")
+        )
+        rows = [(TRAITS[trait][0] if trait in TRAITS else trait, value, n) for trait, value, n in voters.traits]
+        blocks.append(table(("Question", "Answer", "Voters"), rows, ("Voters",)))
+    else:
+        blocks.append(Paragraph("Voters' traits: not asked, or too few told."))
+    consent = facts.fields.consent or f"Consent and ethics: {UNSAID.lower()}"
+    privacy = (
+        "Published files name voters by pseudonyms: the start of an HMAC-SHA256 over platform and id, with a secret that "
+        "stays with the project. They hold no time of day, no address and no free text of voters."
+    )
+    return [*blocks, Paragraph(consent), Paragraph(privacy)]
+
+
+def _pay(facts: Facts) -> list[Block]:
+    return [
+        Heading("Pay"),
+        table(("Figure", "Value"), pay_rows(facts)),
+        Paragraph("As planned, in the currency of the platform; what was really paid is not recorded here."),
+    ]
+
+
+def _votes(facts: Facts) -> list[Block]:
+    names = {
+        "counted": "counted",
+        "unknown": "“I don't know a word here”: no vote",
+        "rejected": "of rejected assignments: not counted",
+        "repeat": "the same voter on the same comparison again: not counted",
+        "withdrawn": "taken back: not counted",
+        "excluded": "of voters left out: not counted",
+    }
+    votes = facts.votes
+    rows = [(names.get(status, status), n) for status, n in votes.by_status.items()]
+    exclusions: list[Block] = [
+        table(("Voters left out because", "Voters"), [(e.reason, e.n_voters) for e in facts.exclusions], ("Voters",))
+    ]
+    answered = votes.check_right + votes.check_wrong
+    checked = (
+        f"Checks: {votes.n_checks:,} comparisons with a known answer; {votes.check_right:,} of {answered:,} answers right. "
+        "Answers to checks never enter scores."
+        if votes.n_checks
+        else "Checks: none, no comparison had a known answer."
+    )
+    timed = (
+        f"Median time of an answer: {votes.seconds:.1f} s, over {votes.n_timed:,} timed answers of people."
+        if votes.seconds is not None
+        else "Time of an answer: not recorded."
+    )
+    return [
+        Heading("Votes, checks and exclusions"),
+        table(("Answers of all ballots from 1 on", "Number"), rows, ("Number",)),
+        Paragraph(f"Ties among the counted votes: {votes.n_ties:,}. {timed}"),
+        Paragraph(checked),
+        *(exclusions if facts.exclusions else [Paragraph("Voters left out by the owner: none.")]),
+    ]
+
+
+def _agreement(facts: Facts) -> list[Block]:
+    rows = []
+    for r in facts.rankings:
+        a = r.alpha
+        rows += [
+            (
+                r.area,
+                "Krippendorff's α of voters",
+                None if a is None else f"{a.alpha:.3f} ({a.lower:.3f} to {a.upper:.3f})",
+                r.no_alpha
+                if a is None
+                else f"{a.n_units:,} comparisons with several answers, {a.n_answers:,} answers, {a.n_voters:,} voters; "
+                f"{a.level:.0%} interval; 0 is chance",
+            ),
+            (r.area, "ρ_w between two halves of the voters", *_measured(r.halves.value, r.halves.why_not, r, 0)),
+            (r.area, "ρ_w of a model with the true ranking", *_measured(r.ceiling.value, r.ceiling.why_not, r, 1)),
+        ]
+    header: Sequence[str] = ("Area", "Figure", "Value", "Behind it")
+    if len(facts.rankings) == 1:
+        rows, header = [row[1:] for row in rows], header[1:]
+    return [
+        Heading("Agreement and reliability"),
+        table(header, rows),
+        Paragraph(
+            "Halves have half of the votes each, and no correction for that is made, so scores of all voters are more "
+            "reliable than the figure. The last line is the noise ceiling: no model can be seen to be better than that."
+        ),
+        Paragraph(f"Reference for α: {KRIPPENDORFF}"),
+    ]
+
+
+def _measured(value: float | None, why_not: str, ranking: RankingFacts, which: int) -> tuple[str | None, str]:
+    if value is None:
+        return None, why_not
+    n = (ranking.halves, ranking.ceiling)[which].n
+    return f"{value:.3f}", f"mean of {n} {('random splits', 'simulations')[which]}"
+
+
+def _scores(facts: Facts) -> list[Block]:
+    blocks: list[Block] = [Heading("How scores are made")]
+    for protocol in facts.protocols:
+        blocks += protocol_blocks(protocol)
+    notes = "; ".join(dict.fromkeys(r.interval_note for r in facts.rankings if r.interval_note))
+    level = f"{facts.about['interval']['level']:.0%}"
+    ranked = " and of its rank" if "runoff" in facts.protocols else ""
+    return [
+        *blocks,
+        Paragraph(
+            f"Intervals: lower and upper bound the {level} interval of an item's score{ranked}. Voters are drawn again with "
+            "replacement, with all their votes, and everything is scored anew; the interval holds the middle "
+            f"{level} of what comes out. It says how far a score would move with other voters like these. It knows "
+            "nothing of other tokens, other instructions or other kinds of people, and which items went on is taken as "
+            "it was." + (f" No intervals: {notes}" if notes else "")
+        ),
+        Paragraph(f"Reference: {BOOTSTRAP}"),
+        Paragraph(
+            "Every score, rank and interval can be computed again from the votes in this dataset, bit for bit: "
+            "python -m core replay FILE.zip"
+        ),
+    ]
+
+
+def _checked(facts: Facts) -> list[Block]:
+    rows = [(c.name, c.verdict, c.ground) for c in checklist(facts)]
+    return [
+        Heading("Gold-standard checklist"),
+        Paragraph(
+            "What can spoil a dataset that is to be a gold standard, after section 3 of O'Shea et al. (2010), and what "
+            "holds of it here."
+        ),
+        table(("Criterion", "Here", "Grounds"), rows),
+        Paragraph(f"Reference: {OSHEA}"),
+    ]
+
+
+def _terms(facts: Facts) -> list[Block]:
+    f = facts.fields
+    cite = f.citation or (f"{f.authors}: {facts.title}." + (f" Version {facts.version}." if facts.version else ""))
+    split: list[Block] = []
+    if facts.split:
+        s = facts.split
+        split = [
+            Paragraph(
+                f"Split by tokens (share {f.dev_share:g}, seed {f.split_seed}): dev has {s['dev_items']:,} items of "
+                f"{s['dev_tokens']:,} tokens, test {s['test_items']:,} of {s['test_tokens']:,}; {s['left_out_items']:,} "
+                "items have a token in each and are in neither. No token is in both."
+            )
+        ]
+    return [
+        Heading("Files, licence, citation"),
+        *split,
+        Paragraph(f"Licence: {f.licence_said if f.licence else 'not chosen yet: ask the owner before using it.'}"),
+        Paragraph(f"Cite the dataset: {cite if f.citation or f.authors else UNSAID.lower()}"),
+        Paragraph(f"Cite the protocol and the metrics: {PAPER}"),
+    ]
