@@ -69,7 +69,7 @@ PLAN_FILE = "campaign/plan.json"
 
 
 def write_table(frame: pd.DataFrame, schema: Schema) -> bytes:
-    """A table as CSV: UTF-8, LF, the schema's columns in its order, floats with all their digits, NaN as empty cells."""
+    """A table as CSV: UTF-8, LF, the schema's columns, floats with all their digits, NaN as empty cells."""
     schema.check(frame)
     columns = []
     for name, kind in schema.columns.items():

@@ -13,6 +13,17 @@ from .metrics import average_ranks, kendall, spearman, weighted_kendall, weighte
 from .tables import DATASET
 
 _KEYS = ["area", "token_a", "token_b"]
+_MOVED = [
+    *_KEYS,
+    "score_before",
+    "score",
+    "score_change",
+    "rank_before",
+    "rank",
+    "rank_change",
+    "votes_before",
+    "votes",
+]
 _METRICS = {"rho_w": weighted_spearman, "tau_w": weighted_kendall, "rho": spearman, "tau": kendall}
 
 
@@ -23,8 +34,8 @@ class DatasetDiff:
     `added` and `removed` are rows of the later and the earlier version whose item (area and unordered pair of tokens)
     the other lacks. `moved` has the items that both have, one row each: area, token_a, token_b, score_before, score,
     score_change, rank_before, rank, rank_change (below 0: up), votes_before, votes; those that moved furthest in rank
-    first. Ranks are among the items that have a score in both, within an area where each has a ranking of its own. `figures` are ρ_w, τ_w, ρ and τ between the two scores, None where
-    undefined (`why_undefined` says why). `described` has what both descriptions say differently.
+    first. Ranks are among the items that have a score in both, within an area where each has a ranking of its own.
+    `figures` are ρ_w, τ_w, ρ and τ between the two scores, None where undefined (`why_undefined` says why). `described` has what both descriptions say differently.
     """
 
     added: pd.DataFrame
@@ -78,10 +89,7 @@ def diff(before: pd.DataFrame, after: pd.DataFrame) -> DatasetDiff:
     return DatasetDiff(
         two[~two.index.isin(one.index)].reset_index(drop=True),
         one[~one.index.isin(two.index)].reset_index(drop=True),
-        moved.iloc[order].reset_index(drop=True)[
-            [*_KEYS, "score_before", "score", "score_change", "rank_before", "rank", "rank_change"]
-            + ["votes_before", "votes"]
-        ],
+        moved.iloc[order].reset_index(drop=True)[_MOVED],
         figures,
         why,
         _described(before.attrs, after.attrs),
@@ -115,4 +123,8 @@ _TOLD = ("votes", "voters", "ballots_closed", "provisional", "simulated_votes", 
 
 def _described(before: dict, after: dict) -> dict[str, tuple[Any, Any]]:
     pairs = {name: (before.get(name), after.get(name)) for name in _TOLD if name in before or name in after}
-    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+    return {
+        name: pair
+        for name, pair in pairs.items()
+        if pair[0] != pair[1] and any(part not in (None, "") for part in pair)
+    }

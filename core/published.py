@@ -98,7 +98,9 @@ def read_published(data: bytes) -> Published:
     except InputError:
         raise
     except DAMAGED as error:
-        raise InputError(f"This file is no zip file, or a truncated or damaged one ({error}). Fetch it again.") from error
+        raise InputError(
+            f"This file is no zip file, or a truncated or damaged one ({error}). Fetch it again."
+        ) from error
     manifest = _manifest(files.pop(MANIFEST))
     _compare(files, manifest["files"])
     return Published(manifest, files)

@@ -149,7 +149,7 @@ def configs_of(facts: Facts) -> dict[str, dict[str, str]]:
 
 
 def release(store: Store, project_id: str, version: str, note: str = "") -> Release:
-    """Publish the dataset as it is now under a version's name, and keep the zip. Errors of `publish`, `keep_release`."""
+    """Publish the dataset as it is now as a version, and keep the zip. Errors of `publish` and `keep_release`."""
     name = check_is_new(store, project_id, version)
     made = publish(store, project_id, name)
     return keep_release(store, project_id, name, made.data, note=note, detail=made.detail, expected_stamp=made.stamp)

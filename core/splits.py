@@ -15,7 +15,8 @@ from .errors import InputError
 from .tables import DATASET
 
 RULE = (
-    "Each area's tokens are drawn at random into dev and test; an item belongs to the part that has both of its tokens, "
+    "Each area's tokens are drawn at random into dev and test; an item belongs to the part that has "
+    "both of its tokens, "
     "and an item with a token in each is left out. A token of several areas is in one part in all of them."
 )
 
@@ -79,4 +80,4 @@ another share, or leave the dataset in one part.
             f"Split by tokens, dev would have {told[0]} and test {told[1]}; each needs two at least. "
             "Choose another share, or leave the dataset in one part."
         )
-    return Split(*parts, frozenset(dev), frozenset(test))
+    return Split(parts[0], parts[1], parts[2], frozenset(dev), frozenset(test))

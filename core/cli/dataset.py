@@ -34,7 +34,7 @@ def replay_command(export: str, tolerance: float, as_json: bool) -> None:
     """
     data = read_file(export)
     found, maker, kind = replay_bytes(data)
-    passed = found.same or (found.n_compared > 0 and 0 < tolerance and found.largest <= tolerance)
+    passed = found.same or (found.n_compared > 0 and tolerance > 0 and found.largest <= tolerance)
     if as_json:
         write_json({"file": export, "kind": kind, "made_by": maker, "passed": passed, **_replayed_json(found)})
     else:
@@ -57,8 +57,8 @@ def replay_bytes(data: bytes) -> tuple[Replayed, str, str]:
     A project's file is taken into a workspace of its own, which goes afterwards.
     """
     from ..published import is_published, read_published
-    from ..store.record_files import record_from
     from ..store.recompute import replay_record
+    from ..store.record_files import record_from
 
     if is_published(data):
         published = read_published(data)

@@ -50,7 +50,11 @@ def checklist(facts: Facts) -> tuple[Criterion, ...]:
             "Anchors of the scale",
             HOLDS,
             "None are needed: no voter rates on a scale, so no two voters can use one differently. "
-            + (f"{facts.n_examples} worked examples were shown." if facts.n_examples else "No worked example was shown."),
+            + (
+                f"{facts.n_examples} worked examples were shown."
+                if facts.n_examples
+                else "No worked example was shown."
+            ),
         ),
         _described_voters(facts),
         _blunders(facts),
@@ -65,7 +69,9 @@ def _people(facts: Facts) -> Criterion:
     if voters.n_simulated:
         said += f", and {voters.n_simulated:,} simulated voters"
     if facts.fields.voters_note:
-        return Criterion(name, PARTLY, f"{said}. The owner says who they are; whether they stand for others isn't tested.")
+        return Criterion(
+            name, PARTLY, f"{said}. The owner says who they are; whether they stand for others isn't tested."
+        )
     return Criterion(name, UNKNOWN, f"{said}. How they were chosen isn't said.")
 
 

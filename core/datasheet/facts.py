@@ -78,7 +78,7 @@ class VoterFacts:
 @dataclass(frozen=True)
 class VoteFacts:
     """Answers to main comparisons by their status, counted ties, the median seconds of a counted answer with their
-    number, answers to checks (right, wrong), comparisons of checks, and how many counted votes simulated voters gave."""
+    number, comparisons of checks with the right and wrong answers to them, comparisons that several voters answered."""
 
     by_status: dict[str, int]
     n_ties: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from ..errors import InputError, Issue
@@ -104,4 +104,4 @@ def check_fields(found: SheetFields) -> SheetFields:
         issues.append(Issue("must be a whole number from 0 on", column="split_seed", found=str(found.split_seed)))
     if issues:
         raise InputError("The datasheet can't be saved like this.", issues)
-    return replace(found, **texts)
+    return SheetFields(**{**vars(found), **texts})

@@ -9,7 +9,8 @@ PAPER = (
     "for the Evaluation of Domain-Specific Semantic Models. Proceedings of EMNLP 2020, pages 3081 ff."
 )
 BRADLEY_TERRY = (
-    "R. A. Bradley, M. E. Terry (1952): Rank Analysis of Incomplete Block Designs: I. The Method of Paired Comparisons. "
+    "R. A. Bradley, M. E. Terry (1952): Rank Analysis of Incomplete Block Designs: I. The Method of "
+    "Paired Comparisons. "
     "Biometrika 39."
 )
 KRIPPENDORFF = "K. Krippendorff (2018): Content Analysis: An Introduction to Its Methodology, chapter 12."
@@ -27,7 +28,8 @@ def protocol_blocks(protocol: str) -> list[Block]:
 
 _PAPER: list[Block] = [
     Paragraph(
-        "Protocol of the paper. In each ballot every item meets opponents drawn at random from the items that are left; "
+        "Protocol of the paper. In each ballot every item meets opponents drawn at random from the "
+        "items that are left; "
         "after it the items with the highest mean score go on to the next. So the most votes lie at the top. The Borda "
         "score of an item in a ballot is the share of its votes that it won, a tie as half a vote:"
     ),
@@ -52,7 +54,8 @@ _RUNOFF: list[Block] = [
     ),
     Formula(
         "P(first item is chosen) = ε_v + (1 − 2·ε_v) / (1 + exp(−s_v·(θ_first − θ_second)))\n"
-        "θ minimises −Σ[y·log P + (1 − y)·log(1 − P)] + 0.1/2·Σθ² + normal priors on log s_v and on the log-odds of 2·ε_v\n"
+        "θ minimises −Σ[y·log P + (1 − y)·log(1 − P)] + 0.1/2·Σθ² + normal priors on log s_v and on "
+        "the log-odds of 2·ε_v\n"
         "score of an item = mean of P against every other item"
     ),
     Paragraph(

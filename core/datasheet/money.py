@@ -16,7 +16,9 @@ def pay_rows(facts: Facts) -> list[tuple[str, str]]:
         size, reward = plan["task_size"], plan["reward"]
         rows.append((f"Reward a task{of}", f"{reward:g} for {size} comparisons; fee of the platform {plan['fee']:.0%}"))
         planned = hourly(reward, size, plan["seconds_per_comparison"])
-        rows.append((f"Hourly wage as planned{of}", f"{planned:.2f}, at {plan['seconds_per_comparison']:g} s a comparison"))
+        rows.append(
+            (f"Hourly wage as planned{of}", f"{planned:.2f}, at {plan['seconds_per_comparison']:g} s a comparison")
+        )
     seconds, sizes = facts.votes.seconds, {r.plan["task_size"]: r.plan["reward"] for r in facts.rankings if r.plan}
     if seconds is None:
         rows.append(("Hourly wage as measured", "not recorded: no answers of people were timed"))
@@ -24,7 +26,10 @@ def pay_rows(facts: Facts) -> list[tuple[str, str]]:
         ((size, reward),) = sizes.items()
         wage = hourly(reward, size, seconds)
         rows.append(
-            ("Hourly wage as measured", f"{wage:.2f}, at a median of {seconds:.1f} s over {facts.votes.n_timed:,} answers")
+            (
+                "Hourly wage as measured",
+                f"{wage:.2f}, at a median of {seconds:.1f} s over {facts.votes.n_timed:,} answers",
+            )
         )
     return rows
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..voting_settings import TRAITS
 from .blocks import Block, Bullets, Document, Heading, Paragraph, shown, table
 from .checklist import checklist
-from .facts import Facts, RankingFacts
+from .facts import Facts, Reliability
 from .limits import known_limits
 from .methods import BOOTSTRAP, KRIPPENDORFF, OSHEA, PAPER, protocol_blocks
 from .money import pay_rows
@@ -41,7 +41,8 @@ def _summary(facts: Facts) -> list[Block]:
     warnings = []
     if people["simulated"]:
         warnings.append(
-            f"This dataset holds votes of {people['simulated']:,} simulated voters. It is for trying things out, and is "
+            f"This dataset holds votes of {people['simulated']:,} simulated voters. It is for trying "
+            "things out, and is "
             "no evidence about what people think."
         )
     if facts.is_provisional:
@@ -168,21 +169,21 @@ def _voters(facts: Facts) -> list[Block]:
     if voters.largest_share is not None:
         blocks.append(
             Paragraph(
-                f"The voter with the most votes gave {voters.largest_share:.1%} of them; the effective number of voters, "
+                f"The voter with the most votes gave {voters.largest_share:.1%} of them; the "
+                "effective number of voters, "
                 f"1/Σp², is {voters.effective:.1f} of {voters.n_people + voters.n_simulated:,}."
             )
         )
     if voters.traits:
-        blocks.append(
-            Paragraph("What voters told of themselves, in totals over the ballots in which they were asked:")
-        )
+        blocks.append(Paragraph("What voters told of themselves, in totals over the ballots in which they were asked:"))
         rows = [(TRAITS[trait][0] if trait in TRAITS else trait, value, n) for trait, value, n in voters.traits]
         blocks.append(table(("Question", "Answer", "Voters"), rows, ("Voters",)))
     else:
         blocks.append(Paragraph("Voters' traits: not asked, or too few told."))
     consent = facts.fields.consent or f"Consent and ethics: {UNSAID.lower()}"
     privacy = (
-        "Published files name voters by pseudonyms: the start of an HMAC-SHA256 over platform and id, with a secret that "
+        "Published files name voters by pseudonyms: the start of an HMAC-SHA256 over platform and "
+        "id, with a secret that "
         "stays with the project. They hold no time of day, no address and no free text of voters."
     )
     return [*blocks, Paragraph(consent), Paragraph(privacy)]
@@ -212,7 +213,8 @@ def _votes(facts: Facts) -> list[Block]:
     ]
     answered = votes.check_right + votes.check_wrong
     checked = (
-        f"Checks: {votes.n_checks:,} comparisons with a known answer; {votes.check_right:,} of {answered:,} answers right. "
+        f"Checks: {votes.n_checks:,} comparisons with a known answer; {votes.check_right:,} of "
+        f"{answered:,} answers right. "
         "Answers to checks never enter scores."
         if votes.n_checks
         else "Checks: none, no comparison had a known answer."
@@ -232,7 +234,7 @@ def _votes(facts: Facts) -> list[Block]:
 
 
 def _agreement(facts: Facts) -> list[Block]:
-    rows = []
+    rows: list[tuple[str | None, ...]] = []
     for r in facts.rankings:
         a = r.alpha
         rows += [
@@ -245,8 +247,8 @@ def _agreement(facts: Facts) -> list[Block]:
                 else f"{a.n_units:,} comparisons with several answers, {a.n_answers:,} answers, {a.n_voters:,} voters; "
                 f"{a.level:.0%} interval; 0 is chance",
             ),
-            (r.area, "ρ_w between two halves of the voters", *_measured(r.halves.value, r.halves.why_not, r, 0)),
-            (r.area, "ρ_w of a model with the true ranking", *_measured(r.ceiling.value, r.ceiling.why_not, r, 1)),
+            (r.area, "ρ_w between two halves of the voters", *_measured(r.halves, "random splits")),
+            (r.area, "ρ_w of a model with the true ranking", *_measured(r.ceiling, "simulations")),
         ]
     header: Sequence[str] = ("Area", "Figure", "Value", "Behind it")
     if len(facts.rankings) == 1:
@@ -262,11 +264,10 @@ def _agreement(facts: Facts) -> list[Block]:
     ]
 
 
-def _measured(value: float | None, why_not: str, ranking: RankingFacts, which: int) -> tuple[str | None, str]:
-    if value is None:
-        return None, why_not
-    n = (ranking.halves, ranking.ceiling)[which].n
-    return f"{value:.3f}", f"mean of {n} {('random splits', 'simulations')[which]}"
+def _measured(found: Reliability, repetitions: str) -> tuple[str | None, str]:
+    if found.value is None:
+        return None, found.why_not
+    return f"{found.value:.3f}", f"mean of {found.n} {repetitions}"
 
 
 def _scores(facts: Facts) -> list[Block]:
@@ -279,7 +280,8 @@ def _scores(facts: Facts) -> list[Block]:
     return [
         *blocks,
         Paragraph(
-            f"Intervals: lower and upper bound the {level} interval of an item's score{ranked}. Voters are drawn again with "
+            f"Intervals: lower and upper bound the {level} interval of an item's score{ranked}. "
+            "Voters are drawn again with "
             "replacement, with all their votes, and everything is scored anew; the interval holds the middle "
             f"{level} of what comes out. It says how far a score would move with other voters like these. It knows "
             "nothing of other tokens, other instructions or other kinds of people, and which items went on is taken as "
@@ -315,7 +317,8 @@ def _terms(facts: Facts) -> list[Block]:
         split = [
             Paragraph(
                 f"Split by tokens (share {f.dev_share:g}, seed {f.split_seed}): dev has {s['dev_items']:,} items of "
-                f"{s['dev_tokens']:,} tokens, test {s['test_items']:,} of {s['test_tokens']:,}; {s['left_out_items']:,} "
+                f"{s['dev_tokens']:,} tokens, test {s['test_items']:,} of {s['test_tokens']:,}; "
+                f"{s['left_out_items']:,} "
                 "items have a token in each and are in neither. No token is in both."
             )
         ]

@@ -104,9 +104,7 @@ def _html_block(block: Block, number: int) -> str:
 
 def _html_table(block: Table) -> str:
     kinds = [' class="n"' if name in block.numbers else "" for name in block.header]
-    head = "".join(
-        f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind in zip(block.header, kinds, strict=True)
-    )
+    head = "".join(f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind in zip(block.header, kinds, strict=True))
     rows = [
         "<tr>"
         + "".join(f'<td dir="auto"{kind}>{escape(cell)}</td>' for cell, kind in zip(row, kinds, strict=True))

@@ -104,7 +104,9 @@ def copy_without_ballots(store: Store, project_id: str, name: str) -> str:
 def _hangs_on_ballots(table: sa.Table) -> bool:
     """Ballots, voters, what was registered before ballot 1 or released after it, and all that points to them."""
     parents = [key.column.table for key in table.foreign_keys]
-    return table in (t.ballot, t.voter, t.registration, t.release) or any(_hangs_on_ballots(parent) for parent in parents)
+    return table in (t.ballot, t.voter, t.registration, t.release) or any(
+        _hangs_on_ballots(parent) for parent in parents
+    )
 
 
 def delete_project(store: Store, project_id: str, typed_name: str) -> Path:

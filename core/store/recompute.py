@@ -68,9 +68,7 @@ class Replayed:
         if len(wrong):
             at = int(wrong[0])
             gap = np.abs(one[wrong] - two[wrong])
-            found = Difference(
-                f"{where}, {kind}", names[at] if len(names) else "", _value(one[at]), _value(two[at])
-            )
+            found = Difference(f"{where}, {kind}", names[at] if len(names) else "", _value(one[at]), _value(two[at]))
             self.note(found, float(np.where(np.isnan(gap), np.inf, gap).max()), len(wrong))
 
     def add_text(self, where: str, kind: str, stored: Sequence[Any], computed: Sequence[Any]) -> None:
@@ -134,7 +132,8 @@ class _Ranking:
         self.n_items = len(record.items)
         self.names = (record.items["token_a"] + " – " + record.items["token_b"]).tolist()
         self.code = pd.Series(np.arange(len(record.voters)), index=record.voters["voter"])
-        self.ballots, self.fits = [], []
+        self.ballots: list[Ballot] = []
+        self.fits: list[dict[str, Any]] = []
         for about in described["ballots"]:
             values = {f.name: about[f.name] for f in fields(Ballot) if f.name in about}
             self.ballots.append(Ballot(id=len(self.ballots), **values))
@@ -160,8 +159,8 @@ class _Ranking:
         counted = told[(told["status"] == "counted") & (told["role"] == "main")]
         voter = self.code.loc[counted["voter"]].to_numpy(dtype=np.int64)
         items = self.of("ballot_items", number)["item"].to_numpy(dtype=np.int64)
-        sides = (counted[side].to_numpy(dtype=np.int64) for side in ("first", "second"))
-        return BallotVotes(items, *sides, counted["value"].to_numpy(dtype=float), voter), told
+        first, second = (counted[side].to_numpy(dtype=np.int64) for side in ("first", "second"))
+        return BallotVotes(items, first, second, counted["value"].to_numpy(dtype=float), voter), told
 
     def replay(self, found: Replayed) -> pd.DataFrame:
         """Recompute the ballots; the dataset that follows."""

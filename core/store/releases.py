@@ -40,7 +40,8 @@ def check_version(version: str) -> str:
     name = version.strip()
     if not _VERSION.fullmatch(name):
         raise InputError(
-            "A version's name begins with a letter or digit and has up to 40 letters, digits, dots, plus signs, hyphens "
+            "A version's name begins with a letter or digit and has up to 40 letters, digits, dots, "
+            "plus signs, hyphens "
             f"or underscores, such as 1.0; found {name[:60]!r}."
         )
     return name
@@ -64,7 +65,9 @@ def check_is_new(store: Store, project_id: str, version: str) -> str:
     name = check_version(version)
     for known in read_releases(store, project_id):
         if known.version.casefold() == name.casefold():
-            raise InputError(f"Version {known.version} was released on {known.at[:10]} and stays as it is. Choose another.")
+            raise InputError(
+                f"Version {known.version} was released on {known.at[:10]} and stays as it is. Choose another."
+            )
     return name
 
 
@@ -91,7 +94,9 @@ def keep_release(
             raise StoreError("The project changed while the files were made, so nothing was released. Do it again.")
         for known in releases_of(change.conn, project_id):
             if known.version.casefold() == name.casefold():
-                raise InputError(f"Version {known.version} was released already and stays as it is. Choose another name.")
+                raise InputError(
+                    f"Version {known.version} was released already and stays as it is. Choose another name."
+                )
         digest, at = keep_bytes(store, data), now()
         values = {"version": name, "sha256": digest, "note": note, "detail": detail, "at": at}
         change.conn.execute(sa.insert(t.release).values(project_id=project_id, **values))

@@ -77,8 +77,8 @@ def load(store: Store, project_id: str, version: str = "") -> Facts:
             split=None,
             left_out_formats={},
         )
-    found = tuple(_ranking(store, project_id, ranking, plan) for ranking, plan in zip(rankings, plans, strict=True))
-    return replace(facts, rankings=found)
+    told = (_ranking(store, project_id, ranking, plan) for ranking, plan in zip(rankings, plans, strict=True))
+    return replace(facts, rankings=tuple(told))
 
 
 def _areas(
@@ -275,9 +275,7 @@ def _reliability(store: Store, project_id: str, area_id: int | None) -> tuple[Re
     found = []
     for measure, number in ((reliability.halves, trust.HALVES_SEED), (reliability.ceiling, trust.CEILING_SEED)):
         try:
-            agreed = measure(
-                votes, ballots[-1].protocol, fitted, rng=np.random.default_rng([ballots[-1].seed, number])
-            )
+            agreed = measure(votes, ballots[-1].protocol, fitted, rng=np.random.default_rng([ballots[-1].seed, number]))
             found.append(Reliability(agreed.mean, len(agreed.values)))
         except RunoffError as error:
             found.append(Reliability(None, 0, str(error)))

@@ -124,11 +124,15 @@ def load_reliability(store: Store, project_id: str, area_id: int | None = None) 
         return (trust.halves(None, str(error)), trust.ceiling(None, str(error)))
     protocol, seed = ballots[-1].protocol, ballots[-1].seed
     try:
-        split = trust.halves(reliability.halves(votes, protocol, fitted, rng=np.random.default_rng([seed, HALVES_SEED])), "")
+        split = trust.halves(
+            reliability.halves(votes, protocol, fitted, rng=np.random.default_rng([seed, HALVES_SEED])), ""
+        )
     except RunoffError as error:
         split = trust.halves(None, str(error))
     try:
-        best = trust.ceiling(reliability.ceiling(votes, protocol, fitted, rng=np.random.default_rng([seed, CEILING_SEED])), "")
+        best = trust.ceiling(
+            reliability.ceiling(votes, protocol, fitted, rng=np.random.default_rng([seed, CEILING_SEED])), ""
+        )
     except RunoffError as error:
         best = trust.ceiling(None, str(error))
     return (split, best)
