@@ -35,7 +35,8 @@ class DatasetDiff:
     the other lacks. `moved` has the items that both have, one row each: area, token_a, token_b, score_before, score,
     score_change, rank_before, rank, rank_change (below 0: up), votes_before, votes; those that moved furthest in rank
     first. Ranks are among the items that have a score in both, within an area where each has a ranking of its own.
-    `figures` are ρ_w, τ_w, ρ and τ between the two scores, None where undefined (`why_undefined` says why). `described` has what both descriptions say differently.
+    `figures` are ρ_w, τ_w, ρ and τ between the two scores, None where undefined (`why_undefined` says why).
+    `described` has what both descriptions say differently.
     """
 
     added: pd.DataFrame
