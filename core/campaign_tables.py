@@ -91,14 +91,14 @@ def _number(value: float) -> str:
 
 def read_table(data: bytes, schema: Schema, where: str) -> pd.DataFrame:
     """The table that `write_table` wrote, bit for bit; `InputError` naming `where` for anything else."""
-    kinds = {"text": "str", "int": "int64", "float": "float64"}
+    kinds = {"text": "str", "int": "int64", "float": "str"}
     types = {name: kinds[kind] for name, kind in schema.columns.items()}
-    floats = {name: [""] for name, kind in schema.columns.items() if kind == "float"}
     try:
-        frame = pd.read_csv(
-            io.BytesIO(data), dtype=types, keep_default_na=False, na_values=floats, float_precision="round_trip"
-        )
+        frame = pd.read_csv(io.BytesIO(data), dtype=types, keep_default_na=False, na_filter=False)
+        for name in frame.columns:
+            if schema.columns.get(name) == "float":
+                # Python reads the digits back bit for bit, whatever pandas' own reader does.
+                frame[name] = np.array([float(text) if text else math.nan for text in frame[name]], dtype=np.float64)
     except (ValueError, pd.errors.ParserError, OverflowError) as error:
         raise InputError(f"{where} can't be read as a table of {schema.name}: {error}.") from error
-    frame = frame.replace({name: {np.inf: np.nan, -np.inf: np.nan} for name in floats})
     return schema.check(frame)

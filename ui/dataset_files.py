@@ -17,16 +17,16 @@ def whole(project: Project) -> None:
     """The recommended file; it takes some seconds, so it is made when it is asked for."""
     asked = (project.id, project.stamp)
     if st.session_state.get("_publication_asked") != asked:
-        pressed = st.button(
+        if not st.button(
             "Make the dataset to publish (zip)",
             type="primary",
             icon=":material/inventory_2:",
             help="Dataset in all formats, datasheet, votes under pseudonyms, plan and seeds, checksums. "
             "A folder that Hugging Face datasets loads.",
-        )
-        if not pressed:
+        ):
             return
         st.session_state["_publication_asked"] = asked
+        st.rerun()
     try:
         with st.spinner("Making the files: agreement and reliability are computed…"):
             made = cache.load_publication(frame.store(), project)
@@ -63,7 +63,7 @@ def formats(view: ExportView) -> None:
     with st.expander("Single files and other formats"):
         for found in FORMATS:
             problem = view.problems.get(found.label, "")
-            with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.download_button(
                     found.label,
                     partial(found.make, view.dataset),

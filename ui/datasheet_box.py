@@ -22,25 +22,26 @@ _LONG = (
 def datasheet_box(project: Project, fields: SheetFields) -> None:
     """The owner's fields; everything else in the datasheet comes from the project."""
     missing = ", ".join(fields.missing)
-    with st.expander("What the datasheet says in your words", icon=":material/edit_note:"):
+    with st.expander("What the datasheet says in your words"):
         st.caption(
             "All figures come from the project; what nobody recorded is called so."
             + (f" Still empty: {missing}." if missing else "")
         )
         with st.form(f"datasheet-{project.id}"):
+            left, right = st.columns(2)
             values = {
-                "title": st.text_input("Title", fields.title, placeholder=project.name, max_chars=MAX_LINE),
-                "authors": st.text_input("Authors", fields.authors, max_chars=MAX_LINE),
-                "contact": st.text_input("Contact", fields.contact, max_chars=MAX_LINE),
-                "licence": st.selectbox(
+                "title": left.text_input("Title", fields.title, placeholder=project.name, max_chars=MAX_LINE),
+                "authors": right.text_input("Authors", fields.authors, max_chars=MAX_LINE),
+                "contact": left.text_input("Contact", fields.contact, max_chars=MAX_LINE),
+                "licence": right.selectbox(
                     "Licence",
                     list(LICENCES),
                     index=list(LICENCES).index(fields.licence),
                     format_func=lambda key: LICENCES[key][0],
                     help="What others may do with it. Without one they may do nothing.",
                 ),
-                "licence_note": st.text_input("Licence note", fields.licence_note, max_chars=MAX_LINE),
-                "language": st.text_input(
+                "licence_note": right.text_input("Licence note", fields.licence_note, max_chars=MAX_LINE),
+                "language": left.text_input(
                     "Language of the tokens", fields.language, placeholder="en", help="A tag such as en, it or pt-BR."
                 ),
             }

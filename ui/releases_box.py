@@ -19,7 +19,7 @@ def releases_box(project: Project, view: ExportView) -> None:
     """The versions, and a form for the next."""
     st.subheader("Versions")
     for found in view.releases:
-        with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.download_button(
                 f"Version {found.version}",
                 partial(release_bytes, frame.store(), found),
@@ -76,6 +76,8 @@ def _compare(project: Project, view: ExportView) -> None:
         except RunoffError as error:
             frame.show_error(error)
             return
+        if found.same:
+            st.markdown("**The same items with the same scores.**")
         st.dataframe(diff_lines(found), hide_index=True, alt="What changed, in numbers")
         for label, table in (("Moved furthest", found.moved), ("Added", found.added), ("Removed", found.removed)):
             if len(table) and not (label == "Moved furthest" and not found.n_ranks_moved):

@@ -15,7 +15,7 @@ UNSAID = "Not recorded."
 
 def collection(facts: Facts) -> list[Block]:
     """Plan, ballots and registration."""
-    numbers = ("Ballot", "Items", "Appearances of an item", "Comparisons", "Counted votes", "Slope b")
+    numbers = ("Ballot", "Items", "Appearances", "Comparisons", "Counted votes", "Slope b")
     rows = [
         ((r.area,) if len(facts.rankings) > 1 else ())
         + (
@@ -38,7 +38,7 @@ def collection(facts: Facts) -> list[Block]:
             "Voters compare two items at a time, in successive ballots that keep only the leading items. "
             "Who goes on follows from the votes alone; no embedding has a say."
         ),
-        table(header, rows, numbers),
+        table(header, rows, (*numbers, "Drawn", "Closed")),
         Paragraph(_planned(facts)),
         Paragraph(_registered(facts)),
     ]

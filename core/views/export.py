@@ -152,7 +152,11 @@ def diff_lines(found: DatasetDiff) -> pd.DataFrame:
     ]
     labels = {"rho_w": "ρ_w", "tau_w": "τ_w", "rho": "ρ", "tau": "τ"}
     rows += [(labels[name], "–" if value is None else f"{value:.4f}") for name, value in found.figures.items()]
-    rows += [(name.replace("_", " "), f"{_said(a)} → {_said(b)}") for name, (a, b) in found.described.items()]
+    rows += [
+        (name.replace("_", " "), f"{_said(a)} → {_said(b)}")
+        for name, (a, b) in found.described.items()
+        if name != "version"
+    ]
     return pd.DataFrame(rows, columns=["what", "value"], dtype="str")
 
 
