@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .campaign_tables import COMPARED, VOTES
 from .dataset import for_gensim, to_csv, to_json, to_tsv
 from .datasheet.card import card
 from .datasheet.facts import Facts
 from .datasheet.sections import datasheet
 from .datasheet.writing import to_html, to_markdown
 from .errors import InputError, StoreError
-from .formats import for_mteb, for_simlex, to_parquet, to_records
+from .formats import for_mteb, for_simlex, parquet, to_parquet, to_records
 from .published import write_published
 from .splits import Split, split_by_tokens
 from .store import Store
@@ -35,6 +36,8 @@ WHAT = {
     "data/dev.parquet": "the part to tune on",
     "data/test.parquet": "the part to test on",
     "data/all.parquet": "all items",
+    "data/votes.parquet": "campaign/votes.csv as Parquet",
+    "data/comparisons.parquet": "campaign/comparisons.csv as Parquet",
     "formats/dataset.tsv": "all items with tabs",
     "formats/records.json": "all items as a JSON list",
     "formats/gensim.tsv": "for gensim's evaluate_word_pairs",
@@ -85,6 +88,9 @@ def publish(store: Store, project_id: str, version: str = "") -> Publication:
     stem = file_stem(facts.about) + (f"-{version}" if version else "")
     facts, files = dataset_files(facts, stem)
     files |= record_files(record)
+    # `datasets` reads all of a folder's configurations in one format.
+    files |= {"data/votes.parquet": parquet(record.votes, VOTES)}
+    files |= {"data/comparisons.parquet": parquet(record.comparisons, COMPARED)}
     files["README.md"] = card(facts, configs_of(facts), listed(files, facts), stem)
     data = write_published(files, version=version, title=facts.title)
     voters = facts.about["voters"]
@@ -144,7 +150,7 @@ def configs_of(facts: Facts) -> dict[str, dict[str, str]]:
     """What Hugging Face `datasets` can load by name: the dataset, and the votes behind it."""
     default = {"test": "data/test.parquet"}
     configs = {"default": {"dev": "data/dev.parquet", **default}, "all": {"test": "data/all.parquet"}}
-    tables = {name: {"train": f"campaign/{name}.csv"} for name in ("votes", "comparisons")}
+    tables = {name: {"train": f"data/{name}.parquet"} for name in ("votes", "comparisons")}
     return (configs if facts.split else {"default": default}) | tables
 
 
