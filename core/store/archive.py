@@ -98,7 +98,10 @@ def copy_without_ballots(store: Store, project_id: str, name: str) -> str:
         used = set(conn.execute(_kept_by(t.frequency_source, project_id)).scalars())
     uploads = {digest: data for digest, data in contents.uploads.items() if digest in used}
     missing = tuple(digest for digest in contents.missing if digest in used)
-    return _take_in(store, replace(contents, uploads=uploads, missing=missing), name, "copy without ballots")
+    copied = _take_in(store, replace(contents, uploads=uploads, missing=missing), name, "copy without ballots")
+    with store.write() as conn:  # its voters are others, and get other pseudonyms
+        conn.execute(sa.update(t.project).where(t.project.c.id == copied).values(voter_secret=None))
+    return copied
 
 
 def _hangs_on_ballots(table: sa.Table) -> bool:
