@@ -8,6 +8,7 @@ import os
 import subprocess
 import zipfile
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -135,7 +136,7 @@ def test_simulated_votes_are_named_everywhere(store):
 
 
 class TestReading:
-    FILES = {"dataset.csv": b"token_a,token_b,score\na,b,0.5\n", "dataset.json": b"{}"}
+    FILES: ClassVar = {"dataset.csv": b"token_a,token_b,score\na,b,0.5\n", "dataset.json": b"{}"}
 
     def test_whole(self):
         data = write_published(self.FILES, version="1", title="t")
@@ -189,7 +190,8 @@ def test_hugging_face_datasets_loads_the_folder(store, project, tmp_path):
         "import json, sys; from datasets import load_dataset\n"
         "d = load_dataset(sys.argv[1]); v = load_dataset(sys.argv[1], 'votes')\n"
         "whole = load_dataset(sys.argv[1], 'all', split='test')\n"
-        "print(json.dumps([{k: len(p) for k, p in d.items()}, len(v['train']), list(whole['token_a']), list(whole['score'])]))"
+        "print(json.dumps([{k: len(p) for k, p in d.items()}, len(v['train']),"
+        " list(whole['token_a']), list(whole['score'])]))"
     )
     env = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "cache")}
     run = subprocess.run([python, "-c", code, str(folder)], capture_output=True, text=True, env=env, check=True)
