@@ -29,7 +29,7 @@ def releases_box(project: Project, view: ExportView) -> None:
                 icon=":material/download:",
                 on_click="ignore",
             )
-            figures = f"{many(found.detail['items'], 'item')}, {many(found.detail['votes'], 'vote')}"
+            figures = f"{many(found.detail.get('items', 0), 'item')}, {many(found.detail.get('votes', 0), 'vote')}"
             marks = [name for name in ("provisional", "simulated") if found.detail.get(name)]
             told = ", ".join([f"{moment(found.at)} UTC", figures, *marks])
             st.caption(frame.plain(f"{told}. {found.note}" if found.note else told))
