@@ -1,4 +1,4 @@
-"""Every command is in docs/cli.md, with every option of those that it documents in full."""
+"""Every command is in docs/cli.md, with every option but of the two that lead to their own --help."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_every_command_has_a_section() -> None:
     assert set(cli.commands) == set(SECTIONS)
 
 
-@pytest.mark.parametrize("name", sorted(set(cli.commands) - {"simulate"}))
+@pytest.mark.parametrize("name", sorted(set(cli.commands) - {"simulate", "schemes"}))
 def test_every_option_is_named(name: str) -> None:
     options = [option for parameter in cli.commands[name].params for option in parameter.opts if option[:2] == "--"]
     missing = [option for option in options if not re.search(rf"`{option}\b", SECTIONS[name])]
