@@ -79,7 +79,8 @@ def write_table(frame: pd.DataFrame, schema: Schema) -> bytes:
         elif kind == "int":
             columns.append([str(value) for value in values])
         else:
-            columns.append([quoted(value) for value in values])
+            cells = {value: quoted(value) for value in set(values)}
+            columns.append([cells[value] for value in values])
     lines = [",".join(schema.columns), *(",".join(row) for row in zip(*columns, strict=True))]
     return ("\n".join(lines) + "\n").encode("utf-8")
 

@@ -161,6 +161,19 @@ class TestFigures:
         told = [("age", "18 to 24", 9), ("age", "65 or over", 2), ("age", "under 18", 3), ("native", "no", 1)]
         assert view._hidden(told) == (("age", "18 to 24", 9), ("age", "others, fewer than 5 each", 5))
 
+    def test_each_protocol_tells_its_own_estimator(self, store, project):
+        from campaigns import run_simulated
+
+        assert "y = 1 − b + b·x" in text_of(store, project)
+        trial = make_project(store, kind="trial", plan=replace(PLAN, protocol="runoff", appearances=(6, 4, 4)))
+        run_simulated(store, trial, 1)
+        said = text_of(store, trial)
+        assert "P(first item is chosen)" in said
+        assert "and of its rank" in said
+        assert "y = 1 − b" not in said
+        card = read_published(publish(store, trial).data).files["README.md"].decode()
+        assert "`rank_lower` and `rank_upper`" in card
+
 
 class TestChecklist:
     def test_what_holds_and_what_nobody_knows(self, store, project):

@@ -124,6 +124,8 @@ def votes(facts: Facts) -> list[Block]:
         if votes.n_checks
         else "Checks: none, no comparison had a known answer."
     )
+    if votes.n_other_checks:
+        checked += f" Other checks, such as repeats and overlaps: {votes.n_other_checks:,} comparisons."
     timed = (
         f"Median time of an answer: {votes.seconds:.1f} s, over {votes.n_timed:,} timed answers of people."
         if votes.seconds is not None

@@ -78,7 +78,8 @@ class VoterFacts:
 @dataclass(frozen=True)
 class VoteFacts:
     """Answers to main comparisons by their status, counted ties, the median seconds of a counted answer with their
-    number, comparisons of checks with the right and wrong answers to them, comparisons that several voters answered."""
+    number, comparisons with a known answer and the right and wrong answers to them, other checks (repeats and such),
+    comparisons that several voters answered."""
 
     by_status: dict[str, int]
     n_ties: int
@@ -87,6 +88,7 @@ class VoteFacts:
     n_checks: int
     check_right: int
     check_wrong: int
+    n_other_checks: int
     n_overlapping: int
 
     @property

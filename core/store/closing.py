@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import sqlalchemy as sa
 
 from ..errors import StoreError
-from ..scores import BallotScores, BallotVotes, Intervals, bootstrap_intervals, score_campaign
+from ..scores import BallotScores, Intervals
 from . import schema as t
 from .areas import n_items_of
-from .ballots import LEVEL, RESAMPLES, Ballot, ballots_of, open_ballot_of, pilot_of, sentence_start
+from .ballots import Ballot, ballots_of, open_ballot_of, pilot_of, sentence_start
 from .command import Change, check_revision, command, fetch_rows, project_row
 from .engine import Store, now
 from .foresights import foresight_of, next_after
+from .paper_scores import paper_scores
 from .rankings import ballot_named
 from .runoff_scores import runoff_scores, write_runoff_scores
 from .tallies import ballot_votes, write_tallies
@@ -61,22 +60,6 @@ def close_ballot(
         _write_scores(change, ballot.id, scored, intervals)
         change.conn.execute(sa.update(t.ballot).where(t.ballot.c.id == ballot.id).values(fit={"another": another}))
         _mark_closed(change, ballot, n_votes, intervals.reason, slope)
-
-
-def paper_scores(votes: Sequence[BallotVotes], n_items: int, ballot: Ballot) -> tuple[BallotScores, Intervals]:
-    """x, y and ȳ of the last of these ballots by the paper's protocol, with intervals drawn from the ballot's seed.
-
-    votes : of all ballots up to `ballot`. Raises `StoreError` where an item of it has no vote in any.
-    """
-    scored = score_campaign(votes, n_items)[-1]
-    unscored = int(np.isnan(scored.mean).sum())
-    if unscored:
-        raise StoreError(
-            f"{unscored:,} of {ballot.n_items:,} items have no vote yet, so they would have no score. "
-            "Collect more results before the ballot is closed."
-        )
-    rng = np.random.default_rng([ballot.seed, 2])
-    return scored, bootstrap_intervals(votes, n_items, resamples=RESAMPLES, level=LEVEL, rng=rng)
 
 
 def _mark_closed(change: Change, ballot: Ballot, n_votes: int, note: str, slope: float | None = None) -> None:

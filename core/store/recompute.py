@@ -13,7 +13,7 @@ from ..errors import InputError, RunoffError
 from ..scores import BallotVotes
 from ..tables import BALLOT_SCORES, DATASET
 from .ballots import PILOT, Ballot
-from .closing import paper_scores
+from .paper_scores import paper_scores
 from .records import Record
 from .runoff_scores import COLUMNS, runoff_scores
 from .scores import build_dataset

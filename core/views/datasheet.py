@@ -143,8 +143,14 @@ def _votes(conn: sa.Connection, project_id: str) -> VoteFacts:
     checks_ = _main(project_id).join(t.gold, t.gold.c.question_id == q.id).where(j.status != "withdrawn")
     right = fetch_rows(conn, checks_.where(j.answer == t.gold.c.answer).add_columns(sa.func.count()))[0][0]
     answered = fetch_rows(conn, checks_.add_columns(sa.func.count()))[0][0]
-    of_checks = sa.select(sa.func.count()).select_from(t.question).join(t.ballot, t.ballot.c.id == q.ballot_id)
-    n_checks = fetch_rows(conn, of_checks.where(t.ballot.c.project_id == project_id, q.role == "check"))[0][0]
+    of_checks = (
+        sa.select(sa.func.count(t.gold.c.question_id), sa.func.count())
+        .select_from(t.question)
+        .join(t.ballot, t.ballot.c.id == q.ballot_id)
+        .outerjoin(t.gold, t.gold.c.question_id == q.id)
+        .where(t.ballot.c.project_id == project_id, t.ballot.c.number > 0, q.role == "check")
+    )
+    n_checks, n_all = conn.execute(of_checks).one()
     several = counted.add_columns(j.question_id).group_by(j.question_id).having(sa.func.count() > 1).subquery()
     n_several = fetch_rows(conn, sa.select(sa.func.count()).select_from(several))[0][0]
     median = float(np.median(seconds)) if len(seconds) else None
@@ -156,6 +162,7 @@ def _votes(conn: sa.Connection, project_id: str) -> VoteFacts:
         n_checks,
         right,
         answered - right,
+        n_all - n_checks,
         n_several,
     )
 
