@@ -87,7 +87,7 @@ def voters(facts: Facts) -> list[Block]:
     privacy = (
         "Published files name voters by pseudonyms: the start of an HMAC-SHA256 over platform and "
         "id, with a secret that "
-        "stays with the project. They hold no time of day, no address and no free text of voters."
+        "stays with the project. They hold no times of votes, no address and no free text of voters."
     )
     return [*blocks, Paragraph(consent), Paragraph(privacy)]
 

@@ -46,4 +46,4 @@ def _votes_said(facts: Facts) -> str:
         return ""
     n = min(10, len(dataset))
     top, rest = dataset["votes"].head(n).mean(), dataset["votes"].tail(n).mean()
-    return f"The first {n} items have {top:.0f} votes on average, the last {n} {rest:.0f}."
+    return f"The first {n} items have {top:.0f} votes on average, the last {n} have {rest:.0f}."
