@@ -15,9 +15,8 @@ from .errors import InputError
 from .tables import DATASET
 
 RULE = (
-    "Each area's tokens are drawn at random into dev and test; an item belongs to the part that has "
-    "both of its tokens, "
-    "and an item with a token in each is left out. A token of several areas is in one part in all of them."
+    "Each area's tokens are drawn at random into dev and test; an item belongs to the part that has both of its "
+    "tokens, and an item with a token in each is left out. A token of several areas is in one part in all of them."
 )
 
 

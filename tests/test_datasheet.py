@@ -197,7 +197,7 @@ class TestChecklist:
         run_simulated(store, project, 1)
         facts = view.load(store, project)
         assert checklist(facts)[0].verdict == NOT
-        assert known_limits(facts)[0].startswith("6 voters are simulated")
+        assert known_limits(facts)[0].startswith("6 simulated voters:")
 
     def test_what_is_not_recorded_is_called_so(self, store, project):
         said = text_of(store, project)

@@ -68,9 +68,8 @@ def _split(fields: SheetFields) -> dict[str, float | int]:
         fields.dev_share,
         0.05,
         help="0: one part, test. Else each area's tokens are drawn into dev and test, and items with "
-        "a token in each are "
-        "left out of both, so that no token is in both. At a share p about p² of the items are in "
-        "dev, (1 − p)² in test.",
+        "a token in each are left out of both, so that no token is in both. At a share p about p² of the items are "
+        "in dev, (1 − p)² in test.",
     )
     seed = st.number_input("Seed of that draw", 0, 2**31 - 1, fields.split_seed, 1)
     return {"dev_share": float(share), "split_seed": int(seed)}

@@ -63,6 +63,15 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]], numbers: Sequ
     return Table(tuple(header), tuple(tuple(shown(cell) for cell in row) for row in rows), frozenset(numbers))
 
 
+def count(n: int, noun: str, plural: str = "") -> str:
+    """A number with its noun.
+
+    >>> count(1, "voter"), count(1200, "voter"), count(2, "person", "people")
+    ('1 voter', '1,200 voters', '2 people')
+    """
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
 def shown(value: object) -> str:
     """A value as people read it.
 

@@ -93,9 +93,8 @@ def _lead(facts: Facts) -> list[str]:
     lines = [
         md(
             f"How {'related' if about['notion'] == 'relatedness' else 'similar'} two words or expressions are: "
-            f"{len(facts.dataset):,} items of {len(facts.areas):,} areas, scored from "
-            f"{about['votes']:,} pairwise votes of "
-            f"{voters['people']:,} people"
+            f"{len(facts.dataset):,} items of {len(facts.areas):,} areas, scored from {about['votes']:,} pairwise "
+            f"votes of {voters['people']:,} people"
             + (f" and {voters['simulated']:,} simulated voters" if voters["simulated"] else "")
             + ". Higher scores are more "
             f"{'related' if about['notion'] == 'relatedness' else 'similar'}; the top is measured best."
@@ -133,9 +132,8 @@ def _loading(facts: Facts, configs: Mapping[str, Mapping[str, str]], stem: str) 
 def _columns(facts: Facts) -> list[str]:
     ranked = "rank_lower" in facts.dataset
     return [
-        "Columns: `area`, `token_a`, `token_b` (an unordered pair), `score` (higher = more related, "
-        "or similar), `rank` (1 is the top, "
-        "ties share their average rank), `lower` and `upper` (90 % interval of the score over "
+        "Columns: `area`, `token_a`, `token_b` (an unordered pair), `score` (higher = more related, or similar), "
+        "`rank` (1 is the top, ties share their average rank), `lower` and `upper` (90 % interval of the score over "
         "voters), `votes`, `ballots`"
         + (", `rank_lower` and `rank_upper` (90 % interval of the rank)." if ranked else ".")
     ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..trust import FAIR_CEILING, FAIR_HALVES, GOOD_CEILING, GOOD_HALVES
+from .blocks import count
 from .facts import Facts, RankingFacts
 
 HOLDS, PARTLY, NOT, UNKNOWN = "holds", "in part", "does not hold", "not recorded"
@@ -64,10 +65,10 @@ def checklist(facts: Facts) -> tuple[Criterion, ...]:
 def _people(facts: Facts) -> Criterion:
     name, voters = "Voters represent the people the dataset is about", facts.voters
     if not voters.n_people:
-        return Criterion(name, NOT, f"No person voted; {voters.n_simulated:,} simulated voters did.")
-    said = f"{voters.n_people:,} people voted"
+        return Criterion(name, NOT, f"No person voted; {count(voters.n_simulated, 'simulated voter')} did.")
+    said = f"{count(voters.n_people, 'person', 'people')} voted"
     if voters.n_simulated:
-        said += f", and {voters.n_simulated:,} simulated voters"
+        said += f", and {count(voters.n_simulated, 'simulated voter')}"
     if facts.fields.voters_note:
         return Criterion(
             name, PARTLY, f"{said}. The owner says who they are; whether they stand for others isn't tested."
@@ -184,7 +185,7 @@ def _blunders(facts: Facts) -> Criterion:
     name, votes = "Blunders are caught", facts.votes
     answered = votes.check_right + votes.check_wrong
     n_out = sum(reason.n_voters for reason in facts.exclusions)
-    told = [f"{n_out:,} voters left out"] if n_out else []
+    told = [f"{count(n_out, 'voter')} left out"] if n_out else []
     if answered:
         told.insert(0, f"{votes.check_right:,} of {answered:,} answers to checks were right")
         return Criterion(name, HOLDS, "; ".join(told) + ".")

@@ -72,9 +72,8 @@ def voters(facts: Facts) -> list[Block]:
     if voters.largest_share is not None:
         blocks.append(
             Paragraph(
-                f"The voter with the most votes gave {voters.largest_share:.1%} of them; the "
-                "effective number of voters, "
-                f"1/Σp², is {voters.effective:.1f} of {voters.n_people + voters.n_simulated:,}."
+                f"The voter with the most votes gave {voters.largest_share:.1%} of them; the effective number of "
+                f"voters, 1/Σp², is {voters.effective:.1f} of {voters.n_people + voters.n_simulated:,}."
             )
         )
     if voters.traits:
@@ -85,9 +84,8 @@ def voters(facts: Facts) -> list[Block]:
         blocks.append(Paragraph("Voters' traits: not asked, or too few told."))
     consent = facts.fields.consent or f"Consent and ethics: {UNSAID.lower()}"
     privacy = (
-        "Published files name voters by pseudonyms: the start of an HMAC-SHA256 over platform and "
-        "id, with a secret that "
-        "stays with the project. They hold no times of votes, no address and no free text of voters."
+        "Published files name voters by pseudonyms: the start of an HMAC-SHA256 over platform and id, with a secret "
+        "that stays with the project. They hold no times of votes, no address and no free text of voters."
     )
     return [*blocks, Paragraph(consent), Paragraph(privacy)]
 
@@ -118,9 +116,8 @@ def votes(facts: Facts) -> list[Block]:
     ]
     answered = votes.check_right + votes.check_wrong
     checked = (
-        f"Checks: {votes.n_checks:,} comparisons with a known answer; {votes.check_right:,} of "
-        f"{answered:,} answers right. "
-        "Answers to checks never enter scores."
+        f"Checks: {votes.n_checks:,} comparisons with a known answer; {votes.check_right:,} of {answered:,} answers "
+        "right. Answers to checks never enter scores."
         if votes.n_checks
         else "Checks: none, no comparison had a known answer."
     )
@@ -189,11 +186,11 @@ def scores(facts: Facts) -> list[Block]:
     return [
         *blocks,
         Paragraph(
-            f"Intervals: lower and upper bound the {level} interval of an item's score{ranked}. "
-            "Voters are drawn again with "
-            "replacement, with all their votes, and everything is scored anew; the interval holds the middle "
-            f"{level} of what comes out. It says how far a score would move with other voters like these. It knows "
-            "nothing of other tokens, other instructions or other kinds of people, and which items went on is taken as "
+            f"Intervals: lower and upper bound the {level} interval of an item's score{ranked}. Voters are drawn "
+            "again with replacement, with all their votes, and everything is scored anew; the interval holds the "
+            f"middle {level} of what comes out. It says how far a score would move with other voters like these. It "
+            "knows nothing of other tokens, other instructions or other kinds of people, and which items went on is "
+            "taken as "
             "it was." + (f" No intervals: {notes}" if notes else "")
         ),
         Paragraph(f"Reference: {BOOTSTRAP}"),

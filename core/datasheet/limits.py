@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .blocks import count
 from .facts import Facts
 
 
@@ -10,7 +11,7 @@ def known_limits(facts: Facts) -> tuple[str, ...]:
     about, limits = facts.about, []
     if facts.voters.n_simulated:
         limits.append(
-            f"{facts.voters.n_simulated:,} voters are simulated: these scores say what a model believes, not people."
+            f"{count(facts.voters.n_simulated, 'simulated voter')}: these scores say what a model believes, not people."
         )
     if facts.is_provisional:
         planned = about.get("ballots_planned")

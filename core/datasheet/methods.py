@@ -9,9 +9,8 @@ PAPER = (
     "for the Evaluation of Domain-Specific Semantic Models. Proceedings of EMNLP 2020, pages 3081 ff."
 )
 BRADLEY_TERRY = (
-    "R. A. Bradley, M. E. Terry (1952): Rank Analysis of Incomplete Block Designs: I. The Method of "
-    "Paired Comparisons. "
-    "Biometrika 39."
+    "R. A. Bradley, M. E. Terry (1952): Rank Analysis of Incomplete Block Designs: I. The Method of Paired "
+    "Comparisons. Biometrika 39."
 )
 KRIPPENDORFF = "K. Krippendorff (2018): Content Analysis: An Introduction to Its Methodology, chapter 12."
 OSHEA = (
@@ -28,10 +27,9 @@ def protocol_blocks(protocol: str) -> list[Block]:
 
 _PAPER: list[Block] = [
     Paragraph(
-        "Protocol of the paper. In each ballot every item meets opponents drawn at random from the "
-        "items that are left; "
-        "after it the items with the highest mean score go on to the next. So the most votes lie at the top. The Borda "
-        "score of an item in a ballot is the share of its votes that it won, a tie as half a vote:"
+        "Protocol of the paper. In each ballot every item meets opponents drawn at random from the items that are "
+        "left; after it the items with the highest mean score go on to the next. So the most votes lie at the top. "
+        "The Borda score of an item in a ballot is the share of its votes that it won, a tie as half a vote:"
     ),
     Formula("x = (votes won + votes tied / 2) / votes"),
     Paragraph(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ..splits import RULE
 from . import evidence
-from .blocks import Block, Bullets, Document, Heading, Paragraph, shown, table
+from .blocks import Block, Bullets, Document, Heading, Paragraph, count, shown, table
 from .checklist import checklist
 from .evidence import UNSAID
 from .facts import Facts
@@ -37,9 +38,8 @@ def _summary(facts: Facts) -> list[Block]:
     warnings = []
     if people["simulated"]:
         warnings.append(
-            f"This dataset holds votes of {people['simulated']:,} simulated voters. It is for trying "
-            "things out, and is "
-            "no evidence about what people think."
+            f"This dataset holds votes of {people['simulated']:,} simulated voters. It is for trying things out, and "
+            "is no evidence about what people think."
         )
     if facts.is_provisional:
         warnings.append("Provisional: the collection is not finished, and scores will change.")
@@ -49,7 +49,7 @@ def _summary(facts: Facts) -> list[Block]:
         ("Items with a score", f"{len(facts.dataset):,} of {facts.n_items:,}"),
         ("Areas and tokens", f"{len(facts.areas):,} and {facts.n_tokens:,}"),
         ("Votes in the scores", f"{about['votes']:,}"),
-        ("Voters in the scores", f"{people['people']:,} people, {people['simulated']:,} simulated"),
+        ("Voters in the scores", f"{count(people['people'], 'person', 'people')}, {people['simulated']:,} simulated"),
         ("Ballots closed", f"{about['ballots_closed']} of {shown(about['ballots_planned'])} planned"),
         ("Collected", _period(facts)),
         ("Language", facts.fields.language or UNSAID),
@@ -131,8 +131,7 @@ def _terms(facts: Facts) -> list[Block]:
             Paragraph(
                 f"Split by tokens (share {f.dev_share:g}, seed {f.split_seed}): dev has {s['dev_items']:,} items of "
                 f"{s['dev_tokens']:,} tokens, test {s['test_items']:,} of {s['test_tokens']:,}; "
-                f"{s['left_out_items']:,} "
-                "items have a token in each and are in neither. No token is in both."
+                f"{s['left_out_items']:,} items have a token in each and are in neither. {RULE}"
             )
         ]
     return [

@@ -59,7 +59,7 @@ def pseudonym(secret: str, platform: str, external_id: str) -> str:
     Without the secret nobody can hash a list of known ids and compare.
 
     >>> pseudonym("s", "mturk", "A1")
-    'v5dba5b3fe5c79ec9'
+    'vb2649c1e360be33f'
     """
     digest = hmac.new(secret.encode("utf-8"), f"{platform}\0{external_id}".encode(), hashlib.sha256).hexdigest()
     return f"v{digest[:16]}"

@@ -40,9 +40,8 @@ def check_version(version: str) -> str:
     name = version.strip()
     if not _VERSION.fullmatch(name):
         raise InputError(
-            "A version's name begins with a letter or digit and has up to 40 letters, digits, dots, "
-            "plus signs, hyphens "
-            f"or underscores, such as 1.0; found {name[:60]!r}."
+            "A version's name begins with a letter or digit and has up to 40 letters, digits, dots, plus signs, "
+            f"hyphens or underscores, such as 1.0; found {name[:60]!r}."
         )
     return name
 
