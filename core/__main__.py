@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from . import __version__
+from .cli.archived import archived_command
 from .cli.bounds import bounds_of, bounds_text, held_against
 from .cli.dataset import diff_command, replay_command
 from .cli.schemes import schemes_command
 from .cli.shared import appearances_of, text_table, with_json, write_json
 from .cli.simulate import simulate_command
+from .cli.voters import voters_command
 from .errors import InputError, RunoffError
 
 if TYPE_CHECKING:
@@ -40,7 +42,14 @@ def cli() -> None:
     """Datasets of word-pair relatedness from pairwise votes, and embeddings ranked with them."""
 
 
-for _command in (simulate_command, replay_command, diff_command, schemes_command):
+for _command in (
+    simulate_command,
+    schemes_command,
+    voters_command,
+    archived_command,
+    replay_command,
+    diff_command,
+):
     cli.add_command(_command)
 
 

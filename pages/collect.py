@@ -9,7 +9,7 @@ import streamlit as st
 from core.store.simulated import simulate_votes
 from core.views import tasks
 from core.views.collect import CollectView, Stage
-from ui import cache, frame, uploads, vote_checks
+from ui import cache, checks_box, frame, uploads, vote_checks
 from ui.ballot_progress import progress, timeline
 from ui.ballot_steps import between_ballots, close_box
 from ui.collecting_box import collecting_box
@@ -35,6 +35,7 @@ def open_ballot(stage: Stage) -> None:
         kept = f"{stage.ballot.n_tied_kept} of them stayed, by a seeded draw"
         st.caption(f"{stage.ballot.n_tied} items were tied at the cut; {kept}.")
     progress(stage)
+    checks_box.collected(store, stage.ballot)
     if view.dealing is not None:
         dealing_line(view.dealing)
         voters_box(store, stage.ballot, view.dealing)

@@ -146,7 +146,7 @@ def test_the_same_votes_again_in_another_format_are_known(store):
             "didn't make",
         ),
         (b'[{"id": 1, "annotations": [{"id": 2', "can't be read as JSON"),
-        (b'{"a": 1}', "not an export of Label Studio"),
+        (b'{"a": 1}', "not a result file"),
         (b"annotation_id,annotator,pw\n1,a,x\n", "didn't make"),
     ],
 )
@@ -161,8 +161,8 @@ def test_annotations_without_a_person_are_unreadable(store):
     exported[3]["annotations"][0]["completed_by"] = None
     exported[4]["data"]["comparison_id"] = "nonsense"
     preview = preview_upload(store, project_id, json.dumps(exported).encode(), "export.json")
-    assert preview.counts == {"new": 40, "unreadable": 2}
-    assert [issue.row for issue in preview.issues] == [4, 5]
+    assert preview.counts == {"new": 40, "other_ballot": 1, "unreadable": 1}
+    assert [issue.row for issue in preview.issues] == [4]
 
 
 @pytest.fixture(scope="session")

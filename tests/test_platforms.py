@@ -350,7 +350,6 @@ class TestFiles:
         [
             (1, "", "id is missing"),
             (2, " ", "id is missing"),
-            (1, "3.01E+23", "its digits are lost"),
             (2, "1E+14", "its digits are lost"),
             (3, "Returned", "none of Submitted"),
             (3, "", "none of Submitted"),
@@ -501,7 +500,6 @@ class TestSamples:
         [
             "toloka_assignments.tsv",
             "appen_full.csv",
-            "potato_annotations.csv",
             "labelstudio_pairwise_export.csv",
             "prolific_export_65f000000000000000000001.csv",
         ],

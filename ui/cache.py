@@ -35,6 +35,8 @@ from core.views import (
     settlement,
     tokens,
     trust,
+    voter_preview,
+    voters,
 )
 
 _KEEP = 32
@@ -113,6 +115,16 @@ def load_settlement(store: Store, project: Project, ballot_id: int, rules: Rules
 
 def load_checks(store: Store, project: Project, area_id: int | None = None) -> checks.VoteChecks:
     return _load(checks.load, store, project, area_id)
+
+
+def load_voters(store: Store, project: Project, area_id: int | None = None) -> voters.VotersView:
+    return _load(voters.load, store, project, area_id)
+
+
+def load_voter_preview(
+    store: Store, project: Project, area_id: int | None, voter_ids: tuple[int, ...]
+) -> voter_preview.Preview:
+    return _load(voter_preview.load, store, project, area_id, voter_ids)
 
 
 def load_scores(store: Store, project: Project, area_id: int | None = None) -> scores.ScoresView:

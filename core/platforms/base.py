@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
 import pandas as pd
 
 from ..errors import Issue
 from ..examples import Example
-from .csvfiles import CsvFile
+from .quick_csv import Ints, Table
 
 
 @dataclass(frozen=True)
@@ -18,17 +19,23 @@ class ResultFile:
     """A result file, read.
 
     `answers` (`tables.ANSWERS`) has one row an answer field, in the order of the file; `n_rows` counts the file's
-    rows (assignments) and `n_unreadable` those that gave no answers; `issues` says why, and whatever else a person
-    should know before the votes are taken (a guessed encoding, a file that is cut off). `shows_texts` is False where
-    the file has ids of comparisons only.
+    rows (assignments). Each of them is in `answers`, in `unread` (with its number and why it gave no answers) or in
+    `blank` (nothing is filled in). `issues` says whatever a person should know before the votes are taken: what is
+    unread, a guessed encoding, a file that is cut off. `shows_texts` is False where the file has ids of comparisons
+    only.
     """
 
     platform: str
     answers: pd.DataFrame
     n_rows: int
-    n_unreadable: int
+    unread: tuple[Issue, ...]
     issues: tuple[Issue, ...]
     shows_texts: bool = True
+    blank: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    @property
+    def n_unreadable(self) -> int:
+        return len(self.unread)
 
 
 @dataclass(frozen=True)
@@ -102,5 +109,5 @@ class Platform(Protocol):
     def recognises(self, columns: Collection[str]) -> bool:
         """Whether a file with these columns (casefolded) comes from this platform."""
 
-    def read_results(self, file: CsvFile) -> ResultFile:
+    def read_results(self, file: Table) -> ResultFile:
         """Read a recognised file. Raises `InputError` naming the columns that are missing."""

@@ -14,7 +14,8 @@ import pandas as pd
 
 from ..errors import InputError, Issue
 from .base import Outgoing, PlatformFile, ResultFile
-from .csvfiles import CsvFile, open_csv
+from .csvfiles import open_csv
+from .quick_csv import Table
 from .times import to_utc
 
 _COLUMNS = {
@@ -71,7 +72,7 @@ class Prolific:
         """The list of submissions."""
         return "participant id" in columns
 
-    def read_results(self, file: CsvFile) -> ResultFile:
+    def read_results(self, file: Table) -> ResultFile:
         """Raises `InputError`: there are no votes in it."""
         raise InputError(
             f"{file.name} is Prolific's list of submissions, which has no votes in it. Upload the votes given on your "

@@ -79,7 +79,7 @@ def template(
     head = [
         f"<h1>{encode(question or asked)}</h1>",
         *(f"<p>{encode(part)}</p>" for part in paragraphs),
-        *_examples(examples),
+        *examples_shown(examples),
         f'<p class="ro-keys">With a keyboard: {keys}.</p>',
     ]
     body = [
@@ -188,7 +188,7 @@ def _file(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _examples(examples: Sequence[Example]) -> list[str]:
+def examples_shown(examples: Sequence[Example]) -> list[str]:
     """The examples, each a row of two pairs with the answer below; nothing at all where there are none."""
     if not examples:
         return []

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .answers import find_layout, read_answers
 from .base import Outgoing, PlatformFile, ResultFile
-from .csvfiles import CsvFile
+from .quick_csv import Table
 from .task_files import batch_file, page_file
 
 
@@ -40,14 +40,13 @@ class Turkle:
         """A file with Turkle's own column."""
         return "turkle.username" in columns
 
-    def read_results(self, file: CsvFile) -> ResultFile:
+    def read_results(self, file: Table) -> ResultFile:
         """Read the file; every assignment in it was submitted, as Turkle knows no approval."""
         layout = find_layout(file, ("AssignmentId", "WorkerId"), self.download_hint)
         wanted = sorted(layout.used())
-        rows = file.read(wanted, layout.last_answer + 1)
+        rows = file.texts(wanted, layout.last_answer + 1)
         length = len(rows.numbers)
-        answers, issues, n_bad = read_answers(rows, layout, wanted, ["submitted"] * length, [""] * length)
-        return ResultFile(self.name, answers, rows.n_rows, rows.n_unreadable + n_bad, (*rows.issues, *issues))
+        return read_answers(self.name, rows, layout, wanted, ["submitted"] * length, [""] * length)
 
 
 TURKLE = Turkle()
