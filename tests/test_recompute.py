@@ -24,6 +24,7 @@ from core.store.archive import export_project, import_project
 from core.store.ballots import every_ballot_of
 from core.store.closing import close_ballot
 from core.store.drawing import draw_next_ballot
+from core.store.exclusions import exclude_voters
 from core.store.pilots import draw_pilot
 from core.store.plans import save_plan
 from core.store.rankings import read_rankings, set_ranking
@@ -153,6 +154,16 @@ def test_left_out_and_unknown_answers_are_recorded_and_not_counted(store):
     found = replayed(publish(store, project).data)
     assert not found.same
     assert "ballot 1" in found.first.where
+
+
+def test_without_voters_left_out_the_new_scores_replay(store, project):
+    with store.read() as conn:
+        voter = conn.execute(sa.select(t.voter.c.id).where(t.voter.c.project_id == project).limit(1)).scalar_one()
+    exclude_voters(store, project, [voter], "too fast")
+    data = publish(store, project).data
+    assert replayed(data).same
+    votes = read_table(read_published(data).files["campaign/votes.csv"], VOTES, "votes")
+    assert (votes["status"] == "excluded").sum() > 0
 
 
 def test_the_record_reads_back_exactly(store, project):
