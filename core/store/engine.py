@@ -143,6 +143,16 @@ def open_store(folder: Path | None = None) -> Store:
     return _open(Path(folder) if folder is not None else default_workspace())
 
 
+@contextmanager
+def open_apart(folder: Path) -> Iterator[Store]:
+    """A workspace for a while, whose connections are closed at the end, so that its folder can be deleted."""
+    store = _open.__wrapped__(folder)
+    try:
+        yield store
+    finally:
+        store.engine.dispose()
+
+
 @lru_cache(maxsize=8)
 def _open(folder: Path) -> Store:
     try:

@@ -222,6 +222,7 @@ def figures_of(visitor: Visitor) -> dict[str, float]:
 
 def check_export(visitor: Visitor, scores: dict[frozenset[str], float], rho: float, folder: Path) -> None:
     visitor.go("Export")
+    visitor.unfold("Single files and other formats")
     rows = list(csv.DictReader(io.StringIO(visitor.download("Dataset (CSV)").decode("utf-8"))))
     exported = {frozenset((row["token_a"], row["token_b"])): float(row["score"]) for row in rows}
     assert exported == pytest.approx(scores, abs=1e-12)
