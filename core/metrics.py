@@ -63,7 +63,7 @@ def weighted_kendall(x: ArrayLike, y: ArrayLike, *, n0: float = 2.0) -> float:
     0.261735
     """
     a, b = _two_rankings(x, y)
-    return _tau(a, b, weights(a, b, n0))
+    return tau_of_ranks(a, b, weights(a, b, n0))
 
 
 def spearman(x: ArrayLike, y: ArrayLike) -> float:
@@ -83,7 +83,7 @@ def kendall(x: ArrayLike, y: ArrayLike) -> float:
     0.666667
     """
     a, b = _two_rankings(x, y)
-    return _tau(a, b, np.ones(len(a)))
+    return tau_of_ranks(a, b, np.ones(len(a)))
 
 
 def first_rank_share(n0: float) -> float:
@@ -205,7 +205,11 @@ def _runs(ordered: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 # that span twelve powers of ten, differences of long running sums would cost the last digits.
 
 
-def _tau(a: Floats, b: Floats, w: Floats) -> float:
+def tau_of_ranks(a: Floats, b: Floats, w: Floats) -> float:
+    """`weighted_kendall` of two lists of ranks, multiples of one half, with the items' weights w, none scaled.
+
+    All three have shape (n,); neither list of ranks may be constant.
+    """
     untied_a, untied_b = _untied(a, w), _untied(b, w)
     discordant = _discordant(a, b, w)
     if len(np.unique(a)) == len(a):
