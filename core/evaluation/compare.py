@@ -21,9 +21,10 @@ from ..proposals import items_with, proposed_by
 from ..tables import DATASET
 from .figures import correlations
 from .models import Model, with_parts
-from .multiples import TOP_K
+from .multiples import NAMES, TOP_K
 from .results import NOTIONS, POLICIES, Comparison, Correlations, Evaluation, Figure, model_scores
 
+MANY = 1_000_000  # items beyond which Kendall's figures are taken under the chosen notion only
 NO_PEARSON = Figure(None, reason="Items that the model lacks have a rank under this policy, but no score.")
 
 
@@ -81,14 +82,17 @@ def _of_cosines(
     areas = scored["area"].to_numpy()
     of_areas = areas if apart else None
     overall = correlations(scores, values, n0=n0, apart=of_areas, top=top)
-    names = list(dict.fromkeys(areas))
-    if len(names) == 1 and not apart:
-        by_area = {name: overall for name in names if name}
+    names_of_areas = list(dict.fromkeys(areas))
+    if len(names_of_areas) == 1 and not apart:
+        by_area = {name: overall for name in names_of_areas if name}
     else:
-        taken = [(name, areas == name) for name in names]
+        taken = [(name, areas == name) for name in names_of_areas]
         by_area = {name: correlations(scores[here], values[here], n0=n0, top=top) for name, here in taken}
     # Where no cosine is negative both notions rank alike.
-    is_same = not (cosines < 0).any()
+    other_notion = overall
+    if (cosines < 0).any():
+        names = tuple(name for name in NAMES if len(scores) <= MANY or name not in ("tau_w", "tau"))
+        other_notion = correlations(scores, other, n0=n0, apart=of_areas, top=top, names=names)
     without = None
     if proposed:
         free = ~items_with(scored, proposed)
@@ -100,7 +104,7 @@ def _of_cosines(
         n0=float(n0),
         overall=overall,
         areas=by_area,
-        other_notion=overall if is_same else correlations(scores, other, n0=n0, apart=of_areas, top=top),
+        other_notion=other_notion,
         pairs=_pairs(scored, scores, cosines, values, apart=apart),
         proposed=proposed,
         without_proposed=without,

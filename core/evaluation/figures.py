@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from ..errors import InputError, UndefinedMetricError
 from .multiples import NAMES, TOP_K
 from .results import NOT_TAKEN, Correlations, Figure
 
-# Ranks are taken once and serve four figures; an estimate of each costs 4.5 million items some seconds.
+BY_RANKS = ("rho_w", "tau_w", "rho", "tau")
 SIGNS: Mapping[str, str] = {
     "rho_w": "ρ_w",
     "tau_w": "τ_w",
@@ -62,11 +62,12 @@ def precision_at(x: ArrayLike, y: ArrayLike, k: int = TOP_K) -> float:
     """
     if k < 1:
         raise InputError(f"The top has at least 1 item, found {k}.")
-    shares = [_in_top(np.asarray(scores, dtype=np.float64), k) for scores in (x, y)]
+    shares = [in_top(np.asarray(scores, dtype=np.float64), k) for scores in (x, y)]
     return float((shares[0] * shares[1]).sum() / k)
 
 
-def _in_top(scores: np.ndarray, k: int) -> np.ndarray:
+def in_top(scores: np.ndarray, k: int) -> np.ndarray:
+    """How far each item is among the k highest, (n,): 1, 0, or for those that tie at the cut what is left for each."""
     if np.isnan(scores).any():
         raise UndefinedMetricError("Scores are missing (NaN); leave those items out.")
     if len(scores) < k:
@@ -108,15 +109,32 @@ def correlations(
         }
         means = {name: _mean_figure(parts, name) for name in names}
         return _made(len(scores), len(x), means, top, n_areas=len(parts))
-    taken: dict[str, Callable[[], float]] = {
-        "rho_w": lambda: metrics.weighted_spearman(x, y, n0=n0),
-        "tau_w": lambda: metrics.weighted_kendall(x, y, n0=n0),
-        "rho": lambda: metrics.spearman(x, y),
-        "tau": lambda: metrics.kendall(x, y),
-        "pearson": lambda: pearson(x, y),
-        "precision": lambda: precision_at(x, y, top),
-    }
-    return _made(len(scores), len(x), {name: _figure(taken[name]) for name in names}, top)
+    return _made(len(scores), len(x), _figures(x, y, n0, top, names), top)
+
+
+def _figures(x: np.ndarray, y: np.ndarray, n0: float, top: int, names: Sequence[str]) -> dict[str, Figure]:
+    """The figures of two lists of scores; ranks are taken once for all four that go by them."""
+    found = {}
+    if "pearson" in names:
+        found["pearson"] = _figure(lambda: pearson(x, y))
+    if "precision" in names:
+        found["precision"] = _figure(lambda: precision_at(x, y, top))
+    wanted = [name for name in names if name in BY_RANKS]
+    try:
+        a, b = metrics.two_rankings(x, y)
+    except UndefinedMetricError as error:
+        return found | {name: Figure(None, reason=str(error)) for name in wanted}
+    weighted, even = metrics.weights(a, b, n0), np.full(len(a), 1.0 / len(a))
+    if "rho_w" in names:
+        found["rho_w"] = Figure(metrics.correlation_of_ranks(a, b, weighted))
+    if "rho" in names:
+        found["rho"] = Figure(metrics.correlation_of_ranks(a, b, even))
+    taus = [name for name in ("tau_w", "tau") if name in names]
+    if taus:
+        of = {"tau_w": weighted, "tau": np.ones(len(a))}
+        values = metrics.tau_of_ranks(a, b, *(of[name] for name in taus))
+        found |= {name: Figure(value) for name, value in zip(taus, values, strict=True)}
+    return found
 
 
 def _made(n_items: int, n_covered: int, found: Mapping[str, Figure], top: int, n_areas: int = 0) -> Correlations:

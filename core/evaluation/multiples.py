@@ -115,7 +115,7 @@ def _tau(a: Floats, b: Floats, weight: Floats) -> float:
     kept = weight > 0
     if not kept.any() or np.ptp(a[kept]) == 0 or np.ptp(b[kept]) == 0:
         return float("nan")
-    return metrics.tau_of_ranks(a[kept], b[kept], weight[kept])
+    return metrics.tau_of_ranks(a[kept], b[kept], weight[kept])[0]
 
 
 def _correlation(a: Floats, b: Floats, weight: Floats) -> Floats:
