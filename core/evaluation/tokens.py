@@ -50,11 +50,11 @@ class Correction:
 
 
 CORRECTIONS: Mapping[str, Correction] = {
-    "rho_w": Correction(0.0, 0.5, 1.05),
-    "tau_w": Correction(1.0, 0.5, 1.25),
-    "rho": Correction(0.0, 1.5, 1.1),
-    "tau": Correction(0.0, 1.5, 1.1),
-    "pearson": Correction(0.0, 1.5, 1.1),
+    "rho_w": Correction(0.0, 0.5, 1.0),
+    "tau_w": Correction(1.0, 0.5, 1.35),
+    "rho": Correction(0.0, 1.5, 1.15),
+    "tau": Correction(0.0, 1.5, 1.15),
+    "pearson": Correction(0.0, 1.5, 1.15),
     "precision": Correction(1.0, 0.5, 1.1),
 }
 
