@@ -68,23 +68,17 @@ def _three(name: str) -> alt.Tooltip:
 
 
 def told_apart(groups: pd.DataFrame, names: Sequence[str]) -> Chart:
-    """Groups of models that aren't told apart: a bar joins those of a group, the best model at the left."""
+    """Groups of models that aren't told apart: a line joins those of a group; the best model at the top."""
     ends = groups.assign(place=groups["embedding"].map({name: n for n, name in enumerate(names)}))
     spans = ends.groupby("group")["place"].agg(["min", "max"]).reset_index()
     spans = spans.assign(first=[names[n] for n in spans["min"]], last=[names[n] for n in spans["max"]])
-    x = alt.X("embedding:N", sort=list(names), title="Embeddings, the best first", axis=alt.Axis(labelAngle=-20))
-    y = alt.Y("group:N", title="Group", axis=alt.Axis(labels=False, ticks=False))
-    bars = (
-        alt.Chart(spans)
-        .mark_rule(strokeWidth=4, color=BLUE)
-        .encode(x=alt.X("first:N", sort=list(names)), x2="last:N", y=y)
-    )
-    dots = (
-        alt.Chart(groups)
-        .mark_point(filled=True, size=110, color=BLUE, opacity=1)
-        .encode(x=x, y=y, tooltip=["embedding:N"])
-    )
-    return alt.layer(bars, dots).properties(height=60 + 34 * groups["group"].nunique())
+    y = alt.Y("embedding:N", sort=list(names), title=None, axis=alt.Axis(labelLimit=220, labelOverlap=False))
+    x = alt.X("group:N", title="Groups that aren't told apart", axis=alt.Axis(labelAngle=0))
+    lines = alt.Chart(spans).mark_rule(strokeWidth=5, color=BLUE)
+    lines = lines.encode(y=alt.Y("first:N", sort=list(names)), y2="last:N", x=x)
+    dots = alt.Chart(groups).mark_point(filled=True, size=110, color=BLUE, opacity=1)
+    dots = dots.encode(x=x, y=y, tooltip=["embedding:N", "group:N"])
+    return alt.layer(lines, dots).properties(height=90 + 30 * len(names))
 
 
 def offset_curve(curve: pd.DataFrame, figure: str, n0: float) -> Chart:
@@ -102,7 +96,7 @@ def offset_curve(curve: pd.DataFrame, figure: str, n0: float) -> Chart:
                 "embedding:N",
                 title=None,
                 scale=alt.Scale(domain=names, range=[BALLOT_COLOURS[n % 10] for n in range(len(names))]),
-                legend=alt.Legend(orient="top"),
+                legend=alt.Legend(orient="top", columns=1, labelLimit=240),
             ),
             tooltip=["embedding:N", alt.Tooltip("n0:Q", title="n₀"), _three("value")],
         )

@@ -322,3 +322,32 @@ def test_simulate_says_what_is_wrong(run, arguments: list[str], said: str) -> No
     result = run("simulate", *arguments, "--json")
     assert result.code == 2
     assert said in result.json["error"]
+
+
+def test_evaluate_takes_a_policy_figures_and_intervals_over_tokens(run, files) -> None:
+    both = (files.dataset, files.full, files.part)
+    lowest = run("evaluate", *both, "--policy", "lowest", "--json").json
+    assert (lowest["policy"], lowest["top"]) == ("lowest", 20)
+    of_part = next(row for row in lowest["models"] if row["model"] == str(files.part) and row["area"] is None)
+    assert (of_part["n_covered"], of_part["n_lowest"], of_part["n_items"]) == (3, 2, 5)
+    assert "Items that the model lacks" in of_part["pearson"]["why_undefined"]
+
+    own = run("evaluate", *both, "--policy", "own")
+    assert f"{files.part} lacks items that {files.full} must rank" in own.out
+    assert "compare them over the items" not in own.out
+
+    shown = run("evaluate", files.dataset, files.full, "--metric", "precision", "--metric", "rho", "--top", "2")
+    assert "top k" in shown.out.splitlines()[2]
+    assert "ρ_w" not in shown.out.splitlines()[2]
+    few = run("evaluate", files.dataset, files.full, "--tokens")
+    assert (few.code, "at least 10 of them; these items have 6" in few.err) == (2, True)
+    assert "Name a model" in run("evaluate", files.dataset).err
+
+
+def test_intervals_over_tokens_follow_the_seed(run, tmp_path: Path) -> None:
+    text_ = (ROOT / "data" / "similarity.csv").read_text(encoding="utf-8").replace("similarity", "score", 1)
+    table = write(tmp_path, text_.encode(), "dataset.csv")
+    arguments = ("evaluate", table, ROOT / "data" / "demo.bin", "--tokens", "--json")
+    one, same, other = (run(*arguments, "--seed", seed).json["models"][0]["rho_w"]["tokens"] for seed in (1, 1, 2))
+    assert one == same != other
+    assert one["lower"] < one["upper"]

@@ -57,23 +57,16 @@ def _differences(unit: str, told: tuple[Told, ...], label: str, n: int, view: Ev
         st.caption(f"There is no interval of a difference in {label}.")
         return
     ranked = view.chosen.sort_values(label, ascending=False)["embedding"].tolist()
-    left, right = st.columns([3, 2], gap="large")
-    with left:
-        three = st.column_config.NumberColumn(format="%.3f")
-        config: dict = dict.fromkeys(("difference", "lower", "upper", "p (Holm)"), three)
-        config["better"] = st.column_config.TextColumn(help="The probability that the first is the better one.")
-        st.dataframe(
-            evaluate_tokens.table_of(told, unit, n), hide_index=True, column_config=config,
-            alt=f"Differences of embeddings by {unit}",
-        )  # fmt: skip
-    with right:
-        st.altair_chart(
-            evaluation_charts.told_apart(evaluate_tokens.groups_of(ranked, told), ranked),
-            alt=f"Groups of embeddings that {unit} don't tell apart",
-        )
+    three = st.column_config.NumberColumn(format="%.3f")
+    config: dict = dict.fromkeys(("difference", "lower", "upper", "p (Holm)"), three)
+    config["better"] = st.column_config.TextColumn(help="The probability that the first is the better one.")
+    table = evaluate_tokens.table_of(told, unit, n)
+    st.dataframe(table, hide_index=True, column_config=config, alt=f"Differences of embeddings by {unit}")
+    chart = evaluation_charts.told_apart(evaluate_tokens.groups_of(ranked, told), ranked)
+    st.altair_chart(chart, alt=f"Groups of embeddings that {unit} don't tell apart")
     st.caption(
         f"The difference in {label} over the items that all cover, with its 90 % interval. p is two-sided and adjusted "
-        f"by Holm for all pairs; up to 0.1 two count as told apart. A bar joins those that aren't. "
+        f"by Holm for all pairs; up to 0.1 two count as told apart. A line joins those that aren't. "
         f"“{unit.capitalize()} needed”, of {n:,} now, tells two apart with 80 % power if they differ as they seem to."
     )
 

@@ -59,10 +59,12 @@ def token_intervals(view: EvaluateView, project: Project) -> TokensView | None:
 def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None, project: Project) -> None:
     """All figures, each with its intervals where there are any."""
     with_votes = found.view if found else view
+    scale = scale_of(view, project)
     if view.compared is not None:
-        _chart(view, found, tokens, view.compared, project)
+        _chart(view, found, tokens, view.compared, scale, project)
     _table(with_votes.overall.drop(columns="area"), "Embeddings over all areas")
     _intervals_said(view, found, tokens, project)
+    _floor_and_top(*scale)
     if len(with_votes.common):
         st.subheader("Over the items that all cover")
         st.caption("The embeddings cover different items, so only these figures compare directly.")
@@ -82,11 +84,17 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
 
 
 def scale_of(view: EvaluateView, project: Project) -> tuple[Scale, Scale]:
-    """The floor, and the top where votes are few enough to look at it at once."""
-    store = frame.store()
-    floor = cache.of_evaluation(evaluate_scale.load_floor, store, project, view)
+    """The floor and the top, each where items or votes are few enough, or on demand."""
+    store, nothing = frame.store(), Scale(pd.DataFrame(), pd.DataFrame())
+    if len(view.dataset) > QUICK_ITEMS and not st.toggle(
+        "Compute the floor",
+        key=f"floor-{project.id}",
+        help="Random rankings and spellings: half a minute for 100,000 items.",
+    ):
+        floor = nothing
+    else:
+        floor = cache.of_evaluation(evaluate_scale.load_floor, store, project, view)
     few = view.dataset.attrs["votes"] <= QUICK
-    nothing = Scale(pd.DataFrame(), pd.DataFrame())
     return floor, cache.of_evaluation(_top, store, project, view) if few else nothing
 
 
@@ -99,6 +107,7 @@ def _chart(
     found: IntervalsView | None,
     tokens: TokensView | None,
     compared: Comparison,
+    scale: tuple[Scale, Scale],
     project: Project,
 ) -> None:
     labels = [label for _, label in FIGURES]
@@ -111,19 +120,20 @@ def _chart(
         evaluate_tokens.joined(by_votes, tokens.compared if tokens else None, compared)
     )
     shown = table[table["figure"] == figure]
-    floor, top = scale_of(view, project)
+    floor, top = scale
     stem = f"{file_stem(view.dataset.attrs)}-{slug(figure)}"
     chart = evaluation_charts.figures_by_model(shown, figure, floor.band(figure), top.top)
     chart_files.show(chart, table, name=f"{stem}-by-model", alt="Figures of the embeddings")
-    _floor_and_top(floor, top)
+    said = "Shaded: nine of ten random rankings. " if floor.band(figure) else ""
+    if len(top.top) and figure in top.top:
+        said += "Dashed: what votes like these would give a perfect model, and half of the voters against the other."
+    st.caption(said)
 
 
 def _floor_and_top(floor: Scale, top: Scale) -> None:
     """What the lowest and the highest of the chart mean, in a table of their own."""
-    said = "Shaded: nine of ten random rankings. "
-    if len(top.top):
-        said += "Dashed: what votes like these would give a perfect model, and half of the voters against the other."
-    st.caption(said)
+    if not len(floor.floor) and not len(top.top):
+        return
     with st.expander("Floor and top: random rankings, spellings, the votes themselves"):
         labels = [label for _, label in FIGURES]
         parts = [part.reindex(columns=["model", *labels]) for part in (top.top, floor.floor) if len(part)]

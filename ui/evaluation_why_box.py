@@ -85,7 +85,7 @@ def _hubs(why: WhyView, view: EvaluateView) -> None:
         return
     st.caption(f"{about} These are in at least twice as many as by people:")
     three = st.column_config.NumberColumn(format="%.1f")
-    named = found.head(20).drop(columns="is_hub").rename(columns={"by_model": "by embedding", "by_people": "by people"})
+    named = found.head(10).drop(columns="is_hub").rename(columns={"by_model": "by embedding", "by_people": "by people"})
     config = dict.fromkeys(("by embedding", "by people", "more"), three)
     st.dataframe(named, hide_index=True, column_config=config, alt="Hubs of the embedding")
 

@@ -14,6 +14,7 @@ from .results import Correlations, Evaluation
 RARE, NOT_RARE, UNKNOWN = "with a rare token", "without a rare token", "a frequency isn't known"
 THIRDS = ("least frequent third", "middle third", "most frequent third")
 RELATED = ("first tenth by people", "next tenth to half", "second half")
+ORDER = (*RELATED, NOT_RARE, RARE, *THIRDS, UNKNOWN)
 _CUTS = (0.1, 0.5)
 
 
@@ -63,6 +64,5 @@ def over_bands(
     within a band, not bands of a model.
     """
     inside = np.ones(len(bands), dtype=bool) if items is None else items
-    order = [*THIRDS, *RELATED, NOT_RARE, RARE, UNKNOWN]
-    named = sorted(set(bands[inside]), key=order.index)
+    named = sorted(set(bands[inside]), key=ORDER.index)
     return {name: over(evaluation, inside & (bands == name), apart=apart) for name in named}

@@ -240,8 +240,11 @@ def with_token_intervals(
             own.append(_with_bounds(evaluation.overall, drawn, 0))
     elif comparison.policy == "lowest":
         own = list(common)
-    else:
-        own = [e.overall for e in comparison.evaluations]
+    else:  # where a model covers no more than all do, its own figures are the common ones
+        own = [
+            _with_bounds(e.overall, draws, place) if e.overall.n_covered == comparison.n_common else e.overall
+            for place, e in enumerate(comparison.evaluations)
+        ]
     evaluations = tuple(replace(e, overall=o) for e, o in zip(comparison.evaluations, own, strict=True))
     return replace(comparison, evaluations=evaluations, common=common), draws
 

@@ -21,7 +21,6 @@ from .evaluate import FIGURES, EvaluateView
 from .evaluate_tokens import seeded
 
 RANDOM, HALVES, CEILING = "a random ranking", "half of the voters against the other", "a perfect model"
-N_TIMES = 200_000  # votes of which the top is looked at without being asked to
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Scale:
 
     def band(self, label: str) -> tuple[float, float] | None:
         """Between what bounds nine of ten random rankings are in one figure."""
-        rows = self.floor[self.floor["model"] == RANDOM]
+        rows = self.floor[self.floor["model"] == RANDOM] if len(self.floor) else self.floor
         if not len(rows) or np.isnan(rows[f"{label} lower"].iloc[0]):
             return None
         return float(rows[f"{label} lower"].iloc[0]), float(rows[f"{label} upper"].iloc[0])

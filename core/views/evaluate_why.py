@@ -11,7 +11,7 @@ import pandas as pd
 from ..embeddings import Embedding
 from ..errors import InputError, RunoffError, UndefinedMetricError
 from ..evaluation import Correlations, Evaluation, correlations
-from ..evaluation.bands import RARE, by_frequency, by_rarity, by_relatedness, over_bands
+from ..evaluation.bands import ORDER, RARE, by_frequency, by_rarity, by_relatedness, over_bands
 from ..evaluation.causes import crowding, hub_skewness, layout, with_hubs
 from ..evaluation.variants import WHAT, variants
 from ..frequencies import KINDS, rare
@@ -133,7 +133,9 @@ def _bands(view: EvaluateView, bands: np.ndarray) -> pd.DataFrame:
         for evaluation in view.evaluations
         for name, figures in over_bands(evaluation, bands, items=every, apart=view.ranked_apart).items()
     ]
-    return pd.DataFrame(rows, columns=["items", "embedding", "n", *(label for _, label in FIGURES)])
+    table = pd.DataFrame(rows, columns=["items", "embedding", "n", *(label for _, label in FIGURES)])
+    order = {name: place for place, name in enumerate(ORDER)}
+    return table.sort_values("items", key=lambda names: names.map(order), kind="stable").reset_index(drop=True)
 
 
 def _estimates(figures: Correlations) -> list[float]:
