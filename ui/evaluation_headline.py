@@ -105,6 +105,8 @@ def _leader(view: EvaluateView, found: IntervalsView | None, tokens: TokensView 
         told.append(evaluate_tokens.said(ranked, tokens.told("rho_w"), "tokens"))
     apart = "; ".join(frame.plain(each) for each in told if each)
     verb = "leads" if len(leaders) == 1 else "lead"
+    if fewer := view.compared.fewer(view.compared.names.index(row["embedding"])):
+        verb += f", over fewer items than {frame.plain(fewer[0])}"
     st.markdown(
         f"**{names} {verb}: ρ_w = {row['ρ_w']:.3f}**{by_votes}{mean} on {on}" + (f"; {apart}." if apart else ".")
     )

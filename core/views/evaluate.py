@@ -141,10 +141,13 @@ def load(
         for name, figures in zip(names, compared.without_proposed, strict=False):
             without.append(_row(name, "", figures))
             undefined += _reasons(f"{name}, without proposed tokens", figures)
+    of_all = pd.DataFrame(overall, columns=_COLUMNS)
+    if compared is not None and policy == "own" and not compared.is_even:
+        of_all["lacks items of"] = [", ".join(compared.fewer(place)) for place in range(len(evaluations))]
     return EvaluateView(
         dataset=dataset,
         evaluations=evaluations,
-        overall=pd.DataFrame(overall, columns=_COLUMNS),
+        overall=of_all,
         by_area=pd.DataFrame(by_area, columns=_COLUMNS),
         common=pd.DataFrame(common, columns=_COLUMNS),
         without_proposed=pd.DataFrame(without, columns=_COLUMNS),
