@@ -134,6 +134,18 @@ def test_a_good_model_is_told_from_a_poor_one_and_not_from_its_like() -> None:
     assert like.p == pytest.approx(2 * min(like.first_better, 1 - like.first_better))
 
 
+def test_areas_have_intervals_where_they_have_ten_tokens() -> None:
+    rng = np.random.default_rng(14)
+    pairs = pd.concat([all_pairs(12, "A"), all_pairs(9, "B")], ignore_index=True).assign(score=rng.normal(size=66 + 36))
+    tokens = list(dict.fromkeys([*pairs["token_a"], *pairs["token_b"]]))
+    model = given(tokens, rng.normal(size=(21, 5)), name="m")
+    found, _ = with_token_intervals(compare(pairs, [model]), resamples=40, names=["rho"], rng=rng)
+    large, small = found.evaluations[0].areas["A"].rho, found.evaluations[0].areas["B"].rho
+    assert large.token_lower < large.estimate < large.token_upper
+    assert small.token_lower is None
+    assert small.estimate is not None
+
+
 def test_own_items_are_resampled_for_each_model_apart() -> None:
     pairs, (full, other) = models_of([0.4, 0.5])
     names = full.vocabulary.to_pylist()

@@ -74,7 +74,7 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
         st.caption("The items that hold such a token are left out for all embeddings, so these figures are fairer.")
         _table(view.without_proposed.drop(columns="area"), "Embeddings without proposed tokens")
     st.subheader("By area")
-    _table(view.by_area, "Embeddings by area")
+    _table(evaluate_tokens.by_area(view, tokens.compared if tokens else None), "Embeddings by area")
     for reason in view.undefined:
         st.caption("Blank: " + frame.plain(reason))
     st.download_button(

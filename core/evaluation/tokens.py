@@ -28,7 +28,7 @@ from scipy.special import ndtri
 
 from ..errors import InputError
 from .multiples import NAMES, TOP_K, Multiples
-from .results import Comparison, Correlations
+from .results import Comparison, Correlations, Evaluation
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -223,7 +223,8 @@ def with_token_intervals(
 ) -> tuple[Comparison, TokenDraws]:
     """A comparison whose figures under its policy have bounds over tokens, and the draws over the common items.
 
-    Under the policy "own" each model's tokens are resampled apart for its own figures. Raises as `draw_tokens`.
+    Figures of areas have bounds too, where an area has ten tokens. Under the policy "own" each model's tokens are
+    resampled apart for its own figures. Raises as `draw_tokens`.
     """
     names = tuple(names)
     covered = [~np.isnan(e.values) for e in comparison.evaluations]
@@ -246,7 +247,23 @@ def with_token_intervals(
             for place, e in enumerate(comparison.evaluations)
         ]
     evaluations = tuple(replace(e, overall=o) for e, o in zip(comparison.evaluations, own, strict=True))
+    if len(first.areas) > 1:
+        how["apart"] = False
+        evaluations = tuple(_with_areas(e, how, resamples, rng) for e in evaluations)
     return replace(comparison, evaluations=evaluations, common=common), draws
+
+
+def _with_areas(evaluation: Evaluation, how: dict[str, Any], resamples: int, rng: np.random.Generator) -> Evaluation:
+    """The evaluation with bounds of its areas' figures, over its own items; none where an area has too few tokens."""
+    covered, areas = ~np.isnan(evaluation.values), evaluation.pairs["area"].to_numpy()
+    found = dict(evaluation.areas)
+    for area, figures in evaluation.areas.items():
+        rows = covered & (areas == area)
+        pairs = evaluation.pairs[rows]
+        if len({*pairs["token_a"], *pairs["token_b"]}) >= FEWEST_TOKENS:
+            drawn = draw_tokens(pairs, [evaluation.values[rows]], **how, resamples=resamples, rng=rng)
+            found[area] = _with_bounds(figures, drawn, 0)
+    return replace(evaluation, areas=found)
 
 
 def _with_bounds(figures: Correlations, draws: TokenDraws, model: int) -> Correlations:

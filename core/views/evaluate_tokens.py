@@ -132,6 +132,20 @@ def figures_table(compared: Comparison) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[2:], "float64"))
 
 
+def by_area(view: EvaluateView, tokens: Comparison | None) -> pd.DataFrame:
+    """The view's figures by area, with bounds of ρ_w and τ_w over tokens as text beside them where there are any."""
+    table = view.by_area
+    if tokens is None:
+        return table
+    rows = [figures for evaluation in tokens.evaluations for figures in evaluation.areas.values()]
+    for key, label in FIGURES[:2]:
+        bounds = [getattr(figures, key) for figures in rows]
+        texts = ["" if f.token_lower is None else f"{f.token_lower:.2f} to {f.token_upper:.2f}" for f in bounds]
+        table = table.assign(**{f"{label} by tokens": texts})
+    order = [*table.columns[:5], "ρ_w", "ρ_w by tokens", "τ_w", "τ_w by tokens"]
+    return table[[*order, *(name for name in table.columns if name not in order)]]
+
+
 def joined(votes: Comparison | None, tokens: Comparison | None, plain: Comparison) -> Comparison:
     """One comparison with both intervals, of what was computed of either."""
     if votes is None or tokens is None:

@@ -117,7 +117,7 @@ def test_models_have_intervals_and_are_told_apart_or_not(empty, visit, tmp_path)
     assert (overall["ρ_w lower"] < overall["ρ_w upper"]).all()
     assert (overall["τ_w lower"] < overall["τ_w upper"]).all()
     assert "Can they be told apart?" in said
-    pairs = app.dataframe[1].value
+    pairs = next(table.value for table in app.dataframe if "against" in table.value.columns)
     (row,) = pairs.to_dict("records")
     assert (row["embedding"], row["against"]) == ("One", "Two")
     assert row["difference"] == pytest.approx(overall["ρ_w"][0] - overall["ρ_w"][1])
