@@ -8,7 +8,7 @@ words of the demo's embedding: people go by all 50 dimensions, the models by the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from core.embeddings import load
-from core.evaluation.differences import by_tokens, times_needed
+from core.evaluation.differences import Told, by_tokens, times_needed
 from core.evaluation.multiples import NAMES
 from core.evaluation.tokens import TokenDraws, draw_tokens
 
@@ -49,6 +49,10 @@ CASES = (
     Case("20 tokens", 1, 20, 10, (0.5, 0.7), item_noise=0.2, notion="similarity"),
     Case("demo, 4 areas × 20", 4, 20, 0, (0.5, 0.6)),
     Case("demo, 45 tokens", 1, 45, 0, (0.7, 0.5), notion="similarity"),
+)
+POWER = (
+    (Case("of 20 tokens", 1, 20, 10, (0.5, 1.0)), "rho"),
+    (Case("of 30 tokens", 1, 30, 10, (0.5, 1.3)), "rho_w"),
 )
 
 
@@ -109,24 +113,21 @@ def coverage(case: Case, demo: np.ndarray, seeds: range, resamples: int) -> np.n
     return held / len(draws)
 
 
-def power(case: Case, demo: np.ndarray, seeds: range, resamples: int) -> tuple[float, float]:
-    """How many times as many tokens are named as needed, and how often so many tell the two apart."""
-    needed = []
-    for seed in seeds:
-        rng = np.random.default_rng([seed, 12])
-        pairs, models = sample(case, demo, rng)
-        (told,) = by_tokens("ab", draw_tokens(pairs, models, names=["rho_w"], resamples=resamples, rng=rng))
-        needed.append((told.difference, told.error))
-    difference, error = np.array(needed).T
-    times = times_needed(float(difference.mean()), float(np.median(error)))
-    more = Case(**(case.__dict__ | {"tokens": round(case.tokens * times)}))
-    found = 0
-    for seed in seeds:
-        rng = np.random.default_rng([seed, 13])
-        pairs, models = sample(more, demo, rng)
-        (told,) = by_tokens("ab", draw_tokens(pairs, models, names=["rho_w"], resamples=resamples, rng=rng))
-        found += told.is_apart
-    return times, found / len(seeds)
+def power(case: Case, figure: str, demo: np.ndarray, seeds: range, resamples: int) -> tuple[int, float]:
+    """How many tokens are named as needed, by the typical difference and error, and how often so many tell apart."""
+    found = [_told(case, figure, demo, seed, resamples) for seed in seeds]
+    error = float(np.median([told.error for told in found]))
+    times = times_needed(float(np.mean([told.difference for told in found])), error)
+    more = replace(case, tokens=round(case.tokens * times))
+    apart = [_told(more, figure, demo, -1 - seed, resamples).is_apart for seed in seeds]
+    return more.tokens * case.areas, float(np.mean(apart))
+
+
+def _told(case: Case, figure: str, demo: np.ndarray, seed: int, resamples: int) -> Told:
+    rng = np.random.default_rng([abs(seed), 12 + (seed < 0)])
+    pairs, models = sample(case, demo, rng)
+    (told,) = by_tokens("ab", draw_tokens(pairs, models, names=[figure], resamples=resamples, rng=rng), figure)
+    return told
 
 
 @click.command()
@@ -144,10 +145,9 @@ def main(seeds: int, first: int, resamples: int, with_power: bool) -> None:
         held = coverage(case, demo, every, resamples)
         cells = (" ".join(f"{share:3.0%}" for share in column) for column in held.T)
         click.echo(f"{case.name} | " + " | ".join(cells))
-    if with_power:
-        for case in (CASES[2], CASES[5]):
-            times, share = power(case, demo, range(first, first + max(seeds // 2, 2)), resamples)
-            click.echo(f"{case.name}: {times:.2f} times the tokens are named, and tell apart in {share:.0%}")
+    for case, figure in POWER if with_power else ():
+        n_tokens, share = power(case, figure, demo, range(first, first + max(seeds // 2, 2)), resamples)
+        click.echo(f"{case.name}, {figure}: {n_tokens} tokens are named, and tell the two apart in {share:.0%}")
 
 
 if __name__ == "__main__":

@@ -25,10 +25,6 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
     """Every two embeddings, the groups they fall into, and p-values against knowing nothing."""
     if len(view.evaluations) > 1:
         st.subheader("Can they be told apart?")
-        if found and found.unclear:
-            st.markdown(frame.plain(found.unclear))
-        elif found and found.differences:
-            st.markdown("The votes tell all of them apart.")
         if found is None or found.problem:
             st.caption(frame.plain(found.problem) if found else "Ask for intervals to see what votes say.")
         else:
@@ -56,6 +52,7 @@ def _differences(unit: str, told: tuple[Told, ...], label: str, n: int, view: Ev
     if not told:
         st.caption(f"There is no interval of a difference in {label}.")
         return
+    st.markdown(frame.plain(evaluate_tokens.unclear(told, unit)))
     ranked = view.chosen.sort_values(label, ascending=False)["embedding"].tolist()
     three = st.column_config.NumberColumn(format="%.3f")
     config: dict = dict.fromkeys(("difference", "lower", "upper", "p (Holm)"), three)

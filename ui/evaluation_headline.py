@@ -98,12 +98,12 @@ def _leader(view: EvaluateView, found: IntervalsView | None, tokens: TokensView 
     names = " and ".join(map(frame.plain, leaders["embedding"]))
     on = "the items that all cover" if len(view.common) else many(row["covered"], "item")
     ranked = view.chosen.sort_values("ρ_w", ascending=False, kind="stable")["embedding"].tolist()
-    told = []
+    by = {}
     if found and found.differences:
-        told.append(evaluate_tokens.said(ranked, evaluate_tokens.by_votes(found.differences), "votes"))
+        by["votes"] = evaluate_tokens.by_votes(found.differences)
     if tokens and tokens.draws is not None:
-        told.append(evaluate_tokens.said(ranked, tokens.told("rho_w"), "tokens"))
-    apart = "; ".join(frame.plain(each) for each in told if each)
+        by["tokens"] = tokens.told("rho_w")
+    apart = frame.plain(evaluate_tokens.said(ranked, by))
     verb = "leads" if len(leaders) == 1 else "lead"
     if fewer := view.compared.fewer(view.compared.names.index(row["embedding"])):
         verb += f", over fewer items than {frame.plain(fewer[0])}"

@@ -178,15 +178,6 @@ class IntervalsView:
         rows = [(d.first, d.second, d.rho_w, d.lower, d.upper, d.first_better) for d in self.differences]
         return pd.DataFrame(rows, columns=["embedding", "against", "difference", "lower", "upper", "better"])
 
-    @property
-    def unclear(self) -> str:
-        """Which embeddings can't be told apart, in a sentence; empty where all can."""
-        pairs = [f"{d.first} and {d.second}" for d in self.differences if not d.is_clear]
-        if not pairs:
-            return ""
-        more = f", nor {len(pairs) - 3:,} more pairs" if len(pairs) > 3 else ""
-        return f"These votes can't tell apart {'; '.join(pairs[:3])}{more}: the difference may be none."
-
 
 def load_intervals(view: EvaluateView, draws: DatasetDraws) -> IntervalsView:
     """Intervals by resampled voters; none, and why, where the protocol has none or voters can't be resampled."""

@@ -105,20 +105,33 @@ def _letter(number: int) -> str:
     return chr(ord("A") + number % 26) * (1 + number // 26)
 
 
-def said(names: list[str], told: tuple[Told, ...], by: str) -> str:
-    """Who leads and who can't be told from it, for a headline; `by` is "votes" or "tokens"."""
-    if len(names) < 2 or not told:
-        return ""
-    first = names[0]
-    level = [
-        pair.second if pair.first == first else pair.first
-        for pair in told
-        if first in (pair.first, pair.second) and not pair.is_apart
-    ]
+def unclear(told: tuple[Told, ...], unit: str) -> str:
+    """Which embeddings votes or tokens (`unit`) can't tell apart, in a sentence."""
+    pairs = [f"{pair.first} and {pair.second}" for pair in told if not pair.is_apart]
+    if not pairs:
+        return f"The {unit} tell all of them apart."
+    more = f", nor {len(pairs) - 3:,} more pairs" if len(pairs) > 3 else ""
+    return f"These {unit} can't tell apart {'; '.join(pairs[:3])}{more}: the difference may be none."
+
+
+def said(names: list[str], by: dict[str, tuple[Told, ...]]) -> str:
+    """Which embeddings the first of `names` can't be told from, for a headline; `by` has what "votes" and "tokens" say.
+
+    Empty where neither says anything.
+    """
+    found: dict[str, list[str]] = {}
+    for unit, told in by.items():
+        pairs = [pair for pair in told if names[0] in (pair.first, pair.second)]
+        if pairs:
+            level = [p.second if p.first == names[0] else p.first for p in pairs if not p.is_apart]
+            found.setdefault(_apart_from(level, len(pairs)), []).append(unit)
+    return "; ".join(f"{what} by these {' and these '.join(units)}" for what, units in found.items())
+
+
+def _apart_from(level: list[str], n_others: int) -> str:
     if not level:
-        return f"told apart from {'the other' if len(names) == 2 else 'all others'} by these {by}"
-    named = " and ".join(level) if len(level) < 3 else f"{level[0]} and {len(level) - 1} others"
-    return f"not told apart from {named} by these {by}"
+        return f"told apart from {'the other' if n_others == 1 else 'all others'}"
+    return f"not told apart from {' and '.join(level) if len(level) < 3 else f'{level[0]} and {len(level) - 1} others'}"
 
 
 def figures_table(compared: Comparison) -> pd.DataFrame:

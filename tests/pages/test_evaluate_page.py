@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from core.evaluation import POLICIES
+from core.evaluation.differences import Told
 from core.store.engine import now
 from core.views import evaluate, evaluate_scale, evaluate_tokens, evaluate_why
 
@@ -19,7 +20,7 @@ def add(store, folder, name: str, *, lacking: tuple[str, ...] = (), noise: float
     """Another embedding of the demo: its own with noise, without some tokens."""
     import sqlalchemy as sa
 
-    from core import jobs
+    from core import job_process
     from core.store import schema as t
     from core.store.library import open_library, read_embeddings
 
@@ -37,7 +38,7 @@ def add(store, folder, name: str, *, lacking: tuple[str, ...] = (), noise: float
     row = {"id": name, "project_id": "demo", "kind": "import_embedding", "params": {"path": str(path), "name": name}}
     with store.write() as conn:
         conn.execute(sa.insert(t.job).values(**row, state="queued", created_at=now()))
-    jobs.run(name)
+    job_process.run(name)
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ def test_a_model_over_fewer_items_is_marked(demo, view, visit) -> None:
     assert "Lacking lacks items" in own.unfair
     lowest = evaluate.load(demo, "demo", 2.0, "relatedness", "lowest")
     assert not len(lowest.common)
-    assert np.isnan(lowest.overall["Pearson"]).all()  # each lacks "machine learning" and "parental leave"
+    assert lowest.overall["Pearson"].isna().all()  # each lacks "machine learning" and "parental leave"
     app = visit("evaluate", "demo")
     assert not app.exception
     assert "items that all cover" in words(app)
@@ -86,7 +87,13 @@ def test_tokens_say_what_is_told_apart(demo, view) -> None:
     names = ["a", "b"]
     groups = evaluate_tokens.groups_of(names, ())
     assert groups["group"].tolist() == ["A", "A"]
-    assert evaluate_tokens.said(names, (), "votes") == ""
+    assert evaluate_tokens.said(names, {"votes": ()}) == ""
+    near, far = Told("a", "b", 0.1, 0.1, 0.1, -0.1, 0.3, 0.84, 0.32), Told("a", "b", 0.1, 0.1, 0, 0.1, 0.1, 1, 0.0)
+    assert evaluate_tokens.said(names, {"votes": (near,), "tokens": (far,)}) == (
+        "not told apart from b by these votes; told apart from the other by these tokens"
+    )
+    assert evaluate_tokens.said(names, {"votes": (far,), "tokens": (far,)}).endswith("these votes and these tokens")
+    assert "can't tell apart a and b" in evaluate_tokens.unclear((near,), "votes")
     again = evaluate_tokens.load(demo, "demo", view)
     assert evaluate_tokens.figures_table(again.compared).equals(table)
 
