@@ -60,7 +60,7 @@ def figures_by_model(table: pd.DataFrame, figure: str, floor: tuple[float, float
     layers.append(
         dots.encode(y=y, x=alt.X("estimate:Q", title=figure, scale=x), tooltip=["embedding:N", _three("estimate")])
     )
-    return alt.layer(*layers).properties(height=90 + 40 * len(names))
+    return alt.layer(*layers).properties(height=130 + 46 * len(names))
 
 
 def _three(name: str) -> alt.Tooltip:
@@ -78,7 +78,7 @@ def told_apart(groups: pd.DataFrame, names: Sequence[str]) -> Chart:
     lines = lines.encode(y=alt.Y("first:N", sort=list(names)), y2="last:N", x=x)
     dots = alt.Chart(groups).mark_point(filled=True, size=110, color=BLUE, opacity=1)
     dots = dots.encode(x=x, y=y, tooltip=["embedding:N", "group:N"])
-    return alt.layer(lines, dots).properties(height=90 + 30 * len(names))
+    return alt.layer(lines, dots).properties(height=110 + 34 * len(names))
 
 
 def offset_curve(curve: pd.DataFrame, figure: str, n0: float) -> Chart:

@@ -351,3 +351,19 @@ def test_intervals_over_tokens_follow_the_seed(run, tmp_path: Path) -> None:
     one, same, other = (run(*arguments, "--seed", seed).json["models"][0]["rho_w"]["tokens"] for seed in (1, 1, 2))
     assert one == same != other
     assert one["lower"] < one["upper"]
+
+
+def test_an_encoder_is_ranked_beside_models(run, files, monkeypatch: pytest.MonkeyPatch) -> None:
+    class SentenceTransformer:
+        def __init__(self, path: str, **options: object) -> None:
+            assert (path, options["local_files_only"]) == ("folder", True)
+
+        def encode(self, tokens: list[str]) -> np.ndarray:
+            return np.array([[len(token), token.count("e"), 1.0] for token in tokens])
+
+    module = types.SimpleNamespace(SentenceTransformer=SentenceTransformer)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", module)
+    found = run("evaluate", files.dataset, files.full, "--encoder", "folder", "--json").json
+    rows = [row for row in found["models"] if row["area"] is None]
+    assert [row["model"] for row in rows] == [str(files.full), "folder"]
+    assert rows[1]["coverage"] == 1
