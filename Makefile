@@ -27,7 +27,7 @@ test: $(VENV)/.dev chromium  ## the whole suite, browser tests included
 test-fast: $(VENV)/.dev  ## the suite without the browser and the slow tests
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not browser and not slow"
 
-test-encoders: $(VENV)/.dev  ## a real sentence encoder, in an environment of its own of 5 GB (ENCODERS=.encoders)
+test-encoders: $(VENV)/.dev  ## a real sentence encoder, in an environment of its own of 6 GB (ENCODERS=.encoders)
 	RUNOFF_ENCODERS=$(or $(ENCODERS),.encoders) $(BIN)/python -m pytest -n 0 tests/test_evaluation_encoders.py
 
 check: $(VENV)/.dev  ## lint, types and the whole suite, as they must be before a commit

