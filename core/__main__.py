@@ -160,7 +160,7 @@ def evaluate_command(
     from .evaluation import compare, encoded, sentence_transformer, tokens_of, words_of
 
     if not models and not encoders:
-        raise InputError("Name a model, or an encoder's folder with --encoder.")
+        raise InputError("Name a MODEL, or an encoder's folder with --encoder.")
     table = read_dataset(dataset)
     tokens, notes = tokens_of(table), [str(note) for note in table.attrs.get("notes", ())]
     look_up = LookUp(lower, as_mode(_MULTIWORD[multiword]))

@@ -341,7 +341,7 @@ def test_evaluate_takes_a_policy_figures_and_intervals_over_tokens(run, files) -
     assert "ρ_w" not in shown.out.splitlines()[2]
     few = run("evaluate", files.dataset, files.full, "--tokens")
     assert (few.code, "at least 10 of them; these items have 6" in few.err) == (2, True)
-    assert "Name a model" in run("evaluate", files.dataset).err
+    assert "Name a MODEL" in run("evaluate", files.dataset).err
 
 
 def test_intervals_over_tokens_follow_the_seed(run, tmp_path: Path) -> None:
