@@ -7,7 +7,7 @@ HOST ?= 127.0.0.1
 VOTE_PORT ?= $(or $(RUNOFF_VOTING_PORT),8600)
 
 .DEFAULT_GOAL := help
-.PHONY: help run vote soak test test-fast check bench format clean chromium
+.PHONY: help run vote soak test test-fast test-encoders check bench format clean chromium
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +26,9 @@ test: $(VENV)/.dev chromium  ## the whole suite, browser tests included
 
 test-fast: $(VENV)/.dev  ## the suite without the browser and the slow tests
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not browser and not slow"
+
+test-encoders: $(VENV)/.dev  ## a real sentence encoder, in an environment of its own of 6 GB (ENCODERS=.encoders)
+	RUNOFF_ENCODERS=$(or $(ENCODERS),.encoders) $(BIN)/python -m pytest -n 0 tests/test_evaluation_encoders.py
 
 check: $(VENV)/.dev  ## lint, types and the whole suite, as they must be before a commit
 	$(BIN)/ruff check .

@@ -11,6 +11,7 @@ import io
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -27,13 +28,22 @@ from .errors import InputError, RunoffError
 
 if TYPE_CHECKING:
     from .embeddings import Embedding
-    from .evaluation import Comparison, Correlations, Evaluation
+    from .evaluation import Comparison, Correlations, Evaluation, Figure
     from .plan import Plan
 
-_METRICS = ("rho_w", "tau_w", "rho", "tau")
+_LABELS = {
+    "rho_w": "ρ_w",
+    "tau_w": "τ_w",
+    "rho": "ρ",
+    "tau": "τ",
+    "pearson": "Pearson",
+    "precision": "top k",
+}
+_METRICS = tuple(_LABELS)
+_SHOWN = _METRICS[:4]
+_POLICIES = ("common", "own", "lowest", "parts")
 _FAVOURED = "such tokens favour the model that chose them, §2.2"
 _MULTIWORD = {"as-is": "as they are", "underscore": "underscore", "mean": "mean of parts"}
-_LABELS = ("ρ_w", "τ_w", "ρ", "τ")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -100,7 +110,7 @@ def _plan_text(plan: Plan) -> str:
 
 @cli.command("evaluate")
 @click.argument("dataset", type=click.Path())
-@click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path())
+@click.argument("models", metavar="[MODEL...]", nargs=-1, type=click.Path())
 @click.option("--n0", type=float, default=2.0, show_default=True, help="Offset of the weights; less: more at the top.")
 @click.option(
     "--notion",
@@ -125,6 +135,20 @@ def _plan_text(plan: Plan) -> str:
     show_default=True,
     help="Tokens of several words: as-is (or else with _ for spaces), with _ only, or the mean of their parts.",
 )
+@click.option(
+    "--policy",
+    type=click.Choice(_POLICIES),
+    default="common",
+    show_default=True,
+    help="Words that a model lacks: only the items that all cover, each model's own, ranked lowest, mean of parts.",
+)
+@click.option("--metric", "metrics", multiple=True, type=click.Choice(_METRICS), help="Figures to show. Repeatable.")
+@click.option("--top", type=int, default=20, show_default=True, help="The k of the precision among the top k.")
+@click.option("--tokens", "with_tokens", is_flag=True, help="With 90 % intervals over tokens, resampled by --seed.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the resampled tokens.")
+@click.option(
+    "--encoder", "encoders", multiple=True, type=click.Path(), help="Folder of a sentence encoder. Repeatable."
+)
 def evaluate_command(
     dataset: str,
     models: tuple[str, ...],
@@ -136,29 +160,51 @@ def evaluate_command(
     vocabulary: str | None,
     lower: bool,
     multiword: str,
+    policy: str,
+    metrics: tuple[str, ...],
+    top: int,
+    with_tokens: bool,
+    seed: int,
+    encoders: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Rank word embeddings (MODEL, any known format) by a DATASET file."""
     from .dataset import read_dataset
     from .embeddings import LookUp, as_mode, load
-    from .evaluation import compare, tokens_of
+    from .evaluation import compare, encoded, sentence_transformer, tokens_of, words_of
 
+    if not models and not encoders:
+        raise InputError("Name a MODEL, or an encoder's folder with --encoder.")
     bounds = bounds_of(fail_under)
     table = read_dataset(dataset)
     tokens, notes = tokens_of(table), [str(note) for note in table.attrs.get("notes", ())]
     look_up = LookUp(lower, as_mode(_MULTIWORD[multiword]))
     options: dict[str, Any] = {"trusted": trust, "encoding": encoding, "vocabulary": vocabulary, "look_up": look_up}
-    loaded = (load(model, tokens=tokens, **options) for model in models)
-    comparison = compare(table, _with_options(loaded), n0=n0, notion=notion)
+    wanted = words_of(tokens) if policy == "parts" else tokens
+    loaded = (load(model, tokens=wanted, **options) for model in models)
+    by_encoders = (encoded(sentence_transformer(folder), tokens, name=folder) for folder in encoders)
+    every = chain(_with_options(loaded), by_encoders)
+    comparison = compare(table, every, n0=n0, notion=notion, policy=policy, top=top)
+    if with_tokens:
+        comparison = _over_tokens(comparison, seed)
+    models = (*models, *encoders)
     told = _evaluation_json(models, comparison)
     held = held_against(bounds, told["models"])
     if as_json:
         write_json({"dataset": dataset, "notes": notes, **told, **({"bounds": held} if held else {})})
     else:
-        parts = [_evaluation_text(models, comparison), *(f"{dataset}: {note}" for note in notes)]
+        parts = [_evaluation_text(models, comparison, metrics or _SHOWN), *(f"{dataset}: {note}" for note in notes)]
         click.echo("\n\n".join([*parts, *([bounds_text(held)] if held else [])]))
     if not all(result["passed"] for result in held):
         sys.exit(1)
+
+
+def _over_tokens(comparison: Comparison, seed: int) -> Comparison:
+    from numpy.random import default_rng
+
+    from .evaluation.tokens import with_token_intervals
+
+    return with_token_intervals(comparison, rng=default_rng(seed))[0]
 
 
 def _with_options(loaded: Iterator[Embedding]) -> Iterator[Embedding]:
@@ -181,10 +227,13 @@ def _figures_json(result: Correlations) -> dict[str, Any]:
         "n_covered": result.n_covered,
         "coverage": result.coverage,
         "remark": result.remark,
+        **({"n_lowest": result.n_lowest} if result.n_lowest else {}),
     }
     for name in _METRICS:
         figure = getattr(result, name)
         figures[name] = {"estimate": figure.estimate, "lower": figure.lower, "upper": figure.upper}
+        if figure.token_lower is not None:
+            figures[name]["tokens"] = {"lower": figure.token_lower, "upper": figure.token_upper}
         if figure.estimate is None:
             figures[name]["why_undefined"] = figure.reason
     return figures
@@ -213,6 +262,8 @@ def _evaluation_json(models: Sequence[str], comparison: Comparison) -> dict[str,
     return {
         "notion": first.notion,
         "n0": first.n0,
+        "policy": comparison.policy,
+        "top": first.overall.top,
         "n_unscored": first.n_unscored,
         "models": rows,
         "same_items": comparison.is_even,
@@ -222,20 +273,33 @@ def _evaluation_json(models: Sequence[str], comparison: Comparison) -> dict[str,
     }
 
 
-def _row(name: str, result: Correlations) -> list[str]:
-    estimates = [getattr(result, metric).estimate for metric in _METRICS]
-    return [name, f"{result.n_covered}/{result.n_items}", *("–" if e is None else f"{e:.4f}" for e in estimates)]
+def _cell(figure: Figure) -> str:
+    if figure.estimate is None:
+        return "–"
+    if figure.token_lower is None or figure.token_upper is None:
+        return f"{figure.estimate:.4f}"
+    return f"{figure.estimate:.4f} ({figure.token_lower:.2f} to {figure.token_upper:.2f})"
 
 
-def _evaluation_text(models: Sequence[str], comparison: Comparison) -> str:
+def _evaluation_text(models: Sequence[str], comparison: Comparison, metrics: Sequence[str] = _SHOWN) -> str:
     """Tables for people: overall, over the common items where coverage differs, and by area."""
-    header, first = ("model", "covered", *_LABELS), comparison.evaluations[0]
+    header, first = ("model", "covered", *(_LABELS[metric] for metric in metrics)), comparison.evaluations[0]
+
+    def _row(name: str, result: Correlations) -> list[str]:
+        cells = (_cell(getattr(result, metric)) for metric in metrics)
+        return [name, f"{result.n_covered}/{result.n_items}", *cells]
+
     named = list(zip(models, comparison.evaluations, strict=True))
     parts = [
         f"Ranked by {'|cos|' if first.notion == 'relatedness' else 'cos'} ({first.notion}), n₀ = {first.n0:g}",
         text_table(header, (_row(model, e.overall) for model, e in named)),
     ]
-    if not comparison.is_even:
+    for place, model in enumerate(models):
+        if others := comparison.fewer(place):
+            parts.append(
+                f"{model} lacks items that {models[comparison.names.index(others[0])]} must rank: no fair win."
+            )
+    if not comparison.is_even and comparison.policy in ("common", "parts"):
         rows = (_row(model, result) for model, result in zip(models, comparison.common, strict=True))
         parts.append("The models cover different items: compare them over the items that all of them cover.")
         parts.append(text_table(header, rows))
@@ -252,7 +316,7 @@ def _evaluation_text(models: Sequence[str], comparison: Comparison) -> str:
 
 def _remarks(evaluation: Evaluation) -> list[str]:
     """What a reader of an evaluation's figures should know, a sentence each."""
-    reasons = {getattr(evaluation.overall, metric).reason for metric in _METRICS}
+    reasons = {getattr(evaluation.overall, metric).reason for metric in _SHOWN}
     missing = f"no vector for {_some(evaluation.missing)}" if evaluation.missing else ""
     found = [f"{token} as {name}" for token, name in evaluation.found_as.items()]
     spelled = f"found in another way: {_some(found)}" if found else ""
