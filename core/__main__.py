@@ -19,6 +19,7 @@ from . import __version__
 from .cli.schemes import schemes_command
 from .cli.shared import appearances_of, text_table, with_json, write_json
 from .cli.simulate import simulate_command
+from .cli.workspace import backup_command, restore_command, tend_command, voters_role_command
 from .errors import InputError, RunoffError
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def cli() -> None:
 
 cli.add_command(simulate_command)
 cli.add_command(schemes_command)
+for command in (backup_command, restore_command, voters_role_command, tend_command):
+    cli.add_command(command)
 
 
 @cli.command("plan")

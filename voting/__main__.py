@@ -10,9 +10,8 @@ import sys
 import click
 import uvicorn
 
-from core import voting
-
 from .app import make_safe_app
+from .door import voting
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
