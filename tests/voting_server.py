@@ -14,7 +14,7 @@ from pathlib import Path
 
 from campaigns import PLAN
 
-from core.store import Store
+from core.store import Store, engine
 from core.store.areas import add_areas
 from core.store.drawing import draw_next_ballot
 from core.store.plans import save_plan
@@ -38,6 +38,13 @@ def make_voting(
     return project_id, open_voting(store, project_id, settings)
 
 
+def environment_of(workspace: Path) -> dict[str, str]:
+    """What a process must be told to work on a workspace, wherever its tables are."""
+    url = engine.database_url(workspace)
+    told = {} if url is None else {"RUNOFF_DATABASE_URL": url.render_as_string(hide_password=False)}
+    return {"RUNOFF_WORKSPACE": str(workspace), **told}
+
+
 class VotingServer:
     """`python -m voting` on a workspace. The port stays the same over restarts."""
 
@@ -59,7 +66,7 @@ class VotingServer:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "voting", "--port", str(self.port), *options],
                 cwd=ROOT,
-                env={**os.environ, "RUNOFF_WORKSPACE": str(self.workspace)},
+                env={**os.environ, **environment_of(self.workspace)},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

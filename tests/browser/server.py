@@ -11,6 +11,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+from voting_server import environment_of
+
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",
@@ -63,7 +65,7 @@ class Server:
             self._process = subprocess.Popen(
                 [*command, "--server.port", str(self.port)],
                 cwd=ROOT,
-                env={**os.environ, "RUNOFF_WORKSPACE": str(self.workspace)},
+                env={**os.environ, **environment_of(self.workspace)},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
