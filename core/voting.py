@@ -20,7 +20,7 @@ from .platforms.batch import FIELDS
 from .platforms.template import NOTIONS, asset, fill, template
 from .store import Store, open_store
 from .store import schema as t
-from .store.dialects import VOTERS_DATABASE, is_postgresql
+from .store.dialects import VOTERS_DATABASE, is_postgresql, name_of
 from .store.engine import now
 from .store.page_dealing import deal_task
 from .store.page_views import Place, View, make_view, show, shown
@@ -251,6 +251,11 @@ def tend(store: Store, given_up: set[int]) -> list[str]:
     return _tend(store, given_up)
 
 
+def kept_in(store: Store) -> str:
+    """Where votes go, as it may be shown: no password."""
+    return name_of(store.engine)
+
+
 def tidy(store: Store) -> None:
     """Copy SQLite's journal into the database as far as that goes without making anybody wait."""
     if not is_postgresql(store.engine):
@@ -288,6 +293,6 @@ def explained(view: View) -> tuple[str, list[str]]:
 
 __all__ = [
     "PORT", "TRAITS", "Forged", "InputError", "Place", "RunoffError", "Store", "View", "Who", "announce", "asset",
-    "beat", "begin", "example_done", "explained", "finish", "leave", "look", "more", "open_voters_store", "task_html",
+    "beat", "begin", "example_done", "explained", "finish", "kept_in", "leave", "look", "more", "open_voters_store", "task_html",
     "tend", "tidy", "undo", "vote", "who_of",
 ]  # fmt: skip

@@ -39,6 +39,7 @@ def main(host: str, port: int, behind_proxy: bool) -> None:
         click.echo(f"Voting on http://{host}:{port} for this machine only; --host lets others in (see docs/voting.md).")
     else:
         click.echo(f"Voting on {host}, port {port}: others on this network can reach it, without TLS (docs/voting.md).")
+    click.echo(f"Votes go to {voting.kept_in(store)}.")
     sys.stdout.flush()
     voting.announce(store, host, port)
     config = uvicorn.Config(
