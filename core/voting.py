@@ -293,6 +293,6 @@ def explained(view: View) -> tuple[str, list[str]]:
 
 __all__ = [
     "PORT", "TRAITS", "Forged", "InputError", "Place", "RunoffError", "Store", "View", "Who", "announce", "asset",
-    "beat", "begin", "example_done", "explained", "finish", "kept_in", "leave", "look", "more", "open_voters_store", "task_html",
-    "tend", "tidy", "undo", "vote", "who_of",
+    "beat", "begin", "example_done", "explained", "finish", "kept_in", "leave", "look", "more", "open_voters_store",
+    "task_html", "tend", "tidy", "undo", "vote", "who_of",
 ]  # fmt: skip
