@@ -216,7 +216,8 @@ def _take_in(store: Store, contents: Contents, name: str | None, action: str) ->
     except BaseException as error:
         _remove_unused(store, new_files)
         if isinstance(error, sa.exc.IntegrityError):
-            raise InputError(f"The project contradicts itself ({error.orig}). {FETCH_AGAIN}") from error
+            said = str(error.orig).partition("\n")[0]
+            raise InputError(f"The project contradicts itself ({said}). {FETCH_AGAIN}") from error
         raise
     return project_id
 
