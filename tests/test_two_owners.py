@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 from campaigns import PLAN
-from voting_server import environment_of, make_voting
+from voting_server import make_voting
 
 from core.errors import RunoffError, StaleError
 from core.store import schema as t
@@ -24,6 +24,7 @@ from core.store.projects import change_project, create_project, get_project, rea
 from core.store.tallies import ballot_votes
 from core.tokens import AreaTokens
 from core.voting_settings import VotingSettings
+from tests.browser.server import environment_of
 
 ROOT = Path(__file__).resolve().parents[1]
 OWNER = """

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from campaigns import PLAN
 
-from core.store import Store, engine
+from core.store import Store
 from core.store.areas import add_areas
 from core.store.drawing import draw_next_ballot
 from core.store.plans import save_plan
@@ -22,6 +22,7 @@ from core.store.projects import create_project
 from core.store.voting import open_voting
 from core.tokens import AreaTokens
 from core.voting_settings import VotingSettings
+from tests.browser.server import environment_of
 
 ROOT = Path(__file__).resolve().parents[1]
 STARTS_WITHIN = 60.0
@@ -36,13 +37,6 @@ def make_voting(
     save_plan(store, project_id, replace(PLAN, n_ballots=2, appearances=appearances))
     draw_next_ballot(store, project_id)
     return project_id, open_voting(store, project_id, settings)
-
-
-def environment_of(workspace: Path) -> dict[str, str]:
-    """What a process must be told to work on a workspace, wherever its tables are."""
-    url = engine.database_url(workspace)
-    told = {} if url is None else {"RUNOFF_DATABASE_URL": url.render_as_string(hide_password=False)}
-    return {"RUNOFF_WORKSPACE": str(workspace), **told}
 
 
 class VotingServer:

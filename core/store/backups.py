@@ -73,7 +73,9 @@ def _run(name: str, url: sa.URL, options: list[str]) -> None:
             f"postgresql-client). Nothing was changed. To go on without one, set {UNSAVED}=1, once you have a backup."
         )
     address = dialects.without_password(url).render_as_string()
-    environment = {**os.environ, **({"PGPASSWORD": url.password} if url.password else {})}
+    # Whoever waits for a command under way gives up as the store does.
+    environment = {"PGOPTIONS": "-c lock_timeout=30000", **os.environ}
+    environment |= {"PGPASSWORD": str(url.password)} if url.password else {}
     done = subprocess.run(
         [program, *options, f"--dbname={address}"],
         env=environment,

@@ -11,7 +11,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from voting_server import environment_of
+from core.store import engine
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM_ARGUMENTS = [
@@ -24,6 +24,13 @@ CHROMIUM_ARGUMENTS = [
     "--disable-sync",
 ]
 STARTS_WITHIN = 90.0  # seconds; the first start makes the demo
+
+
+def environment_of(workspace: Path) -> dict[str, str]:
+    """What a process must be told to work on a workspace, wherever its tables are."""
+    url = engine.database_url(workspace)
+    told = {} if url is None else {"RUNOFF_DATABASE_URL": url.render_as_string(hide_password=False)}
+    return {"RUNOFF_WORKSPACE": str(workspace), **told}
 
 
 def find_chromium() -> str:
