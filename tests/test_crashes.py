@@ -8,7 +8,6 @@ import random
 import signal
 import sys
 import time
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -31,9 +30,10 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 KILLS = 30
 
 
-def work(folder: str, project_id: str, started: multiprocessing.synchronize.Event) -> None:
+def work(where: dict[str, str], project_id: str, started: multiprocessing.synchronize.Event) -> None:
     """Take the project one step on, over and over: draw, upload, close."""
-    store = open_store(Path(folder))
+    os.environ.update(where)
+    store = open_store()
     started.set()
     while step(store, project_id):
         pass
@@ -69,7 +69,7 @@ def test_killed_at_thirty_random_moments_the_workspace_stays_whole(tmp_path):
     busy, seen = 0, set()
     for _ in range(KILLS):
         started = context.Event()
-        child = context.Process(target=work, args=(str(folder), project_id, started))
+        child = context.Process(target=work, args=(store.environment, project_id, started))
         child.start()
         assert started.wait(30)
         time.sleep(ballot_seconds * 10 ** rng.uniform(-1.5, 0.7))  # from the first command on to several later ones
