@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from . import __version__
+from .cli.archived import archived_command
 from .cli.schemes import schemes_command
 from .cli.shared import appearances_of, text_table, with_json, write_json
 from .cli.simulate import simulate_command
+from .cli.voters import voters_command
 from .cli.workspace import backup_command, restore_command, tend_command, voters_role_command
 from .errors import InputError, RunoffError
 
@@ -41,6 +43,8 @@ def cli() -> None:
 
 cli.add_command(simulate_command)
 cli.add_command(schemes_command)
+cli.add_command(voters_command)
+cli.add_command(archived_command)
 for command in (backup_command, restore_command, voters_role_command, tend_command):
     cli.add_command(command)
 

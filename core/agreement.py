@@ -12,8 +12,10 @@ from typing import Literal
 import evalica
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from .errors import InputError, UndefinedMetricError
+from .estimates import Share, widened_tails
 
 Distance = Literal["nominal", "ordinal", "interval", "ratio"]
 RESAMPLES = 1000
@@ -90,3 +92,37 @@ def agreement(
         n_answers=int((~np.isnan(values)).sum()),
         n_voters=shared.shape[0],
     )
+
+
+def raw_agreement(
+    unit: ArrayLike, answer: ArrayLike, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
+) -> Share:
+    """The share of equal answers among all pairs of answers to the same unit, with an interval.
+
+    Chance isn't taken out, as α does. The interval is the percentile one of resampled units, since pairs of one unit
+    hang together, its tails widened for few units; there is none for a single unit, or where all pairs are alike.
+
+    Parameters: `unit` and `answer`, shape (n,): what was answered and how, one answer a voter and unit.
+
+    >>> found = raw_agreement([1, 1, 1, 2, 2], [1, 1, 0, 1, 1])
+    >>> found.count, found.total
+    (2, 4)
+    """
+    units, code = np.unique(np.asarray(unit), return_inverse=True)
+    _, kind = np.unique(np.asarray(answer), return_inverse=True)
+    table = np.zeros((len(units), int(kind.max(initial=-1)) + 1), dtype=np.int64)
+    np.add.at(table, (code, kind), 1)
+    equal, n = (table * (table - 1) // 2).sum(axis=1), table.sum(axis=1)
+    pairs = n * (n - 1) // 2
+    equal, pairs = equal[pairs > 0], pairs[pairs > 0]
+    if not len(pairs):
+        return Share(None, reason="No comparison has answers of two voters.")
+    count, total = int(equal.sum()), int(pairs.sum())
+    if len(pairs) < 2 or count in (0, total):
+        why = "one comparison has no interval" if len(pairs) < 2 else "all pairs of answers are alike, so none varies"
+        return Share(count / total, reason=f"No interval: {why}.", count=count, total=total)
+    rng = np.random.default_rng(seed)
+    drawn = rng.integers(0, len(pairs), (resamples, len(pairs)))
+    shares = equal[drawn].sum(axis=1) / pairs[drawn].sum(axis=1)
+    lower, upper = np.quantile(shares, widened_tails(len(pairs), level))
+    return Share(count / total, float(lower), float(upper), "", count, total)

@@ -77,3 +77,7 @@ class StoreError(RunoffError):
 
 class StaleError(StoreError):
     """The project changed since the page was drawn, so the command was not carried out."""
+
+
+class PlatformError(RunoffError):
+    """A crowd platform can't be reached, or refuses; the message says what to do."""

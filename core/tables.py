@@ -64,7 +64,8 @@ def _is_kind(column: pd.Series, kind: str) -> bool:
 ITEMS = Schema("items", {"item": "int", "area": "text", "token_a": "text", "token_b": "text"})
 
 # A comparison as it stands in a task: what is stored (first, second) and what a voter sees (left, right).
-# `n` counts the comparisons of a task from 1; `flipped` means that `first` is shown on the right.
+# `n` counts the comparisons of a task from 1; `flipped` means that `first` is shown on the right. `role` is main, or
+# check for questions that no score reads.
 COMPARISONS = Schema(
     "comparisons",
     {
@@ -80,12 +81,15 @@ COMPARISONS = Schema(
         "right_b": "text",
         "area_left": "text",
         "area_right": "text",
+        "role": "text",
     },
+    optional=frozenset({"role"}),
 )
 
 # What a result file says, one row an answer field. `row` is the file's row (header = 1); `choice` is
 # left, right, tie, unknown, "" (no answer), or whatever else was found; `status` is submitted, approved
-# or rejected; `task_id` and the texts are "" where the file lacks them; `seconds` is a comparison's share.
+# or rejected; `assignment_id`, `task_id` and the texts are "" where the file lacks them; `seconds` is a comparison's
+# share.
 ANSWERS = Schema(
     "answers",
     {
@@ -106,8 +110,8 @@ ANSWERS = Schema(
     },
 )
 
-# Judgements of a ballot that are in the store already. `status` is counted, unknown, rejected, repeat or withdrawn;
-# `submitted_at` is "" where no file told.
+# Judgements of a ballot that are in the store already. `status` is counted, unknown, rejected, repeat, excluded or
+# withdrawn; `submitted_at` is "" where no file told; `decision` is submitted, approved or rejected, as the files say.
 KNOWN = Schema(
     "known judgements",
     {
@@ -117,6 +121,53 @@ KNOWN = Schema(
         "answer": "text",
         "status": "text",
         "submitted_at": "text",
+        "decision": "text",
+    },
+    optional=frozenset({"decision"}),
+)
+
+# The finished assignments of a ballot, to be settled. `assignment` is its id in the store, `assignment_id` the
+# platform's; `status` is what the platform says (submitted, approved, rejected), `review` what the owner decided
+# (approve, reject or "") with `reason`; `n_asked` is 0 where the size of the task isn't known; `seconds` are those told
+# for the whole assignment, NaN where none were.
+ASSIGNMENTS = Schema(
+    "assignments",
+    {
+        "assignment": "int",
+        "voter": "text",
+        "platform": "text",
+        "assignment_id": "text",
+        "task_id": "text",
+        "status": "text",
+        "review": "text",
+        "reason": "text",
+        "n_asked": "int",
+        "n_answered": "int",
+        "n_votes": "int",
+        "checks_right": "int",
+        "checks_wrong": "int",
+        "seconds": "float",
+    },
+)
+
+# Answers of voters that weren't withdrawn, for figures of each voter. `comparison` is the same for all answers to the
+# same comparison, checks that repeat it among them; `first` and `second` are items by position;
+# `answer` is 1 first, 0 second, .5 tie, NaN "I don't know a word here"; `left` 1 where the item on the left was
+# chosen, 0 the right, NaN for others and where the sides aren't known; `main` a comparison that is scored, else a
+# check; `gold` the right answer of a check that has one.
+VOTER_ANSWERS = Schema(
+    "answers of voters",
+    {
+        "voter_id": "int",
+        "comparison": "int",
+        "first": "int",
+        "second": "int",
+        "answer": "float",
+        "left": "float",
+        "seconds": "float",
+        "status": "text",
+        "main": "bool",
+        "gold": "float",
     },
 )
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .agreement import Agreement as Alpha
+from .audit import CutAudit
 from .foresight import Foresight
 from .scores.reliability import Agreement
 
@@ -153,13 +154,32 @@ def agreement(alpha: Alpha | None, why_not: str) -> Line:
     return Line(name, RED if alpha.upper < 0 else AMBER, reason, cure)
 
 
-def cut_lost(foresight: Foresight) -> Line:
-    """How many of the true top were cut by now, expected. Green: under .5; amber: under 1; else red."""
-    reason = f"Expected number of the true first {foresight.n_top} that were cut so far: {foresight.lost:.2f}."
+def cut_lost(foresight: Foresight | None, audit: CutAudit | str) -> Line | None:
+    """How many of the true top were cut by now, expected. Green: under .5; amber: under 1; else red.
+
+    It is judged by the audit where there is one, else by the votes in the ballots; None where neither says anything.
+    """
+    name, told, lost = "The cut", "", 0.0
+    if isinstance(audit, CutAudit):
+        lost = audit.lost
+        told = (
+            f"Expected number of the true first {audit.n_top} that were cut so far: {lost:.2f} by an audit "
+            f"({audit.level:.0%} interval {audit.lower} to {audit.upper}). {_items(audit.n_audited)} of "
+            f"{audit.n_cut:,} cut came back and won {audit.points:g} of {audit.n_votes:,} votes against items near "
+            f"place {audit.n_top}. By the ballots' votes alone it is {audit.modelled:.2f}."
+        )
+    elif foresight is not None:
+        lost = foresight.lost
+        told = (
+            f"Expected number of the true first {foresight.n_top} that were cut so far: {lost:.2f}, by the ballots' "
+            f"votes alone. No audit: {audit}."
+        )
+    if not told:
+        return None
     cure = "Keep more items from ballot to ballot, or plan more appearances in the first."
-    if foresight.lost < 0.5:
-        return Line("The cut", GREEN, reason)
-    return Line("The cut", AMBER if foresight.lost < 1 else RED, reason, cure)
+    if lost < 0.5:
+        return Line(name, GREEN, told)
+    return Line(name, AMBER if lost < 1 else RED, told, cure)
 
 
 def halves(found: Agreement | None, why_not: str) -> Line:

@@ -9,15 +9,16 @@ import streamlit as st
 from core.store.simulated import simulate_votes
 from core.views import tasks
 from core.views.collect import CollectView, Stage
-from ui import ballot_files, cache, frame, uploads, vote_checks
+from ui import cache, checks_box, frame, uploads, vote_checks
 from ui.ballot_progress import progress, timeline
 from ui.ballot_steps import between_ballots, close_box
+from ui.collecting_box import collecting_box
 from ui.dealing import dealing_line, voters_box
-from ui.offline_box import offline_box
 from ui.pilot_box import pilot_box
+from ui.settlement_box import settlement_box
 from ui.task_preview import preview_box
 from ui.trial import trial_box
-from ui.voting_box import voting_box
+from ui.turkle_box import fetched_files
 
 project = frame.project()
 store = frame.store()
@@ -34,19 +35,17 @@ def open_ballot(stage: Stage) -> None:
         kept = f"{stage.ballot.n_tied_kept} of them stayed, by a seeded draw"
         st.caption(f"{stage.ballot.n_tied} items were tied at the cut; {kept}.")
     progress(stage)
+    checks_box.collected(store, stage.ballot)
     if view.dealing is not None:
         dealing_line(view.dealing)
         voters_box(store, stage.ballot, view.dealing)
     st.markdown("##### 1. Give it to voters")
-    p = stage.progress
     pages = tasks.load(store, stage.ballot, view.settings, project.notion)
-    ballot_files.downloads(store, project, stage.ballot, pages, begun=not p.untouched, complete=p.is_complete)
+    collecting_box(store, project, stage.ballot, view, pages, stage)
     preview_box(store, project, stage.ballot, pages)
     trial_box(store, project, stage.ballot, pages)
-    voting_box(store, project, stage.ballot, view.settings)
-    offline_box(store, project, stage.ballot, view.settings)
     st.markdown("##### 2. Take the votes back")
-    uploads.upload_box(store, project, area_id)
+    uploads.upload_box(store, project, area_id, more=fetched_files(project))
     if project.may_simulate and not stage.progress.is_complete:
         st.caption("Or, in a demo or trial project:")
         frame.command_button(
@@ -76,3 +75,4 @@ else:
 pilot_box(store, project, area_id, view)
 with st.expander(f"Uploads ({len(view.uploads)})"):
     uploads.upload_list(store, project, view.uploads, stage.number if stage else None)
+settlement_box(store, project, view)

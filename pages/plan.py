@@ -12,6 +12,7 @@ from core.views.plan import given_away
 from core.views.words import many, slug
 from ui import cache, frame, plan_figures
 from ui.budget_box import budget_box
+from ui.checks_box import checks_cost
 from ui.pilot_box import pilot_seconds
 from ui.plan_form import ranking_choice, settings_form
 from ui.planner_box import planner_box
@@ -84,6 +85,7 @@ else:
     save_box(settings)
 cost = settings.cost(plan)
 plan_figures.figures(plan, settings, cost)
+checks_cost(project, area_id, plan, settings)
 plan_figures.wage_box(project.id, settings, cost, key=key, locked=locked)
 plan_figures.ballots(plan, settings, name=f"{slug(project.name)}-plan")
 for pair in given_away(frame.store(), project.id, settings.wording.examples):

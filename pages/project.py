@@ -9,6 +9,7 @@ from core.store.projects import change_project, create_project, read_log
 from core.views.log import log_table
 from core.views.words import slug
 from ui import cache, frame, project_files
+from ui.archived_box import archived_box
 
 NOTIONS = {
     "relatedness": "Relatedness: any strong tie counts, opposites too",
@@ -43,6 +44,7 @@ if not st.session_state.get("project_id"):
     st.write("Make a project to begin.")
     new_project()
     project_files.import_box(frame.store())
+    archived_box(frame.store())
     st.stop()
 
 project = frame.project()
@@ -91,6 +93,7 @@ with st.expander("Settings of this project"), st.form("settings"):
 with st.expander("New project, import"):
     new_project()
     project_files.import_box(frame.store())
+    archived_box(frame.store())
 with st.expander("Files, copies, deleting"):
     project_files.files_box(frame.store(), project)
 with st.expander("Log: who did what when"):

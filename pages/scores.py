@@ -9,7 +9,7 @@ import streamlit as st
 from core.dataset import to_csv
 from core.views.scores import ScoresView, file_stem
 from core.views.words import many
-from ui import cache, frame, score_figures, trust_panel
+from ui import cache, checks_box, frame, score_figures, trust_panel
 
 project = frame.project()
 store = frame.store()
@@ -111,4 +111,5 @@ st.subheader("Ranking")
 ranking()
 if view.n_closed:
     trust_panel.show(project, area_id, about["votes"])
+    checks_box.figures(project, area_id, about["votes"])
     score_figures.figures(view, project, stem)

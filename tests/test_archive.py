@@ -130,6 +130,12 @@ def made(tmp_path_factory):
         }
         for table, values in rows.items():
             conn.execute(sa.insert(table).values(**values, **now))
+        q = t.question.c
+        first = sa.select(q.ballot_id, sa.func.min(q.id)).join(t.ballot).where(t.ballot.c.project_id == project_id)
+        ballot_id, check = conn.execute(first.where(q.role == "check").group_by(q.ballot_id)).one()
+        original = conn.execute(sa.select(sa.func.max(q.id)).where(q.ballot_id == ballot_id, q.role == "main")).scalar()
+        values = {"question_id": check, "kind": "overlap", "of_id": original, "inclusion": 0.25}
+        conn.execute(sa.insert(t.check_question).values(values))
     yield store, project_id, export_project(store, project_id)
     store.engine.dispose()
 
@@ -216,6 +222,7 @@ def without_ids(data, *, codes=True):
         if rows and "id" in rows[0] and name not in ("project", "embedding")
     }
     targets = {"project_id": None, "token_a_id": "token", "token_b_id": "token", "embedding_id": "embedding"}
+    targets["of_id"] = "question"
     for name, rows in tables.items():
         for row in rows:
             if row.get("external_id", "").startswith("simulated-") and name == "assignment":

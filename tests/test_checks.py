@@ -80,7 +80,7 @@ def test_agreement_where_voters_overlap(store):
     with store.read() as conn:
         votes = counted_votes(conn, [read_ballots(store, project_id)[0].id])
     table = votes.pivot(index="voter", columns="question_id", values="value")
-    assert found.agreement == agreement(table, distance="interval")
+    assert found.agreement == agreement(table, distance="nominal")
     assert (found.agreement.n_units, found.agreement.n_voters) == (42, 2)
     assert "over 42 comparisons that several voters answered, 84 answers of 2 voters" in found.agreement_said
 

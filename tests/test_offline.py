@@ -12,6 +12,7 @@ import pytest
 from campaigns import AREAS, PLAN
 
 from core.errors import InputError
+from core.examples import Example
 from core.platforms.offline import pack, write_offline
 from core.platforms.plain import comparison_ids
 from core.store.areas import add_areas
@@ -62,6 +63,20 @@ def test_a_page_needs_nothing_else(drawn):
     markup = re.sub(r"<script.*?</script>|<style>.*?</style>", "", page.decode("utf-8"), flags=re.S)
     assert not re.search(r"(?:src|href)=|https?://|url\(", markup)
     assert "<b>x</b>" not in page.decode("utf-8")
+
+
+def test_consent_and_examples_stand_before_the_first_comparison(drawn):
+    _, _, comparisons = drawn
+    example = Example(("sun", "moon"), ("<i>", "fork"), "left", "both in the sky")
+    more = {"consent": "You may stop.\n\nNothing & nobody.", "examples": (example,)}
+    (page,) = write_offline(comparisons, name="b1", **WORDING, **more).values()
+    (form,) = re.findall(r'<form id="begin".*?</form>', page.decode("utf-8"), re.S)
+    assert "<p>You may stop.</p>\n<p>Nothing &amp; nobody.</p>" in form
+    assert "both in the sky" in form
+    assert "&lt;i&gt;" in form
+    assert ">I agree: begin</button>" in form
+    (bare,) = write_offline(comparisons, name="b1", **WORDING).values()
+    assert b">Begin</button>" in bare
 
 
 def test_refused(drawn):

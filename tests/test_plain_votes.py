@@ -97,5 +97,5 @@ def test_a_table_that_is_only_begun_is_read_as_far_as_it_is_filled(store):
     out = io.StringIO()
     csv.writer(out).writerows(rows)
     preview = preview_upload(store, project_id, out.getvalue().encode("utf-8-sig"), "begun.csv")
-    assert preview.counts == {"new": 5}
+    assert preview.counts == preview.row_counts == {"new": 5, "no_answer": 37}
     assert preview.issues == ()

@@ -111,7 +111,9 @@ def test_first_place_alpha_halves_ceiling_and_the_cut():
     assert [trust.ceiling(Agreement(np.array([v])), "").level for v in (0.95, 0.8, 0.7)] == ["green", "amber", "red"]
     assert trust.halves(None, "Too few.").level == trust.ceiling(None, "Too few.").level == "amber"
     settled = Foresight(4, 8, 3, 0.0, 0.0, 0.0, 0.2, False, 0, 5)
-    levels = [trust.cut_lost(dataclasses.replace(settled, lost=lost)).level for lost in (0.2, 0.7, 1.5)]
+    levels = [
+        trust.cut_lost(dataclasses.replace(settled, lost=lost), "none came back").level for lost in (0.2, 0.7, 1.5)
+    ]
     assert levels == ["green", "amber", "red"]
 
 

@@ -61,10 +61,10 @@ def answers(*rows: dict) -> pd.DataFrame:
 
 
 def known(*rows: tuple[str, ...]) -> pd.DataFrame:
-    """Judgements in the store, their time "" where `rows` don't say."""
+    """Judgements in the store, their time and decision "" where `rows` don't say."""
     if not rows:
         return KNOWN.empty()
-    return pd.DataFrame([(*row, "")[:6] for row in rows], columns=list(KNOWN.columns))
+    return pd.DataFrame([(*row, "", "")[:7] for row in rows], columns=list(KNOWN.columns))
 
 
 BALLOT = comparisons((10, "t1", 1, False, "a b c d"), (11, "t1", 2, True, "e f g h"), (12, "t2", 1, False, "a b c e"))
@@ -99,10 +99,10 @@ class TestMatching:
             ({"task_id": "t9"}, "no comparison 1 in a task 't9'"),
             ({"n": 3}, "no comparison 3 in a task 't1'"),
             ({"left_a": "z"}, "shows other words"),
-            ({"left_a": "c", "left_b": "d", "right_a": "a", "right_b": "b"}, "shows other words"),  # sides swapped
+            ({"left_b": "d", "right_b": "b"}, "shows other words"),  # the same words, of other items
             ({"left_a": "", "left_b": "", "right_a": "", "right_b": ""}, "shows other words"),
             ({"task_id": "", "left_a": "z"}, "no comparison of this ballot shows these words"),
-            ({"task_id": "", "left_a": "c", "left_b": "d", "right_a": "a", "right_b": "b"}, "in this order"),
+            ({"task_id": "", "left_b": "d", "right_b": "b"}, "no comparison of this ballot shows these words"),
         ],
     )
     def test_other_ballot(self, row: dict, reason: str) -> None:
@@ -115,6 +115,32 @@ class TestMatching:
     def test_without_task_ids_the_texts_decide(self) -> None:
         rows = classify(answers({"task_id": ""}, {"task_id": "", "right_b": "e"}), BALLOT, known()).rows
         assert list(rows["question_id"]) == [10, 12]
+
+    @pytest.mark.parametrize("task", ["t1", ""])
+    @pytest.mark.parametrize(
+        ("texts", "choice", "answer"),
+        [
+            ("b a c d", "left", "first"),
+            ("c d a b", "left", "second"),
+            ("d c b a", "right", "first"),
+            ("c d b a", "tie", "tie"),
+            ("c d a b", "unknown", "unknown"),
+        ],
+    )
+    def test_sides_that_are_swapped_in_the_file(self, task: str, texts: str, choice: str, answer: str) -> None:
+        row = {"task_id": task, "choice": choice, **dict(zip(TEXTS, texts.split(), strict=True))}
+        (found,) = classify(answers(row), BALLOT, known()).rows.to_dict("records")
+        assert (found["question_id"], found["answer"]) == (10, answer)
+
+    def test_the_order_shown_goes_before_any_other_order(self) -> None:
+        twice = comparisons((1, "t1", 1, False, "a b c d"), (2, "t2", 1, False, "c d a b"))
+        texts = dict(zip(TEXTS, ["b", "a", "d", "c"], strict=True))
+        rows = classify(
+            answers(*({"task_id": "", **dict(zip(TEXTS, t.split(), strict=True))} for t in ("c d a b", "a b c d"))),
+            twice, known(),
+        ).rows  # fmt: skip
+        assert list(rows["question_id"]) == [2, 1]
+        assert list(classify(answers({"task_id": "", **texts}), twice, known()).rows["question_id"]) == [1]
 
     def test_texts_that_stand_for_two_comparisons(self) -> None:
         twice = comparisons((1, "t1", 1, False, "a b c d"), (2, "t2", 1, False, "a b c d"))
@@ -383,7 +409,9 @@ class TestProperties:
         stored = stored.set_index(keys)
         stored["status"] = changed.reindex(stored.index).fillna(stored["status"]).astype("str")
         taken = preview.rows[preview.rows["becomes"] != ""]
-        taken = taken.assign(status=taken["becomes"])[list(KNOWN.columns)].astype({"question_id": "int64"})
+        taken = taken.assign(decision=taken["status"], status=taken["becomes"])[list(KNOWN.columns)].astype(
+            {"question_id": "int64"}
+        )
         return pd.concat([stored.reset_index(), taken], ignore_index=True).drop_duplicates(
             ["assignment_id", "question_id"], keep="last"
         )

@@ -64,6 +64,7 @@ def progress(stage: Stage) -> None:
         (p.rejected, "rejected"),
         (p.repeats, "repeats of a voter"),
         (p.withdrawn, "withdrawn"),
+        (p.excluded, "of voters who are left out"),
     )
     if any(n for n, _ in kept):
         st.caption("Kept, not counted: " + ", ".join(f"{n:,} {what}" for n, what in kept if n) + ".")

@@ -12,6 +12,7 @@ import streamlit as st
 
 from core.foresight import Foresight
 from core.planning import Guess, PanelCeiling
+from core.settlement import Rules
 from core.store import Store
 from core.store.forecasts import GuessSource, read_ceiling, read_guess
 from core.store.panel_fits import StoredFit, fit_stored, votes_to_fit
@@ -28,8 +29,11 @@ from core.views import (
     paper_figures,
     pilot,
     scores,
+    settlement,
     tokens,
     trust,
+    voter_preview,
+    voters,
 )
 
 _KEEP = 32
@@ -102,8 +106,22 @@ def load_collect(store: Store, project: Project, area_id: int | None = None) -> 
     return _load(collect.load, store, project, area_id)
 
 
+def load_settlement(store: Store, project: Project, ballot_id: int, rules: Rules) -> settlement.SettlementView:
+    return _load(settlement.load, store, project, ballot_id, rules)
+
+
 def load_checks(store: Store, project: Project, area_id: int | None = None) -> checks.VoteChecks:
     return _load(checks.load, store, project, area_id)
+
+
+def load_voters(store: Store, project: Project, area_id: int | None = None) -> voters.VotersView:
+    return _load(voters.load, store, project, area_id)
+
+
+def load_voter_preview(
+    store: Store, project: Project, area_id: int | None, voter_ids: tuple[int, ...]
+) -> voter_preview.Preview:
+    return _load(voter_preview.load, store, project, area_id, voter_ids)
 
 
 def load_scores(store: Store, project: Project, area_id: int | None = None) -> scores.ScoresView:

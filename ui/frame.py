@@ -21,6 +21,7 @@ PAGES = (
     ("tokens", "Tokens", ":material/label:"),
     ("plan", "Plan", ":material/tune:"),
     ("collect", "Collect", ":material/how_to_vote:"),
+    ("voters", "Voters", ":material/groups:"),
     ("scores", "Scores", ":material/leaderboard:"),
     ("evaluate", "Evaluate", ":material/fact_check:"),
     ("export", "Export", ":material/download:"),

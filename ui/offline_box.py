@@ -9,6 +9,7 @@ from core.store import Store
 from core.store.ballots import Ballot, read_comparisons
 from core.store.plans import PlanSettings
 from core.store.projects import Project
+from core.voting_settings import CONSENT
 
 
 def offline_box(store: Store, project: Project, ballot: Ballot, plan: PlanSettings) -> None:
@@ -22,6 +23,8 @@ def offline_box(store: Store, project: Project, ballot: Ballot, plan: PlanSettin
         about = "The ballot's tasks are dealt to as many files."
         n_files = int(st.number_input("For how many voters", 1, most, 1, help=about))
 
+        consent = st.text_area("Consent, shown before the first comparison", CONSENT, key=f"offline-{ballot.id}")
+
         def files() -> dict[str, bytes]:
             return write_offline(
                 read_comparisons(store, project.id, ballot.number, ballot.area_id),
@@ -30,6 +33,8 @@ def offline_box(store: Store, project: Project, ballot: Ballot, plan: PlanSettin
                 ties_allowed=plan.ties_allowed,
                 question=plan.wording.question or None,
                 instructions=plan.wording.instructions or None,
+                examples=plan.wording.examples,
+                consent=consent,
                 n_files=n_files,
             )
 

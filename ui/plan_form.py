@@ -18,6 +18,7 @@ from core.store.rankings import set_ranking
 from core.views.overview import Standing
 from core.views.planner import appearances_said
 from ui import frame
+from ui.checks_box import checks_form
 from ui.wording_form import wording_form
 
 
@@ -95,6 +96,7 @@ def settings_form(start: PlanSettings, notion: str, n_items: int, *, key: str, l
         on_change = again if field.name in ("n_ballots", "keep") else None
         values[field.name] = _number(place, field, getattr(start, field.name), key, locked, on_change)
     ties = st.toggle("Voters may answer “equal”", start.ties_allowed, key=f"ties-{key}", disabled=locked)
+    checks = checks_form(start.checks, key=key, locked=locked)
     wording = wording_form(start.wording, notion, key=key, locked=locked, ties_allowed=ties)
     settings = replace(
         start,
@@ -103,6 +105,7 @@ def settings_form(start: PlanSettings, notion: str, n_items: int, *, key: str, l
         appearances=read_appearances(appearances),
         ties_allowed=ties,
         wording=wording,
+        checks=checks,
     )
     st.session_state[f"_votes-{key}"] = settings.plan(n_items).n_comparisons
     return settings

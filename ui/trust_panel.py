@@ -34,6 +34,7 @@ def show(project: Project, area_id: int | None, n_votes: int) -> None:
     )
     if asked:
         _lines(cache.load_reliability(frame.store(), project, area_id))
+    frame.link("voters", "Look at each voter", icon=":material/groups:", area_id=area_id)
     if view.foresight is None:
         st.caption("What another ballot would change isn't known: it is simulated at closing, up to 200,000 votes.")
         return

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from core.errors import RunoffError
-from core.platforms import PLATFORMS
+from core.errors import InputError, RunoffError
+from core.platforms import LABELS
 from core.store import Store
 from core.store.ballots import PILOT, called
 from core.store.projects import Project
@@ -17,39 +18,34 @@ from core.store.votes import Accepted, UploadPreview, accept_upload, preview_upl
 from core.views.effects import top_sentence, voters_said, votes_said
 from core.views.words import many, moment
 from ui import frame
+from ui.mapping_box import mapping_box
+from ui.policy_box import policy_box
+from ui.row_classes_box import CLASSES, classes_box
 
-KINDS = {
-    "new": ("new votes", "will be counted"),
-    "unknown": ("“I don't know a word here”", "will be logged; no vote"),
-    "known": ("already known", "nothing happens"),
-    "changed": ("changed since the last upload", "will be updated"),
-    "contradicts": ("differ from the stored answer", "nothing happens: withdraw the first upload to replace it"),
-    "rejected": ("answers of rejected assignments", "will be kept, not counted"),
-    "repeat": ("the same voter again", "will be kept, not counted; the first vote counts"),
-    "no_answer": ("no answer", "left out"),
-    "other_ballot": ("not of this ballot", "left out"),
-    "unreadable": ("unreadable", "left out"),
-}
-LABELS = {platform.name: platform.label for platform in PLATFORMS}
 KEPT = 30  # previews of a session that are not read anew at each run
-_SHOWN = ["row", "kind", "reason", "voter", "assignment_id", "task_id", "n", "choice"]
+LARGE = 200_000  # answers
 
 
-def upload_box(store: Store, project: Project, area_id: int | None) -> None:
-    """The upload box, the preview of each file, and the button that takes the votes."""
+def upload_box(store: Store, project: Project, area_id: int | None, *, more: Sequence[Any] = ()) -> None:
+    """The upload box, the preview of each file, and the button that takes the votes.
+
+    `more` are files that came in another way: they have file_id, name and getvalue like uploaded ones.
+    """
     turn = st.session_state.setdefault("_upload_turn", 0)
     files = st.file_uploader(
-        "Result files from Turkle, in Mechanical Turk's format, or a table of votes (CSV)",
-        type=["csv", "tsv", "txt"],
+        "Result files of Turkle, Mechanical Turk's format, Label Studio, Potato, Toloka, Appen, or any table",
+        type=["csv", "tsv", "txt", "json", "jsonl", "xlsx"],
         accept_multiple_files=True,
         key=f"results-{project.id}-{turn}",
         help="Nothing is taken until you confirm. A file may be uploaded again: known votes are not doubled.",
     )
+    policy_box(store, project)
+    files = [*files, *more]
     previews = [_preview(store, project, area_id, file) for file in files]
     ready = [(file, preview) for file, preview in zip(files, previews, strict=True) if preview is not None]
-    for _, preview in ready:
-        _show(preview)
-    useful = [file for file, preview in ready if preview.takes_something]
+    for file, preview in ready:
+        _show(store, project, file, preview)
+    useful = [(file, preview) for file, preview in ready if preview.takes_something]
     if not useful:
         if ready:
             st.info("There is nothing new in these files.", icon=":material/info:")
@@ -61,25 +57,33 @@ def upload_box(store: Store, project: Project, area_id: int | None) -> None:
 
 def _preview(store: Store, project: Project, area_id: int | None, file: Any) -> UploadPreview | None:
     kept = st.session_state.setdefault("_previews", {})
-    key = (file.file_id, project.id, project.revision, area_id)
+    key = (file.file_id, project.id, project.stamp, area_id)
     if key not in kept:
         try:
             found = preview_upload(store, project.id, file.getvalue(), file.name, area_id)
         except RunoffError as error:
             st.markdown(f"**{frame.plain(file.name)}**")
             frame.show_error(error)
+            if isinstance(error, InputError):
+                mapping_box(store, project, file, needed=True)
             return None
-        st.session_state["_previews"] = {key: found, **dict(list(kept.items())[:KEPT])}
+        st.session_state["_previews"] = {key: found, **dict(list(kept.items())[: _n_kept(found)])}
         return found
     return kept[key]
 
 
-def _show(preview: UploadPreview) -> None:
+def _n_kept(found: UploadPreview) -> int:
+    """How many other previews are kept beside this one: none beside a large file, which holds much memory."""
+    return KEPT if len(found.preview.rows) < LARGE else 0
+
+
+def _show(store: Store, project: Project, file: Any, preview: UploadPreview) -> None:
     counts = preview.counts
     with st.container(border=True):
         st.markdown(
-            f"**{frame.plain(preview.filename)}**: {many(preview.n_rows, 'row')} ({LABELS[preview.platform]}), "
-            f"for {called(preview.ballot)}. **{many(counts.get('new', 0), 'new vote')}.**"
+            f"**{frame.plain(preview.filename)}**: {many(preview.n_rows, 'row')} "
+            f"({LABELS.get(preview.platform, preview.platform)}), for {called(preview.ballot)}. "
+            f"**{many(counts.get('new', 0), 'new vote')}.**"
         )
         if preview.accepted_before:
             st.caption(f"The same file was taken on {moment(preview.accepted_before)} UTC.")
@@ -89,21 +93,17 @@ def _show(preview: UploadPreview) -> None:
             with st.expander(f"All {len(preview.issues):,} remarks on the file"):
                 told = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in preview.issues]
                 st.dataframe(told, hide_index=True, alt="Remarks on the file")
-        rows = [
-            {"answers": counts[k], "what": what, "then": then} for k, (what, then) in KINDS.items() if counts.get(k)
-        ]
-        st.dataframe(rows, hide_index=True, alt=f"What {preview.filename} holds")
-        odd = preview.preview.rows
-        odd = odd[~odd["kind"].isin(["new", "known"])]
-        if len(odd):
-            with st.expander(f"{len(odd):,} answers with a remark, row by row"):
-                st.dataframe(odd[_SHOWN], hide_index=True, lazy=True, alt="Answers with a remark")
+        classes_box(preview, str(file.file_id))
+        if preview.mapping is not None:
+            mapping_box(store, project, file, needed=False)
 
 
-def _take(store: Store, project: Project, area_id: int | None, files: list[Any]) -> None:
-    for file in files:
+def _take(store: Store, project: Project, area_id: int | None, files: list[tuple[Any, UploadPreview]]) -> None:
+    for file, preview in files:
         try:
-            accepted = accept_upload(store, project.id, file.getvalue(), file.name, area_id)
+            accepted = accept_upload(
+                store, project.id, file.getvalue(), file.name, area_id, mapping=preview.mapping, found=preview
+            )
         except RunoffError as error:
             frame.flash(f"{file.name}: {error}", kind="warning")
         else:
@@ -120,7 +120,7 @@ def said(name: str, accepted: Accepted) -> str:
     new = counts.get("new", 0)
     parts = [f"{many(new, 'new vote')} of {voters_said(accepted.effect)}"] if new else []
     kinds = ("changed", "rejected", "repeat", "unknown")
-    parts += [f"{counts[kind]:,} {KINDS[kind][0]}" for kind in kinds if counts.get(kind)]
+    parts += [f"{counts[kind]:,} {CLASSES[kind][0]}" for kind in kinds if counts.get(kind)]
     return f"{name} is taken: {', '.join(parts)}. {top_sentence(accepted.effect)}"
 
 
@@ -148,7 +148,7 @@ def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], ope
         {
             "ballot": "pilot" if upload.ballot == PILOT else str(upload.ballot),
             "file": upload.filename,
-            "format": LABELS[upload.platform],
+            "format": LABELS.get(upload.platform, upload.platform),
             "rows": upload.n_rows,
             "new votes": upload.counts.get("new", 0),
             "voters": "" if upload.effect is None else voters_said(upload.effect),

@@ -8,6 +8,7 @@ from core.store import Store
 from core.store.projects import Project
 from core.views.checks import CHEAP, VoteChecks
 from ui import cache, frame
+from ui.checks_box import figures_table
 
 
 def show(store: Store, project: Project, area_id: int | None, n_votes: int) -> None:
@@ -28,6 +29,8 @@ def show(store: Store, project: Project, area_id: int | None, n_votes: int) -> N
     with st.expander("Checks of the votes"):
         for sentence in (checks.parts_said, checks.sides_said, checks.agreement_said):
             st.markdown(frame.plain(sentence))
+        if checks.has_checks:
+            figures_table(checks.figures)
         st.caption(
             "Sides are drawn at random, so a voter who reads chooses each about half the time. A voter is named where "
             "so uneven a split has a chance below 5 % for all voters together (exact binomial test). α is 1 where "
@@ -39,3 +42,4 @@ def show(store: Store, project: Project, area_id: int | None, n_votes: int) -> N
             "p": st.column_config.NumberColumn(format="%.4f", help="Chance of so uneven a split, or more, by luck."),
         }
         st.dataframe(table, hide_index=True, column_config=config, lazy=True, alt="Sides chosen by voter")
+        frame.link("voters", "Look at each voter", icon=":material/groups:", area_id=area_id)

@@ -20,20 +20,11 @@ from ui.voting_checks import checks_box, voters_box
 from ui.voting_form import settings_form
 
 
-def voting_box(store: Store, project: Project, ballot: Ballot, plan: PlanSettings) -> None:
-    """Everything about the voting page of the open ballot; read and drawn once it is unfolded."""
-    box = st.expander(
-        "Let people vote by a link", icon=":material/link:", key=f"voting-box-{ballot.id}", on_change="rerun"
-    )
-    if box.open:
-        with box:
-            _unfolded(store, project, ballot, plan)
-
-
-def _unfolded(store: Store, project: Project, ballot: Ballot, plan: PlanSettings) -> None:
+def voting_panel(store: Store, project: Project, ballot: Ballot, plan: PlanSettings) -> None:
+    """Everything about the voting page of the open ballot."""
     view = views.load(store, project.id, ballot)
     state = f"Voting is **{view.voting.state}**." if view.voting else "Voting is not open yet."
-    st.caption(f"Voters open a link, on a phone or a computer, and each vote is stored at once. {state}")
+    st.markdown(state)
     _server(store)
     settings = settings_form(view.voting.settings if view.voting else None, plan, ballot)
     if settings is not None:

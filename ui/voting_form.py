@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.checks import on_voting_page
 from core.store.ballots import Ballot
 from core.store.plans import PlanSettings
 from core.voting_settings import TRAITS, VotingSettings
@@ -19,7 +20,11 @@ _COMPLETION = {"none": "no code", "shared": "the same code for all", "own": "a c
 
 def settings_form(saved: VotingSettings | None, plan: PlanSettings, ballot: Ballot) -> VotingSettings | None:
     """The form; its settings once it is sent, else None."""
-    old = saved or VotingSettings(task_size=plan.task_size, ties_allowed=plan.ties_allowed)
+    old = saved or VotingSettings(
+        task_size=plan.task_size,
+        ties_allowed=plan.ties_allowed,
+        **on_voting_page(plan.checks, VotingSettings.tasks_per_voter),
+    )
     with st.expander("Settings of the voting page", expanded=saved is None), st.form(f"voting-{ballot.id}"):
         values = _dealing(old) | _checks(old) | _voters(old) | _texts(old)
         if st.form_submit_button("Save and open voting" if saved is None else "Save (and open)", type="primary"):

@@ -2,69 +2,107 @@
 
 `write_batch` writes the file, `template` the page that shows a task, `read_results` reads what comes back, from
 whichever platform: it is recognised by its columns, never by the file's name. One module a platform;
-`PLATFORMS` lists them.
+`PLATFORMS` lists those that have columns of their own, `presets.PRESETS` those that are read by a mapping.
 """
 
 from __future__ import annotations
 
 from ..errors import InputError, Issue
-from .base import Platform, ResultFile
+from .base import Outgoing, Platform, PlatformFile, ResultFile
 from .batch import write_batch
-from .csvfiles import open_csv
+from .colleagues import write_comparisons
+from .dresses import undressed
+from .label_studio import LABEL_STUDIO
+from .mapped import read_mapped
+from .mapping import Mapping
 from .mturk import MTURK
-from .plain import PLAIN, write_comparisons
+from .plain import PLAIN
+from .presets import PRESETS, guess, preset_mapping, preset_of
+from .prolific import PROLIFIC
+from .quick_csv import Table
+from .result_tables import open_results
 from .template import render_preview, template
 from .turkle import TURKLE
 
-PLATFORMS: tuple[Platform, ...] = (TURKLE, MTURK, PLAIN)
-
-# Other exports that people have at hand, known by a column, and what to do about them.
-_OTHERS = {
-    "participant id": "Prolific's list of submissions, which has no votes in it. Upload the votes given on your own "
-    "page, not the list of people",
-    "input:task_id": "a Toloka export, a format that can't be read yet",
-    "_unit_id": "an Appen export, a format that can't be read yet",
-    "annotation_id": "a Label Studio export, a format that can't be read yet",
-    "instance_id": "a Potato export, a format that can't be read yet",
-}
+PLATFORMS: tuple[Platform, ...] = (TURKLE, MTURK, LABEL_STUDIO, PROLIFIC, PLAIN)
+LABELS = (
+    {platform.name: platform.label for platform in PLATFORMS}
+    | {preset.name: preset.label for preset in PRESETS}
+    | {"table": "Table, columns named by hand"}
+)
 
 
-def read_results(data: bytes, filename: str) -> ResultFile:
-    """Read a result file of any platform in `PLATFORMS`.
+class UnnamedColumnsError(InputError):
+    """A table whose columns are no platform's own: somebody must say which is which."""
 
-    Encoding, delimiter and line ends are found by looking; names of columns match in any case; rows that a platform
-    leaves two fields short are whole, rows that are cut are counted as unreadable; character references in `Input.*`
-    are undone.
+
+def read_results(data: bytes, filename: str, mapping: Mapping | None = None) -> ResultFile:
+    """Read a result file of any platform in `PLATFORMS` or `PRESETS`, or one whose columns a `mapping` names.
+
+    It may be CSV, an Excel workbook, JSON, or JSON line by line. Encoding, delimiter and line ends are found by
+    looking; names of columns match in any case; rows that a platform leaves two fields short are whole, rows that are
+    cut are counted as unreadable; character references in `Input.*` are undone.
 
     Parameters: `data`, the file's bytes; `filename`, for messages only.
     Returns a `ResultFile`. Raises `InputError` where the file is of another kind or lacks columns; it names
     them and says where the right file is.
     """
-    file = open_csv(data, filename)
-    columns = {name.casefold() for name in file.header}
-    for platform in PLATFORMS:
+    return read_table(open_results(data, filename), mapping)
+
+
+def read_table(table: Table, mapping: Mapping | None = None) -> ResultFile:
+    """Read an opened result file, as `read_results`."""
+    if mapping is not None:
+        return read_mapped(undressed(table), mapping)
+    columns = {name.strip().casefold() for name in table.header}
+    preset = preset_mapping(table)
+    for platform in (TURKLE, MTURK, PROLIFIC):
         if platform.recognises(columns):
-            return platform.read_results(file)
-    for column, kind in _OTHERS.items():
-        if column in columns:
-            raise InputError(f"{filename} is {kind}.")
+            return platform.read_results(table)
+    if preset is not None:
+        return read_mapped(table, preset)
+    if PLAIN.recognises(columns):
+        return PLAIN.read_results(table)
+    raise _unknown(table, columns)
+
+
+def _unknown(table: Table, columns: set[str]) -> InputError:
+    """Why a table can't be read as it is."""
+    platform = preset_of(table.header)
+    if platform is not None:
+        lacking = ", ".join(("comparison_id", "or left_a, left_b, right_a, right_b"))
+        return UnnamedColumnsError(
+            f"{table.name} is an export of {platform.label} of tasks that Runoff didn't make: none of its columns says "
+            f"which comparison a row is of ({lacking}). Say which column is which, or take these columns along when the tasks are made."
+        )
     needed = ("AssignmentId", "WorkerId", "Input.left_a", "Answer.choice")
     missing = [name for name in needed if name.casefold() not in columns]
-    hints = " ".join(platform.download_hint for platform in PLATFORMS)
-    raise InputError(
-        f"{filename} is not a result file of {' or '.join(platform.label for platform in PLATFORMS)}: "
-        f"it lacks the columns {', '.join(missing)}. {hints}",
+    readable = [platform for platform in PLATFORMS if platform is not PROLIFIC]
+    hints = " ".join(platform.download_hint for platform in readable)
+    return UnnamedColumnsError(
+        f"{table.name} is not a result file of {' or '.join(platform.label for platform in readable)}: "
+        f"it lacks the columns {', '.join(missing)}. {hints} Of any other table, say which column is which.",
         [Issue("column is missing", column=name) for name in missing],
     )
 
 
 __all__ = [
+    "LABELS",
     "PLATFORMS",
+    "Mapping",
+    "Outgoing",
     "Platform",
+    "PlatformFile",
     "ResultFile",
+    "Table",
+    "UnnamedColumnsError",
+    "guess",
+    "open_results",
     "read_results",
+    "read_table",
     "render_preview",
     "template",
+    "undressed",
     "write_batch",
     "write_comparisons",
 ]

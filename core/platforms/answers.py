@@ -21,8 +21,9 @@ import pandas as pd
 
 from ..errors import InputError, Issue
 from ..tables import ANSWERS
-from .csvfiles import CsvFile, Rows
-from .text import decode
+from .base import ResultFile
+from .quick_csv import Table, Texts
+from .reading import decoded, forget_damaged, lowered, numbers, result_file, row_issues, stripped
 from .times import to_utc
 
 TEXTS = ("left_a", "left_b", "right_a", "right_b")
@@ -33,8 +34,6 @@ _OPTION = re.compile(r"(left|right|tie|unknown)(?:_([1-9]\d*))?(?:\.on)?")
 # What a spreadsheet in English, German, French, Spanish, Italian or Portuguese makes of true and false.
 _TRUE = frozenset({"true", "1", "on", "wahr", "vrai", "verdadero", "vero", "verdadeiro"})
 _FALSE = frozenset({"", "false", "0", "off", "falsch", "faux", "falso"})
-# An id that a spreadsheet took for a number: its digits are gone, so that different ids look the same.
-_MANGLED = re.compile(r"\d(?:[.,]\d+)?E\+\d+", re.IGNORECASE)
 _NO_TEXT = ""
 # The platform's own columns that are read, so that it matters if one of them is there twice.
 _READ = frozenset(
@@ -72,7 +71,7 @@ class Layout:
         return positions | ({self.json} if self.json is not None else set())
 
 
-def find_layout(file: CsvFile, required: Sequence[str], download_hint: str) -> Layout:
+def find_layout(file: Table, required: Sequence[str], download_hint: str) -> Layout:
     """Find the columns of a result file by name, whatever the case of the letters.
 
     Raises `InputError` naming each missing column (those in `required`, the texts, any choice) and the right
@@ -103,37 +102,34 @@ def find_layout(file: CsvFile, required: Sequence[str], download_hint: str) -> L
 
 
 def read_answers(
-    rows: Rows, layout: Layout, wanted: Sequence[int], statuses: Sequence[str], notes: Sequence[str]
-) -> tuple[pd.DataFrame, list[Issue], int]:
+    platform: str, rows: Texts, layout: Layout, wanted: Sequence[int], statuses: Sequence[str], notes: Sequence[str]
+) -> ResultFile:
     """Turn the columns of a file into answers (`tables.ANSWERS`).
 
     `statuses` and `notes` have one entry a row: the assignment's status ("" where it can't be told) and the reason
-    that came with it. Returns the answers, the issues found, and the number of rows that gave no answers.
+    that came with it.
     """
-    cell = dict(zip(wanted, rows.columns, strict=True))
+    cell = {at: column.to_numpy(dtype=object).tolist() for at, column in zip(wanted, rows.columns, strict=True)}
     frame = pd.DataFrame(
         {
-            "row": np.asarray(rows.numbers, dtype=np.int64),
-            "assignment_id": _stripped(cell[layout.meta["assignmentid"]]),
-            "voter": _stripped(cell[layout.meta["workerid"]]),
+            "row": rows.numbers,
+            "assignment_id": stripped(cell[layout.meta["assignmentid"]]),
+            "voter": stripped(cell[layout.meta["workerid"]]),
             "status": pd.Series(list(statuses), dtype="str"),
             "note": pd.Series(list(notes), dtype="str"),
         }
     )
     work_time = layout.meta.get("worktimeinseconds")
-    frame["seconds"] = _numbers(cell[work_time]) if work_time is not None else np.nan
+    frame["seconds"] = numbers(cell[work_time]) if work_time is not None else np.nan
     submitted = cell[layout.meta["submittime"]] if "submittime" in layout.meta else [""] * len(frame)
     times, unread_times = to_utc(submitted)
     frame["submitted_at"] = pd.Series(times, dtype="str")
-    issues = _row_issues(frame)
+    unread, notices = row_issues(frame)
     if unread_times:
         text = f"{unread_times} times of submission could not be read and count as unknown"
-        issues.append(Issue(text, column="SubmitTime"))
-    bad = {issue.row for issue in issues if issue.row is not None}
-    answers = _spread(frame, cell, layout)
-    if bad:
-        answers = answers[~answers["row"].isin(bad)].reset_index(drop=True)
-    return ANSWERS.check(answers[list(ANSWERS.columns)]), issues, len(bad)
+        notices.append(Issue(text, column="SubmitTime"))
+    answers = _spread(frame, cell, layout, notices)
+    return result_file(platform, rows, answers, unread, notices)
 
 
 def _place(layout: Layout, name: str, position: int) -> bool:
@@ -176,18 +172,19 @@ def parse_answer_name(name: str) -> tuple[int, str | None] | None:
     return None
 
 
-def _spread(frame: pd.DataFrame, cell: Mapping[int, list[str]], layout: Layout) -> pd.DataFrame:
+def _spread(frame: pd.DataFrame, cell: Mapping[int, list[str]], layout: Layout, notices: list[Issue]) -> pd.DataFrame:
     """One row an answer: the comparisons of each task below each other, empty ones left out."""
     by_json = _json_choices(cell[layout.json]) if layout.json is not None else {}
     task = layout.inputs.get((1, "task_id"))
-    frame["task_id"] = _decoded(cell[task]) if task is not None else ""
+    frame["task_id"] = decoded(cell[task]) if task is not None else ""
     frame["task_id"] = frame["task_id"].astype("str").str.strip()
+    forget_damaged(frame, "task_id", "Input.task_id", notices)
     parts = []
     for n in sorted(set(layout.numbers) | set(by_json)):
         part = frame.assign(n=n)
         for text in TEXTS:
             position = layout.inputs.get((n, text))
-            part[text] = _decoded(cell[position]) if position is not None else _NO_TEXT
+            part[text] = decoded(cell[position]) if position is not None else _NO_TEXT
         part["choice"] = _choices(cell, layout, by_json, n, len(frame))
         used = part["choice"].to_numpy() != ""
         for text in TEXTS:
@@ -204,18 +201,18 @@ def _choices(
     cell: Mapping[int, list[str]], layout: Layout, by_json: Mapping[int, list[str]], n: int, length: int
 ) -> pd.Series:
     if n in layout.plain:
-        return pd.Series(_lowered(cell[layout.plain[n]]), dtype="str")
+        return pd.Series(lowered(cell[layout.plain[n]]), dtype="str")
     if n in layout.options:
-        return pd.Series(_joined({option: cell[at] for option, at in layout.options[n].items()}, length), dtype="str")
+        return pd.Series(joined({option: cell[at] for option, at in layout.options[n].items()}, length), dtype="str")
     return pd.Series(by_json.get(n, [""] * length), dtype="str")
 
 
-def _joined(options: Mapping[str, list[str]], length: int) -> list[str]:
+def joined(options: Mapping[str, list[str]], length: int) -> list[str]:
     """The option that is true in each row. Several are joined by +, odd values are shown: neither is a choice then."""
     chosen = np.full(length, "", dtype=object)
     for option, values in options.items():
-        lowered = _lowered(values)
-        for row, value in enumerate(lowered):
+        values = lowered(values)
+        for row, value in enumerate(values):
             if value in _FALSE:
                 continue
             text = option if value in _TRUE else f"{option}={value}"
@@ -235,7 +232,7 @@ def _json_choices(cells: Sequence[str]) -> dict[int, list[str]]:
                 options.setdefault(n, {}).setdefault(option or "", []).append(value)
         for n, found in options.items():
             plain = found.pop("", [])
-            values = [*(value for value in _lowered(plain) if value), *filter(None, _joined(found, 1))]
+            values = [*(value for value in lowered(plain) if value), *filter(None, joined(found, 1))]
             choices.setdefault(n, [""] * len(cells))[row] = "+".join(values)
     return choices
 
@@ -258,35 +255,3 @@ def _flat(text: str) -> Iterator[tuple[str, str]]:
             stack += [(name, inner) for inner in reversed(value)]
         else:
             yield name.casefold(), "" if value is None else str(value)
-
-
-def _row_issues(frame: pd.DataFrame) -> list[Issue]:
-    """Rows whose votes can't be attributed: an id is missing or lost to a spreadsheet, or the status is unknown."""
-    issues = []
-    for name, column in (("assignment_id", "AssignmentId"), ("voter", "WorkerId")):
-        for row in frame.loc[frame[name] == "", "row"]:
-            issues.append(Issue("the id is missing, so the vote can't be attributed", row=row, column=column))
-        mangled = frame[name].str.fullmatch(_MANGLED.pattern, case=False)
-        for row, value in frame.loc[mangled, ["row", name]].itertuples(index=False, name=None):
-            text = "a spreadsheet took the id for a number, so its digits are lost; upload the file as downloaded"
-            issues.append(Issue(text, row=row, column=column, found=value))
-    for row, note in frame.loc[frame["status"] == "", ["row", "note"]].itertuples(index=False, name=None):
-        text = "the status is none of Submitted, Approved and Rejected"
-        issues.append(Issue(text, row=row, column="AssignmentStatus", found=note))
-    return issues
-
-
-def _stripped(values: Sequence[str]) -> pd.Series:
-    return pd.Series([value.strip() for value in values], dtype="str")
-
-
-def _lowered(values: Sequence[str]) -> list[str]:
-    return [value.strip().lower() for value in values]
-
-
-def _decoded(values: Sequence[str]) -> pd.Series:
-    return pd.Series([decode(value) if "&" in value else value for value in values], dtype="str")
-
-
-def _numbers(values: Sequence[str]) -> pd.Series:
-    return pd.to_numeric(pd.Series(list(values), dtype="str"), errors="coerce").astype("float64")

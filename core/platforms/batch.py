@@ -10,13 +10,13 @@ import pandas as pd
 
 from ..errors import InputError, Issue
 from ..tables import COMPARISONS
-from .text import encode
+from .text import encode, to_ascii
 
 # The columns of one comparison, in the order of the file; `_n` is added where a task holds several.
 FIELDS = ("left_a", "left_b", "right_a", "right_b", "area_left", "area_right")
 
 
-def write_batch(tasks: pd.DataFrame, *, only: Collection[int] | None = None) -> bytes:
+def write_batch(tasks: pd.DataFrame, *, only: Collection[int] | None = None, ascii_only: bool = False) -> bytes:
     """Write the tasks of a ballot, one row a task: `task_id`, then `left_a_n, …, area_right_n` for n = 1, 2, ….
 
     The numbers are left off when every task holds one comparison. A task with fewer comparisons than the
@@ -25,7 +25,8 @@ def write_batch(tasks: pd.DataFrame, *, only: Collection[int] | None = None) -> 
 
     Parameters: `tasks`, a table of comparisons (`tables.COMPARISONS`), in any order; `only`, the question ids to
     publish (all by default): the cells of other comparisons are empty, so that numbers keep their meaning, and
-    tasks without any are left out.
+    tasks without any are left out; `ascii_only` writes all other letters as character references too, which pages
+    show alike: Turkle's interface cuts result files that hold letters outside ASCII.
     Raises `InputError` when there is no comparison, or when a task's comparisons aren't numbered 1, 2, … without gaps.
 
     >>> row = {"question_id": 7, "task_id": "t1", "n": 1, "first": 0, "second": 1, "flipped": False,
@@ -57,7 +58,7 @@ def write_batch(tasks: pd.DataFrame, *, only: Collection[int] | None = None) -> 
     n_cells = width * len(FIELDS)
     rows = ((task, row) for task, row in cells.items() if any(row))
     writer.writerows([encode(task), *row, *[""] * (n_cells - len(row))] for task, row in rows)
-    return out.getvalue().encode("utf-8")
+    return (to_ascii(out.getvalue()) if ascii_only else out.getvalue()).encode("utf-8")
 
 
 def suffixes(n_comparisons: int) -> list[str]:

@@ -15,7 +15,7 @@ from operator import itemgetter
 
 from ..errors import InputError, Issue
 
-_DELIMITERS: tuple[str, ...] = (",", ";", "\t")
+_DELIMITERS: tuple[str, ...] = (",", ";", "\t", "|")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 # Files of another kind, known by how they begin, and what to do about them.
 _STARTS = (
@@ -53,6 +53,7 @@ class Rows:
     n_rows: int
     n_unreadable: int
     issues: tuple[Issue, ...]
+    unread: tuple[Issue, ...] = ()  # of those left out, which are among the issues
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def open_csv(data: bytes, name: str) -> CsvFile:
     """
     decoded = decode_bytes(data, name)
     start, candidates = 0, _DELIMITERS
-    if decoded.text[:4].lower() == "sep=" and decoded.text[4:5] in (*_DELIMITERS, "|"):
+    if decoded.text[:4].lower() == "sep=" and decoded.text[4:5] in _DELIMITERS:
         # Excel writes its delimiter in a line of its own, and doesn't count that line.
         candidates = (decoded.text[4],)
         start = len(decoded.text[:5]) + len(_line_end(decoded.text[5:7]))
@@ -167,7 +168,7 @@ def _first_record(text: str, delimiter: str, start: int) -> list[str]:
         return []
 
 
-def _records(file: CsvFile) -> Iterator[list[str] | csv.Error]:
+def records(file: CsvFile) -> Iterator[list[str] | csv.Error]:
     """The records after the header; a record that breaks the rules of quoting comes as its error."""
     reader = csv.reader(_lines(file.decoded.text, file.start), delimiter=file.delimiter, strict=True)
     is_header = True
@@ -191,8 +192,9 @@ def _read(file: CsvFile, wanted: Sequence[int], n_needed: int) -> Rows:
     numbers: list[int] = []
     values: list[tuple[str, ...]] = []
     issues = list(file.decoded.notes)
+    unread: list[Issue] = []
     n_rows = n_unreadable = last_length = previous_length = 0
-    for number, record in enumerate(_records(file), 2):
+    for number, record in enumerate(records(file), 2):
         if isinstance(record, list) and len(record) == width:
             n_rows, previous_length, last_length = n_rows + 1, last_length, width
             numbers.append(number)
@@ -204,7 +206,8 @@ def _read(file: CsvFile, wanted: Sequence[int], n_needed: int) -> Rows:
         reason = _unreadable(record, width, n_needed)
         if reason:
             n_unreadable += 1
-            issues.append(Issue(reason, row=number))
+            unread.append(Issue(reason, row=number))
+            issues.append(unread[-1])
             previous_length, last_length = last_length, 0
         elif isinstance(record, list):
             previous_length, last_length = last_length, len(record)
@@ -217,7 +220,7 @@ def _read(file: CsvFile, wanted: Sequence[int], n_needed: int) -> Rows:
         )
         issues.append(Issue(text, row=numbers[-1] if last_length else None))
     columns = [list(column) for column in zip(*values, strict=True)][: len(wanted)] or [[] for _ in wanted]
-    return Rows(numbers, columns, n_rows, n_unreadable, tuple(issues))
+    return Rows(numbers, columns, n_rows, n_unreadable, tuple(issues), tuple(unread))
 
 
 def _unreadable(record: list[str] | csv.Error, width: int, n_needed: int) -> str:

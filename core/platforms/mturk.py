@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+import pandas as pd
+
 from .answers import find_layout, read_answers
-from .base import ResultFile
-from .csvfiles import CsvFile
+from .base import Outgoing, PlatformFile, ResultFile
+from .quick_csv import Table
+from .task_files import batch_file, page_file
 
 _STATUSES = {"submitted": "submitted", "approved": "approved", "rejected": "rejected"}
 
@@ -22,24 +25,49 @@ class MechanicalTurk:
         "On Mechanical Turk, the right file is Manage › Review results › Download CSV (Batch_…_batch_results.csv), "
         "with all its columns."
     )
+    steps: tuple[str, ...] = (
+        "Mechanical Turk closed on 30 September 2026; some programs still take its files.",
+        "Make a project there and paste one of the two task pages as its template: the plain one where the program "
+        "adds a form and a Submit button by itself, the one with a crowd-form where it doesn't.",
+        "Publish the batch in that project.",
+        "Download the results with all their columns and upload them under 2.",
+    )
+    publishes: bool = False
+
+    def files(self, ballot: Outgoing) -> tuple[PlatformFile, ...]:
+        """The batch, and the page in both dresses."""
+        about = "One row a task, with the comparisons that have no vote yet." if ballot.is_top_up else "One row a task."
+        plain = "Radio buttons only; answers come back as Answer.choice_1 = left."
+        crowd = "The same page in a <crowd-form>; answers come back as Answer.choice_1.left = true."
+        return (
+            batch_file(ballot, about),
+            page_file(ballot, "turkle", "Task page, plain (HTML)", plain),
+            page_file(ballot, "mturk", "Task page, crowd-form (HTML)", crowd),
+        )
 
     def recognises(self, columns: Collection[str]) -> bool:
         """A file with an assignment's status, or at least its id and no mark of Turkle."""
         return "turkle.username" not in columns and bool({"assignmentstatus", "assignmentid"} & set(columns))
 
-    def read_results(self, file: CsvFile) -> ResultFile:
+    def read_results(self, file: Table) -> ResultFile:
         """Read the file; rows that stop after the last Answer column are as Mechanical Turk writes them."""
         layout = find_layout(file, ("AssignmentId", "WorkerId", "AssignmentStatus"), self.download_hint)
         names = ("assignmentstatus", "approve", "reject", "requesterfeedback")
         wanted = sorted({*layout.used(), *(layout.meta[name] for name in names if name in layout.meta)})
-        rows = file.read(wanted, layout.last_answer + 1)
+        rows = file.texts(wanted, layout.last_answer + 1)
         cell = dict(zip(wanted, rows.columns, strict=True))
-        empty = [""] * len(rows.numbers)
+        empty = pd.Series([""] * len(rows.numbers), dtype="str")
         columns = [cell[layout.meta[name]] if name in layout.meta else empty for name in names]
-        decisions = [decide(*values) for values in zip(*columns, strict=True)]
-        statuses, notes = [status for status, _ in decisions], [note for _, note in decisions]
-        answers, issues, n_bad = read_answers(rows, layout, wanted, statuses, notes)
-        return ResultFile(self.name, answers, rows.n_rows, rows.n_unreadable + n_bad, (*rows.issues, *issues))
+        statuses, notes = decided(columns)
+        return read_answers(self.name, rows, layout, wanted, statuses, notes)
+
+
+def decided(columns: Sequence[pd.Series]) -> tuple[list[str], list[str]]:
+    """The status of each row and the reason for it, by `decide`; columns as its parameters."""
+    # A file has few different decisions and many rows.
+    codes, different = pd.MultiIndex.from_arrays(columns).factorize()
+    found = [decide(*values) for values in different]
+    return [found[code][0] for code in codes], [found[code][1] for code in codes]
 
 
 def decide(status: str, approve: str, reject: str, feedback: str) -> tuple[str, str]:

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
+from collections.abc import Sequence
 
 import pandas as pd
 
 from ..errors import InputError
+from ..examples import Example
 from ..tables import COMPARISONS
 from .batch import FIELDS
 from .plain import comparison_ids
-from .template import asset, fill, template
+from .template import asset, examples_shown, fill, template
+from .text import encode
 
 MAX_FILES = 500
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -45,12 +49,15 @@ def write_offline(
     ties_allowed: bool,
     question: str | None = None,
     instructions: str | None = None,
+    examples: Sequence[Example] = (),
+    consent: str = "",
     n_files: int = 1,
 ) -> dict[str, bytes]:
     """The files by name: the ballot's tasks dealt out evenly within one task, whole and in order, `n_files` at most.
 
-    `comparisons` is a table of schema COMPARISONS, `name` begins the files' names. Raises `InputError` for no
-    comparison, or a number of files that isn't between 1 and `MAX_FILES`.
+    `comparisons` is a table of schema COMPARISONS, `name` begins the files' names. `consent` (plain text; a blank line
+    begins a paragraph) and `examples` stand before the first comparison; a voter who begins agrees. Raises
+    `InputError` for no comparison, or a number of files that isn't between 1 and `MAX_FILES`.
 
     >>> columns = {"question_id": 7, "task_id": "t", "n": 1, "first": 0, "second": 1, "flipped": False}
     >>> row = columns | dict.fromkeys(FIELDS, "</script>")
@@ -76,7 +83,7 @@ def write_offline(
     for number, part in rows.groupby(rows["task_id"].map(file_of), sort=True):
         file_id = f"{name}-part-{int(str(number)) + 1:03d}"
         shown = part.drop(columns="task_id").to_dict("records")
-        pages[f"{file_id}.html"] = _page(file_id, body, shown).encode("utf-8")
+        pages[f"{file_id}.html"] = _page(file_id, body, _before(consent, examples), shown).encode("utf-8")
     return pages
 
 
@@ -91,7 +98,17 @@ def pack(pages: dict[str, bytes]) -> bytes:
     return out.getvalue()
 
 
-def _page(file_id: str, body: str, shown: list[dict]) -> str:
+def _before(consent: str, examples: Sequence[Example]) -> str:
+    """What stands before a voter begins: consent and examples, the name, the button."""
+    paragraphs = [part.strip() for part in re.split(r"\n\s*\n", consent) if part.strip()]
+    lines = [f"<p>{encode(part)}</p>" for part in paragraphs] + examples_shown(examples)
+    lines.append('<p><label for="name">Your name, or a name that only you use</label></p>')
+    lines.append('<p><input id="name" type="text" maxlength="80" required></p>')
+    lines.append(f'<button type="submit">{"I agree: begin" if paragraphs else "Begin"}</button>')
+    return "\n".join(lines)
+
+
+def _page(file_id: str, body: str, before: str, shown: list[dict]) -> str:
     """One file: the template's page, its style and scripts, and the comparisons as data."""
     # Inside a script element only "<" could end it; JSON may write it in another way.
     data = json.dumps({"id": file_id, "comparisons": shown}, ensure_ascii=False).replace("<", "\\u003c")
@@ -108,8 +125,7 @@ def _page(file_id: str, body: str, shown: list[dict]) -> str:
 <body>
 <main>
 <noscript><p>Please switch on JavaScript: this page keeps your answers by itself.</p></noscript>
-<form id="begin" class="ro" hidden><p><label for="name">Your name, or a name that only you use</label></p>
-<p><input id="name" type="text" maxlength="80" required></p><button type="submit">Begin</button></form>
+<form id="begin" class="ro" hidden>{before}</form>
 <div id="voting" hidden>
 <p class="top"><label for="progress" id="count"></label><progress id="progress" max="1" value="0"></progress></p>
 <p id="said" role="status" aria-live="polite"></p>

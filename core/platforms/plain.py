@@ -3,54 +3,32 @@
     comparison_id,voter,choice[,seconds][,submitted_at]
     b1-0a1b2c3d-00001-1,anna,left
 
-The comparisons go out as a table too (`write_comparisons`), so that votes can be collected with anything that holds
-rows: a form, a spreadsheet, a script.
+The comparisons go out as tables too (`colleagues`), so that votes can be collected with anything that holds rows: a
+form, a spreadsheet, a script.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from ..errors import InputError, Issue
-from ..tables import ANSWERS, COMPARISONS
 from .answers import TEXTS
-from .base import ResultFile
-from .batch import FIELDS
-from .csvfiles import CsvFile
-from .times import to_utc
+from .base import Outgoing, PlatformFile, ResultFile
+from .quick_csv import Table
+from .reading import result_file, seconds_of, utc_times
 
 NEEDED = ("comparison_id", "voter", "choice")
 OPTIONAL = ("seconds", "submitted_at")
-# A spreadsheet, and whoever opens the file in one, should see the words, not run them.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def comparison_ids(comparisons: pd.DataFrame) -> pd.Series:
     """The public id of each comparison: its task's id and its number there, such as `b1-0a1b2c3d-00001-1`."""
     return comparisons["task_id"] + "-" + comparisons["n"].astype("str")
-
-
-def write_comparisons(comparisons: pd.DataFrame) -> bytes:
-    """The comparisons as a table for people: `comparison_id`, the texts as shown, and an empty `choice` to fill in.
-
-    `comparisons` is a table of schema COMPARISONS. UTF-8 with a byte order mark (for Excel); a text that a spreadsheet
-    would take for a formula gets an apostrophe, which does no harm: votes are matched by the id.
-    """
-    COMPARISONS.check(comparisons)
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["comparison_id", *FIELDS, "voter", "choice"])
-    columns = [comparison_ids(comparisons), *(comparisons[field] for field in FIELDS)]
-    for row in zip(*columns, strict=True):
-        writer.writerow([*(f"'{text}" if text.startswith(_FORMULA) else text for text in row), "", ""])
-    return out.getvalue().encode("utf-8-sig")
 
 
 @dataclass(frozen=True)
@@ -60,67 +38,85 @@ class Plain:
     name: str = "plain"
     label: str = "Plain table"
     download_hint: str = "A table of votes needs the columns comparison_id, voter and choice."
+    steps: tuple[str, ...] = (
+        "Give each colleague a file, or one file to all. The choice is left, right, tie or unknown.",
+        "Upload what comes back under 2, in any order. A file that is only begun may be uploaded too.",
+    )
+    publishes: bool = False
+
+    def files(self, ballot: Outgoing) -> tuple[PlatformFile, ...]:
+        """The comparisons as one table for all, as CSV and for Excel (`colleagues` writes one for each)."""
+        from .colleagues import table_files
+
+        return table_files(ballot)
 
     def recognises(self, columns: Collection[str]) -> bool:
         """A file with the comparison's id and a choice."""
         return {"comparison_id", "choice"} <= set(columns)
 
-    def read_results(self, file: CsvFile) -> ResultFile:
-        """Read the file. A voter's rows of one task are one assignment; rows without a choice are answers not given."""
+    def read_results(self, file: Table) -> ResultFile:
+        """Read the file. A voter's rows of one task are one assignment, where no times are told."""
         names = [name.strip().casefold() for name in file.header]
         missing = [name for name in NEEDED if name not in names]
         if missing:
             issues = [Issue("column is missing", column=name) for name in missing]
             raise InputError(f"{file.name} lacks columns. {self.download_hint}", issues)
         wanted = [names.index(name) for name in (*NEEDED, *OPTIONAL) if name in names]
-        rows = file.read(wanted, max(wanted[: len(NEEDED)]) + 1)
+        rows = file.texts(wanted, max(wanted[: len(NEEDED)]) + 1)
         cell = dict(zip([names[at] for at in wanted], rows.columns, strict=True))
-        answers, issues = _answers(rows.numbers, cell)
-        bad = sum(issue.row is not None for issue in issues)
-        return ResultFile(
-            self.name, answers, rows.n_rows, rows.n_unreadable + bad, (*rows.issues, *issues), shows_texts=False
-        )
+        comparison, voter, choice = (cell[name].str.strip() for name in NEEDED)
+        task, n = split_ids(comparison)
+        is_filled = ((voter != "") | (choice != "")).to_numpy()  # else nobody has filled the row in yet
+        unread = _unread(rows.numbers, comparison, (n == 0) & is_filled, (voter == "").to_numpy() & is_filled)
+        kept = (n > 0) & (voter != "").to_numpy() & is_filled
+        times, notices = utc_times(cell.get("submitted_at"), "submitted_at")
+        columns = {
+            "row": rows.numbers,
+            "assignment_id": "",  # of its task, voter and time
+            "voter": voter,
+            "task_id": task,
+            "n": n,
+            "choice": choice.str.lower(),
+            "seconds": seconds_of(cell.get("seconds")),
+            "submitted_at": times,
+            "status": "submitted",
+        }
+        frame = pd.DataFrame(columns).assign(**dict.fromkeys((*TEXTS, "note"), ""))
+        answers = frame if kept.all() else frame[kept].reset_index(drop=True)
+        return result_file(self.name, rows, answers, unread, notices, shows_texts=False)
 
 
-def _answers(numbers: list[int], cell: dict[str, list[str]]) -> tuple[pd.DataFrame, list[Issue]]:
-    issues: list[Issue] = []
-    count = len(numbers)
-    times, n_unread = to_utc(cell.get("submitted_at", [""] * count))
-    if n_unread:
-        issues.append(Issue(f"{n_unread} times could not be read and were left out", column="submitted_at"))
-    time_taken = cell.get("seconds", [""] * count)
-    seconds_of = {text: _seconds(text) for text in set(time_taken)}
-    kept: list[tuple[int, str, str, str, int, str, float, str]] = []
-    columns = (numbers, *(cell[name] for name in NEEDED), time_taken, times)
-    for row, comparison, voter, choice, seconds, time in zip(*columns, strict=True):
-        name, given = voter.strip(), choice.strip()
-        if not name and not given:
-            continue  # a row of the table that nobody has filled in yet
-        task, _, place = comparison.strip().lstrip("'").rpartition("-")
-        if not (task and place.isascii() and place.isdigit() and int(place[:9]) > 0 and name):
-            what = "no voter" if task and not name else "no id of a comparison"
-            issues.append(
-                Issue(what, row=row, column="voter" if what == "no voter" else "comparison_id", found=comparison)
-            )
-            continue
-        kept.append((row, f"{task}/{name}", name, task, int(place[:9]), given.casefold(), seconds_of[seconds], time))
-    names = ("row", "assignment_id", "voter", "task_id", "n", "choice", "seconds", "submitted_at")
-    found: dict[str, Sequence[Any]] = dict.fromkeys(names, ())
-    found |= dict(zip(names, zip(*kept, strict=True), strict=True)) if kept else {}
-    found |= dict.fromkeys(TEXTS, [""] * len(kept)) | {"status": ["submitted"] * len(kept), "note": [""] * len(kept)}
-    kinds = {"int": "int64", "float": "float64", "text": "str"}
-    frame = pd.DataFrame(
-        {name: pd.Series(list(found[name]), dtype=kinds[kind]) for name, kind in ANSWERS.columns.items()}
-    )
-    return ANSWERS.check(frame), issues
+def split_ids(comparison: pd.Series) -> tuple[pd.Series, npt.NDArray[np.int64]]:
+    """The task and the number of each comparison's id, "" and 0 where it is none. A leading apostrophe is left out.
+
+    >>> split_ids(pd.Series(["b1-0a1b2c3d-00001-2", "nonsense"]))[1].tolist()
+    [2, 0]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    clean = pc.ascii_ltrim(pa.array(comparison, type=pa.large_string()), characters="'")
+    parts = pc.split_pattern(clean, "-", max_splits=1, reverse=True)
+    lengths = np.asarray(pc.list_value_length(parts), dtype=np.int64)
+    flat, ends = pc.list_flatten(parts), lengths.cumsum()
+    task, number = flat.take(pa.array(ends - lengths)), flat.take(pa.array(ends - 1))
+    is_number = np.asarray(pc.match_substring_regex(number, "^[0-9]{1,9}$"))
+    is_id = is_number & (lengths == 2) & (np.asarray(pc.binary_length(task)) > 0)
+    n = np.asarray(pc.cast(pc.if_else(pa.array(is_id), number, "0"), pa.int64()))
+    return pd.Series(pc.if_else(pa.array(n > 0), task, "").to_pandas(), comparison.index, dtype="str"), n
 
 
-def _seconds(text: str) -> float:
-    try:
-        value = float(text.strip().replace(",", "."))
-    except ValueError:
-        return math.nan
-    return value if math.isfinite(value) and value >= 0 else math.nan
+def _unread(
+    numbers: npt.NDArray[np.int64],
+    comparison: pd.Series,
+    without_id: npt.NDArray[np.bool_],
+    without_voter: npt.NDArray[np.bool_],
+) -> list[Issue]:
+    issues = []
+    for at in np.flatnonzero(without_id | without_voter).tolist():
+        what, column = ("no id of a comparison", "comparison_id") if without_id[at] else ("no voter", "voter")
+        issues.append(Issue(what, row=int(numbers[at]), column=column, found=comparison.iloc[at]))
+    return issues
 
 
 PLAIN = Plain()

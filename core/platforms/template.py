@@ -33,8 +33,8 @@ NOTIONS = {
         "there is no right answer to look up.",
     ),
 }
-_TIE = {"relatedness": "Both equally related", "similarity": "Both equally similar"}
-_UNKNOWN = "I don’t know a word here"
+TIE = {"relatedness": "Both equally related", "similarity": "Both equally similar"}
+UNKNOWN = "I don’t know a word here"
 _CROWD = "https://assets.crowd.aws/crowd-html-elements.js"
 _DARK, _SCHEMES = "@media (prefers-color-scheme: dark)", "color-scheme: light dark;"  # in template.css
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -79,7 +79,7 @@ def template(
     head = [
         f"<h1>{encode(question or asked)}</h1>",
         *(f"<p>{encode(part)}</p>" for part in paragraphs),
-        *_examples(examples),
+        *examples_shown(examples),
         f'<p class="ro-keys">With a keyboard: {keys}.</p>',
     ]
     body = [
@@ -188,7 +188,7 @@ def _file(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _examples(examples: Sequence[Example]) -> list[str]:
+def examples_shown(examples: Sequence[Example]) -> list[str]:
     """The examples, each a row of two pairs with the answer below; nothing at all where there are none."""
     if not examples:
         return []
@@ -223,8 +223,8 @@ def _comparison(n: int, of: int, suffix: str, question: str, notion: str, ties_a
     name = f"choice{suffix}"
     count = f'<span class="ro-count">{n} of {of}</span> ' if of > 1 else ""
     again = f'<span class="ro-hidden">{question}</span>'
-    others = [("tie", _TIE[notion])] if ties_allowed else []
-    others.append(("unknown", _UNKNOWN))
+    others = [("tie", TIE[notion])] if ties_allowed else []
+    others.append(("unknown", UNKNOWN))
     small = "".join(
         f'<label class="ro-small"><input type="radio" name="{name}" value="{value}" required>'
         f"<span>{escape(text)}</span></label>"

@@ -14,6 +14,7 @@ from html.entities import html5
 # Markup and template characters; control characters, which would break a CSV row or vanish in a page; and
 # all code points that UTF-8 writes with four bytes. Lone surrogates can't be written to a file at all.
 _UNSAFE = re.compile("[&<>\"'$\x00-\x1f\x7f\ud800-\udfff\U00010000-\U0010ffff]")
+_OUTSIDE_ASCII = re.compile("[\x80-\U0010ffff]")
 _NAMED = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
 _REFERENCE = re.compile(r"&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([A-Za-z][A-Za-z0-9]{1,31}));")
 
@@ -25,6 +26,15 @@ def encode(text: str) -> str:
     'R&amp;D &#x1F525;'
     """
     return _UNSAFE.sub(_reference, text)
+
+
+def to_ascii(text: str) -> str:
+    """Write what is left outside ASCII in an encoded text as references too; `decode` undoes both at once.
+
+    >>> to_ascii(encode("café & 🔥"))
+    'caf&#xE9; &amp; &#x1F525;'
+    """
+    return text if text.isascii() else _OUTSIDE_ASCII.sub(_reference, text)
 
 
 def needs_references(text: str) -> bool:

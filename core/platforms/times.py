@@ -30,14 +30,16 @@ _ZONES = {
     "KST": 9,
 }
 _OFFSET = re.compile(r"([+-])(\d\d):?(\d\d)?")
+_US = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4}) (\d{1,2}):(\d\d)(?::(\d\d))?")
 _CLOCK = re.compile(r"([01]\d|2[0-3]):([0-5]\d):([0-5]\d)")
 
 
-def to_utc(texts: Sequence[str]) -> tuple[list[str], int]:
+def to_utc(texts: Sequence[str], *, us_dates: bool = False) -> tuple[list[str], int]:
     """Read times such as `Wed Feb 20 11:00:37 PST 2019` or ISO 8601; "" where that isn't possible.
 
     An ISO time without a zone is taken for UTC; dates that a spreadsheet rewrote (`20.02.2019 11:00`, day or month
-    first?) are not read. Returns the times and the number of those that could not be read.
+    first?) are read only with `us_dates`, which says that the month stands first. Returns the times and the number of
+    those that could not be read.
 
     >>> to_utc(["Wed Feb 20 11:00:37 PST 2019", "20.02.2019 11:00"])
     (['2019-02-20T19:00:37Z', ''], 1)
@@ -48,7 +50,7 @@ def to_utc(texts: Sequence[str]) -> tuple[list[str], int]:
         if not text:
             times.append("")
             continue
-        time = _turk_time(text, days) or _iso_time(text)
+        time = _turk_time(text, days) or _iso_time(text) or (_us_time(text) if us_dates else "")
         n_unread += not time and bool(text.strip())
         times.append(time)
     return times, n_unread
@@ -90,3 +92,16 @@ def _iso_time(text: str) -> str:
     except (ValueError, OverflowError):
         return ""
     return moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+
+
+def _us_time(text: str) -> str:
+    """`10/6/2016 01:03:03`, month first, for UTC."""
+    match = _US.fullmatch(text.strip())
+    if match is None:
+        return ""
+    month, day, year, hour, minute, second = (int(part or 0) for part in match.groups())
+    try:
+        moment = datetime(year, month, day, hour, minute, second)
+    except ValueError:
+        return ""
+    return moment.isoformat() + "Z"

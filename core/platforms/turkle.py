@@ -6,8 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from .answers import find_layout, read_answers
-from .base import ResultFile
-from .csvfiles import CsvFile
+from .base import Outgoing, PlatformFile, ResultFile
+from .quick_csv import Table
+from .task_files import batch_file, page_file
 
 
 @dataclass(frozen=True)
@@ -19,19 +20,33 @@ class Turkle:
     download_hint: str = (
         "In Turkle, the right file is Admin › Batches › Download results (the API's copy of it may be cut at the end)."
     )
+    steps: tuple[str, ...] = (
+        "On Turkle's admin site make a project and paste the task page as its template.",
+        "Publish the batch in that project. Several assignments a task ask as many people each comparison.",
+        "When people have answered, choose Batches › Download results, and upload the file under 2.",
+    )
+    publishes: bool = True
+
+    def files(self, ballot: Outgoing) -> tuple[PlatformFile, ...]:
+        """The batch and the page."""
+        about = "One row a task, with the comparisons that have no vote yet." if ballot.is_top_up else "One row a task."
+        page = "What voters see and answer. Turkle adds the form and the Submit button."
+        return (
+            batch_file(ballot, about, ascii_only=True),
+            page_file(ballot, "turkle", "Task page for Turkle (HTML)", page),
+        )
 
     def recognises(self, columns: Collection[str]) -> bool:
         """A file with Turkle's own column."""
         return "turkle.username" in columns
 
-    def read_results(self, file: CsvFile) -> ResultFile:
+    def read_results(self, file: Table) -> ResultFile:
         """Read the file; every assignment in it was submitted, as Turkle knows no approval."""
         layout = find_layout(file, ("AssignmentId", "WorkerId"), self.download_hint)
         wanted = sorted(layout.used())
-        rows = file.read(wanted, layout.last_answer + 1)
+        rows = file.texts(wanted, layout.last_answer + 1)
         length = len(rows.numbers)
-        answers, issues, n_bad = read_answers(rows, layout, wanted, ["submitted"] * length, [""] * length)
-        return ResultFile(self.name, answers, rows.n_rows, rows.n_unreadable + n_bad, (*rows.issues, *issues))
+        return read_answers(self.name, rows, layout, wanted, ["submitted"] * length, [""] * length)
 
 
 TURKLE = Turkle()

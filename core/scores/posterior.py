@@ -45,10 +45,11 @@ class Posteriors:
         rank = 1 + len(field) - np.searchsorted(field, self.knots, side="right")
         return np.asarray(self.probability @ (1.0 / (rank + n0)))
 
-    def top_probability(self, n_top: int) -> Floats:
+    def top_probability(self, n_top: int, *, of: Floats | None = None) -> Floats:
         """The probability that each item lies above the cut over which `n_top` items are expected; (n_items,).
 
         Items are taken as independent and the cut as known, which is close from some ten items on. Their sum is n_top.
+        `of` are other probabilities over the same knots, shape (m, n_knots), judged by the same cut: then shape (m,).
         """
         known = ~np.isnan(self.probability[:, 0])
         if not 1 <= n_top <= known.sum():
@@ -60,6 +61,8 @@ class Posteriors:
         after = int(np.clip(np.searchsorted(-expected, -float(n_top)), 1, len(expected) - 1))
         span = expected[after - 1] - expected[after]
         share = (expected[after - 1] - n_top) / span if span > 0 else 0.0
+        if of is not None:
+            above = np.concatenate((np.cumsum(of[:, ::-1], axis=1)[:, ::-1], np.zeros((len(of), 1))), axis=1)
         return np.asarray((1.0 - share) * above[:, after - 1] + share * above[:, after])
 
 

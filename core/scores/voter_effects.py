@@ -185,6 +185,18 @@ class Likelihood:
             step = np.einsum("vkl,lv->kv", inverse, gradient)
         return step * min(1.0, LONGEST_STEP / max(np.abs(step).max(), LONGEST_STEP)), gradient
 
+    def effects_error(self) -> Floats:
+        """Standard errors of the free effects of every voter, scores taken as known; (n free, n_voters).
+
+        By the Fisher information with the priors. Without free effects the shape is (0, n_voters).
+        """
+        effects, n = self.effects, self.effects.values.shape[1]
+        if not effects.free.any():
+            return np.empty((0, n))
+        information = self._by_voter(self.data.count / (self.win * self.loss), self._rates()[0])
+        information += effects.times[:, None, None] * np.diag(1.0 / _SPREADS[effects.free] ** 2)
+        return np.sqrt(np.diagonal(np.linalg.inv(information), axis1=1, axis2=2)).T
+
     def _rates(self) -> tuple[Floats, dict[tuple[int, int], Floats]]:
         """First derivatives of P in the free effects, (n free, n), and the second ones by rows of the first."""
         side = self.effects.side[self.data.voter]

@@ -17,11 +17,11 @@ from . import schema as t
 from .command import command, fetch_rows, project_row
 from .csv_tables import FETCH_AGAIN
 from .engine import Store, now
+from .kept_files import keep_bytes
 from .project_rows import belongs_to, check_readable, insert_contents
 from .project_zip import TABLES, Contents, read_zip, write_zip
 from .projects import Project, check_name, new_project_id
 from .tallies import write_progress
-from .votes import keep_bytes
 
 _KEEPERS = (t.upload, t.frequency_source)  # tables that name kept files by `sha256`
 _PROJECT = [t.project.c[name] for name in Project.__annotations__]

@@ -118,12 +118,12 @@ def ballot_seed(project_seed: int, plan_seed: int, number: int, place: int | Non
 
 
 def unanswered(store: Store, project_id: str, number: int, area_id: int | None = None) -> list[int]:
-    """The question ids of a ranking's ballot `number` that have fewer votes than they want."""
+    """The question ids of a ranking's ballot `number` that have fewer votes than they want; checks never do."""
     query = (
         sa.select(t.question.c.id)
         .join(t.ballot, t.ballot.c.id == t.question.c.ballot_id)
         .where(t.ballot.c.project_id == project_id, t.ballot.c.number == number, belongs(t.ballot.c.area_id, area_id))
-        .where(t.question.c.n_votes < t.question.c.n_wanted)
+        .where(t.question.c.role == "main", t.question.c.n_votes < t.question.c.n_wanted)
         .order_by(t.question.c.id)
     )
     with store.read() as conn:

@@ -1,13 +1,15 @@
-"""Votes read for checks of their quality: sides as shown, and answers to the same comparisons."""
+"""Votes read for checks of their quality: sides as shown, answers to the same comparisons, answers to checks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
+from ..checks import KINDS
 from . import schema as t
 from .command import fetch_rows
 
@@ -62,3 +64,142 @@ def _voter_names(conn: sa.Connection, ids: list[int]) -> dict[int, str]:
         id_: f"{name} ({platform})" if twice else name
         for (id_, platform, name), twice in zip(rows, doubled, strict=True)
     }
+
+
+@dataclass(frozen=True)
+class CheckAnswers:
+    """How checks were answered in some ballots; a row each, withdrawn answers and “I don't know” left out.
+
+    gold : voter_id, question_id, right. repeats : voter_id, question_id (of the comparison that counts), same: whether
+    a further answer of the voter to the same comparison was the first one's. overlap : question_id (as there),
+    voter_id, value (1, 0, .5), counted: the answers to comparisons that at least two voters answered, one a voter.
+    """
+
+    gold: pd.DataFrame
+    repeats: pd.DataFrame
+    overlap: pd.DataFrame
+
+
+def check_answers(conn: sa.Connection, ballot_ids: Sequence[int]) -> CheckAnswers:
+    """The answers to checks of some ballots, of voters whose votes don't count too; reads all their votes.
+
+    Repeats are those that were planned, in a task or on the voting page, and answers to a comparison that came to
+    the voter a second time by chance.
+    """
+    j, q, c = t.judgement.c, t.question.c, t.check_question.c
+    query = (
+        sa.select(
+            sa.func.coalesce(c.of_id, q.id),
+            t.assignment.c.voter_id,
+            j.value,
+            sa.case((j.status == "counted", 1), else_=0),
+        )
+        .select_from(t.judgement)
+        .join(t.assignment, t.assignment.c.id == j.assignment_id)
+        .join(t.question, q.id == j.question_id)
+        .outerjoin(t.check_question, c.question_id == q.id)
+        .where(t.assignment.c.ballot_id.in_(list(ballot_ids)), j.status != "withdrawn", j.value.is_not(None))
+        .where(sa.or_(q.role == "main", c.of_id.is_not(None)))
+        .order_by(sa.case((q.role == "main", 0), else_=1), sa.case((j.status == "repeat", 1), else_=0), j.id)
+    )
+    rows = np.array(fetch_rows(conn, query), dtype=float).reshape(-1, 4)
+    kinds = {"question_id": "int64", "voter_id": "int64", "value": "float64", "counted": "bool"}
+    frame = pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
+    keys = ["question_id", "voter_id"]
+    again = frame.duplicated(keys)
+    first = frame[~again]
+    repeats = frame[again].merge(first[[*keys, "value"]], on=keys, suffixes=("", "_first"))
+    repeats = repeats.assign(same=repeats["value"] == repeats["value_first"])[["voter_id", "question_id", "same"]]
+    shared = first[first.duplicated("question_id", keep=False)].sort_values(keys, ignore_index=True)
+    return CheckAnswers(_gold_answers(conn, ballot_ids), repeats, shared)
+
+
+def _gold_answers(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFrame:
+    j = t.judgement.c
+    query = (
+        sa.select(t.assignment.c.voter_id, j.question_id, sa.case((j.answer == t.gold.c.answer, 1), else_=0))
+        .join(t.assignment, t.assignment.c.id == j.assignment_id)
+        .join(t.gold, t.gold.c.question_id == j.question_id)
+        .where(t.assignment.c.ballot_id.in_(list(ballot_ids)), j.status != "withdrawn", j.answer != "unknown")
+        .order_by(j.id)
+    )
+    rows = np.array(fetch_rows(conn, query), dtype="int64").reshape(-1, 3)
+    return pd.DataFrame(rows, columns=["voter_id", "question_id", "right"]).astype({"right": "bool"})
+
+
+def voter_checks(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFrame:
+    """How each voter answered checks in some ballots; a row for each voter with at least one, by voter_id.
+
+    Columns: voter_id; voter, the platform's own id; gold_right of gold_n; repeats_same of repeats_n; overlap_agreeing
+    of overlap_n, the counted answers of other voters to the same comparisons that were the voter's own, ties
+    agreeing with ties only. See `check_answers`.
+    """
+    return count_by_voter(check_answers(conn, ballot_ids), conn)
+
+
+def count_by_voter(answers: CheckAnswers, conn: sa.Connection) -> pd.DataFrame:
+    """`voter_checks` of answers that are read already."""
+    overlap = with_others(answers.overlap)
+    counts = pd.concat(
+        [
+            answers.gold.groupby("voter_id")["right"].agg(gold_right="sum", gold_n="count"),
+            answers.repeats.groupby("voter_id")["same"].agg(repeats_same="sum", repeats_n="count"),
+            overlap.groupby("voter_id").agg(overlap_agreeing=("agreeing", "sum"), overlap_n=("others", "sum")),
+        ],
+        axis=1,
+    )
+    counts = counts.fillna(0).astype("int64").sort_index()
+    counts = counts[counts[["gold_n", "repeats_n", "overlap_n"]].sum(axis=1) > 0]
+    names = _voter_names(conn, counts.index.tolist())
+    counts.insert(0, "voter", pd.Series([names[id_] for id_ in counts.index], index=counts.index, dtype="str"))
+    return counts.rename_axis("voter_id").reset_index()
+
+
+def with_others(overlap: pd.DataFrame) -> pd.DataFrame:
+    """`CheckAnswers.overlap` with others, the number of counted answers of other voters, and agreeing, those equal."""
+    of_counted = overlap.assign(n=overlap["counted"].astype("int64"))
+    others = of_counted.groupby("question_id")["n"].transform("sum") - of_counted["n"]
+    agreeing = of_counted.groupby(["question_id", "value"])["n"].transform("sum") - of_counted["n"]
+    return overlap.assign(others=others.astype("int64"), agreeing=agreeing.astype("int64"))
+
+
+def check_progress(conn: sa.Connection, ballot_id: int) -> pd.DataFrame:
+    """The checks of a ballot by kind: columns kind, checks (answers asked for in its tasks), answers (that came).
+
+    Gold chosen for the voting page alone is asked for as often as voters come, so only its answers are counted.
+    """
+    q, c = t.question.c, t.check_question.c
+    kind = sa.func.coalesce(c.kind, sa.literal_column("'gold'"))
+    of = sa.and_(q.ballot_id == ballot_id, q.role == "check")
+    asked: sa.Select = (
+        sa.select(kind, sa.func.count(t.task_question.c.task_id))
+        .select_from(t.question)
+        .outerjoin(t.check_question, c.question_id == q.id)
+        .outerjoin(t.task_question, t.task_question.c.question_id == q.id)
+        .where(of)
+        .group_by(kind)
+    )
+    came: sa.Select = (
+        sa.select(kind, sa.func.count())
+        .select_from(t.judgement)
+        .join(t.question, q.id == t.judgement.c.question_id)
+        .outerjoin(t.check_question, c.question_id == q.id)
+        .where(of, t.judgement.c.status != "withdrawn")
+        .group_by(kind)
+    )
+    answers: dict[str, int] = dict(fetch_rows(conn, came))
+    repeated = _page_repeats(conn, ballot_id)
+    rows = [(kind, n, answers.get(kind, 0)) for kind, n in fetch_rows(conn, asked)]
+    if repeated and not any(kind == "repeat" for kind, *_ in rows):
+        rows.append(("repeat", 0, 0))
+    rows = [(kind, n, came + repeated * (kind == "repeat")) for kind, n, came in rows]
+    order = {kind: place for place, kind in enumerate(KINDS)}
+    rows.sort(key=lambda row: order[row[0]])
+    return pd.DataFrame(rows, columns=["kind", "checks", "answers"])
+
+
+def _page_repeats(conn: sa.Connection, ballot_id: int) -> int:
+    d, q = t.deal.c, t.question.c
+    query = sa.select(sa.func.count()).select_from(t.deal).join(t.question, q.id == d.question_id)
+    query = query.where(q.ballot_id == ballot_id, d.kind == "repeat", d.state == "answered")
+    return int(conn.execute(query).scalar_one())

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
+
 import sqlalchemy as sa
 
 from ..errors import StoreError
-from ..scores import BallotScores, Intervals, bootstrap_intervals, score_campaign
 from . import schema as t
 from .areas import n_items_of
-from .ballots import LEVEL, RESAMPLES, Ballot, ballots_of, open_ballot_of, pilot_of, sentence_start
-from .command import Change, check_revision, command, fetch_rows, project_row
+from .audits import audit_votes, stored_audit
+from .ballots import Ballot, ballots_of, open_ballot_of, pilot_of, sentence_start
+from .command import Change, check_revision, command, project_row
 from .engine import Store, now
-from .foresights import foresight_of, next_after
+from .foresights import next_after
 from .rankings import ballot_named
-from .runoff_scores import runoff_scores, write_runoff_scores
-from .tallies import ballot_votes
+from .scoring import score_ballot, write_scores
+from .tallies import ballot_votes, write_tallies
 from .voting_rest import rests_voting
 
 
@@ -38,69 +39,30 @@ def close_ballot(
         votes = [ballot_votes(conn, b.id) for b in ballots]
         n_items = n_items_of(conn, project_id)
         coming = next_after(conn, project_id, ballot)
+        audited = audit_votes(conn, [b.id for b in ballots])
     n_votes = len(votes[-1].first)
     if n_votes == 0:
         raise StoreError(f"{sentence_start(ballot.called)} has no votes yet. Upload results before it is closed.")
     if ballot.is_pilot:
         with command(store, project_id, "close ballot", expected_revision=project.revision) as change:
-            _mark_closed(change, ballot, n_votes, "")
+            _mark_closed(change, ballot, n_votes, None)
         return
-    if ballot.protocol == "runoff":
-        scores = runoff_scores(votes, ballot)
-        scores.fit["another"] = foresight_of(votes, ballot, coming, scores.fitted)
-        with command(store, project_id, "close ballot", expected_revision=project.revision) as change:
-            write_runoff_scores(change, ballot.id, scores)
-            _mark_closed(change, ballot, n_votes, scores.note)
-        return
-    scored = score_campaign(votes, n_items)[-1]
-    unscored = int(np.isnan(scored.mean).sum())
-    if unscored:
-        raise StoreError(
-            f"{unscored:,} of {ballot.n_items:,} items have no vote yet, so they would have no score. "
-            "Collect more results before the ballot is closed."
-        )
-    rng = np.random.default_rng([ballot.seed, 2])
-    intervals = bootstrap_intervals(votes, n_items, resamples=RESAMPLES, level=LEVEL, rng=rng)
-    another = foresight_of(votes, ballot, coming)
-    slope = None if np.isnan(scored.slope) or ballot.number == 1 else float(scored.slope)
+    scores = score_ballot(votes, ballot, n_items, coming=coming)
+    if len(audited):
+        scores.fit["audit"] = stored_audit(ballots, votes, audited, scores.fitted)
     with command(store, project_id, "close ballot", expected_revision=project.revision) as change:
-        _write_scores(change, ballot.id, scored, intervals)
-        change.conn.execute(sa.update(t.ballot).where(t.ballot.c.id == ballot.id).values(fit={"another": another}))
-        _mark_closed(change, ballot, n_votes, intervals.reason, slope)
+        write_scores(change, scores)
+        _mark_closed(change, ballot, n_votes, scores.slope, audit=scores.fit.get("audit"))
 
 
-def _mark_closed(change: Change, ballot: Ballot, n_votes: int, note: str, slope: float | None = None) -> None:
-    change.conn.execute(
-        sa.update(t.ballot)
-        .where(t.ballot.c.id == ballot.id)
-        .values(state="closed", closed_at=now(), slope=slope, interval_note=note or None)
-    )
-    counts = {"votes": n_votes, "comparisons": ballot.n_comparisons, "slope": slope}
+def _mark_closed(
+    change: Change, ballot: Ballot, n_votes: int, slope: float | None, *, audit: dict[str, Any] | None = None
+) -> None:
+    row = sa.update(t.ballot).where(t.ballot.c.id == ballot.id)
+    change.conn.execute(row.values(state="closed", closed_at=now()))
+    counts: dict[str, Any] = {"votes": n_votes, "comparisons": ballot.n_comparisons, "slope": slope}
+    counts |= {"cut audit": audit} if audit else {}
     change.detail = ballot_named(change.conn, change.project_id, ballot.area_id, ballot.number) | counts
-
-
-def _write_scores(change: Change, ballot_id: int, scored: BallotScores, intervals: Intervals) -> None:
-    query = sa.select(t.item.c.position, t.item.c.id).where(t.item.c.project_id == change.project_id)
-    ids = dict(fetch_rows(change.conn, query))
-    columns = {
-        "x": scored.x,
-        "y": scored.y,
-        "mean": scored.mean,
-        "count": scored.count,
-        "lower": intervals.lower[scored.items],
-        "upper": intervals.upper[scored.items],
-    }
-    rows = []
-    for place, position in enumerate(scored.items.tolist()):
-        values = {f"new_{name}": column[place].item() for name, column in columns.items()}
-        row = {name: None if np.isnan(value) else value for name, value in values.items()}
-        rows.append({"of_item": ids[position], **row})
-    statement = (
-        sa.update(t.ballot_item)
-        .where(t.ballot_item.c.ballot_id == ballot_id, t.ballot_item.c.item_id == sa.bindparam("of_item"))
-        .values({name: sa.bindparam(f"new_{name}") for name in columns})
-    )
-    change.conn.execute(statement, rows)
 
 
 def reopen_ballot(
@@ -125,3 +87,4 @@ def reopen_ballot(
             .where(t.ballot.c.id == ballot.id)
             .values(state="open", closed_at=None, slope=None, interval_note=None, fit=sa.null())
         )
+        write_tallies(change.conn, ballot.id)  # by decisions that were made while it was closed

@@ -17,12 +17,18 @@ from .engine import Store
 
 
 def insert_comparisons(
-    conn: sa.Connection, ballot_id: int, code: str, drawn: DrawnBallot, positions: np.ndarray, item_ids: np.ndarray
-) -> int:
-    """Write a drawn ballot's tasks and questions; returns the number of tasks.
+    conn: sa.Connection,
+    ballot_id: int,
+    code: str,
+    drawn: DrawnBallot,
+    positions: np.ndarray,
+    item_ids: np.ndarray,
+    place: np.ndarray | None = None,
+) -> tuple[int, int, int]:
+    """Write a drawn ballot's tasks and questions; returns how many tasks, and the first ids of both.
 
     `positions` are the ballot's items in ascending order, `item_ids` their ids in the store. Task ids are the
-    ballot's code and a number.
+    ballot's code and a number. `place` of each comparison in its task, from 0, leaves room for checks.
     """
     n_tasks = int(drawn.task.max()) + 1
     first_task, first_question = next_id(conn, t.task), next_id(conn, t.question)
@@ -36,7 +42,7 @@ def insert_comparisons(
     insert_rows(conn, t.question_option, ["question_id", "position", "item_id"], options)
     showings = zip(
         (drawn.task + first_task).tolist(),
-        (drawn.position + 1).tolist(),
+        ((drawn.position if place is None else place) + 1).tolist(),
         ids,
         drawn.flipped.tolist(),
         drawn.left_swapped.tolist(),
@@ -45,7 +51,7 @@ def insert_comparisons(
     )
     columns = ["task_id", "n", "question_id", "flipped", "left_swapped", "right_swapped"]
     insert_rows(conn, t.task_question, columns, list(showings))
-    return n_tasks
+    return n_tasks, first_task, first_question
 
 
 def comparisons_of(
@@ -79,7 +85,11 @@ def comparisons_of(
         query, codes = query.where(those), codes.where(those)
     rows = np.array(fetch_rows(conn, query), dtype=np.int64).reshape(-1, 8)
     wanted = None if tasks is None else np.unique(rows[:, 3:5]).tolist()
-    return _as_shown(rows, dict(fetch_rows(conn, codes)), items_of(conn, project_id, only=wanted))
+    frame = _as_shown(rows, dict(fetch_rows(conn, codes)), items_of(conn, project_id, only=wanted))
+    checks = sa.select(t.question.c.id).where(t.question.c.ballot_id == ballot_id, t.question.c.role != "main")
+    is_check = frame["question_id"].isin([id_ for (id_,) in fetch_rows(conn, checks)]).to_numpy(dtype=int)
+    frame["role"] = pd.Series(["main", "check"], dtype="str").array.take(is_check)
+    return COMPARISONS.check(frame)
 
 
 def _as_shown(rows: np.ndarray, code_of: dict[int, str], items: pd.DataFrame) -> pd.DataFrame:
@@ -107,7 +117,7 @@ def _as_shown(rows: np.ndarray, code_of: dict[int, str], items: pd.DataFrame) ->
         "flipped": is_flipped,
         **shown,
     }
-    return COMPARISONS.check(pd.DataFrame(columns)[list(COMPARISONS.columns)])
+    return pd.DataFrame(columns)
 
 
 def read_tasks(store: Store, project_id: str, ballot_id: int, positions: Sequence[int]) -> pd.DataFrame:
@@ -131,3 +141,13 @@ def count_tasks(store: Store, ballot_id: int) -> int:
     query = sa.select(sa.func.count()).select_from(t.task).where(t.task.c.ballot_id == ballot_id)
     with store.read() as conn:
         return int(conn.execute(query).scalar_one())
+
+
+def widest_task(store: Store, ballot_id: int, *, without_checks: int) -> int:
+    """How many comparisons a ballot's widest task holds; `without_checks` where its tasks hold none."""
+    place, q = t.task_question.c, t.question.c
+    shown = sa.select(place.task_id).join(t.question, q.id == place.question_id)
+    shown = shown.where(q.ballot_id == ballot_id, q.role == "check")
+    query = sa.select(sa.func.max(place.n)).where(place.task_id.in_(shown))
+    with store.read() as conn:
+        return max(without_checks, conn.execute(query).scalar_one() or 0)

@@ -9,14 +9,16 @@ import numpy as np
 import sqlalchemy as sa
 
 from ..ballots import DrawnBallot, draw_ballot, select_items
-from ..errors import StoreError
+from ..check_drawing import DrawnChecks
+from ..errors import DisconnectedError, NotConvergedError, StoreError
 from ..foresight import N_TOP
-from ..runoff import fit_votes
+from ..runoff import FittedVotes, fit_votes
 from ..scores import BallotVotes
 from ..selection import select_leading
 from . import schema as t
 from .areas import items_of, n_items_of
 from .ballots import Ballot, ballot_seed, ballots_of, open_ballot_of, pilot_of, sentence_start
+from .check_drawing import Coming, Pairs, Rows, draw_for, gold_by_hand, insert_checks, told
 from .command import Change, check_revision, command, fetch_rows, insert_one, insert_rows, project_row
 from .comparisons import insert_comparisons
 from .engine import Store, now
@@ -40,9 +42,11 @@ def draw_next_ballot(
         check_revision(project, expected_revision)
         due = _due(conn, project, ranking_of(conn, project_id, area_id))
         votes = _votes_for(conn, due)
+        by_hand = gold_by_hand(conn, project_id, area_id, due.settings.checks)
     # A large draw takes seconds: nobody else need wait for it. The revision says whether it still holds.
-    if votes:
-        due = replace(due, chosen=_chosen_by(votes, due))
+    fitted = _fitted(votes, due.settings.protocol)
+    if fitted is not None and due.settings.protocol == "runoff":
+        due = replace(due, chosen=_chosen_by(fitted, due))
     drawn = draw_ballot(
         due.chosen.positions,
         due.appearances,
@@ -51,8 +55,11 @@ def draw_next_ballot(
         near=due.chosen.near,
         connected=due.settings.protocol == "runoff",
     )
+    coming = _coming(due, votes, fitted, by_hand)
+    checks = None if coming is None else draw_for(coming, drawn)
     with command(store, project_id, "draw ballot", expected_revision=project.revision) as change:
-        insert_ballot(change, due, drawn)
+        insert_ballot(change, due, drawn, checks)
+        change.detail |= told(coming, checks)
     return due.number
 
 
@@ -156,16 +163,36 @@ def _choose_items(
 
 
 def _votes_for(conn: sa.Connection, due: Due) -> list[BallotVotes]:
-    """The votes of all ballots so far, where the draw goes by them; else none."""
-    if due.settings.protocol != "runoff" or due.number == 1:
+    """The votes of all ballots so far, where the draw or its checks go by them; else none."""
+    if due.number == 1 or (due.settings.protocol != "runoff" and due.settings.checks is None):
         return []
     ballots = ballots_of(conn, due.project_id, due.ranking.area_id)
     return [ballot_votes(conn, ballot.id) for ballot in ballots]
 
 
-def _chosen_by(votes: list[BallotVotes], due: Due) -> Chosen:
+def _fitted(votes: list[BallotVotes], protocol: str) -> FittedVotes | None:
+    """The fit of the votes; None without votes, and where the paper's protocol, which needs none, has none."""
+    if not votes:
+        return None
+    try:
+        return fit_votes(votes)
+    except (DisconnectedError, NotConvergedError):
+        if protocol == "runoff":
+            raise
+        return None
+
+
+def _coming(due: Due, votes: list[BallotVotes], fitted: FittedVotes | None, by_hand: Pairs) -> Coming | None:
+    """What the checks of a ballot go by; None where the plan has no checks."""
+    settings, items = due.settings, due.chosen.positions
+    if settings.checks is None:
+        return None
+    before = votes[-1].items if votes else np.empty(0, dtype=np.int64)
+    return Coming(settings.checks, settings.n_voters, due.seed, before, items, fitted, by_hand)
+
+
+def _chosen_by(fitted: FittedVotes, due: Due) -> Chosen:
     """Who goes on by all votes so far; `due.chosen` has all items of the ranking."""
-    fitted = fit_votes(votes)
     n_top = min(N_TOP, len(fitted.items) - 1)
     leading = select_leading(fitted.fit, due.size, rng=np.random.default_rng([due.seed, 1]), n_top=n_top)
     kept = np.sort(leading.selection.items)
@@ -176,10 +203,10 @@ def _chosen_by(votes: list[BallotVotes], due: Due) -> Chosen:
     return Chosen(fitted.items[kept], ids, entry, *tied, near=near, lost=leading.lost)
 
 
-def insert_ballot(change: Change, due: Due, drawn: DrawnBallot) -> None:
-    """Write a drawn ballot with its items, tasks and comparisons, and say so in the log."""
+def insert_ballot(change: Change, due: Due, drawn: DrawnBallot, checks: DrawnChecks | None = None) -> None:
+    """Write a drawn ballot with its items, tasks, comparisons and checks, and say so in the log."""
     conn, chosen = change.conn, due.chosen
-    code = ballot_code(change.project_id, due.number, due.seed, drawn)
+    code = ballot_code(change.project_id, due.number, due.seed, drawn, checks)
     ballot_id = insert_one(
         conn,
         t.ballot,
@@ -201,12 +228,16 @@ def insert_ballot(change: Change, due: Due, drawn: DrawnBallot) -> None:
     )
     entries = zip([ballot_id] * len(chosen.ids), chosen.ids.tolist(), chosen.entry_scores, strict=True)
     insert_rows(conn, t.ballot_item, ["ballot_id", "item_id", "entry_score"], list(entries))
+    place = None if checks is None else checks.place
+    n_tasks, *first_ids = insert_comparisons(conn, ballot_id, code, drawn, chosen.positions, chosen.ids, place)
+    if checks is not None and checks.checks:
+        insert_checks(conn, ballot_id, checks, Rows(conn, change.project_id, *first_ids))
     change.detail = (
         ballot_named(conn, change.project_id, due.ranking.area_id, due.number)
         | {
             "items": len(chosen.positions),
             "comparisons": len(drawn.first),
-            "tasks": insert_comparisons(conn, ballot_id, code, drawn, chosen.positions, chosen.ids),
+            "tasks": n_tasks,
             "seed": due.seed,
             "tied at the cut": chosen.n_tied,
         }
@@ -214,11 +245,13 @@ def insert_ballot(change: Change, due: Due, drawn: DrawnBallot) -> None:
     )
 
 
-def ballot_code(project_id: str, number: int, seed: int, drawn: DrawnBallot) -> str:
+def ballot_code(project_id: str, number: int, seed: int, drawn: DrawnBallot, checks: DrawnChecks | None = None) -> str:
     """The start of the ballot's task ids: the same for the same draw, another one for any other draw."""
     digest = hashlib.sha256(f"{project_id}/{number}/{seed}".encode())
     for part in (drawn.first, drawn.second, drawn.task, drawn.position, drawn.flipped):
         digest.update(np.ascontiguousarray(part).tobytes())
+    if checks is not None and checks.checks:
+        digest.update(repr((checks.checks, checks.showings, checks.showing_place.tolist())).encode())
     return f"b{number}-{digest.hexdigest()[:8]}"
 
 

@@ -13,8 +13,8 @@ from ..frequency_files import read_frequencies
 from . import schema as t
 from .command import command
 from .engine import Store
+from .kept_files import keep_bytes, safe_name
 from .library import embeddings_of, open_library
-from .votes import keep_bytes, safe_name
 
 
 @dataclass(frozen=True)

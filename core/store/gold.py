@@ -79,7 +79,7 @@ def remove_gold(
     area_id: int | None = None,
     expected_revision: int | None = None,
 ) -> None:
-    """Take a check away that nobody was given yet; `StoreError` once somebody was."""
+    """Take a check away that nobody was given yet; `StoreError` once somebody was, or where it stands in tasks."""
     with command(store, project_id, "remove check", expected_revision=expected_revision) as change:
         ballot = open_ballot_row(change.conn, project_id, area_id)
         if question_id not in {gold.question_id for gold in gold_of(change.conn, ballot.id)}:
@@ -87,6 +87,9 @@ def remove_gold(
         given = sa.select(t.deal.c.id).where(t.deal.c.question_id == question_id).limit(1)
         if change.conn.execute(given).first() is not None:
             raise StoreError("Voters were given this check, so it stays.")
+        placed = sa.select(t.task_question.c.n).where(t.task_question.c.question_id == question_id).limit(1)
+        if change.conn.execute(placed).first() is not None:
+            raise StoreError("This check stands in the ballot's tasks, so it stays.")
         change.conn.execute(sa.delete(t.question).where(t.question.c.id == question_id))
         change.detail = ballot_named(change.conn, project_id, area_id, ballot.number)
 

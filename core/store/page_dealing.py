@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
+from ..checks import MOST_OVERLAP_VOTERS
 from ..voting_settings import VotingSettings
 from . import schema as t
 from .command import insert_rows
 from .engine import now
 
 RELEASE_AT_ONCE = 500
+LEASED_KINDS = ("main", "overlap", "audit")  # of which a comparison wants so many votes and no more
+SPARE = 1.1  # checks are dealt a little more densely than they are wanted, so that they are there before the last vote
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ def release_expired(conn: sa.Connection, voting_id: int) -> int:
     if rows:
         ids = [row.id for row in rows]
         conn.execute(sa.update(t.deal).where(d.id.in_(ids)).values(state="released"))
-        _add_dealt(conn, [row.question_id for row in rows if row.kind == "main"], -1)
+        _add_dealt(conn, [row.question_id for row in rows if row.kind in LEASED_KINDS], -1)
     return len(rows)
 
 
@@ -59,7 +62,7 @@ def _add_dealt(conn: sa.Connection, question_ids: list[int], change: int) -> Non
 
 def lease_again(conn: sa.Connection, table: Table, deal: sa.Row) -> bool:
     """Give a released comparison back to the voter who had it, if it still lacks a vote; whether that was so."""
-    if deal.kind == "main":
+    if deal.kind in LEASED_KINDS:
         q = t.question.c
         missing = sa.update(t.question).where(q.id == deal.question_id, q.n_dealt < q.n_wanted)
         if conn.execute(missing.values(n_dealt=q.n_dealt + 1)).rowcount == 0:
@@ -94,18 +97,28 @@ def resume_task(conn: sa.Connection, table: Table, sitting: sa.Row) -> None:
 
 
 def deal_task(conn: sa.Connection, table: Table, sitting: sa.Row) -> bool:
-    """Give the voter a new task; False where no comparison is left that lacks votes and is new to the voter."""
+    """Give the voter a new task; False where nothing is left that lacks votes and is new to the voter.
+
+    Once no comparison is left that counts, tasks hold what overlaps and audits are still open.
+    """
     release_expired(conn, table.voting_id)
     settings, task = table.settings, sitting.n_tasks + 1
     rng = np.random.default_rng([table.voting_id, sitting.id, task])
     repeats = _draw_repeats(conn, sitting.id, settings.n_repeats, rng)
     fresh = _draw_main(conn, table, sitting.id, settings.task_size, set())
-    if not fresh:
+    if fresh:
+        rows = [(row, "main") for row in fresh]
+        checks = [(row, "gold") for row in _draw_gold(conn, table, sitting.id, rng)]
+        shown = {row["question_id"] for row in fresh}
+        n = _n_checks(conn, table, len(fresh), rng)
+        for check in checks + _draw_checks(conn, table, sitting.id, n, shown, rng):
+            rows.insert(int(rng.integers(0, len(rows) + 1)), check)
+        rows += [(row, "repeat") for row in repeats]
+    else:
+        rows = _draw_checks(conn, table, sitting.id, settings.task_size, set(), rng)
+    if not rows:
         return False
-    rows = [(row, "main") for row in fresh]
-    for row in _draw_gold(conn, table, sitting.id, rng):
-        rows.insert(int(rng.integers(0, len(rows) + 1)), (row, "gold"))
-    _insert(conn, table, sitting.id, task, 0, rows + [(row, "repeat") for row in repeats])
+    _insert(conn, table, sitting.id, task, 0, rows)
     conn.execute(sa.update(t.sitting).where(t.sitting.c.id == sitting.id).values(n_tasks=task, seen_at=now()))
     return True
 
@@ -119,7 +132,7 @@ def _draw_main(
     """
     q, place = t.question.c, t.task_question.c
     one, two = t.question_option.alias("one"), t.question_option.alias("two")
-    given = sa.exists().where(t.deal.c.sitting_id == sitting_id, t.deal.c.question_id == q.id)
+    given = was_given(sitting_id, q.id)
     query = (
         sa.select(q.id, q.n_dealt, place.flipped, place.left_swapped, place.right_swapped, one.c.item_id, two.c.item_id)
         .join(t.task_question, place.question_id == q.id)
@@ -143,6 +156,67 @@ def _draw_main(
 
 
 _SIDES = ("flipped", "left_swapped", "right_swapped")
+
+
+def was_given(sitting_id: int, question_id: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
+    """Whether a voter was given a comparison, or a check that is the same one put before further voters."""
+    d, c = t.deal.c, t.check_question.alias("same").c  # an alias, so that no query around it is meant
+    itself = sa.exists().where(d.sitting_id == sitting_id, d.question_id == question_id)
+    as_check = sa.exists().where(d.sitting_id == sitting_id, d.question_id == c.question_id, c.of_id == question_id)
+    return sa.or_(itself, as_check)
+
+
+def _kinds(table: Table) -> list[str]:
+    """The kinds of checks that want one answer each; no overlap where comparisons have several votes anyhow."""
+    return ["audit"] if table.settings.votes_per_comparison > 1 else ["audit", "overlap"]
+
+
+def _n_checks(conn: sa.Connection, table: Table, n_fresh: int, rng: np.random.Generator) -> int:
+    """How many overlaps and audits go with so many comparisons: in proportion, as the ballot has of them."""
+    q, c = t.question.c, t.check_question.c
+    query = sa.select(sa.func.count()).select_from(t.question).join(t.check_question, c.question_id == q.id)
+    n_all = conn.execute(query.where(q.ballot_id == table.ballot_id, q.role == "check", c.kind.in_(_kinds(table))))
+    if not (n_checks := n_all.scalar_one()):
+        return 0
+    comparisons = sa.select(t.ballot.c.n_comparisons).where(t.ballot.c.id == table.ballot_id)
+    votes = conn.execute(comparisons).scalar_one() * table.settings.votes_per_comparison
+    wanted = SPARE * n_checks * n_fresh / votes
+    return int(wanted) + int(rng.random() < wanted % 1)
+
+
+def open_checks(table: Table, sitting_id: int) -> sa.Select:
+    """Overlaps and audits that lack their answer and are new to a voter: id, kind, and the comparison that counts.
+
+    An overlap waits for the vote that counts: else its voters might be the only ones left who could have given that.
+    """
+    q, c = t.question.c, t.check_question.c
+    original = t.question.alias("original")
+    answered = sa.and_(original.c.n_votes > 0, ~was_given(sitting_id, c.of_id))
+    return (
+        sa.select(q.id, c.kind, c.of_id)
+        .join(t.check_question, c.question_id == q.id)
+        .outerjoin(original, original.c.id == c.of_id)
+        .where(q.ballot_id == table.ballot_id, q.role == "check", c.kind.in_(_kinds(table)))
+        .where(q.n_dealt < q.n_wanted, ~was_given(sitting_id, q.id), sa.or_(c.of_id.is_(None), answered))
+        .order_by(q.n_dealt, q.id)
+    )
+
+
+def _draw_checks(
+    conn: sa.Connection, table: Table, sitting_id: int, n: int, shown: set[int], rng: np.random.Generator
+) -> list[tuple[dict[str, Any], str]]:
+    """Lease up to `n` overlaps and audits, none of the same comparison as another or as those `shown` in the task."""
+    if not n:
+        return []
+    drawn: list[tuple[dict[str, Any], str]] = []
+    originals: set[int | None] = set(shown)
+    for id_, kind, of in conn.execute(open_checks(table, sitting_id).limit(n * MOST_OVERLAP_VOTERS + len(shown))):
+        if len(drawn) < n and (of is None or of not in originals):
+            originals.add(of)
+            sides = dict(zip(_SIDES, map(bool, rng.integers(0, 2, 3)), strict=True))
+            drawn.append(({"question_id": id_, **sides}, kind))
+    _add_dealt(conn, [row["question_id"] for row, _ in drawn], 1)
+    return drawn
 
 
 def _items_of(conn: sa.Connection, deals: list[sa.Row]) -> set[frozenset[int]]:

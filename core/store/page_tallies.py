@@ -23,6 +23,12 @@ def write_dealt(conn: sa.Connection, ballot_id: int) -> None:
     dealt = q.n_votes + more + leases.scalar_subquery()
     rows = sa.update(t.question).where(q.ballot_id == ballot_id, q.role == "main", q.n_dealt != dealt)
     conn.execute(rows.values(n_dealt=dealt))
+    # A check is done with any answer: "I don't know" isn't asked of somebody else.
+    answers = sa.select(sa.func.count()).where(j.question_id == q.id, j.status.in_(["counted", "unknown"]))
+    held = sa.select(sa.func.count()).where(d.question_id == q.id, d.state == "open")
+    dealt = answers.scalar_subquery() + held.scalar_subquery()
+    checks = sa.update(t.question).where(q.ballot_id == ballot_id, q.role == "check", q.n_wanted > 0)
+    conn.execute(checks.where(q.n_dealt != dealt).values(n_dealt=dealt))
 
 
 def has_voting(conn: sa.Connection, ballot_id: int) -> bool:
@@ -56,6 +62,15 @@ def move(conn: sa.Connection, ballot_id: int, question_id: int, answer: str, bef
         conn.execute(row.values(n_votes=t.question.c.n_votes + votes, n_dealt=t.question.c.n_dealt + dealt))
     if votes or unknowns:
         conn.execute(_ADD_TO_ITEM, _changes(conn, ballot_id, question_id, answer, votes, unknowns))
+
+
+def move_check(conn: sa.Connection, question_id: int, before: str, after: str) -> None:
+    """Follow one answer to an overlap or an audit, which are in no item's tallies; standings as in `move`."""
+    votes = (after == COUNTED) - (before == COUNTED)
+    dealt = (after != ASIDE) - (before != ASIDE)
+    if votes or dealt:
+        row = sa.update(t.question).where(t.question.c.id == question_id)
+        conn.execute(row.values(n_votes=t.question.c.n_votes + votes, n_dealt=t.question.c.n_dealt + dealt))
 
 
 def stands_for_vote(conn: sa.Connection, question_id: int) -> bool:

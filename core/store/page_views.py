@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from ..voting_settings import VotingSettings
 from . import schema as t
 from .engine import now
-from .page_dealing import deal_task, open_deal, resume_task, task_deals
+from .page_dealing import deal_task, open_checks, open_deal, resume_task, task_deals, was_given
 from .page_visits import At, cookie_of, read_sitting
 from .page_votes import is_task_over
 
@@ -94,11 +94,12 @@ def _may_more(conn: sa.Connection, at: At, sitting: sa.Row) -> bool:
     """Whether the voter may have another task and there is anything left to give."""
     if sitting.n_tasks >= at.table.settings.tasks_per_voter:
         return False
-    q, d = t.question.c, t.deal.c
-    given = sa.exists().where(d.sitting_id == sitting.id, d.question_id == q.id)
-    query = sa.select(q.id).where(q.ballot_id == at.table.ballot_id, q.role == "main", ~given)
+    q = t.question.c
+    query = sa.select(q.id).where(q.ballot_id == at.table.ballot_id, q.role == "main", ~was_given(sitting.id, q.id))
     query = query.where(q.n_dealt < at.table.settings.votes_per_comparison)
-    return conn.execute(query.limit(1)).first() is not None
+    if conn.execute(query.limit(1)).first() is not None:
+        return True
+    return conn.execute(open_checks(at.table, sitting.id).limit(1)).first() is not None
 
 
 def _place(conn: sa.Connection, sitting: sa.Row, deal: sa.Row) -> Place:

@@ -12,9 +12,10 @@ from ..errors import InputError
 from . import schema as t
 from .command import insert_one
 from .engine import now
-from .page_dealing import Table, lease_again, release_expired, task_deals
-from .page_tallies import ASIDE, COUNTED, LEASED, UNKNOWN, move, stands_for_vote
-from .votes import VALUES
+from .judgements import VALUES
+from .laid_aside import is_excluded
+from .page_dealing import LEASED_KINDS, Table, lease_again, release_expired, task_deals
+from .page_tallies import ASIDE, COUNTED, LEASED, UNKNOWN, move, move_check, stands_for_vote
 
 MAX_SECONDS = 3600.0
 
@@ -27,7 +28,8 @@ def record(
     Returns "saved"; "known" where it is answered already (nothing changes: a press that came twice, another tab);
     "late" where its time was over and somebody else has been given it. The standing of the judgement: a vote counts,
     "I don't know" is kept, a check has its own role, a repeat is kept beside the first vote, and all of a voter who
-    failed the checks is kept aside. Raises `InputError` for an answer or a place that the page didn't offer.
+    failed the checks, or whom the owner left out, is kept aside. Raises `InputError` for an answer or a place that
+    the page didn't offer.
     """
     d = t.deal.c
     deal = conn.execute(sa.select(t.deal).where(d.sitting_id == sitting.id, d.task == task, d.n == n)).one_or_none()
@@ -42,15 +44,22 @@ def record(
     if choice in ("left", "right"):
         answer = "first" if (choice == "left") != bool(deal.flipped) else "second"
     assignment_id = _assignment(conn, table, sitting, deal)
-    standing = _standing(sitting, deal.kind, answer)
+    standing = _standing(sitting, deal.kind, answer, is_excluded(conn, sitting.voter_id))
     _write(conn, assignment_id, deal.question_id, answer, standing[0], _bounded(seconds, sitting.seen_at))
     answered = {"state": "answered", "answered_at": now(), "assignment_id": assignment_id}
     conn.execute(sa.update(t.deal).where(d.id == deal.id).values(answered))
-    if deal.kind == "main":
-        move(conn, table.ballot_id, deal.question_id, answer, LEASED, standing[1])
+    _follow(conn, table.ballot_id, deal, answer, LEASED, standing[1])
     _note_step(conn, sitting.id, deal, answer, 1)
     _raise_pulse(conn, table.ballot_id)
     return "saved"
+
+
+def _follow(conn: sa.Connection, ballot_id: int, deal: sa.Row, answer: str, before: str, after: str) -> None:
+    """Let the tallies follow an answer from one standing to another; gold and repeats have none."""
+    if deal.kind == "main":
+        move(conn, ballot_id, deal.question_id, answer, before, after)
+    elif deal.kind in LEASED_KINDS:
+        move_check(conn, deal.question_id, before, after)
 
 
 def _note_step(conn: sa.Connection, sitting_id: int, deal: sa.Row, answer: str, change: int) -> None:
@@ -64,12 +73,14 @@ def _note_step(conn: sa.Connection, sitting_id: int, deal: sa.Row, answer: str, 
     conn.execute(sa.update(t.sitting).where(s.id == sitting_id).values(values))
 
 
-def _standing(sitting: sa.Row, kind: str, answer: str) -> tuple[str, str]:
+def _standing(sitting: sa.Row, kind: str, answer: str, excluded: bool) -> tuple[str, str]:
     """The status of the judgement, and its standing in the tallies."""
     if not sitting.counts:
         return "rejected", ASIDE
     if kind == "repeat":
         return "repeat", ASIDE
+    if excluded:
+        return "excluded", ASIDE
     return ("unknown", UNKNOWN) if answer == "unknown" else ("counted", COUNTED)
 
 
@@ -121,7 +132,7 @@ def _raise_pulse(conn: sa.Connection, ballot_id: int) -> None:
     conn.execute(stale.values(progress=sa.null()))
 
 
-_STANDINGS = {"counted": COUNTED, "unknown": UNKNOWN, "rejected": ASIDE, "repeat": ASIDE}
+_STANDINGS = {"counted": COUNTED, "unknown": UNKNOWN, "rejected": ASIDE, "repeat": ASIDE, "excluded": ASIDE}
 
 
 def take_back_last(conn: sa.Connection, table: Table, sitting: sa.Row) -> bool:
@@ -143,8 +154,7 @@ def take_back_last(conn: sa.Connection, table: Table, sitting: sa.Row) -> bool:
     conn.execute(sa.update(t.judgement).where(j.id == deal.judgement_id).values(status="withdrawn"))
     again = sa.update(t.deal).where(d.id == deal.id)
     conn.execute(again.values(state="open", answered_at=None, expires_at=table.expires()))
-    if deal.kind == "main":
-        move(conn, table.ballot_id, deal.question_id, deal.answer, _STANDINGS[deal.status], LEASED)
+    _follow(conn, table.ballot_id, deal, deal.answer, _STANDINGS[deal.status], LEASED)
     _note_step(conn, sitting.id, deal, deal.answer, -1)
     _raise_pulse(conn, table.ballot_id)
     return True
@@ -163,14 +173,14 @@ def set_aside(conn: sa.Connection, table: Table, sitting_id: int) -> None:
     """Keep all votes of a voter and count none, also those to come: too many checks failed."""
     d, j = t.deal.c, t.judgement.c
     query = (
-        sa.select(j.id, j.question_id, j.answer, j.status)
+        sa.select(j.id, j.question_id, j.answer, j.status, d.kind)
         .join(t.deal, sa.and_(j.assignment_id == d.assignment_id, j.question_id == d.question_id))
-        .where(d.sitting_id == sitting_id, d.kind == "main", d.state == "answered")
-        .where(j.status.in_(["counted", "unknown"]))
+        .where(d.sitting_id == sitting_id, d.kind.in_(LEASED_KINDS), d.state == "answered")
+        .where(j.status.in_(["counted", "unknown", "excluded"]))
     )
     for row in conn.execute(query).all():
         conn.execute(sa.update(t.judgement).where(j.id == row.id).values(status="rejected"))
-        move(conn, table.ballot_id, row.question_id, row.answer, _STANDINGS[row.status], ASIDE)
+        _follow(conn, table.ballot_id, row, row.answer, _STANDINGS[row.status], ASIDE)
     conn.execute(sa.update(t.sitting).where(t.sitting.c.id == sitting_id).values(counts=False))
 
 

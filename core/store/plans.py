@@ -9,6 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ..checks import CheckCount, CheckSettings, check_checks, count_checks, proposed_checks
 from ..errors import PlanError
 from ..examples import Example, check_examples
 from ..plan import Cost, Plan, appearances_for_budget, appearances_for_cost, cost
@@ -58,20 +59,32 @@ class PlanSettings:
     seed: int = 0
     wording: Wording = field(default_factory=Wording)
     protocol: str = "paper"  # or "runoff", see `core/runoff.py`
+    checks: CheckSettings | None = None
 
     def plan(self, n_items: int) -> Plan:
         """The plan for so many items; `PlanError` if no campaign could follow it."""
         return Plan(n_items, self.n_ballots, self.keep, self.appearances)
 
     def cost(self, plan: Plan) -> Cost:
-        """What the whole campaign costs in hours and money (Eq. 10)."""
+        """What the whole campaign costs in hours and money, checks counted (Eq. 10)."""
         return cost(
             plan,
             seconds_per_comparison=self.seconds_per_comparison,
             comparisons_per_task=self.task_size,
             reward=self.reward,
             fee=self.fee,
+            check_votes=sum(count.total for count in self.check_counts(plan)),
         )
+
+    def check_counts(self, plan: Plan) -> tuple[CheckCount, ...]:
+        """The check votes of each ballot; none without checks."""
+        return count_checks(plan, self.checks, task_size=self.task_size, n_voters=self.n_voters)
+
+    def stored(self) -> dict[str, Any]:
+        """By column, as JSON; without a plan's checks where it has none."""
+        row = asdict(self)
+        del row["checks"]
+        return row if self.checks is None else row | {"checks": self.checks.stored()}
 
 
 def check_settings(settings: PlanSettings) -> PlanSettings:
@@ -90,6 +103,8 @@ def check_settings(settings: PlanSettings) -> PlanSettings:
             raise PlanError(f"{label} is {value:g}; it must lie between {lowest:g} and {highest:,}.")
     if settings.protocol not in PROTOCOLS:
         raise PlanError(f"The protocol is one of {', '.join(PROTOCOLS)}, found {settings.protocol!r}.")
+    if settings.checks is not None:
+        check_checks(settings.checks)
     check_examples(settings.wording.examples, ties_allowed=settings.ties_allowed)
     return settings
 
@@ -108,7 +123,7 @@ def save_plan(
     """
     check_settings(settings)
     with command(store, project_id, "save plan", expected_revision=expected_revision) as change:
-        row = asdict(settings)
+        row = settings.stored()
         saved = {}
         for area_id in area_ids:
             ranking = ranking_of(change.conn, project_id, area_id)
@@ -138,9 +153,11 @@ def settings_for(conn: sa.Connection, ballot_id: int) -> PlanSettings:
 
 
 def _settings(row: sa.Row) -> PlanSettings:
-    values = {f.name: getattr(row, f.name) for f in fields(PlanSettings) if f.name not in ("appearances", "wording")}
+    read = ("appearances", "wording", "checks")
+    values = {f.name: getattr(row, f.name) for f in fields(PlanSettings) if f.name not in read}
     appearances = tuple(row.appearances) if isinstance(row.appearances, list) else row.appearances
-    return PlanSettings(**values, appearances=appearances, wording=Wording.of(row.wording))
+    values |= {"appearances": appearances, "wording": Wording.of(row.wording), "checks": CheckSettings.of(row.checks)}
+    return PlanSettings(**values)
 
 
 def read_plan(store: Store, project_id: str, area_id: int | None = None) -> PlanSettings | None:
@@ -154,10 +171,11 @@ def proposed_plan(n_items: int, seed: int) -> PlanSettings:
     """A first plan for so many items: the protocol "runoff" with the votes of five halvings at M = 22.
 
     Five halvings with M = 22 keep to all the advice of §2.7. Few items get fewer ballots, so that two at least are left
-    for the last one.
+    for the last one. Checks are those of `proposed_checks`.
     """
     n_ballots = next((n for n in (5, 4, 3, 2) if n_items * 0.5 ** (n - 1) >= 2), 1)
     settings = replace(PlanSettings(), n_ballots=n_ballots, seed=seed % 2**31, protocol="runoff")
+    settings = replace(settings, checks=proposed_checks(settings.plan(n_items)))
     return with_budget(settings, n_items, settings.plan(n_items).n_comparisons)
 
 
@@ -188,7 +206,7 @@ def within_cost(
     }
     # The same M in every ballot bounds the votes from below, and says in words where nothing fits.
     most = appearances_for_cost(n_items, settings.n_ballots, settings.keep, total=total, hours=hours, **terms)
-    if settings.protocol != "runoff":
+    if settings.protocol != "runoff" and settings.checks is None:
         return replace(settings, appearances=most)
     least = Plan(n_items, settings.n_ballots, settings.keep, 2).n_comparisons
 
@@ -196,6 +214,8 @@ def within_cost(
         price = settings.cost(with_budget(settings, n_items, n_comparisons).plan(n_items))
         return (total is None or price.total <= total) and (hours is None or price.hours <= hours)
 
+    if not fits(least):
+        raise PlanError("Even two appearances an item cost more once the checks are counted. Take fewer checks.")
     low, high = least, least * (most // 2 + 1)
     while high - low > 1:
         middle = (low + high) // 2

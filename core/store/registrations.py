@@ -90,7 +90,7 @@ def _parts(conn: sa.Connection, project_id: str, n0: float, exclusions: str) -> 
         if found is None:
             where = f" for {ranking.area}" if ranking.area else ""
             raise StoreError(f"There is no plan{where} to register. Save one first.")
-        plan = asdict(replace(found[1], wording=Wording()))
+        plan = replace(found[1], wording=Wording()).stored()
         del plan["wording"]
         plans[ranking.area] = plan
         wordings[ranking.area] = asdict(found[1].wording)

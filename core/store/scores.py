@@ -18,6 +18,8 @@ from .areas import items_of
 from .ballots import LEVEL, PILOT, Ballot, ballots_of
 from .command import fetch_rows, project_row
 from .engine import Store
+from .foresights import closed_fit_of
+from .laid_aside import excluded_ids
 from .origins import proposed_tokens_of
 from .plans import PlanSettings, settings_of
 from .rankings import Ranking, belongs, rankings_of
@@ -93,10 +95,13 @@ def scored_of(conn: sa.Connection, project_id: str, area_id: int | None = None) 
     dataset.attrs = about | _summed(parts)
     voters = _voters(conn, project_id, [id_ for part in parts for id_ in part.counted])
     dataset.attrs["voters"] = {"people": voters["person"], "simulated": voters["simulated"]}
+    dataset.attrs["voters_left_out"] = len(excluded_ids(conn, project_id))
     dataset.attrs["simulated_votes"] = voters["simulated"] > 0
     described = [part.described | {"area": part.ranking.area} for part in parts]
     of_all = described[0] if project.ranking == "all" else {"plan": None, "seeds": {}}
     dataset.attrs["plan"] = of_all["plan"]
+    if "cut_audit" in of_all:
+        dataset.attrs["cut_audit"] = of_all["cut_audit"]
     dataset.attrs["seeds"] = {"project": project.seed, **of_all["seeds"]}
     registered = registration_of(conn, project_id)
     dataset.attrs["registration"] = registered.described() if registered else None
@@ -150,6 +155,8 @@ def _part(conn: sa.Connection, project_id: str, ranking: Ranking) -> _Part:
         "plan": _described(found[1]) if found else None,
         "seeds": {"plan": found[1].seed if found else None, "ballots": [ballot.seed for ballot in ballots]},
     }
+    if closed and "audit" in (fit := closed_fit_of(conn, closed[-1].id)):
+        described["cut_audit"] = fit["audit"]
     planned = found[1].n_ballots if found else None
     counted = [ballot.id for ballot in closed or ballots]
     protocol = ballots[-1].protocol if ballots else found[1].protocol if found else "paper"

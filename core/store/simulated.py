@@ -14,11 +14,12 @@ from .areas import items_of
 from .ballots import open_ballot_of, sentence_start
 from .command import Change, check_revision, command, fetch_rows, insert_rows, next_id, project_row, update_rows
 from .engine import Store, now
+from .judgements import voter_ids
+from .laid_aside import excluded_ids
 from .library import embeddings_of, open_library
 from .plans import PlanSettings, settings_for
 from .rankings import ballot_named
 from .tallies import write_tallies
-from .votes import voter_ids
 
 _ANSWERS = {1.0: "first", 0.0: "second", 0.5: "tie"}
 PLATFORM = "simulated"
@@ -50,11 +51,11 @@ def simulate_votes(
         beliefs = _beliefs(conn, store, project)
         settings = settings_for(conn, ballot.id)
         rng = np.random.default_rng([ballot.seed, 3, _n_assignments(conn, ballot.id)])
-        loads = _loads(conn, ballot.id, settings.n_voters)
+        loads, open_to = _loads(conn, project_id, ballot.id, settings.n_voters)
         missing = _missing_questions(conn, ballot.id)
     if not len(missing):
         raise StoreError(f"{sentence_start(ballot.called)} has all its votes. Close it to go on.")
-    made = _make_votes(project, settings, beliefs, loads, missing, share, rng)
+    made = _make_votes(project, settings, beliefs, loads, open_to, missing, share, rng)
     with command(store, project_id, "simulate votes", expected_revision=project.revision) as change:
         update_rows(change.conn, t.item, ["similarity"], ["id"], beliefs.new)
         _write(change, ballot.id, made)
@@ -89,15 +90,19 @@ def _make_votes(
     settings: PlanSettings,
     beliefs: _Beliefs,
     loads: np.ndarray,
+    open_to: np.ndarray,
     missing: np.ndarray,
     share: float,
     rng: np.random.Generator,
 ) -> _Made:
-    """Deal the tasks of the missing questions to the voters, who have `loads` of them already, and let each answer."""
+    """Deal the tasks of the missing questions to the voters `open_to`, and let each answer.
+
+    `loads` are the tasks that every voter of the panel has already.
+    """
     tasks = np.unique(missing[:, 0])
     tasks = np.sort(rng.permutation(tasks)[: int(np.ceil(share * len(tasks)))])
     missing = missing[np.isin(missing[:, 0], tasks)]
-    of_task = deal_tasks(loads, len(tasks), rng)
+    of_task = open_to[deal_tasks(loads[open_to], len(tasks), rng)]
     place = np.searchsorted(tasks, missing[:, 0])
     voters = draw_panel(Panel(n_voters=len(loads)), np.random.default_rng([project.seed, 1, 4]))
     outcome = answer(
@@ -133,8 +138,8 @@ def _name(number: int) -> str:
     return f"simulated-{number + 1:03d}"
 
 
-def _loads(conn: sa.Connection, ballot_id: int, n_voters: int) -> np.ndarray:
-    """How many tasks of the ballot each simulated voter has answered, shape (n_voters,)."""
+def _loads(conn: sa.Connection, project_id: str, ballot_id: int, n_voters: int) -> tuple[np.ndarray, np.ndarray]:
+    """How many tasks of the ballot each simulated voter has answered, shape (n_voters,), and who isn't left out."""
     query = (
         sa.select(t.voter.c.external_id, sa.func.count())
         .join(t.assignment, t.assignment.c.voter_id == t.voter.c.id)
@@ -142,7 +147,14 @@ def _loads(conn: sa.Connection, ballot_id: int, n_voters: int) -> np.ndarray:
         .group_by(t.voter.c.external_id)
     )
     counts = dict(fetch_rows(conn, query))
-    return np.array([counts.get(_name(number), 0) for number in range(n_voters)])
+    left_out = sa.select(t.voter.c.external_id).where(
+        t.voter.c.id.in_(excluded_ids(conn, project_id)), t.voter.c.platform == PLATFORM
+    )
+    out = set(conn.execute(left_out).scalars())
+    open_to = np.array([number for number in range(n_voters) if _name(number) not in out], dtype=int)
+    if not len(open_to):
+        raise StoreError("All simulated voters are left out. Readmit some on the Voters page.")
+    return np.array([counts.get(_name(number), 0) for number in range(n_voters)]), open_to
 
 
 def _n_assignments(conn: sa.Connection, ballot_id: int) -> int:
@@ -151,10 +163,14 @@ def _n_assignments(conn: sa.Connection, ballot_id: int) -> int:
 
 
 def _missing_questions(conn: sa.Connection, ballot_id: int) -> np.ndarray:
-    """Questions that want votes: columns task, question, first, second (item positions)."""
+    """Questions that want votes: columns task, question, first, second (item positions).
+
+    Gold in tasks that nobody has answered is among them: it is shown in several, so no number of votes is wanted.
+    """
     one, two = t.question_option.alias("one"), t.question_option.alias("two")
     first, second = t.item.alias("first"), t.item.alias("second")
     q, place = t.question.c, t.task_question.c
+    begun = sa.exists().where(t.assignment.c.task_id == place.task_id)
     query = (
         sa.select(place.task_id, q.id, first.c.position, second.c.position)
         .join(t.task_question, place.question_id == q.id)
@@ -162,7 +178,7 @@ def _missing_questions(conn: sa.Connection, ballot_id: int) -> np.ndarray:
         .join(two, sa.and_(two.c.question_id == q.id, two.c.position == 1))
         .join(first, first.c.id == one.c.item_id)
         .join(second, second.c.id == two.c.item_id)
-        .where(q.ballot_id == ballot_id, q.n_votes < q.n_wanted)
+        .where(q.ballot_id == ballot_id, sa.or_(q.n_votes < q.n_wanted, sa.and_(q.n_wanted == 0, ~begun)))
         .order_by(place.task_id, place.n)
     )
     rows = fetch_rows(conn, query)

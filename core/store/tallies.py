@@ -14,7 +14,9 @@ import sqlalchemy as sa
 from ..scores import BallotVotes
 from . import schema as t
 from .command import fetch_rows, update_rows
+from .laid_aside import lay_aside
 from .page_tallies import has_voting, write_dealt
+from .reviews import apply_reviews
 
 
 def _array(conn: sa.Connection, query: sa.Select, width: int) -> np.ndarray:
@@ -46,22 +48,28 @@ def _main_options(conn: sa.Connection, ballot_id: int, side: int) -> np.ndarray:
     return _array(conn, query, 2).astype(int)
 
 
-def _counted(conn: sa.Connection, ballot_id: int) -> np.ndarray:
+def _counted(conn: sa.Connection, ballot_id: int, without: frozenset[int] | None) -> np.ndarray:
     """The counted judgements of main questions: columns question, value, voter id; in a fixed order."""
+    j = t.judgement.c
+    counted = j.status == "counted" if without is None else j.status.in_(["counted", "excluded"])
     query = (
         sa.select(t.judgement.c.question_id, t.judgement.c.value, t.assignment.c.voter_id)
         .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
         .join(t.question, t.question.c.id == t.judgement.c.question_id)
-        .where(t.assignment.c.ballot_id == ballot_id, t.judgement.c.status == "counted", t.question.c.role == "main")
+        .where(t.assignment.c.ballot_id == ballot_id, counted, j.value.is_not(None), t.question.c.role == "main")
         .order_by(t.judgement.c.question_id, t.judgement.c.id)
     )
-    return _array(conn, query, 3)
+    votes = _array(conn, query, 3)
+    return votes if without is None else votes[~np.isin(votes[:, 2], sorted(without))]
 
 
-def ballot_votes(conn: sa.Connection, ballot_id: int) -> BallotVotes:
-    """The counted votes of a ballot's main questions. Voters are coded by their ids (not 0…V−1)."""
+def ballot_votes(conn: sa.Connection, ballot_id: int, *, without: frozenset[int] | None = None) -> BallotVotes:
+    """The counted votes of a ballot's main questions. Voters are coded by their ids (not 0…V−1).
+
+    `without` names the voters to leave out in place of those who are: what would count then.
+    """
     firsts, seconds = (_main_options(conn, ballot_id, side) for side in (0, 1))
-    votes = _counted(conn, ballot_id)
+    votes = _counted(conn, ballot_id, without)
     at = np.searchsorted(firsts[:, 0], votes[:, 0].astype(int))
     return BallotVotes(
         items=_positions_of(conn, ballot_id),
@@ -76,7 +84,11 @@ def write_tallies(conn: sa.Connection, ballot_id: int) -> None:
     """Bring a ballot's tallies in line with its judgements: every command that changes judgements ends with this.
 
     They are the votes of each question, the wins, ties, losses and unknowns of each item, and the ballot's progress.
+    The owner's decisions on assignments are laid over the judgements first, and then those of voters who are left out
+    are laid aside.
     """
+    apply_reviews(conn, ballot_id)
+    lay_aside(conn, ballot_id)
     j, q, b = t.judgement.c, t.question.c, t.ballot_item.c
     votes = sa.select(sa.func.count()).where(j.question_id == q.id, j.status == "counted").scalar_subquery()
     stale = sa.update(t.question).where(q.ballot_id == ballot_id, q.n_votes != votes)
@@ -120,7 +132,7 @@ class Progress:
     `answered` of `wanted` comparisons have a vote; `votes` are counted in all (more than `answered` where voters
     answered the same comparison), `simulated` of them. `short_items` have fewer votes than M; `top_share` is the
     largest share of one voter, `effective_voters` is 1/Σp²; `seconds` is the median time of a counted answer, None
-    where no file told.
+    where no file told. `excluded` are the answers of voters who are left out.
     """
 
     answered: int
@@ -137,6 +149,7 @@ class Progress:
     top_share: float | None
     effective_voters: float | None
     seconds: float | None
+    excluded: int = 0
 
     @property
     def share(self) -> float:
@@ -151,7 +164,7 @@ class Progress:
     @property
     def untouched(self) -> bool:
         """Nothing at all was answered yet."""
-        return not any((self.votes, self.unknown, self.rejected, self.repeats, self.withdrawn))
+        return not any((self.votes, self.unknown, self.rejected, self.repeats, self.withdrawn, self.excluded))
 
     @classmethod
     def before_votes(cls, n_comparisons: int, n_items: int) -> Progress:
@@ -206,6 +219,7 @@ def count_progress(conn: sa.Connection, ballot_id: int) -> Progress:
         top_share=float(shares.max()) if len(shares) else None,
         effective_voters=float(1 / (shares**2).sum()) if len(shares) else None,
         seconds=_median_seconds(conn, ballot_id),
+        excluded=counts.get("excluded", 0),
     )
 
 

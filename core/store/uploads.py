@@ -8,14 +8,16 @@ import sqlalchemy as sa
 
 from ..effects import Effect
 from ..errors import StoreError
+from ..platforms import Mapping
 from . import schema as t
 from .ballots import Ballot, every_ballot_of, sentence_start
 from .command import Change, command
 from .effects import between, new_and_known, standing_of, voters_heard
 from .engine import Store, now
+from .judgements import write_judgements
 from .rankings import ballot_named, belongs
 from .tallies import write_tallies
-from .votes import preview_of, write_judgements
+from .votes import preview_of
 
 
 @dataclass(frozen=True)
@@ -149,9 +151,10 @@ def _replay(store: Store, change: Change, ballot: Ballot) -> None:
             raise StoreError(
                 f"The kept copy of {upload.filename} can't be read ({error.strerror}), so nothing was withdrawn."
             ) from error
-        found = preview_of(conn, change.project_id, ballot, data, upload.filename)
+        mapping = None if upload.mapping is None else Mapping.of(upload.mapping)
+        found = preview_of(conn, change.project_id, ballot, data, upload.filename, mapping)
         before, heard = standing_of(conn, ballot.id), voters_heard(conn, change.project_id, found.platform)
-        write_judgements(change, ballot.id, upload.id, found)
+        write_judgements(change, ballot.id, upload.id, found.platform, found.preview)
         write_tallies(conn, ballot.id)
         effect = between(before, standing_of(conn, ballot.id), new_and_known(found.preview.rows, heard))
         told = {"counts": found.counts, "effect": effect.stored()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -191,26 +191,41 @@ def read_invitations(store: Store, project_id: str, area_id: int | None = None) 
 
 
 def withdraw_voter(store: Store, project_id: str, sitting_id: int, *, expected_revision: int | None = None) -> int:
-    """Take all votes of a voter on an open ballot's voting page out of the count (somebody took consent back).
+    """Take all votes of one voter out; see `withdraw_voters`."""
+    return withdraw_voters(store, project_id, [sitting_id], expected_revision=expected_revision)
 
-    They stay in the store, marked; the voter gets no more. Returns how many. `StoreError` once the ballot is closed.
+
+def withdraw_voters(
+    store: Store, project_id: str, sitting_ids: Sequence[int], *, expected_revision: int | None = None
+) -> int:
+    """Take all votes of voters on an open ballot's voting page out of the count (somebody took consent back).
+
+    They stay in the store, marked; the voters get no more. Returns how many. `StoreError` once the ballot is closed.
     """
     with command(store, project_id, "withdraw voter", expected_revision=expected_revision) as change:
-        voting = _voting_of_sitting(change, sitting_id)
-        mine = sa.select(t.deal.c.assignment_id).where(
-            t.deal.c.sitting_id == sitting_id, t.deal.c.assignment_id.is_not(None)
-        )
-        judged = sa.update(t.judgement).where(
-            t.judgement.c.assignment_id.in_(mine), t.judgement.c.status != "withdrawn"
-        )
-        n = change.conn.execute(judged.values(status="withdrawn")).rowcount
-        leases = sa.update(t.deal).where(t.deal.c.sitting_id == sitting_id, t.deal.c.state == "open")
-        change.conn.execute(leases.values(state="released"))
-        row = sa.update(t.sitting).where(t.sitting.c.id == sitting_id)
-        change.conn.execute(row.values(state="stopped", finished_at=now()))
-        write_tallies(change.conn, voting.ballot_id)
-        change.detail = {"sitting": sitting_id, "judgements": n}
-        return int(n)
+        n, ballots = 0, set()
+        for sitting_id in sitting_ids:
+            ballots.add(_voting_of_sitting(change, sitting_id).ballot_id)
+            n += _withdraw(change.conn, sitting_id)
+        for ballot_id in ballots:
+            write_tallies(change.conn, ballot_id)
+        change.detail = {"sitting": sitting_ids[0]} if len(sitting_ids) == 1 else {"sittings": list(sitting_ids)}
+        change.detail |= {"judgements": n}
+        return n
+
+
+def _withdraw(conn: sa.Connection, sitting_id: int) -> int:
+    """Mark a voter's judgements as withdrawn, take back what he or she holds, and end the sitting."""
+    mine = sa.select(t.deal.c.assignment_id).where(
+        t.deal.c.sitting_id == sitting_id, t.deal.c.assignment_id.is_not(None)
+    )
+    judged = sa.update(t.judgement).where(t.judgement.c.assignment_id.in_(mine), t.judgement.c.status != "withdrawn")
+    n = conn.execute(judged.values(status="withdrawn")).rowcount
+    leases = sa.update(t.deal).where(t.deal.c.sitting_id == sitting_id, t.deal.c.state == "open")
+    conn.execute(leases.values(state="released"))
+    row = sa.update(t.sitting).where(t.sitting.c.id == sitting_id)
+    conn.execute(row.values(state="stopped", finished_at=now()))
+    return int(n)
 
 
 def _voting_of_sitting(change: Change, sitting_id: int) -> sa.Row:

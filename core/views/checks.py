@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..agreement import Agreement, agreement
+from ..agreement import Agreement, agreement, raw_agreement
 from ..errors import UndefinedMetricError
+from ..estimates import Share, share
 from ..quality import SideBias, side_bias
 from ..scores.connection import connected_parts
 from ..store import Store
 from ..store.areas import items_of
 from ..store.ballots import ballots_of
-from ..store.checks import counted_votes
+from ..store.checks import CheckAnswers, check_answers, counted_votes
 from ..store.tallies import ballot_votes
 from .words import many
 
 NAMED = 3
 CHEAP = 50_000  # votes that are checked without being asked to
+NO_GOLD = Share(None, reason="Nobody answered a comparison with a known answer.")
+NO_REPEATS = Share(None, reason="Nobody answered the same comparison twice.")
+NO_OVERLAP = Share(None, reason="No comparison has answers of two voters.")
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,30 @@ class VoteChecks:
     sides: SideBias
     agreement: Agreement | None
     no_agreement: str
+    gold: Share = NO_GOLD
+    repeats: Share = NO_REPEATS
+    overlap: Share = NO_OVERLAP
+    n_overlapping: int = 0
+
+    @property
+    def figures(self) -> pd.DataFrame:
+        """The answers to checks: check, share, from, to (90 % interval), answers, and a note; a row each."""
+        rows = [
+            ("Known answers found", self.gold, "answers"),
+            ("The same answer when asked again", self.repeats, "repeats"),
+            ("Equal answers of two voters", self.overlap, f"pairs, on {many(self.n_overlapping, 'comparison')}"),
+        ]
+        table = [
+            (name, share.estimate, share.lower, share.upper, f"{share.count:,} of {share.total:,} {of}", share.reason)
+            for name, share, of in rows
+        ]
+        found = pd.DataFrame(table, columns=["check", "share", "from", "to", "behind it", "note"])
+        return found if (found["note"] != "").any() else found.drop(columns="note")
+
+    @property
+    def has_checks(self) -> bool:
+        """Whether any check was answered."""
+        return any(share.total for share in (self.gold, self.repeats, self.overlap))
 
     @property
     def parts_said(self) -> str:
@@ -87,37 +116,50 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> VoteCheck
     with store.read() as conn:
         ids = [ballot.id for ballot in ballots_of(conn, project_id, area_id)]
         ballots = [ballot_votes(conn, id_) for id_ in ids]
-        votes = counted_votes(conn, ids)
+        votes, answers = counted_votes(conn, ids), check_answers(conn, ids)
         items = items_of(conn, project_id)
     words = dict(zip(items["item"], items["token_a"] + " – " + items["token_b"], strict=True))
     first, second = ([getattr(ballot, side) for ballot in ballots] for side in ("first", "second"))
     parts = connected_parts(_joined(first), _joined(second), len(items))
     sided = votes.dropna(subset=["left"])
-    found, reason = _agreement(votes)
+    shared = answers.overlap[answers.overlap["counted"]]
+    shared = shared[shared.duplicated("question_id", keep=False)]
+    found, reason = _agreement(shared, votes["question_id"].nunique())
     return VoteChecks(
         n_votes=len(votes),
         parts=tuple(tuple(words[item] for item in part.tolist()) for part in parts),
         sides=side_bias(sided["voter"].to_numpy(), sided["left"].to_numpy() == 1),
         agreement=found,
         no_agreement=reason,
+        **_shares(answers, shared),
     )
+
+
+def _shares(answers: CheckAnswers, shared: pd.DataFrame) -> dict[str, Any]:
+    """The shares of the view that there are; Wilson's intervals take answers of one voter as independent."""
+    found: dict[str, Any] = {}
+    for name, column in (("gold", answers.gold["right"]), ("repeats", answers.repeats["same"])):
+        if len(column):
+            found[name] = share(int(column.sum()), len(column))
+    if len(shared):
+        found["overlap"] = raw_agreement(shared["question_id"], shared["value"])
+        found["n_overlapping"] = int(shared["question_id"].nunique())
+    return found
 
 
 def _joined(arrays: list[np.ndarray]) -> np.ndarray:
     return np.concatenate([np.empty(0, dtype=np.int64), *arrays])
 
 
-def _agreement(votes: pd.DataFrame) -> tuple[Agreement | None, str]:
-    """α over the comparisons that several voters answered; a tie is half way between the two items."""
-    shared = votes[votes.duplicated("question_id", keep=False)]
+def _agreement(shared: pd.DataFrame, n_answered: int) -> tuple[Agreement | None, str]:
+    """α over the comparisons that several voters answered; first, second and tie are the same or not (nominal)."""
     if shared.empty:
-        answered = votes["question_id"].nunique()
         return None, (
             "Krippendorff's α (agreement of voters) is not defined: none of "
-            f"{many(answered, 'answered comparison')} was answered by two voters."
+            f"{many(n_answered, 'answered comparison')} was answered by two voters."
         )
     try:
-        table = shared.pivot(index="voter", columns="question_id", values="value")
-        return agreement(table, distance="interval"), ""
+        table = shared.pivot(index="voter_id", columns="question_id", values="value")
+        return agreement(table, distance="nominal"), ""
     except UndefinedMetricError as error:
         return None, f"Krippendorff's α (agreement of voters): {error}"

@@ -11,7 +11,7 @@ from ..platforms.batch import FIELDS, suffixes
 from ..platforms.template import render_preview, template
 from ..store import Store
 from ..store.ballots import Ballot
-from ..store.comparisons import count_tasks, read_tasks
+from ..store.comparisons import count_tasks, read_tasks, widest_task
 from ..store.plans import PlanSettings
 from ..trial import N_TRIAL, cut_to, trial_order
 
@@ -47,9 +47,10 @@ class TaskPages:
 
 
 def load(store: Store, ballot: Ballot, settings: PlanSettings, notion: str) -> TaskPages:
-    """The task page of a ballot. The sizes of tasks are equal within one, so the widest follows from their number."""
+    """The task page of a ballot, with room for the widest task. Without checks all have equally many within one."""
     n_tasks = count_tasks(store, ballot.id)
-    return TaskPages(n_tasks, -(-ballot.n_comparisons // n_tasks), notion, settings)
+    widest = widest_task(store, ballot.id, without_checks=-(-ballot.n_comparisons // n_tasks))
+    return TaskPages(n_tasks, widest, notion, settings)
 
 
 def one_task(

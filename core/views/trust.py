@@ -17,6 +17,7 @@ from ..scores.connection import connected_parts
 from ..scores.posterior import item_posteriors
 from ..store import Store
 from ..store.areas import items_of
+from ..store.audits import read_audit
 from ..store.ballots import Ballot, ballots_of
 from ..store.foresights import closed_fit_of, stored_foresight
 from ..trust import Line
@@ -55,6 +56,7 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> TrustView
     with store.read() as conn:
         foresight = stored_foresight(conn, ballots[-1].id)
         items = items_of(conn, project_id, area_id=area_id)
+        audit = read_audit(conn, ballots[-1].id)
         tied = closed_fit_of(conn, ballots[-1].id).get("tied_for_first", [])
     names = dict(zip(items["item"], pair_label(items), strict=True))
     lines = _vote_lines(ballots, votes)
@@ -63,6 +65,8 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> TrustView
         lines += _ranking_lines(ballots[-1], votes, fitted, tied, names, foresight)
     except (DisconnectedError, UndefinedMetricError) as error:
         lines.append(Line("The top", trust.RED, f"There is no ranking of all items: {error}", "See the lines above."))
+    if (cut := trust.cut_lost(foresight, audit)) is not None:
+        lines.append(cut)
     checked = checks.load(store, project_id, area_id)
     lines.append(trust.agreement(checked.agreement, checked.no_agreement))
     return TrustView(tuple(lines), foresight, ballots[-1].number)
@@ -107,8 +111,6 @@ def _ranking_lines(
         lines.append(trust.first_place([names[item] for item in tied]))
     if (found := trust.no_circles(foresight)) is not None:
         lines.append(found)
-    if foresight is not None:
-        lines.append(trust.cut_lost(foresight))
     return lines
 
 

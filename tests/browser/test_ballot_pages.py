@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import re
 from collections.abc import Callable
@@ -55,7 +56,8 @@ def plan(visitor: Visitor) -> None:
 
 
 def tasks_of(batch: bytes) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(batch.decode("utf-8"))))
+    rows = csv.DictReader(io.StringIO(batch.decode("utf-8")))
+    return [{name: html.unescape(value) for name, value in row.items()} for row in rows]
 
 
 def look_at_tasks(visitor: Visitor, tasks: list[dict[str, str]]) -> None:

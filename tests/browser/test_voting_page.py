@@ -306,8 +306,7 @@ def test_the_owner_opens_the_page_watches_and_stops_it(tmp_path, visit, open_tab
     try:
         owner = visit(app)
         owner.open(f"collect?project={project_id}")
-        with owner.a_run():
-            owner.unfold("Let people vote by a link")
+        owner.check("Voting page")
         owner.press("Start it on this machine")
         owner.says("for this machine only")
         owner.press("Save and open voting")

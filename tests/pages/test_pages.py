@@ -12,7 +12,7 @@ from core.store.projects import create_project, get_project, list_projects
 from core.store.scores import read_dataset
 from core.store.tallies import progress_of
 
-KEYS = ["project", "embeddings", "tokens", "plan", "collect", "scores", "evaluate", "export", "help"]
+KEYS = ["project", "embeddings", "tokens", "plan", "collect", "voters", "scores", "evaluate", "export", "help"]
 
 
 def words(app) -> str:

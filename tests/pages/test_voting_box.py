@@ -19,7 +19,7 @@ def page(empty, visit):
     draw_next_ballot(empty, project_id)
     app = visit("collect", project_id)
     ballot = read_ballots(empty, project_id)[0]
-    app.session_state[f"voting-box-{ballot.id}"] = True  # unfolded
+    app.session_state[f"way-{ballot.id}"] = "page"
     app.session_state[f"checks-box-{ballot.id}"] = True
     return empty, project_id, app.run()
 

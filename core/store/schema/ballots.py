@@ -147,6 +147,20 @@ gold = Table(
     info={"since": "0004"},
 )
 
+# What a check of a ballot's draw is for; those of the voting page alone (`gold`) need no row here.
+check_question = Table(
+    "check_question",
+    metadata,
+    to_("question", primary_key=True),
+    text_("kind"),
+    to_("question", name="of_id", nullable=True),  # of a repeat or an overlap: the comparison that counts
+    Column("inclusion", Float),  # of an audit: how probable it was that its first item, which was cut, is audited
+    Index("ix_check_question_of_id", "of_id"),
+    CheckConstraint("kind IN ('gold', 'repeat', 'overlap', 'audit')", name="kind"),
+    sqlite_with_rowid=False,
+    info={"since": "0005"},
+)
+
 voter = Table(
     "voter",
     metadata,
@@ -173,6 +187,7 @@ upload = Table(
     text_("accepted_at"),
     text_("withdrawn_at", nullable=True),
     since_("0002", Column("effect", JSON)),  # what accepting it changed: voters, moves in the top of the ranking
+    since_("0005", Column("mapping", JSON)),  # which of its columns is which; NULL where they are a platform's own
     Index("ix_upload_ballot_id", "ballot_id"),
 )
 

@@ -46,12 +46,30 @@ def _choices(table: str, column: str, *values: str) -> None:
 def upgrade() -> None:
     op.add_column("project", sa.Column("policy", sa.JSON()))
     op.add_column("plan", sa.Column("checks", sa.JSON()))
+    op.add_column("upload", sa.Column("mapping", sa.JSON()))
     op.add_column("assignment", _text("review", nullable=True))
     op.add_column("assignment", _text("review_reason", nullable=True))
     _choices("judgement", "status", "counted", "unknown", "rejected", "repeat", "withdrawn", "excluded")
     _choices("deal", "kind", "main", "gold", "repeat", "overlap", "audit")
+    _checks()
     _voters()
     _files()
+
+
+def _checks() -> None:
+    op.create_table(
+        "check_question",
+        _number("question_id"),
+        _text("kind"),
+        sa.Column("of_id", sa.Integer()),
+        sa.Column("inclusion", sa.Float()),
+        _key("check_question", "question_id", "question"),
+        _key("check_question", "of_id", "question"),
+        sa.PrimaryKeyConstraint("question_id", name=op.f("pk_check_question")),
+        sa.CheckConstraint(_one_of("kind", "gold", "repeat", "overlap", "audit"), name=op.f("ck_check_question_kind")),
+        sqlite_with_rowid=False,
+    )
+    op.create_index(op.f("ix_check_question_of_id"), "check_question", ["of_id"])
 
 
 def _voters() -> None:

@@ -1,0 +1,202 @@
+"""Archived results of campaigns that Runoff didn't make: tokens, items, comparisons rebuilt from the words shown."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from .errors import InputError, Issue
+from .matching import text_key
+from .platforms import Mapping, Table, guess, undressed
+from .platforms.answers import TEXTS
+from .platforms.mapped import mapped_frame
+from .platforms.mapping import NUMBER
+
+AREA = "Archived"  # the area of tokens where no column names one
+# Columns that name the task a comparison was shown in, so that a pair that met twice is two comparisons.
+_INPUT = re.compile(r"input[.:]", re.IGNORECASE)
+_OTHER_INPUT = re.compile(r"[.:](?:area|id|task|hit|question|instruction|.*_id)[^.:]*$", re.IGNORECASE)
+TASKS = ("hitid", "_unit_id", "input:task_id", "id", "instance_id")
+
+
+@dataclass(frozen=True)
+class ArchivedBallot:
+    """One ballot's comparisons: `comparisons` has the columns task, n, first, second (places in `Archived.items`),
+    flipped, left_swapped, right_swapped; its rows are in the order of the file."""
+
+    files: tuple[str, ...]
+    comparisons: pd.DataFrame
+
+    @property
+    def items(self) -> np.ndarray:
+        """The places of its items, in order."""
+        return np.unique(self.comparisons[["first", "second"]].to_numpy())
+
+    @property
+    def code(self) -> str:
+        """Follows from what was shown."""
+        told = self.comparisons.to_csv(index=False).encode()
+        return hashlib.sha256(told).hexdigest()[:8]
+
+
+@dataclass(frozen=True)
+class Archived:
+    """A campaign rebuilt: `items` has area, token_a, token_b (schema ITEMS); a ballot for each file or one for all."""
+
+    items: pd.DataFrame
+    ballots: tuple[ArchivedBallot, ...]
+    has_ties: bool
+    notes: tuple[Issue, ...] = ()
+
+    @property
+    def areas(self) -> dict[str, list[str]]:
+        """The tokens of each area, in the order in which they were first shown."""
+        found: dict[str, dict[str, None]] = {}
+        for area, a, b in self.items[["area", "token_a", "token_b"]].itertuples(index=False, name=None):
+            found.setdefault(area, {}).update({a: None, b: None})
+        return {area: list(tokens) for area, tokens in found.items()}
+
+
+def archive_mapping(table: Table) -> Mapping:
+    """The likeliest mapping of an archived file: as for votes, with the column that names the task."""
+    mapping = guess(undressed(table))
+    if mapping.task or mapping.comparison:
+        return mapping
+    folded = {name.strip().casefold(): name for name in reversed(table.header)}
+    if not mapping.shows_texts:
+        four = _four_inputs(table.header)
+        if four:
+            mapping = replace(mapping, left_a=four[0], left_b=four[1], right_a=four[2], right_b=four[3])
+    return replace(mapping, task=next((folded[name] for name in TASKS if name in folded), ""))
+
+
+def _four_inputs(header: Sequence[str]) -> list[str]:
+    """The four columns of inputs that are left when those with a meaning of their own are taken away, in their order;
+    none where there are more or fewer. Numbers at their ends count comparisons."""
+    names = [name.strip() for name in header if _INPUT.match(name.strip())]
+    several = [name for name in names if name[-1:].isdigit()]
+    if several and len({re.search(r"\d+$", name)[0] for name in several}) > 1:  # type: ignore[index]
+        names = list(dict.fromkeys(re.sub(r"\d+$", NUMBER, name) for name in names))
+    left = [name for name in names if not _OTHER_INPUT.search(name)]
+    return left if len(left) == len(TEXTS) else []
+
+
+def check_words(table: Table, mapping: Mapping) -> None:
+    """Raise `InputError` where no column says which words were shown: then there is nothing to rebuild."""
+    if mapping.shows_texts:
+        return
+    has_inputs = any(name.strip().casefold().startswith(("input.", "input:")) for name in table.header)
+    missing = "Say which columns hold the four tokens" if has_inputs else (
+        "It has no Input columns: on Mechanical Turk, they are in the file of Manage › Review results › Download CSV"
+    )  # fmt: skip
+    raise InputError(f"{table.name} doesn't say which words the voters saw. {missing}.")
+
+
+def rebuild(tables: Sequence[Table], mapping: Mapping, *, ballot_per_file: bool = False) -> Archived:
+    """Rebuild tokens, items and comparisons from the words that voters saw.
+
+    Texts are the same token if a reader can't tell them apart (`matching.text_key`). A comparison is a task's n-th;
+    where no column names the task, the same two items are one comparison. With `ballot_per_file` each
+    file is a ballot, and the items of a later one must be among those before.
+    Raises `InputError` where words are missing, a pair is no pair, or the ballots don't follow from each other.
+    """
+    shown, notes = [], []
+    for at, table in enumerate(tables):
+        check_words(table, mapping)
+        _, frame, _, told = mapped_frame(undressed(table), mapping)
+        notes += told
+        shown.append(_shown(frame, mapping).assign(ballot=at if ballot_per_file else 0))
+    whole = pd.concat(shown, ignore_index=True)
+    odd = _odd(whole)
+    if odd.any():
+        notes.append(Issue(f"{int(odd.sum()):,} rows show no two pairs of two words each and were left out"))
+        whole = whole[~odd].reset_index(drop=True)
+    if whole.empty:
+        raise InputError("No row of these files shows two pairs of words.")
+    whole, items = _with_items(whole)
+    ballots = []
+    for number, part in whole.groupby("ballot", sort=True):
+        files = [table.name for table in tables] if not ballot_per_file else [tables[int(str(number))].name]
+        ballots.append(ArchivedBallot(tuple(files), _comparisons(part)))
+    _check_order(ballots)
+    return Archived(items, tuple(ballots), bool((whole["choice"] == "tie").any()), tuple(notes))
+
+
+def _shown(frame: pd.DataFrame, mapping: Mapping) -> pd.DataFrame:
+    kept = frame[["task_id", "n", *TEXTS, "choice"]].copy()
+    for text in TEXTS:
+        kept[text] = _cleaned(kept[text])
+    for side in ("left", "right"):
+        role = f"area_{side}" if f"area_{side}" in frame else "area_left"
+        kept[f"area_{side}"] = _cleaned(frame[role]).replace("", AREA) if role in frame else AREA
+    return kept
+
+
+def _cleaned(texts: pd.Series) -> pd.Series:
+    codes, different = pd.factorize(texts)
+    clean = pd.Series([" ".join(unicodedata.normalize("NFC", text).split()) for text in different], dtype="str")
+    return pd.Series(clean.array.take(codes), texts.index) if len(different) else texts
+
+
+def _odd(whole: pd.DataFrame) -> pd.Series:
+    """Rows that show no comparison: a word is missing, a pair is one word twice, or both pairs are the same."""
+    missing = (whole[list(TEXTS)] == "").any(axis=1)
+    left = pd.Series([frozenset(pair) for pair in zip(whole["left_a"], whole["left_b"], strict=True)], whole.index)
+    right = pd.Series([frozenset(pair) for pair in zip(whole["right_a"], whole["right_b"], strict=True)], whole.index)
+    single = (left.map(len) < 2) | (right.map(len) < 2)
+    return missing | single | ((left == right) & (whole["area_left"] == whole["area_right"]))
+
+
+def _with_items(whole: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows with the places of their items, and the items in the order in which they were first shown."""
+    sides = []
+    for side in ("left", "right"):
+        part = whole[[f"area_{side}", f"{side}_a", f"{side}_b"]].set_axis(["area", "a", "b"], axis=1)
+        sides.append(part.assign(at=2 * np.arange(len(whole)) + (side == "right")))
+    pairs = pd.concat(sides, ignore_index=True).sort_values("at", kind="stable", ignore_index=True)
+    keys = {text: text_key(text) for name in ("a", "b") for text in pairs[name].unique()}
+    a, b = pairs["a"].map(keys).astype("str"), pairs["b"].map(keys).astype("str")
+    turned = (b < a).to_numpy()
+    low, high = a.where(~turned, b), b.where(~turned, a)
+    places, _ = pd.factorize(pd.MultiIndex.from_arrays([pairs["area"], low, high]))
+    first = pd.Series(places).drop_duplicates().index
+    told = pairs.loc[first].reset_index(drop=True)
+    swap = turned[first]
+    items = pd.DataFrame({"item": np.arange(len(told)), "area": told["area"]})
+    items["token_a"] = told["a"].where(~swap, told["b"])
+    items["token_b"] = told["b"].where(~swap, told["a"])
+    shown = whole.assign(left=places[0::2], right=places[1::2], left_swapped=turned[0::2], right_swapped=turned[1::2])
+    return shown, items.astype({"area": "str", "token_a": "str", "token_b": "str"})
+
+
+def _comparisons(part: pd.DataFrame) -> pd.DataFrame:
+    """One row a comparison, with its sides as the file shows them first."""
+    part = part.assign(first=part[["left", "right"]].min(axis=1), second=part[["left", "right"]].max(axis=1))
+    part["flipped"] = part["left"] > part["right"]
+    bare = part["task_id"] == ""
+    if bare.any():
+        shown = pd.Series(range(len(part)), part.index).groupby([part["first"], part["second"]]).transform("min")
+        part["task_id"] = part["task_id"].where(
+            ~bare, "c" + shown.rank(method="dense").astype(int).astype(str).str.zfill(5)
+        )
+        part.loc[bare, "n"] = 1
+    kept = part.drop_duplicates(["task_id", "n"])
+    columns = ["task_id", "n", "first", "second", "flipped", "left_swapped", "right_swapped"]
+    return kept[columns].rename(columns={"task_id": "task"}).reset_index(drop=True)
+
+
+def _check_order(ballots: Sequence[ArchivedBallot]) -> None:
+    for before, after in pairwise(ballots):
+        new = np.setdiff1d(after.items, before.items)
+        if len(new):
+            raise InputError(
+                f"{after.files[0]} compares {len(new):,} items that {before.files[0]} doesn't, so it is no later "
+                "ballot of the same campaign. Take the files in their order, or all of them as one ballot."
+            )

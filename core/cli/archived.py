@@ -1,0 +1,93 @@
+"""`python -m core import-archived`: archived results as a new project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..errors import InputError
+from .shared import text_table, with_json, write_json
+
+
+@click.command("import-archived")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
+@click.option("--name", required=True, help="Name of the new project.")
+@click.option(
+    "--column", "columns", multiple=True, metavar="ROLE=COLUMN",
+    help="Which column is which, such as left_a=Input.word1; {n} stands for the comparison's number. Can be repeated.",
+)  # fmt: skip
+@click.option("--choice", "choices", multiple=True, metavar="VALUE=MEANING",
+              help="What a choice means: left, right, tie or unknown. Can be repeated.")  # fmt: skip
+@click.option("--separator", help="What stands between the two tokens, where a column holds a whole pair.")
+@click.option("--notion", type=click.Choice(["relatedness", "similarity"]), default="relatedness", show_default=True)
+@click.option("--random-opponents", is_flag=True, help="Opponents were drawn uniformly: Borda scores as in the paper.")
+@click.option("--ballot-per-file", is_flag=True, help="Each file is a ballot, in this order; else all are one.")
+@with_json
+def archived_command(
+    files: tuple[str, ...],
+    name: str,
+    columns: tuple[str, ...],
+    choices: tuple[str, ...],
+    separator: str | None,
+    notion: str,
+    random_opponents: bool,
+    ballot_per_file: bool,
+    as_json: bool,
+) -> None:
+    """Make a project of archived result FILEs: tokens and comparisons rebuilt from the words shown, votes, scores."""
+    from dataclasses import replace
+
+    from ..archived import archive_mapping
+    from ..platforms import open_results
+    from ..platforms.mapping import ROLES
+    from ..store import open_store
+    from ..store.archived import import_archived
+
+    read = [_read(path) for path in files]
+    said: dict[str, Any] = _pairs(columns, "--column", set(ROLES))
+    meanings = _pairs(choices, "--choice", None)
+    mapping = archive_mapping(open_results(read[0][1], read[0][0]))
+    if meanings:
+        said["choices"] = tuple(meanings.items())
+    if separator:
+        said["separator"] = separator
+    done = import_archived(
+        open_store(),
+        name,
+        read,
+        mapping=replace(mapping, **said),
+        notion=notion,
+        random_opponents=random_opponents,
+        ballot_per_file=ballot_per_file,
+    )
+    if as_json:
+        told = {"project": done.project_id, "tokens": done.n_tokens, "items": done.n_items}
+        told |= {"comparisons": done.n_comparisons, "answers": done.counts, "open": done.why_open or None}
+        write_json(told | {"notes": [str(note) for note in done.notes]})
+        return
+    click.echo(f"{name}: {done.n_tokens:,} tokens, {done.n_items:,} items, {done.n_comparisons:,} comparisons.")
+    rows = [(file, kind, f"{n:,}") for file, counts in done.counts.items() for kind, n in counts.items()]
+    click.echo(text_table(("file", "answers", "number"), rows))
+    for note in (*map(str, done.notes), done.why_open):
+        if note:
+            click.echo(note)
+
+
+def _read(path: str) -> tuple[str, bytes]:
+    try:
+        return Path(path).name, Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} can't be read ({error.strerror}).") from error
+
+
+def _pairs(given: tuple[str, ...], option: str, known: set[str] | None) -> dict[str, str]:
+    pairs = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or (known is not None and name not in known):
+            roles = f"; the roles are {', '.join(sorted(known))}" if known else ""
+            raise InputError(f"{option} takes NAME=VALUE, found {text!r}{roles}.")
+        pairs[name] = value
+    return pairs

@@ -1,0 +1,325 @@
+"""Which of the answers that fit a comparison count, given what the store has and the project's policy.
+
+An assignment is decided on at most once in each direction: submitted, then rejected, then approved after all. Of what
+several files say of it the furthest holds, and the earliest time that any file tells, so that neither the order of the
+rows nor that of the files decides which votes count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from .matching import combined
+from .policy import Policy
+
+JUDGEMENT = ["assignment_id", "voter", "question_id"]
+STANDING = ("counted", "repeat")  # votes among which one counts
+_DECISIONS = {"": 0, "submitted": 0, "rejected": 1, "approved": 2}
+_NAMES = np.array(["submitted", "rejected", "approved"], dtype=object)
+_LATE = "\uffff"
+_TEXTS = {"assignment_id": "str", "voter": "str"}
+NO_OTHERS = pd.DataFrame(columns=[*JUDGEMENT, "becomes"]).astype(_TEXTS | {"question_id": "int64", "becomes": "str"})
+
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+Objects = npt.NDArray[np.object_]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Kind, reason and becomes of each answer of a file, as arrays of texts that are filled in step by step."""
+
+    kind: Objects
+    reason: Objects
+    becomes: Objects
+
+    def give(self, where: Bools | Ints, kind: str, reason: str | list[str]) -> None:
+        """Give some answers a kind and a reason."""
+        self.kind[where] = kind
+        self.reason[where] = reason
+
+    @property
+    def open(self) -> Ints:
+        """The places of the answers that have no kind so far."""
+        return np.flatnonzero(self.kind == "")
+
+
+def judge(
+    rows: pd.DataFrame, verdict: Verdict, known: pd.DataFrame, policy: Policy, excluded: Collection[str]
+) -> pd.DataFrame:
+    """Decide on all answers that fit a comparison (those that have no kind so far).
+
+    `rows` gets the status and the time that store and file together say of each assignment. `excluded` are voters whom
+    the owner left out: what their answers are otherwise decides, and the store lays them aside afterwards. Returns the
+    judgements outside the file that change, as `votes.Preview.others`.
+    """
+    _merge_copies(rows, verdict)
+    at = verdict.open
+    stored = _stored(rows.iloc[at], known)
+    text = "the store has this assignment id under another voter"
+    verdict.give(at[stored.is_anothers], "unreadable", text)
+    is_there = ~np.isin(stored.was, ("", "withdrawn"))
+    differs = ~stored.is_anothers & is_there & (stored.answer != rows["answer"].to_numpy(dtype=object)[at])
+    before, after = stored.answer[differs], rows["answer"].to_numpy(dtype=object)[at[differs]]
+    text = "the answer was {} and is {} in this file; the stored one stays (withdraw its upload to replace it)"
+    verdict.give(at[differs], "changed", [text.format(*both) for both in zip(before, after, strict=True)])
+    rest = ~stored.is_anothers & ~differs
+    return _decide(rows, verdict, at[rest], stored.only(rest), known, policy, excluded)
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """What the store has of each answer: its status ("" where nothing), answer, time and decision; whether it has the
+    assignment under another voter."""
+
+    was: Objects
+    answer: Objects
+    time: Objects
+    decision: Objects
+    is_anothers: Bools
+
+    def only(self, those: Bools) -> _Stored:
+        return _Stored(*(getattr(self, f.name)[those] for f in fields(self)))
+
+
+def _stored(open_rows: pd.DataFrame, known: pd.DataFrame) -> _Stored:
+    n = len(open_rows)
+    if known.empty:
+        nothing = np.full(n, "", dtype=object)
+        return _Stored(nothing, nothing, nothing, nothing, np.zeros(n, dtype=bool))
+    same, by_voter = first_of(known, open_rows, ["assignment_id", "question_id"], ["voter"])
+    columns = (known[name].to_numpy(dtype=object) for name in ("status", "answer", "submitted_at", "decision"))
+    was, answer, time, decision = (np.append(column, "")[by_voter] for column in columns)
+    # Turkle counts assignments from 1, so two of its servers give the same ids to different people.
+    return _Stored(was, answer, time, decision, (by_voter < 0) & (same >= 0))
+
+
+def first_of(whole: pd.DataFrame, those: pd.DataFrame, keys: list[str], more: list[str]) -> tuple[Ints, Ints]:
+    """The place in `whole` of the first row with the keys of each of `those`, and with `more` keys besides; −1 where
+    there is none."""
+    both = [(whole[key], those[key]) for key in (*keys, *more)]
+    codes = []
+    for pair in both:
+        is_text = pair[0].dtype == "str"
+        same = [part.astype("str") if is_text else part.astype("int64") for part in pair]
+        codes.append(pd.factorize(pd.concat(same, ignore_index=True))[0])
+    found = []
+    for n in (len(keys), len(keys) + len(more)):
+        merged = combined(codes[:n])
+        first = pd.Series(merged[: len(whole)]).drop_duplicates()
+        at = pd.Index(first).get_indexer(pd.Index(merged[len(whole) :]))
+        found.append(np.where(at >= 0, np.append(first.index.to_numpy(), -1)[at], -1))
+    return found[0], found[1]
+
+
+def _merge_copies(rows: pd.DataFrame, verdict: Verdict) -> None:
+    """Of an assignment that is in the file several times keep one, with the furthest decision and the earliest time."""
+    at, keys = verdict.open, ["assignment_id", "question_id"]
+    group = combined([pd.factorize(rows[key].iloc[at])[0] for key in keys])
+    several = at[np.bincount(group, minlength=1)[group] > 1] if len(at) else at
+    if not len(several):
+        return
+    copies = rows.iloc[several]
+    groups = copies.groupby(keys, sort=False)
+    for column, what in (("answer", "answers this comparison in two ways"), ("voter", "belongs to two voters")):
+        differ = groups[column].transform("nunique") > 1
+        text = f"the file has this assignment several times, and it {what}"
+        verdict.give(differ.index[differ].to_numpy(), "unreadable", text)
+        copies = copies[~differ.reindex(copies.index)]
+    rank = -copies["status"].map(_DECISIONS).to_numpy(dtype=int)
+    order = copies.assign(rank=rank, time=copies["submitted_at"].replace("", _LATE))
+    order = order.sort_values(["rank", "time", "row"], kind="stable")
+    groups = order.groupby(keys, sort=False)
+    kept, earliest = groups["row"].transform("first"), groups["time"].transform("min").replace(_LATE, "")
+    rows.loc[order.index, "submitted_at"] = earliest
+    extra = order.index[order.duplicated(keys)]
+    text = "the same assignment is in row {} of this file"
+    verdict.give(extra.to_numpy(), "known", [text.format(row) for row in kept[extra]])
+
+
+def _decide(
+    rows: pd.DataFrame,
+    verdict: Verdict,
+    at: Ints,
+    stored: _Stored,
+    known: pd.DataFrame,
+    policy: Policy,
+    excluded: Collection[str],
+) -> pd.DataFrame:
+    """Kind and status of the answers at these places, given what the store says of them; `Preview.others`."""
+    open_rows = rows.iloc[at]
+    fresh = np.isin(stored.was, ("", "withdrawn"))
+    decision, time, told_more = _told(open_rows, stored, fresh)
+    is_vote = (open_rows["answer"] != "unknown").to_numpy()
+    is_rejected = (decision == "rejected") & (not policy.counts_rejected)
+    becomes = np.where(is_rejected, "rejected", "unknown").astype(object)
+    votes = np.flatnonzero(is_vote & ~is_rejected)
+    voting = open_rows[JUDGEMENT].iloc[votes].assign(submitted_at=time[votes]).astype({"submitted_at": "str"})
+    first, others = elect(voting, open_rows, known, policy)
+    is_first = first == voting["assignment_id"].to_numpy(dtype=object)
+    becomes[votes] = np.where(is_first, "counted", "repeat")
+    is_new = stored.was == ""
+    kind = np.where(is_new, np.where(becomes == "counted", "new", becomes), "known")
+    if excluded:
+        kind[np.isin(kind, ("new", "unknown")) & open_rows["voter"].isin(list(excluded)).to_numpy()] = "excluded"
+    kind[~is_new & (becomes != stored.was)] = "changed"
+    verdict.kind[at] = kind
+    verdict.becomes[at] = np.where((kind != "known") | told_more, becomes, "")
+    if not fresh.all():
+        rows.loc[at, "status"], rows.loc[at, "submitted_at"] = decision, time
+    first_by = np.full(len(at), "", dtype=object)
+    first_by[votes] = first
+    _give_reasons(verdict, at, open_rows, stored.was, becomes, decision, first_by, policy)
+    _tell_displaced(verdict, at[votes[is_first]], voting[is_first], others, policy)
+    return others
+
+
+def _told(open_rows: pd.DataFrame, stored: _Stored, fresh: Bools) -> tuple[Objects, Objects, Bools]:
+    """The decision on each assignment and its time by store and file together, and where that is more than stored."""
+    said, when = (open_rows[name].to_numpy(dtype=object) for name in ("status", "submitted_at"))
+    if fresh.all():
+        return said, when, np.zeros(len(said), dtype=bool)
+    here = pd.Series(said).map(_DECISIONS).fillna(0).to_numpy(dtype=int)
+    there = pd.Series(stored.decision).map(_DECISIONS).fillna(0).to_numpy(dtype=int)
+    there = np.where(fresh, 0, np.where((stored.was == "rejected") & (there == 0), 1, there))
+    decided = np.maximum(here, there)
+    kept = np.where(fresh, "", stored.time).astype(object)
+    time = np.minimum(np.where(kept == "", _LATE, kept), np.where(when == "", _LATE, when)).astype(object)
+    time[time == _LATE] = ""
+    is_tracked = stored.decision != ""
+    more = ~fresh & (((decided > there) & is_tracked) | (time != kept))
+    return _NAMES[decided], time, more.astype(bool)
+
+
+def elect(
+    voting: pd.DataFrame, open_rows: pd.DataFrame, known: pd.DataFrame, policy: Policy
+) -> tuple[Objects, pd.DataFrame]:
+    """Of each voter's votes on a comparison the one that counts by the policy (see `Policy`).
+
+    `voting` are those of the file that may count, `open_rows` all of the file. Returns for each of `voting` the
+    assignment that counts ("" for none), and the stored votes outside the file whose status changes.
+    """
+    stored = known[known["status"].isin(STANDING) & (known["answer"] != "unknown")]
+    if len(stored):
+        in_file, this_one = first_of(open_rows, stored, ["voter", "question_id"], ["assignment_id"])
+        stored = stored[(in_file >= 0) & (this_one < 0)]
+    columns = [*JUDGEMENT, "submitted_at"]
+    voting = voting.astype({"question_id": "int64"})[columns]
+    pool = pd.concat([voting, stored[columns]], ignore_index=True) if len(stored) else voting
+    first = elected(pool, policy).to_numpy(dtype=object)
+    is_first = first[len(voting) :] == stored["assignment_id"].to_numpy(dtype=object)
+    becomes = np.where(is_first, "counted", "repeat").astype(object)
+    changes = becomes != stored["status"].to_numpy(dtype=object)
+    others = stored[JUDGEMENT].assign(becomes=becomes)[changes].reset_index(drop=True)
+    return first[: len(voting)], others.astype({"becomes": "str"})
+
+
+def elected(pool: pd.DataFrame, policy: Policy) -> pd.Series:
+    """For each vote of `pool` the assignment that counts of all those of its voter on its comparison, "" for none.
+
+    `pool` has the columns assignment_id, voter, question_id and submitted_at ("" where unknown), one row a vote.
+    """
+    keys = ["voter", "question_id"]
+    group = combined([pd.factorize(pool[key])[0] for key in keys]) if len(pool) else np.zeros(0, dtype=np.int64)
+    assignment = pool["assignment_id"].reset_index(drop=True)
+    n_each = np.bincount(group, minlength=1)[group]
+    first = assignment.copy()
+    several = np.flatnonzero(n_each > 1)
+    if not len(several):
+        return first
+    if policy.repeats == "none":
+        first.iloc[several] = ""
+        return first
+    some = pool.iloc[several].assign(group=group[several])
+    is_unknown = (some["submitted_at"] == "").to_numpy()
+    earliest = policy.repeats == "earliest"
+    ordered = some.assign(is_unknown=is_unknown).set_axis(several)
+    ordered = ordered.sort_values(
+        ["is_unknown", "submitted_at", "assignment_id"], ascending=[True, earliest, earliest], kind="stable"
+    )
+    winner = ordered.groupby("group", sort=False)["assignment_id"].transform("first")
+    first.loc[winner.index] = winner
+    return first
+
+
+def _give_reasons(
+    verdict: Verdict,
+    at: Ints,
+    open_rows: pd.DataFrame,
+    was: Objects,
+    becomes: Objects,
+    decision: Objects,
+    first_by: Objects,
+    policy: Policy,
+) -> None:
+    """Most votes are new, or known and counted, and need no reason: the others are told one by one."""
+    kind = verdict.kind[at]
+    needless = (kind == "new") & (decision != "rejected") | (kind == "unknown")
+    told = ~needless & ((kind != "known") | (was == "rejected") | (verdict.becomes[at] != ""))
+    status, note = (open_rows[name].to_numpy(dtype=object) for name in ("status", "note"))
+    columns = (kind, was, becomes, decision, status, note, first_by)
+    verdict.reason[at] = ""
+    verdict.reason[at[told]] = [
+        _reason(policy, *values) for values in zip(*(column[told] for column in columns), strict=True)
+    ]
+
+
+def _tell_displaced(verdict: Verdict, at: Ints, counting: pd.DataFrame, others: pd.DataFrame, policy: Policy) -> None:
+    """Say of the file's votes that count in place of another one in the store, which that is."""
+    displaced = others[others["becomes"] == "repeat"]
+    if displaced.empty or counting.empty:
+        return
+    place, _ = first_of(displaced, counting, ["voter", "question_id"], [])
+    there = place >= 0
+    when = "before" if policy.repeats == "earliest" else "after"
+    text = "it was submitted {} the voter's vote in assignment {}, which counts no more"
+    ids = displaced["assignment_id"].to_numpy(dtype=object)[place[there]]
+    verdict.reason[at[there]] = [text.format(when, assignment) for assignment in ids]
+
+
+def _reason(
+    policy: Policy, kind: str, was: str, becomes: str, decision: str, status: str, note: str, first: str
+) -> str:
+    because = f": {note}" if note else ""
+    repeated = _repeated(first, policy)
+    if kind == "changed":
+        return _change(was, becomes, because, repeated)
+    if kind == "rejected":
+        return f"rejected{because}"
+    if kind == "repeat":
+        return repeated
+    if kind == "excluded":
+        return "the voter is left out by the owner"
+    if kind == "new":
+        return f"the assignment is rejected{because}, and counts by the policy of the project"
+    if was == "rejected" and status == "submitted":
+        return "it is rejected in the store and this file decides nothing; it comes back when a file says Approved"
+    if decision != "submitted" and status == decision:
+        return f"the assignment is {decision} now, which changes nothing in the count{because}"
+    return "its time is known better now"
+
+
+def _repeated(first: str, policy: Policy) -> str:
+    if policy.repeats == "none":
+        return "the voter has voted on this comparison several times, and by the policy none of these votes counts"
+    if policy.repeats == "latest":
+        return f"the voter's later vote on this comparison counts, in assignment {first}"
+    return f"the voter has already voted on this comparison, in assignment {first}"
+
+
+def _change(was: str, becomes: str, because: str, repeated: str) -> str:
+    after = f"; {repeated}" if becomes == "repeat" else ""
+    if becomes == "rejected":
+        return f"the assignment is rejected now (it was {was}){because}"
+    if was == "rejected":
+        return f"the assignment was rejected and is accepted now{after}"
+    if was == "withdrawn":
+        return f"the vote was withdrawn and comes back with this file{after}"
+    if becomes == "repeat":
+        return f"it counted, and doesn't any more: {repeated}"
+    return "the voter's earlier vote on this comparison was rejected, so this one counts now"

@@ -1,0 +1,110 @@
+"""What settling up shows of a ballot: assignments with proposals, payments, the files that can be reviewed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+import sqlalchemy as sa
+
+from ..errors import StoreError
+from ..settlement import Review, Rules, payments, propose, write_review
+from ..store import Store
+from ..store import schema as t
+from ..store.plans import settings_for
+from ..store.settlement import assignments_of
+from .words import many
+
+MTURK = "mturk"
+
+
+@dataclass(frozen=True)
+class SettlementView:
+    """`assignments` (`tables.ASSIGNMENTS` with `proposal`, the reason to reject, or ""), `payments`, and the uploads
+    (id, file's name) for which a review file can be written."""
+
+    assignments: pd.DataFrame
+    payments: pd.DataFrame
+    uploads: tuple[tuple[int, str], ...]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The assignments for people."""
+        frame = self.assignments
+        checks = frame["checks_right"] + frame["checks_wrong"]
+        each = frame["seconds"] / frame["n_answered"].where(frame["n_answered"] > 0)
+        told = {
+            "voter": frame["voter"],
+            "assignment": frame["assignment_id"],
+            "task": frame["task_id"],
+            "answered": [
+                f"{n} of {of}" if of else str(n) for n, of in zip(frame["n_answered"], frame["n_asked"], strict=True)
+            ],
+            "checks right": [f"{r} of {n}" if n else "" for r, n in zip(frame["checks_right"], checks, strict=True)],
+            "seconds each": each.round(1),
+            "against it": frame["proposal"],
+            "decision": frame["review"].map(_SAID),
+            "reason": frame["reason"],
+            "platform says": frame["status"],
+        }
+        return pd.DataFrame(told)
+
+    @property
+    def undecided(self) -> pd.DataFrame:
+        return self.assignments[self.assignments["review"] == ""]
+
+    @property
+    def fine(self) -> list[int]:
+        """Undecided assignments against which nothing speaks."""
+        return self.undecided.loc[self.undecided["proposal"] == "", "assignment"].tolist()
+
+    @property
+    def doubtful(self) -> dict[int, str]:
+        """Undecided assignments that are proposed for rejection, with the reason."""
+        rows = self.undecided[self.undecided["proposal"] != ""]
+        return dict(zip(rows["assignment"].tolist(), rows["proposal"].tolist(), strict=True))
+
+    @property
+    def headline(self) -> str:
+        """How far it is, in a sentence."""
+        reviews = self.assignments["review"].value_counts()
+        n = {name: int(reviews.get(name, 0)) for name in ("approve", "reject", "")}
+        return (
+            f"{many(len(self.assignments), 'assignment')} of {many(len(self.payments), 'voter')}: "
+            f"{n['approve']:,} approved, {n['reject']:,} rejected, {n['']:,} undecided"
+            + (f", {len(self.doubtful):,} of these with something against them." if self.doubtful else ".")
+        )
+
+
+_SAID = {"approve": "approved", "reject": "rejected", "": ""}
+
+
+def load(store: Store, project_id: str, ballot_id: int, rules: Rules) -> SettlementView:
+    """The settlement of a ballot. A project's other ballots are settled for themselves."""
+    with store.read() as conn:
+        frame = assignments_of(conn, ballot_id)
+        settings = settings_for(conn, ballot_id)
+        u = t.upload.c
+        query = sa.select(u.id, u.filename).where(
+            u.ballot_id == ballot_id, u.platform == MTURK, u.withdrawn_at.is_(None)
+        )
+        uploads = tuple((int(id_), str(name)) for id_, name in conn.execute(query.order_by(u.id)))
+    frame = frame.assign(proposal=propose(frame, rules))
+    due = payments(frame, reward=settings.reward, task_size=settings.task_size)
+    return SettlementView(frame, due, uploads)
+
+
+def review_file(store: Store, upload_id: int, view: SettlementView) -> bytes:
+    """The kept file of an upload with the decisions in it; see `settlement.write_review`."""
+    with store.read() as conn:
+        row = conn.execute(sa.select(t.upload).where(t.upload.c.id == upload_id)).one_or_none()
+    if row is None:
+        raise StoreError("There is no such upload any more.")
+    try:
+        data = (store.uploads / row.sha256).read_bytes()
+    except OSError as error:
+        raise StoreError(f"The kept copy of {row.filename} can't be read ({error.strerror}).") from error
+    decided = view.assignments[(view.assignments["platform"] == MTURK) & (view.assignments["review"] != "")]
+    columns = (decided[name].tolist() for name in ("assignment_id", "review", "reason"))
+    reviews = {id_: Review(review, reason) for id_, review, reason in zip(*columns, strict=True)}
+    return write_review(data, row.filename, reviews)

@@ -1,0 +1,256 @@
+"""What the voters page shows: figures of each voter, who is left out, and why a figure is blank."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import hmac
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+import sqlalchemy as sa
+
+from ..store import Store
+from ..store import schema as t
+from ..store.ballots import ballots_of, pilot_of
+from ..store.exclusions import Exclusion, exclusions_of
+from ..store.voter_answers import voter_answers, voter_names
+from ..voter_quality import VoterQuality, measure
+from ..voting_settings import VotingSettings
+from .overview import Standing
+from .words import many, moment
+
+MOST_SHOWN = 5000  # rows that a page ships; the search and the download have all
+CHEAP = 100_000  # votes whose voters are measured without being asked to
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+# The columns of the table: the figure behind each, and its help.
+COLUMNS = {
+    "voter": ("voter", "The voter's id as it is stored."),
+    "state": ("state", "Whether the voter's votes count."),
+    "votes": ("votes", "Votes on comparisons that are scored; answers “I don't know” are none."),
+    "to ranking": (
+        "gap",
+        "Agreement with the ranking by all other votes (fitted without this voter), ties aside, less what an ordinary "
+        "voter would reach on the same comparisons. 0 is ordinary, a random clicker lies 0.2 to 0.4 lower.",
+    ),
+    "from": ("gap_lower", "Lower bound of its 90 % interval."),
+    "to": ("gap_upper", "Upper bound of its 90 % interval."),
+    "as others": ("same", "Share of the others who gave the same answer, over comparisons that others answered too."),
+    "shared": ("shared", "Comparisons of the voter that others answered too."),
+    "pairwise": ("pairwise", "Mean over the other voters of the share of equal answers on what the two share."),
+    "known right": ("gold", "Share of right answers to comparisons whose answer is known (gold)."),
+    "known": ("gold_n", "Answers to comparisons whose answer is known."),
+    "consistent": ("consistent", "Share of equal answers where the same comparison came to the voter again."),
+    "repeats": ("repeat_n", "Answers to comparisons that the voter had answered before."),
+    "left": ("left_share", "Share of answers for the item on the left. Sides are drawn at random, so near one half."),
+    "p (side)": (
+        "p_holm",
+        "Chance of a split between sides as uneven or more by luck (exact binomial test), Holm's correction for the "
+        "number of voters.",
+    ),
+    "seconds": ("seconds", "Median time of a comparison."),
+    "speed": ("speed", "The voter's median time over the median of all answers; 1 is usual."),
+    "lapse ε": (
+        "lapse",
+        "Probability of naming the wrong item of a clear pair, by the fit of all votes: given its scores, and drawn "
+        "towards 3 % by a prior where votes are few. A clicker may show as a low sharpness instead.",
+    ),
+    "sharpness s": (
+        "sharpness",
+        "How fine a difference the voter tells, 1 for the middle voter, by the same fit; drawn towards 1 where votes "
+        "are few.",
+    ),
+    "ties": ("ties", "Share of votes that are ties."),
+    "unknown": ("unknown", "Share of answers “I don't know a word here”."),
+}
+_BLANK = {
+    "gold": "Known answers",
+    "same": "Agreement with others",
+    "gap": "Agreement with the ranking",
+    "consistent": "Consistency",
+    "p_holm": "Sides",
+    "speed": "Times",
+    "lapse": "Lapse and sharpness",
+}
+PERCENT = {"as others", "pairwise", "known right", "consistent", "left", "ties", "unknown"}
+
+
+@dataclass(frozen=True)
+class VotersView:
+    """The figures of a ranking's voters.
+
+    `quality` has them as they are; `names` is how each voter is called, by voter_id; `may_hash` says that ids of the
+    voting page are hashed, so that others should not be shown openly either.
+    """
+
+    quality: VoterQuality
+    names: dict[int, str]
+    hashed: dict[int, str]
+    may_hash: bool
+    left_out: tuple[Exclusion, ...]
+
+    @property
+    def n_votes(self) -> int:
+        """Votes that count."""
+        table = self.quality.table
+        return int(table.loc[~table["left_out"], "votes"].sum())
+
+    @property
+    def headline(self) -> str:
+        """Voters, votes, and who is left out, in a sentence."""
+        table = self.quality.table
+        out = len(self.left_out)
+        there = len(table) - int(table["left_out"].sum())
+        verb = "counts" if self.n_votes == 1 else "count"
+        votes = f"{many(there, 'voter')} gave {many(self.n_votes, 'vote')} that {verb}"
+        return f"{votes}; {many(out, 'voter')} left out." if out else f"{votes}; nobody is left out."
+
+    def called(self, hashed: bool) -> dict[int, str]:
+        """How voters are called, by voter_id."""
+        return self.hashed if hashed else self.names
+
+    def table(self, hashed: bool = False) -> pd.DataFrame:
+        """All voters under the names of `COLUMNS`, those who stand out most first."""
+        found = self.quality.table
+        names = self.called(hashed)
+        shares = found["left"] / found["sided"].where(found["sided"] > 0)
+        filled = found.assign(
+            voter=found["voter_id"].map(names).astype("str"),
+            state=["left out" if is_out else "counts" for is_out in found["left_out"]],
+            left_share=shares,
+        )
+        order = filled.sort_values(["gap", "voter_id"], kind="stable", na_position="last")
+        shown = order[["voter_id", *(column for column, _ in COLUMNS.values())]]
+        return shown.set_axis(["voter_id", *COLUMNS], axis="columns").reset_index(drop=True)
+
+    def search(self, text: str, hashed: bool = False) -> pd.DataFrame:
+        """The rows of `table` whose voter's name holds a text, at most `MOST_SHOWN`."""
+        found = self.table(hashed)
+        part = text.strip().casefold()
+        hit = found["voter"].str.casefold().str.contains(part, regex=False)
+        return (found[hit] if part else found).head(MOST_SHOWN)
+
+    def blank(self) -> list[str]:
+        """Why figures are blank for everybody, a sentence each."""
+        reasons = self.quality.reasons
+        return [f"{label}: {reasons[key].rstrip('.')}." for key, label in _BLANK.items() if key in reasons]
+
+    def details(self, voter_id: int) -> pd.DataFrame:
+        """One voter's figures: figure, value, 90 % interval, based on, or why there is none."""
+        found = self.quality.table
+        row = found[found["voter_id"] == voter_id].iloc[0]
+        fit = f"{many(int(row['votes']), 'vote')}, given the scores"
+        judged = f"{row['judged']:,} votes: {row['agrees']:.0%}, where {row['expected']:.0%} is to be expected"
+        rows = [
+            self._line(row, "Agreement with the ranking of the others", "gap", judged),
+            self._line(row, "Same answer as others", "same", f"{row['shared']:,} shared comparisons"),
+            self._line(row, "Mean pairwise agreement", "pairwise", many(int(row["others"]), "other voter")),
+            self._line(row, "Known answers right", "gold", f"{row['gold_right']:,} of {row['gold_n']:,}"),
+            self._line(row, "Same answer again", "consistent", f"{row['repeat_same']:,} of {row['repeat_n']:,}"),
+            self._line(row, "Side: p (Holm)", "p_holm", f"left in {row['left']:,} of {row['sided']:,}"),
+            self._line(row, "Time over the median of all", "speed", f"{many(int(row['timed']), 'answer')} with a time"),
+            self._line(row, "Lapse ε", "lapse", fit),
+            self._line(row, "Sharpness s", "sharpness", fit),
+        ]
+        return pd.DataFrame(rows, columns=["figure", "value", "90 % interval", "based on", "why blank"])
+
+    def _line(self, row: pd.Series, name: str, key: str, based: str) -> tuple[str, ...]:
+        reason = self.quality.reason(row, key)
+        if reason:
+            return name, "–", "–", "–", reason
+        form = "+.2f" if key == "gap" else ".2f"
+        has_interval = f"{key}_lower" in row and not pd.isna(row[f"{key}_lower"])
+        interval = f"{row[f'{key}_lower']:{form}} to {row[f'{key}_upper']:{form}}" if has_interval else "–"
+        return name, f"{row[key]:{'.2g' if key == 'p_holm' else form}}", interval, based, ""
+
+    @property
+    def alpha_said(self) -> str:
+        """How far voters agree, in a sentence."""
+        found = self.quality.alpha
+        if found is None:
+            return f"Krippendorff's α is not computable: {self.quality.no_alpha.rstrip('.')}."
+        return (
+            f"Krippendorff's α = {found.alpha:.2f} ({found.level:.0%} interval {found.lower:.2f} to {found.upper:.2f}) "
+            f"over {many(found.n_units, 'comparison')} that several voters answered, {many(found.n_answers, 'answer')} "
+            f"of {many(found.n_voters, 'voter')}. 1 is full agreement, 0 what chance gives; answers agree or not."
+        )
+
+    def left_out_table(self, hashed: bool = False) -> pd.DataFrame:
+        """Who is left out: voter, since when, why, and the figures that spoke for it."""
+        names = self.called(hashed)
+        rows = [
+            (names.get(e.voter_id, str(e.voter_id)), moment(e.at), e.reason, "; ".join(e.detail.get("proposed", [])))
+            for e in self.left_out
+        ]
+        return pd.DataFrame(rows, columns=["voter", "since (UTC)", "reason", "proposed because"])
+
+    def csv(self, hashed: bool = False) -> bytes:
+        """All figures of all voters, with intervals; what a spreadsheet takes for a formula gets an apostrophe."""
+        found = self.quality.table
+        voters = found["voter_id"].map(self.called(hashed))
+        out = io.StringIO(newline="")
+        writer = csv.writer(out, lineterminator="\n")
+        columns = [name for name in found.columns if name != "voter_id"]
+        writer.writerow(["voter", *columns])
+        for name, *values in zip(voters, *(found[column] for column in columns), strict=True):
+            safe = f"'{name}" if str(name).startswith(_FORMULA) else str(name)
+            writer.writerow([safe, *("" if value != value else value for value in values)])
+        return out.getvalue().encode("utf-8")
+
+
+def load(store: Store, project_id: str, area_id: int | None = None) -> VotersView:
+    """The voters of a ranking: of its ballots, or of its pilot as long as there is none. Reads all their votes."""
+    with store.read() as conn:
+        ballots = ballots_of(conn, project_id, area_id)
+        pilot = pilot_of(conn, project_id, area_id)
+        if not ballots and pilot is not None:
+            ballots = [pilot]
+        answers = voter_answers(conn, [ballot.id for ballot in ballots])
+        known = voter_names(conn, project_id)
+        left_out = tuple(exclusions_of(conn, project_id))
+        secret, may_hash = _hashing(conn, project_id)
+    doubled = known["name"].duplicated(keep=False)
+    names = known["name"].where(~doubled, known["name"] + " (" + known["platform"] + ")")
+    hashed = [
+        name if name.startswith("h-") else hashed_name(secret, platform, name)
+        for name, platform in zip(known["name"], known["platform"], strict=True)
+    ]
+    ids = known["voter_id"].tolist()
+    found = measure(answers)
+    out = [exclusion.voter_id for exclusion in left_out]
+    return VotersView(
+        replace(found, table=found.table.assign(left_out=found.table["voter_id"].isin(out))),
+        dict(zip(ids, names.tolist(), strict=True)),
+        dict(zip(ids, hashed, strict=True)),
+        may_hash,
+        left_out,
+    )
+
+
+def is_large(standings: Sequence[Standing], area_id: int | None) -> bool:
+    """Whether reading the votes of a ranking takes long enough to ask before; by the size of its ballots."""
+    mine = [standing for standing in standings if standing.ranking.area_id == area_id]
+    return sum(ballot.n_comparisons for standing in mine for ballot in standing.ballots) > CHEAP
+
+
+def hashed_name(secret: str, platform: str, name: str) -> str:
+    """A name that doesn't tell who it is, the same each time, by the secret of the voting page's link."""
+    digest = hmac.new(secret.encode(), f"{platform}|{name}".encode("utf-8", "replace"), hashlib.sha256)
+    return f"h-{digest.hexdigest()[:12]}"
+
+
+def _hashing(conn: sa.Connection, project_id: str) -> tuple[str, bool]:
+    """The secret of the project's voting links ("" without one), and whether a voting page of it hashes ids."""
+    link = t.voting_link.c
+    query = sa.select(link.secret).where(link.project_id == project_id).order_by(link.id).limit(1)
+    secret = conn.execute(query).scalar_one_or_none() or ""
+    settings = (
+        sa.select(t.voting.c.settings)
+        .join(t.ballot, t.ballot.c.id == t.voting.c.ballot_id)
+        .where(t.ballot.c.project_id == project_id)
+    )
+    hashes = any(VotingSettings.of(stored).hash_ids for stored in conn.execute(settings).scalars())
+    return secret, bool(secret) and hashes

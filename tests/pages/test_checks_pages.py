@@ -1,0 +1,93 @@
+"""Checks in the ballots on the pages: switched on and off in the plan, counted while collecting, told with scores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from campaigns import PLAN, make_project
+from test_pages import words
+
+from core.checks import CheckSettings, GoldPair
+from core.store.closing import close_ballot
+from core.store.drawing import draw_next_ballot
+from core.store.plans import proposed_plan, read_plan
+from core.store.simulated import simulate_votes
+from core.views.plan_checks import cost_said, counts_table
+
+CHECKS = CheckSettings(overlap=0.2, gold=1, gold_pairs=(GoldPair(("cat", "dog"), ("saw", "007")),), repeats=1)
+WITH = replace(PLAN, appearances=8, task_size=7, n_voters=12, reward=0.5, checks=CHECKS)
+
+
+def switch(app, label):
+    return next(toggle for toggle in app.toggle if toggle.label == label)
+
+
+def test_the_plan_page_shows_the_switch_and_its_cost(empty, visit):
+    project_id = make_project(empty, plan=None)
+    app = visit("plan", project_id)
+    assert not app.exception
+    assert switch(app, "Checks in the ballots").value is True
+    plan = proposed_plan(21, 11)
+    assert cost_said(plan.plan(21), plan) in words(app).replace("\\", "")
+    next(button for button in app.button if button.label == "Save this plan").click().run()
+    assert read_plan(empty, project_id).checks == plan.checks
+    app = visit("plan", project_id)
+    switch(app, "Checks in the ballots").set_value(False).run()
+    assert "No checks: nothing will tell" in words(app)
+    next(button for button in app.button if button.label == "Save this plan").click().run()
+    assert read_plan(empty, project_id).checks is None
+
+
+def test_a_line_that_is_no_known_answer_is_named(empty, visit):
+    app = visit("plan", make_project(empty, plan=WITH))
+    next(area for area in app.text_area if area.label.startswith("Known answers")).set_value("cat > dog").run()
+    assert not app.exception
+    assert "Line 1 of the comparisons with a known answer" in words(app)
+    lines = next(area for area in app.text_area if area.label.startswith("Known answers"))
+    lines.set_value("dog, cat > saw, horse").run()
+    assert "Among the known answers, saw – horse is no item here" in words(app).replace("\\", "")
+    assert "cat is no item" not in words(app)
+
+
+def test_the_cost_is_counted():
+    plan = WITH.plan(21)
+    votes = counts_table(plan, WITH).iloc[:, 2:].to_numpy().sum()
+    said = cost_said(plan, WITH)
+    assert f"up to {votes} votes besides the {plan.n_comparisons}" in said
+    factor = (plan.n_comparisons + votes) / plan.n_comparisons
+    assert f"a reward of {0.5 * factor:.2f} in place of 0.50" in said
+    assert "reward" not in cost_said(plan, replace(WITH, reward=0.0))
+    more = WITH.cost(plan).hours / replace(WITH, checks=None).cost(plan).hours
+    assert abs(more - factor) < 1e-9
+
+
+def test_collect_and_scores_say_what_came_of_them(empty, visit):
+    project_id = make_project(empty, kind="trial", plan=WITH)
+    for _ in range(2):
+        draw_next_ballot(empty, project_id)
+        simulate_votes(empty, project_id)
+        close_ballot(empty, project_id)
+    draw_next_ballot(empty, project_id)
+    simulate_votes(empty, project_id, share=0.5)
+    said = words(visit("collect", project_id))
+    assert "Checks in this ballot, answered of those asked for" in said
+    app = visit("scores", project_id)
+    assert not app.exception
+    assert "Checks in the ballots" in words(app)
+    assert "by an audit (90% interval" in words(app)
+    table = next(frame.value for frame in app.dataframe if "behind it" in frame.value)
+    assert table["check"].tolist() == [
+        "Known answers found", "The same answer when asked again", "Equal answers of two voters",
+    ]  # fmt: skip
+    assert table["share"].between(0, 1).all()
+
+
+def test_without_checks_nothing_is_said_of_them(empty, visit):
+    project_id = make_project(empty, kind="trial", plan=replace(WITH, checks=None))
+    draw_next_ballot(empty, project_id)
+    simulate_votes(empty, project_id)
+    assert "Checks in this ballot" not in words(visit("collect", project_id))
+    close_ballot(empty, project_id)
+    said = words(visit("scores", project_id))
+    assert "Checks in the ballots" not in said
+    assert "No audit: no item that was cut came back as a check" in said

@@ -1,0 +1,80 @@
+"""How votes are collected: one way at a time, with its steps, its files and nothing else."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.platforms import PLATFORMS
+from core.platforms.base import Outgoing, Platform
+from core.store import Store
+from core.store.ballots import Ballot
+from core.store.projects import Project
+from core.views.collect import CollectView, Stage
+from core.views.tasks import TaskPages
+from core.views.ways import WAYS, outgoing, way_in_use
+from ui.colleagues_box import colleagues_box
+from ui.offline_box import offline_box
+from ui.prolific_box import prolific_box
+from ui.turkle_box import turkle_box
+from ui.voting_box import voting_panel
+
+_PLATFORM = {platform.name: platform for platform in PLATFORMS}
+
+
+def collecting_box(
+    store: Store, project: Project, ballot: Ballot, view: CollectView, pages: TaskPages, stage: Stage
+) -> None:
+    """The chooser, and below it what the chosen way needs."""
+    ways = list(WAYS)
+    way = st.radio(
+        "How do you collect votes?",
+        ways,
+        index=ways.index(way_in_use(store, ballot, view.uploads)),
+        format_func=lambda way: WAYS[way][0],
+        horizontal=True,
+        key=f"way-{ballot.id}",
+        persist_state="session",
+        help="You may use several ways for one ballot: votes from all of them count.",
+    )
+    st.caption(WAYS[way][1])
+    whole = outgoing(store, project.id, ballot, pages)
+    has_missing = not stage.progress.untouched and not stage.progress.is_complete
+    top_up = outgoing(store, project.id, ballot, pages, missing=True) if has_missing else None
+    if way == "page":
+        voting_panel(store, project, ballot, view.settings)
+    elif way == "prolific":
+        steps(_PLATFORM[way])
+        prolific_box(store, project, ballot, view.settings)
+    elif way == "colleagues":
+        steps(_PLATFORM["plain"])
+        files(_PLATFORM["plain"], whole, top_up)
+        colleagues_box(top_up or whole)
+        offline_box(store, project, ballot, view.settings)
+    else:
+        if way == "turkle":
+            turkle_box(store, project, ballot, whole, top_up)
+            st.markdown("**By hand**")
+        steps(_PLATFORM[way])
+        files(_PLATFORM[way], whole, top_up)
+
+
+def steps(platform: Platform) -> None:
+    """What the owner does on the platform, in order."""
+    st.markdown("\n".join(f"{n}. {step}" for n, step in enumerate(platform.steps, 1)))
+
+
+def files(platform: Platform, whole: Outgoing, top_up: Outgoing | None) -> None:
+    """The platform's files, each with a sentence; those of a top-up too, where comparisons want votes."""
+    shown = {file.name: file for ballot in (whole, top_up) if ballot for file in platform.files(ballot)}
+    for number, file in enumerate(shown.values()):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.download_button(
+                file.label,
+                file.make,
+                file.name,
+                file.mime,
+                type="primary" if number == 0 else "secondary",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+            st.caption(file.note)

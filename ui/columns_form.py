@@ -1,0 +1,98 @@
+"""Naming the columns of a table by hand, with the first rows as they are read so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from core.errors import RunoffError
+from core.platforms import Mapping
+from core.platforms.mapping import MEANINGS, ROLES
+from core.views.columns import Columns, meaning_of
+from ui import frame
+
+MAIN = ("voter", "choice")
+IDS = ("comparison", "task")
+WORDS = ("left_a", "left_b", "right_a", "right_b")
+MORE = ("choice_too", "submitted_at", "seconds", "status", "reason", "assignment")
+_NONE = "–"
+_HELP = {
+    "voter": "Who voted. The same name is the same voter.",
+    "choice": "What was chosen. A name with {n} stands for several columns, one a comparison of the row.",
+    "comparison": "As in the table of comparisons that was given out. Not needed where the words are there.",
+    "task": "The task's id, where a row is a task. Not needed where the words are there.",
+    "left_a": "The words that stood on the left (or first). Not needed where the id of the comparison is there.",
+    "assignment": "What tells two answers of one voter to the same comparison apart.",
+    "status": "Answers whose status says rejected are kept and, by the usual policy, not counted.",
+}
+
+
+def columns_form(columns: Columns, start: Mapping, key: str, *, with_areas: bool = False) -> Mapping:
+    """Fields for every role, filled in from `start`, and the first rows as they are read; the mapping as it stands."""
+    chosen = {role: getattr(start, role) for role in ROLES}
+    st.caption("Say which column is which. What is sure from the names is filled in.")
+    chosen |= _fields(columns, start, MAIN, key)
+    chosen |= _fields(columns, start, IDS, key)
+    chosen |= _fields(columns, start, WORDS, key)
+    more = "Areas, time, status and other columns" if with_areas else "Time, status and other columns"
+    separator = start.separator
+    if st.toggle(more, key=f"{key}-more"):
+        areas = ("area_left", "area_right") if with_areas else ()
+        chosen |= _fields(columns, start, (*areas, *MORE), key)
+        separator = st.text_input(
+            "Sign between the two tokens, where one column holds a pair",
+            start.separator,
+            key=f"{key}-separator",
+            help="For example – or /. Then choose the pair's column as its first token.",
+        )
+    mapping = replace(start, **chosen, separator=separator)
+    if mapping.choice:
+        mapping = replace(mapping, choices=_meanings(columns, mapping, key))
+    try:
+        table = columns.preview(mapping)
+    except RunoffError as error:
+        st.info(frame.plain(str(error)), icon=":material/info:")
+    else:
+        st.caption("The first rows, as they are read:")
+        st.dataframe(table, hide_index=True, alt="The first rows as they are read")
+    return mapping
+
+
+def _fields(columns: Columns, start: Mapping, roles: tuple[str, ...], key: str) -> dict[str, str]:
+    chosen = {}
+    options = ["", *columns.names]
+    for at in range(0, len(roles), 2):
+        for role, place in zip(roles[at : at + 2], st.columns(2), strict=False):
+            now = getattr(start, role)
+            known = options if now in options else [*options, now]
+            chosen[role] = place.selectbox(
+                ROLES[role],
+                known,
+                known.index(now),
+                format_func=lambda name: frame.plain(name) if name else _NONE,
+                key=f"{key}-{role}",
+                help=_HELP.get(role),
+            )
+    return chosen
+
+
+def _meanings(columns: Columns, mapping: Mapping, key: str) -> tuple[tuple[str, str], ...]:
+    """What each value of the choice means."""
+    values = columns.values(mapping.choice)
+    if not values:
+        return mapping.choices
+    meanings = [*MEANINGS, "?"]
+    said = []
+    for at in range(0, len(values), 2):
+        for value, place in zip(values[at : at + 2], st.columns(2), strict=False):
+            meaning = place.selectbox(
+                f"“{frame.plain(value)}” means",
+                meanings,
+                meanings.index(meaning_of(value, mapping)),
+                format_func=lambda name: MEANINGS.get(name, "not known: can't be read"),
+                key=f"{key}-means-{mapping.choice}-{value}",
+            )
+            if meaning != "?":
+                said.append((value, meaning))
+    return tuple(said)

@@ -1,0 +1,148 @@
+"""Rules that propose voters to leave out, the preview, the owner's decision, and the way back."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from core.store.exclusions import Moved, exclude_voters, readmit_voters
+from core.store.projects import Project
+from core.views.voter_preview import Preview
+from core.views.voters import VotersView
+from core.views.words import many
+from core.voter_rules import RULES, Rule, propose
+from ui import cache, frame
+
+BY_AGREEMENT = {"pairwise", "ranking"}
+
+
+def proposals(project: Project, view: VotersView, names: dict[int, str]) -> pd.DataFrame:
+    """The rules, each off at first, with how many voters it would name; returns what those that are on propose."""
+    with st.expander("Rules that propose", key=f"rules-{project.id}"):
+        st.caption("A rule only proposes. Each says how many voters it would name, whether it is on or off.")
+        bounds = {}
+        for rule in RULES.values():
+            on, bound = _rule(project, view, rule)
+            if on:
+                bounds[rule.key] = bound
+    found = propose(view.quality.table, bounds)
+    if len(found):
+        n = found["voter_id"].nunique()
+        st.markdown(f"**{many(n, 'voter')} proposed.**")
+        shown = found.assign(voter=found["voter_id"].map(names), rule=[RULES[key].label for key in found["rule"]])
+        st.dataframe(shown[["voter", "reason", "rule"]], hide_index=True, alt="Proposals and their reasons")
+    elif bounds:
+        st.caption("The rules that are on propose nobody.")
+    if BY_AGREEMENT & set(bounds):
+        st.warning(
+            "Leaving out those who agree least raises every agreement figure, also where nobody was careless. Report "
+            "the figures with all voters too.",
+            icon=":material/balance:",
+        )
+    return found
+
+
+def _rule(project: Project, view: VotersView, rule: Rule) -> tuple[bool, float]:
+    """One rule: switch, bound, and whom it would name."""
+    key = f"rule-{project.id}-{rule.key}"
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        on = st.toggle(
+            rule.label, key=f"{key}-on", persist_state="session", width=330,
+            help=f"{rule.about} It says nothing of voters with fewer than {many(rule.least, 'case')}.",
+        )  # fmt: skip
+        bound = st.number_input(
+            rule.asks,
+            rule.low,
+            rule.high,
+            rule.bound,
+            rule.step,
+            key=f"{key}-bound",
+            persist_state="session",
+            width=220,
+        )
+        n = propose(view.quality.table, {rule.key: bound})["voter_id"].nunique()
+        st.markdown(f"names {many(n, 'voter')}", width="content")
+    return on, float(bound)
+
+
+def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool) -> None:
+    """Choose voters, look at what leaving them out changes, and do it."""
+    names = view.called(hashed)
+    st.subheader("Leave voters out")
+    found = proposals(project, view, names)
+    key = f"leave-out-{project.id}-{project.revision}"
+    there = view.quality.table
+    ids = there.loc[~there["left_out"], "voter_id"].tolist()
+    proposed = found["voter_id"].drop_duplicates().tolist()
+    if proposed:
+        st.button(
+            f"Choose the {many(len(proposed), 'proposed voter')}", on_click=partial(_choose, key, proposed),
+            icon=":material/playlist_add_check:",
+        )  # fmt: skip
+    chosen = st.multiselect(
+        "Voters to leave out", ids, format_func=names.__getitem__, key=key, placeholder="Nobody yet"
+    )
+    if not chosen:
+        st.caption(
+            "Their votes stay in the store, laid aside, in all ballots and also those to come. It is logged, and can "
+            "be undone at any time."
+        )
+        return
+    with st.spinner("Scoring without them …"):
+        preview: Preview = cache.load_voter_preview(frame.store(), project, area_id, tuple(sorted(chosen)))
+    show_preview(preview)
+    reasons = {int(id_): rows["reason"].tolist() for id_, rows in found.groupby("voter_id")}
+    reason = st.text_input("Reason", key=f"{key}-reason", max_chars=500, placeholder="For the log and the datasheet")
+    detail = {id_: {"proposed": reasons[id_]} for id_ in chosen if id_ in reasons}
+    if st.button(f"Leave {many(len(chosen), 'voter')} out", type="primary", disabled=not reason.strip()):
+        with st.spinner("Closed ballots are scored anew …"):
+            frame.carry_out(
+                exclude_voters, frame.store(), project.id, chosen, reason, detail,
+                done=partial(said, "left out"), expected_revision=frame.expected(),
+            )  # fmt: skip
+
+
+def _choose(key: str, ids: list[int]) -> None:
+    st.session_state[key] = ids
+
+
+def show_preview(preview: Preview) -> None:
+    """What would change, in words and for each embedding."""
+    with st.container(border=True):
+        for sentence in preview.said:
+            st.markdown(frame.plain(sentence))
+        if preview.problem:
+            st.error(frame.plain(preview.problem))
+        if len(preview.models):
+            three = st.column_config.NumberColumn(format="%.3f")
+            config = {name: three for name in preview.models.columns if name != "embedding"}
+            st.dataframe(
+                preview.models, hide_index=True, column_config=config, placeholder="–", alt="Embeddings without them"
+            )
+
+
+def said(what: str, moved: Moved) -> str:
+    """What a decision did, in a sentence."""
+    anew = f" {many(moved.rescored, 'closed ballot')} scored anew." if moved.rescored else ""
+    verb = "is" if moved.voters == 1 else "are"
+    return f"{many(moved.voters, 'voter')} {verb} {what}: {many(moved.answers, 'answer')}.{anew}"
+
+
+def left_out(project: Project, view: VotersView, hashed: bool) -> None:
+    """Who is left out and why, and the way back."""
+    if not view.left_out:
+        return
+    names = view.called(hashed)
+    st.subheader("Left out")
+    st.dataframe(view.left_out_table(hashed), hide_index=True, alt="Voters left out")
+    ids = [exclusion.voter_id for exclusion in view.left_out]
+    key = f"readmit-{project.id}-{project.revision}"
+    chosen = st.multiselect("Voters to readmit", ids, format_func=lambda id_: names.get(id_, str(id_)), key=key)
+    if st.button("Let them count again", disabled=not chosen):
+        with st.spinner("Closed ballots are scored anew …"):
+            frame.carry_out(
+                readmit_voters, frame.store(), project.id, chosen,
+                done=partial(said, "readmitted"), expected_revision=frame.expected(),
+            )  # fmt: skip

@@ -1,0 +1,106 @@
+"""Prolific: the voting page that its participants come to, and its list of submissions held against the votes."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from core.errors import RunoffError
+from core.settlement import Review, id_list
+from core.store import Store
+from core.store.ballots import Ballot
+from core.store.plans import PlanSettings
+from core.store.projects import Project
+from core.store.prolific import SubmissionCheck, assignments_from_page, check_submissions
+from core.store.settlement import review_assignments
+from core.store.voting import read_voting, withdraw_voters
+from core.views.words import many
+from ui import frame
+from ui.voting_box import voting_panel
+
+_DOES = {
+    "approve": "To approve: paste these into Bulk approve.",
+    "reject": "To reject, or to ask to return: each with the reason in the table.",
+    "withdraw": "To take out: votes of people who took consent back, returned or timed out.",
+}
+
+
+def prolific_box(store: Store, project: Project, ballot: Ballot, plan: PlanSettings) -> None:
+    """The voting page, and the check of submissions once it was opened."""
+    voting = read_voting(store, ballot.id)
+    with st.expander("The voting page and its link", icon=":material/link:", expanded=voting is None):
+        voting_panel(store, project, ballot, plan)
+    if voting is None:
+        return
+    file = st.file_uploader(
+        "Prolific's list of submissions (prolific_export_….csv)",
+        type=["csv"],
+        key=f"prolific-{ballot.id}",
+        help="It is only looked at: nothing of it is stored.",
+    )
+    if file is None:
+        return
+    try:
+        found = check_submissions(store, project.id, ballot, file.getvalue(), file.name)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    _show(project, ballot, found)
+
+
+def _show(project: Project, ballot: Ballot, found: SubmissionCheck) -> None:
+    for issue in found.issues[:3]:
+        st.warning(frame.plain(str(issue)))
+    st.markdown(", ".join(f"{n:,} {case}" for case, n in found.counts.items()).capitalize() + ".")
+    st.dataframe(found.rows.drop(columns="sitting"), hide_index=True, lazy=True, alt="Submissions and what follows")
+    if found.not_listed:
+        st.caption(f"Voted here from Prolific without being in this list: {many(len(found.not_listed), 'voter')}.")
+    for proposal, sentence in _DOES.items():
+        ids = found.ids(proposal)
+        if not ids:
+            continue
+        st.markdown(f"**{sentence}**")
+        st.code("\n".join(ids), language=None, height=120 if len(ids) > 4 else "content")
+        with st.container(horizontal=True):
+            st.download_button(
+                f"Ids to {proposal} ({len(ids)})", id_list(ids), f"{ballot.code}-{proposal}.txt", on_click="ignore"
+            )
+            _follow(project, proposal, found.rows[found.rows["proposal"] == proposal])
+
+
+def _follow(project: Project, proposal: str, rows: pd.DataFrame) -> None:
+    """The button that does in Runoff what is proposed for Prolific."""
+    here = rows.dropna(subset="sitting")
+    if here.empty:
+        return
+    options = {"key": f"prolific-{proposal}", "type": "secondary"}
+    if proposal == "withdraw":
+        frame.command_button(
+            f"Take the votes of {many(len(here), 'voter')} out",
+            partial(withdraw_voters, sitting_ids=here["sitting"].astype(int).tolist()),
+            project.id,
+            done=lambda n: f"{many(n, 'answer')} marked as withdrawn.",
+            **options,
+        )
+        return
+    whys = dict(zip(here["sitting"].astype(int), here["why"], strict=True))
+    words = {"approve": "Note them as approved", "reject": "Leave their votes out"}
+    frame.command_button(
+        words[proposal],
+        partial(_review, proposal, whys),
+        project.id,
+        done=lambda done: f"{many(done.decided, 'assignment')} decided; {many(done.out, 'vote')} left out.",
+        help="Decisions stand under “Settle up” below, and can be taken back there.",
+        **options,
+    )
+
+
+def _review(proposal: str, whys: dict[int, str], store: Store, project_id: str, **options: int):
+    decisions = {
+        assignment: Review(proposal, why if proposal == "reject" else "")
+        for sitting, why in whys.items()
+        for assignment in assignments_from_page(store, [sitting])
+    }
+    return review_assignments(store, project_id, decisions, **options)

@@ -1,0 +1,66 @@
+"""The voters of a ranking as a table, one of them in full, and the download."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core.store.projects import Project
+from core.views.voters import COLUMNS, MOST_SHOWN, PERCENT, VotersView
+from core.views.words import many
+from ui import frame
+
+_TWO = {"to ranking", "from", "to", "speed", "lapse ε", "sharpness s"}
+_FORMATS = dict.fromkeys(PERCENT, "percent") | dict.fromkeys(_TWO, "%.2f")
+_FORMATS |= {"p (side)": "%.3f", "seconds": "%.1f"}
+
+
+def table(project: Project, view: VotersView, hashed: bool, stem: str) -> None:
+    """All voters, those who stand out most first, with a search and the download."""
+    text = st.text_input("Find a voter", placeholder="Type a part of an id", key=f"voter-{project.id}")
+    shown = view.search(text, hashed)
+    n = len(view.quality.table)
+    if len(shown) < n:
+        more = "" if text.strip() else f" Only the first {MOST_SHOWN:,} are shown: search, or download all."
+        st.caption(f"{len(shown):,} of {many(n, 'voter')}.{more}")
+    config = {
+        name: st.column_config.NumberColumn(format=_FORMATS.get(name), help=about)
+        for name, (_, about) in COLUMNS.items()
+        if name not in ("voter", "state")
+    }
+    texts = {
+        name: st.column_config.TextColumn(help=COLUMNS[name][1], pinned=name == "voter") for name in ("voter", "state")
+    }
+    st.dataframe(
+        shown.drop(columns="voter_id"),
+        hide_index=True,
+        height=min(420, 38 + 35 * max(len(shown), 1)),
+        column_config=config | texts,
+        placeholder="–",
+        alt="Figures of each voter",
+    )
+    if blank := view.blank():
+        st.caption("Blank (–). " + frame.plain(" ".join(blank)))
+    st.download_button(
+        "Download all figures (CSV)",
+        partial(view.csv, hashed),
+        f"{stem}-voters.csv",
+        "text/csv",
+        icon=":material/download:",
+        on_click="ignore",
+        help="With all intervals. Ids that a spreadsheet would take for a formula get an apostrophe.",
+    )
+
+
+def one(project: Project, view: VotersView, hashed: bool) -> None:
+    """All figures of one voter, with the reason for each that is blank."""
+    names = view.called(hashed)
+    ids = view.table(hashed)["voter_id"].tolist()
+    chosen = st.selectbox(
+        "Look at one voter", ids, None, format_func=names.__getitem__, key=f"one-voter-{project.id}",
+        placeholder="Choose a voter",
+    )  # fmt: skip
+    if chosen is not None:
+        found = view.details(chosen)
+        st.dataframe(found, hide_index=True, alt=f"Figures of {names[chosen]}")
