@@ -31,6 +31,8 @@ READS: Mapping[sa.Table, str] = {
     t.voter_trait: ALL,
     t.voter: "id, project_id, platform, external_id",
     t.gold: ALL,
+    t.check_question: ALL,
+    t.exclusion: "id, voter_id, undone_at",
     t.question: ALL,
     t.question_option: ALL,
     t.task_question: ALL,
