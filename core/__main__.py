@@ -17,6 +17,8 @@ import click
 
 from . import __version__
 from .cli.archived import archived_command
+from .cli.bounds import bounds_of, bounds_text, held_against
+from .cli.dataset import diff_command, replay_command
 from .cli.schemes import schemes_command
 from .cli.shared import appearances_of, text_table, with_json, write_json
 from .cli.simulate import simulate_command
@@ -41,12 +43,19 @@ def cli() -> None:
     """Datasets of word-pair relatedness from pairwise votes, and embeddings ranked with them."""
 
 
-cli.add_command(simulate_command)
-cli.add_command(schemes_command)
-cli.add_command(voters_command)
-cli.add_command(archived_command)
-for command in (backup_command, restore_command, voters_role_command, tend_command):
-    cli.add_command(command)
+for _command in (
+    simulate_command,
+    schemes_command,
+    voters_command,
+    archived_command,
+    replay_command,
+    diff_command,
+    backup_command,
+    restore_command,
+    voters_role_command,
+    tend_command,
+):
+    cli.add_command(_command)
 
 
 @cli.command("plan")
@@ -104,6 +113,12 @@ def _plan_text(plan: Plan) -> str:
     help="relatedness ranks by |cos|, similarity by cos; default: what the dataset says, else relatedness.",
 )
 @with_json
+@click.option(
+    "--fail-under",
+    multiple=True,
+    metavar="FIGURE=BOUND",
+    help="Exit with 1 where a model's figure is under its bound or undefined, such as rho_w=0.6. Repeatable.",
+)
 @click.option("--trust", is_flag=True, help="Open gensim's own files, which are pickles and could run a program.")
 @click.option("--encoding", default="utf-8", show_default=True, help="Of the words in the models, such as latin-1.")
 @click.option("--vocabulary", type=click.Path(), help="The list of words of a NumPy array; else one beside it.")
@@ -120,6 +135,7 @@ def evaluate_command(
     models: tuple[str, ...],
     n0: float,
     notion: str | None,
+    fail_under: tuple[str, ...],
     trust: bool,
     encoding: str,
     vocabulary: str | None,
@@ -132,16 +148,22 @@ def evaluate_command(
     from .embeddings import LookUp, as_mode, load
     from .evaluation import compare, tokens_of
 
+    bounds = bounds_of(fail_under)
     table = read_dataset(dataset)
     tokens, notes = tokens_of(table), [str(note) for note in table.attrs.get("notes", ())]
     look_up = LookUp(lower, as_mode(_MULTIWORD[multiword]))
     options: dict[str, Any] = {"trusted": trust, "encoding": encoding, "vocabulary": vocabulary, "look_up": look_up}
     loaded = (load(model, tokens=tokens, **options) for model in models)
     comparison = compare(table, _with_options(loaded), n0=n0, notion=notion)
+    told = _evaluation_json(models, comparison)
+    held = held_against(bounds, told["models"])
     if as_json:
-        write_json({"dataset": dataset, "notes": notes, **_evaluation_json(models, comparison)})
+        write_json({"dataset": dataset, "notes": notes, **told, **({"bounds": held} if held else {})})
     else:
-        click.echo("\n\n".join([_evaluation_text(models, comparison), *(f"{dataset}: {note}" for note in notes)]))
+        parts = [_evaluation_text(models, comparison), *(f"{dataset}: {note}" for note in notes)]
+        click.echo("\n\n".join([*parts, *([bounds_text(held)] if held else [])]))
+    if not all(result["passed"] for result in held):
+        sys.exit(1)
 
 
 def _with_options(loaded: Iterator[Embedding]) -> Iterator[Embedding]:
@@ -274,7 +296,7 @@ def _fail(message: str, as_json: bool) -> NoReturn:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit: 0 when all is well, 2 after an error that a person can act on."""
+    """Run the command line and exit: 0 when all is well, 1 where a command says so, 2 after an error to act on."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in arguments
     for stream in (sys.stdout, sys.stderr):

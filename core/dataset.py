@@ -21,6 +21,7 @@ from .errors import InputError, Issue
 from .platforms.csvfiles import CsvFile, Rows, open_csv
 from .tables import DATASET
 
+_PACKED = (b"PK\x03\x04", b"PAR1")
 _TEXTS = ("area", "token_a", "token_b")
 # First characters at which a spreadsheet takes a cell for a formula (OWASP, “CSV Injection”), also in full width.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -104,7 +105,7 @@ def check_for_gensim(dataset: pd.DataFrame) -> None:
 
 
 def read_dataset(source: str | Path | bytes) -> pd.DataFrame:
-    """Read a dataset from a CSV or TSV file, or from its bytes.
+    """Read a dataset from a CSV, TSV or Parquet file or a published zip (by its beginning), or from such bytes.
 
     Needed are the columns token_a, token_b and score; area, rank, lower, upper, votes and ballots where there are any
     (names in any case; a missing area is ""). Other columns are kept as text. Encoding and delimiter are found by
@@ -117,13 +118,23 @@ def read_dataset(source: str | Path | bytes) -> pd.DataFrame:
     [0.9]
     """
     if isinstance(source, bytes):
-        return _read(source, "The dataset", {})
+        return _packed(source, "The dataset") if source[:4] in _PACKED else _read(source, "The dataset", {})
     path = Path(source)
     try:
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror}. Check the path.") from error
+    if data[:4] in _PACKED:
+        return _packed(data, path.name)
     return _read(data, path.name, _read_meta(path.with_suffix(".json")))
+
+
+def _packed(data: bytes, name: str) -> pd.DataFrame:
+    """The dataset of a published zip, or of a Parquet file; both bring their description along."""
+    from .formats import from_parquet
+    from .published import read_published
+
+    return from_parquet(data, name) if data[:4] == b"PAR1" else read_published(data).dataset()
 
 
 def _write(dataset: pd.DataFrame, delimiter: str, spreadsheet: bool) -> bytes:
@@ -136,13 +147,14 @@ def _write(dataset: pd.DataFrame, delimiter: str, spreadsheet: bool) -> bytes:
         elif DATASET.columns.get(name) == "int":
             columns.append([str(int(value)) for value in values])
         else:
-            columns.append([_quoted(str(value), spreadsheet) for value in values])
-    header = delimiter.join(_quoted(str(name), spreadsheet) for name in dataset.columns)
+            columns.append([quoted(str(value), spreadsheet) for value in values])
+    header = delimiter.join(quoted(str(name), spreadsheet) for name in dataset.columns)
     lines = [header, *(delimiter.join(row) for row in zip(*columns, strict=True))]
     return ("\n".join(lines) + "\n").encode("utf-8-sig" if spreadsheet else "utf-8")
 
 
-def _quoted(text: str, spreadsheet: bool) -> str:
+def quoted(text: str, spreadsheet: bool = False) -> str:
+    """A cell of a CSV or TSV file: quoted where it must be; for a spreadsheet, with an apostrophe before a formula."""
     # The csv module of Python 3.11 leaves a bare CR unquoted, at which other readers would end the row.
     if spreadsheet and text.startswith(_FORMULA):
         text = "'" + text

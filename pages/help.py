@@ -68,7 +68,7 @@ st.markdown(
 4. **Collect**: draw a ballot, give its batch to voters, upload their answers, close it, draw the next.
 5. **Scores**: see the ranking, with intervals and the votes behind each score.
 6. **Evaluate**: see how well each embedding ranks the items as people do.
-7. **Export**: take the dataset with you.
+7. **Export**: publish the dataset: one zip with its datasheet and the votes behind it; release versions.
 """
 )
 st.subheader("How votes are collected today")

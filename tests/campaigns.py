@@ -11,9 +11,12 @@ from core.platforms.batch import write_batch
 from core.store import Store
 from core.store.areas import add_areas
 from core.store.ballots import read_comparisons
+from core.store.closing import close_ballot
 from core.store.drawing import draw_next_ballot
 from core.store.plans import PlanSettings, save_plan
 from core.store.projects import create_project
+from core.store.simulated import simulate_votes
+from core.store.votes import accept_upload
 from core.tokens import AreaTokens
 
 AREAS = (
@@ -75,3 +78,19 @@ def answer_batch(
         # Real rows stop after the last answer: two fields short of the header.
         writer.writerow([f"H{number}", f"{tag}{number}", voter, status, when, "30", *task.values(), *chosen])
     return out.getvalue().encode("utf-8")
+
+
+def run_simulated(store: Store, project_id: str, n: int, area_id: int | None = None) -> None:
+    """Draw, answer by simulated voters and close `n` ballots of a trial project's ranking."""
+    for _ in range(n):
+        draw_next_ballot(store, project_id, area_id=area_id)
+        simulate_votes(store, project_id, area_id=area_id)
+        close_ballot(store, project_id, area_id=area_id)
+
+
+def run_people(store: Store, project_id: str, n: int, choose: Choice = longer_pair) -> None:
+    """Draw, answer by result files of six people and close `n` ballots of a project."""
+    for number in range(n):
+        data = answer_batch(draw_batch(store, project_id), choose=choose, tag=f"A{number}-")
+        accept_upload(store, project_id, data, f"results-{number}.csv")
+        close_ballot(store, project_id)

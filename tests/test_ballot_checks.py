@@ -139,7 +139,7 @@ def test_imports_know_checks_by_ids_and_by_texts(store):
     result = answer_batch(batch)
     found = preview_upload(store, project_id, result, "r.csv")
     # Gold is one comparison in several tasks: a voter's second answer to it is a repeat.
-    assert found.counts == {"new": n - 6, "repeat": 6}
+    assert found.counts == {"new": ballot.n_comparisons, "check": n - 6 - ballot.n_comparisons, "repeat": 6}
     rows = list(csv.reader(io.StringIO(result.decode())))
     at = rows[0].index("Input.task_id")
     out = io.StringIO()

@@ -322,3 +322,51 @@ def test_simulate_says_what_is_wrong(run, arguments: list[str], said: str) -> No
     result = run("simulate", *arguments, "--json")
     assert result.code == 2
     assert said in result.json["error"]
+
+
+class TestFailUnder:
+    def test_met(self, run, files) -> None:
+        result = run("evaluate", files.dataset, files.full, "--json")
+        estimate = result.json["models"][0]["rho"]["estimate"]
+        held = run("evaluate", files.dataset, files.full, "--json", "--fail-under", f"rho={estimate}")
+        assert held.code == 0
+        assert held.json["bounds"] == [
+            {"model": str(files.full), "figure": "rho", "bound": estimate, "estimate": estimate, "passed": True}
+        ]
+        assert "bounds" not in result.json
+
+    def test_not_met_by_any_of_several(self, run, files) -> None:
+        result = run(
+            *("evaluate", files.dataset, files.full, files.part),
+            *("--fail-under", "rho_w=1.5", "--fail-under", "tau=-1"),
+        )
+        assert result.code == 1
+        lines = [line for line in result.out.splitlines() if "bound" in line]
+        assert len(lines) == 4
+        assert sum("FAILED" in line and "is under 1.5" in line for line in lines) == 2
+        assert sum("passed" in line for line in lines) == 2
+
+    def test_undefined_fails_with_the_reason(self, run, files, tmp_path) -> None:
+        lines = b"token_a,token_b,score\nanvil,barge,0.5\nanvil,candle,0.5\n"
+        flat = write(tmp_path, lines, "flat.csv")
+        result = run("evaluate", flat, files.full, "--json", "--fail-under", "rho_w=-1")
+        assert result.code == 1
+        (bound,) = result.json["bounds"]
+        assert (bound["passed"], bound["estimate"]) == (False, None)
+        assert bound["why"].startswith("undefined: ")
+        assert len(bound["why"]) > len("undefined: ")
+
+    @pytest.mark.parametrize("text_", ["rho_w", "rho_w=high", "=0.5", "rho_w=nan", "rho_x=0.5", "coverage=1"])
+    def test_wrong_use_is_two(self, run, files, text_) -> None:
+        result = run("evaluate", files.dataset, files.full, "--fail-under", text_)
+        assert result.code == 2
+        assert "--fail-under" in result.err
+
+    def test_an_unreadable_file_is_two(self, run, files, tmp_path) -> None:
+        assert run("evaluate", tmp_path / "none.csv", files.full, "--fail-under", "rho=0").code == 2
+        assert run("evaluate", files.dataset, tmp_path / "none.bin", "--fail-under", "rho=0").code == 2
+
+    def test_no_workspace_is_made(self, run, files, tmp_path, monkeypatch) -> None:
+        monkeypatch.setenv("RUNOFF_WORKSPACE", str(tmp_path / "nowhere"))
+        assert run("evaluate", files.dataset, files.full).code == 0
+        assert not (tmp_path / "nowhere").exists()

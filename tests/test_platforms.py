@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError
@@ -148,6 +148,7 @@ class TestBatch:
             write_batch(COMPARISONS.empty())
 
     @given(st.lists(st.tuples(st.text(), st.text(), st.text(), st.text()).filter(any), min_size=1, max_size=4))
+    @settings(deadline=None)
     def test_any_text_comes_back_through_a_result_file(self, items: list[tuple[str, str, str, str]]) -> None:
         frame = tasks(*((f"t{at}", 1, "area", *item) for at, item in enumerate(items)))
         (header, *rows) = csv.reader(io.StringIO(write_batch(frame).decode(), newline=""))
@@ -317,7 +318,7 @@ class TestFiles:
             (b" \r\n ", "is empty"),
             (b"PK\x03\x04....", "as an Excel workbook"),
             (b"<!DOCTYPE html><html>", "web page"),
-            (b'[{"id": 1}]', "not an export of Label Studio"),
+            (b'[{"id": 1}]', "not a result file"),
             (b"\x1f\x8b\x08\x00", "gzip"),
             (b"\n\nAssignmentId,WorkerId\n", "no header"),
             (b"AssignmentId,WorkerId\n\x81\x8d\xff,1\n", "line 2 holds the byte 0x81"),

@@ -14,6 +14,7 @@ from core.platforms import Mapping, UnnamedColumnsError
 from core.policy import Policy
 from core.store import Store
 from core.store.ballots import read_ballots
+from core.store.closing import close_ballot, reopen_ballot
 from core.store.command import fetch_rows
 from core.store.mappings import forget_mapping, read_mapping, remember_mapping
 from core.store.policies import read_policy, recount, set_policy
@@ -113,6 +114,17 @@ def test_a_change_is_undone_without_a_trace_in_the_scores(store: Store, files) -
         "latest",
         126,
     )
+
+
+def test_a_reopened_ballot_follows_the_policy_of_then(store: Store, files) -> None:
+    project_id, made = files
+    for name in ("first", "later", "rejected"):
+        accept_upload(store, project_id, made[name], f"{name}.csv")
+    close_ballot(store, project_id)
+    set_policy(store, project_id, Policy("count", "latest"))
+    assert standing(store, project_id) == EXPECTED["leave out", "earliest"]
+    reopen_ballot(store, project_id)
+    assert standing(store, project_id) == EXPECTED["count", "latest"]
 
 
 def test_a_withdrawn_file_and_the_policy(store: Store, files) -> None:

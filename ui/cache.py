@@ -10,8 +10,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from core.dataset_diff import DatasetDiff
 from core.foresight import Foresight
 from core.planning import Guess, PanelCeiling
+from core.publishing import Publication, publish
 from core.settlement import Rules
 from core.store import Store
 from core.store.forecasts import GuessSource, read_ceiling, read_guess
@@ -24,6 +26,7 @@ from core.views import (
     draws,
     embedding,
     evaluate,
+    export,
     near_tokens,
     overview,
     paper_figures,
@@ -126,6 +129,18 @@ def load_voter_preview(
 
 def load_scores(store: Store, project: Project, area_id: int | None = None) -> scores.ScoresView:
     return _load(scores.load, store, project, area_id)
+
+
+def load_export(store: Store, project: Project) -> export.ExportView:
+    return _load(export.load, store, project)
+
+
+def load_publication(store: Store, project: Project) -> Publication:
+    return _load(publish, store, project)
+
+
+def load_diff(store: Store, project: Project, before: int, after: int) -> DatasetDiff:
+    return _load(export.load_diff, store, project, before, after)
 
 
 def load_trust(store: Store, project: Project, area_id: int | None = None) -> trust.TrustView:

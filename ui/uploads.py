@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core.errors import InputError, RunoffError
-from core.platforms import LABELS
+from core.platforms import LABELS, UnnamedColumnsError
 from core.store import Store
 from core.store.ballots import PILOT, called
 from core.store.projects import Project
@@ -63,7 +63,10 @@ def _preview(store: Store, project: Project, area_id: int | None, file: Any) -> 
             found = preview_upload(store, project.id, file.getvalue(), file.name, area_id)
         except RunoffError as error:
             st.markdown(f"**{frame.plain(file.name)}**")
-            frame.show_error(error)
+            if isinstance(error, UnnamedColumnsError):
+                st.info("Runoff doesn't know these columns: say which column is which.", icon=":material/view_column:")
+            else:
+                frame.show_error(error)
             if isinstance(error, InputError):
                 mapping_box(store, project, file, needed=True)
             return None

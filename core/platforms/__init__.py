@@ -73,7 +73,8 @@ def _unknown(table: Table, columns: set[str]) -> InputError:
         lacking = ", ".join(("comparison_id", "or left_a, left_b, right_a, right_b"))
         return UnnamedColumnsError(
             f"{table.name} is an export of {platform.label} of tasks that Runoff didn't make: none of its columns says "
-            f"which comparison a row is of ({lacking}). Say which column is which, or take these columns along when the tasks are made."
+            f"which comparison a row is of ({lacking}). Say which column is which, or take these columns along when "
+            "the tasks are made."
         )
     needed = ("AssignmentId", "WorkerId", "Input.left_a", "Answer.choice")
     missing = [name for name in needed if name.casefold() not in columns]

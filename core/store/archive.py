@@ -23,7 +23,7 @@ from .project_zip import TABLES, Contents, read_zip, write_zip
 from .projects import Project, check_name, new_project_id
 from .tallies import write_progress
 
-_KEEPERS = (t.upload, t.frequency_source)  # tables that name kept files by `sha256`
+_KEEPERS = (t.upload, t.frequency_source, t.release)  # tables that name kept files by `sha256`
 _PROJECT = [t.project.c[name] for name in Project.__annotations__]
 
 
@@ -99,13 +99,18 @@ def copy_without_ballots(store: Store, project_id: str, name: str) -> str:
         used = set(conn.execute(_kept_by(t.frequency_source, project_id)).scalars())
     uploads = {digest: data for digest, data in contents.uploads.items() if digest in used}
     missing = tuple(digest for digest in contents.missing if digest in used)
-    return _take_in(store, replace(contents, uploads=uploads, missing=missing), name, "copy without ballots")
+    copied = _take_in(store, replace(contents, uploads=uploads, missing=missing), name, "copy without ballots")
+    with store.write(copied) as conn:  # its voters are others, and get other pseudonyms
+        conn.execute(sa.update(t.project).where(t.project.c.id == copied).values(voter_secret=None))
+    return copied
 
 
 def _hangs_on_ballots(table: sa.Table) -> bool:
-    """Ballots, voters, what was registered before ballot 1, and all that points to them."""
+    """Ballots, voters, what was registered before ballot 1 or released after it, and all that points to them."""
     parents = [key.column.table for key in table.foreign_keys]
-    return table in (t.ballot, t.voter, t.registration) or any(_hangs_on_ballots(parent) for parent in parents)
+    return table in (t.ballot, t.voter, t.registration, t.release) or any(
+        _hangs_on_ballots(parent) for parent in parents
+    )
 
 
 def delete_project(store: Store, project_id: str, typed_name: str) -> Path:

@@ -14,6 +14,7 @@ from .ballots import Ballot, ballots_of, open_ballot_of, pilot_of, sentence_star
 from .command import Change, check_revision, command, project_row
 from .engine import Store, now
 from .foresights import next_after
+from .policies import recount
 from .rankings import ballot_named
 from .scoring import score_ballot, write_scores
 from .tallies import ballot_votes, write_tallies
@@ -87,4 +88,5 @@ def reopen_ballot(
             .where(t.ballot.c.id == ballot.id)
             .values(state="open", closed_at=None, slope=None, interval_note=None, fit=sa.null())
         )
-        write_tallies(change.conn, ballot.id)  # by decisions that were made while it was closed
+        recount(change.conn, project_id, ballot.id)  # by the policy and the decisions of now
+        write_tallies(change.conn, ballot.id)

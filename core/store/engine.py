@@ -184,6 +184,16 @@ def database_url(folder: Path) -> sa.URL | None:
     return url
 
 
+@contextmanager
+def open_apart(folder: Path) -> Iterator[Store]:
+    """A workspace for a while, whose connections are closed at the end, so that its folder can be deleted."""
+    store = _open.__wrapped__(folder)
+    try:
+        yield store
+    finally:
+        store.engine.dispose()
+
+
 @lru_cache(maxsize=8)
 def _open(folder: Path, url: sa.URL | None) -> Store:
     try:

@@ -6,6 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ..datasheet.fields import SheetFields, check_fields
 from ..errors import InputError, Issue
 from . import schema as t
 from .areas import items_of
@@ -118,6 +119,7 @@ def check_readable(conn: sa.Connection, project_id: str) -> None:
     try:
         project = project_row(conn, project_id)
         ItemRules.of(project.item_rules)
+        check_fields(SheetFields.of(project.datasheet))
         for embedding in embeddings_of(conn, project_id):
             _ = embedding.look_up  # raises for a way that there isn't
         for ranking in rankings_of(conn, project_id):
@@ -130,7 +132,7 @@ def check_readable(conn: sa.Connection, project_id: str) -> None:
             raise ValueError("a ballot has a number below 0, that of a pilot")
         _check_counting("items", items_of(conn, project_id)["item"].tolist(), 0)
         dataset_of(conn, project_id)
-        for column in (t.log.c.detail, t.upload.c.counts):
+        for column in (t.log.c.detail, t.upload.c.counts, t.release.c.detail):
             query = sa.select(column).where(belongs_to(column.table, project_id))
             if not all(isinstance(value, dict) for value in conn.execute(query).scalars()):
                 raise ValueError(f"{column.table.name}.{column.name} holds something else than names with values")

@@ -13,9 +13,7 @@ import hashlib
 import io
 import json
 import re
-import struct
 import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -23,6 +21,7 @@ import sqlalchemy as sa
 
 from .. import __version__
 from ..errors import InputError, Issue
+from ..zips import DAMAGED, pack, sums
 from . import schema as t
 from .csv_tables import FETCH_AGAIN, Rows, read_table, write_table
 from .engine import HEAD
@@ -38,17 +37,6 @@ TABLES = tuple(table for table in t.metadata.sorted_tables if table not in _OF_T
 _MANIFEST = "manifest.json"
 _NAME = re.compile(r"tables/[a-z_]+\.csv|uploads/[0-9a-f]{64}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_DATE = (1980, 1, 1, 0, 0, 0)
-_DAMAGED = (
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-    OSError,
-    ValueError,
-)
 
 
 def is_of(table: sa.Table, schema: str) -> bool:
@@ -84,19 +72,11 @@ def write_zip(contents: Contents) -> bytes:
         "runoff": contents.runoff,
         "project": {"id": contents.project_id, "name": contents.name},
         "rows": {table.name: len(contents.rows[table.name]) for table in TABLES},
-        "members": {
-            name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()} for name, data in members.items()
-        },
+        "members": sums(members),
         "missing_uploads": sorted(contents.missing),
     }
     text = json.dumps(manifest, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for name, data in [(_MANIFEST, text.encode("utf-8")), *sorted(members.items())]:
-            entry = zipfile.ZipInfo(name, _DATE)
-            entry.compress_type, entry.create_system, entry.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
-            archive.writestr(entry, data, compresslevel=6)
-    return out.getvalue()
+    return pack([(_MANIFEST, text.encode("utf-8")), *sorted(members.items())])
 
 
 def read_zip(data: bytes) -> Contents:
@@ -115,7 +95,7 @@ def read_zip(data: bytes) -> Contents:
             members = {name: _member(archive, entries[name], manifest) for name in sorted(manifest.members)}
     except InputError:
         raise
-    except _DAMAGED as error:
+    except DAMAGED as error:
         raise InputError(f"This file is no zip file, or a truncated or damaged one ({error}). {FETCH_AGAIN}") from error
     rows = {table.name: _table(table.name, members, manifest) for table in TABLES}
     if [row[0] for row in rows[t.project.name]] != [manifest.project_id]:

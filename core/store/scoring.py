@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from ..errors import StoreError
 from ..runoff import FittedVotes
-from ..scores import BallotScores, BallotVotes, Intervals, bootstrap_intervals, score_campaign
+from ..scores import BallotScores, BallotVotes, Intervals
 from . import schema as t
-from .ballots import LEVEL, RESAMPLES, Ballot
+from .ballots import Ballot
 from .command import Change, fetch_rows
 from .foresights import NextBallot, foresight_of
+from .paper_scores import paper_scores
 from .runoff_scores import RunoffScores, runoff_scores, write_runoff_scores
 
 
@@ -56,15 +56,7 @@ def score_ballot(
         found = another if coming is None else foresight_of(votes, ballot, coming, scores.fitted)
         scores.fit["another"] = found
         return NewScores(ballot, n_votes, scores.note, None, runoff=scores, fit=scores.fit)
-    scored = score_campaign(votes, n_items)[-1]
-    unscored = int(np.isnan(scored.mean).sum())
-    if unscored:
-        raise StoreError(
-            f"{unscored:,} of {ballot.n_items:,} items have no vote yet, so they would have no score. "
-            "Collect more results before the ballot is closed."
-        )
-    rng = np.random.default_rng([ballot.seed, 2])
-    intervals = bootstrap_intervals(votes, n_items, resamples=RESAMPLES, level=LEVEL, rng=rng)
+    scored, intervals = paper_scores(votes, n_items, ballot)
     slope = None if np.isnan(scored.slope) or ballot.number == 1 else float(scored.slope)
     fit = {"another": another if coming is None else foresight_of(votes, ballot, coming)}
     return NewScores(ballot, n_votes, intervals.reason, slope, borda=(scored, intervals), fit=fit)

@@ -106,7 +106,7 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> CollectVi
     settings = found[1]
     plan = settings.plan(n_items)
     stages = tuple(
-        Stage(number, size, comparisons, ballots.get(number), progress.get(number))
+        _stage(number, size, comparisons, ballots.get(number), progress.get(number))
         for number, (size, comparisons) in enumerate(zip(plan.sizes, plan.comparisons, strict=True), start=1)
     )
     view = CollectView(settings, plan, stages, uploads, (), pilot=pilot)
@@ -117,6 +117,13 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> CollectVi
         return replace(view, settings=of_pilot, warnings=closing_warnings(of_open.progress, None))
     dealing = dealing_of(of_open.progress, settings, n_items, of_open.number)
     return replace(view, warnings=closing_warnings(of_open.progress, dealing), dealing=dealing)
+
+
+def _stage(number: int, size: int, comparisons: int, ballot: Ballot | None, progress: Progress | None) -> Stage:
+    """A drawn ballot is as large as it was drawn: one of an archive needn't follow a plan."""
+    if ballot is not None:
+        size, comparisons = ballot.n_items, ballot.n_comparisons
+    return Stage(number, size, comparisons, ballot, progress)
 
 
 def _pilot(conn: sa.Connection, project_id: str, area_id: int | None) -> Stage | None:

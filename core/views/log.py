@@ -61,6 +61,8 @@ SENTENCES = {
     "remove check": "Took a check away from ballot {ballot}",
     "close ballot": "Closed ballot {ballot}",
     "reopen ballot": "Reopened ballot {ballot}",
+    "describe dataset": "Changed what the datasheet says in the owner's words",
+    "release dataset": "Released the dataset as version {version}",
 }
 RANKINGS = {"all": "one over all areas", "area": "one for each area"}
 _LONGEST = 6  # members of a list that are told

@@ -160,7 +160,7 @@ def load(store: Store, project_id: str) -> TokensView:
         n_items = n_items_of(conn, project_id)
         project = project_row(conn, project_id)
         rules = ItemRules.of(project.item_rules)
-        rare_tokens = _rare(store, conn, project_id, areas)
+        rare_tokens = rare_of(store, conn, project_id, areas)
         origins = origins_of(conn, project_id)
     rows = [(area.name, token) for area in areas for token in area.tokens]
     coverage = [_coverage(store, imported, rows) for imported in embeddings]
@@ -195,7 +195,8 @@ def _said_of(
     return tuple(map(str, made.unknown)), made.without
 
 
-def _rare(store: Store, conn: sa.Connection, project_id: str, areas: list[AreaTokens]) -> RareTokens | None:
+def rare_of(store: Store, conn: sa.Connection, project_id: str, areas: list[AreaTokens]) -> RareTokens | None:
+    """Which tokens are rare, None where the project chose no source of frequencies."""
     source = source_of(conn, project_id)
     if source is None:
         return None

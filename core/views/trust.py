@@ -27,6 +27,7 @@ from .scores import pair_label
 from .words import many
 
 CHEAP = 50_000  # votes that are looked at without being asked to
+HALVES_SEED, CEILING_SEED = 6, 7  # what is drawn with a ballot's seed for each
 QUICK = 20_000  # votes of which halves and the ceiling are computed without being asked to: a second or two
 
 
@@ -125,11 +126,15 @@ def load_reliability(store: Store, project_id: str, area_id: int | None = None) 
         return (trust.halves(None, str(error)), trust.ceiling(None, str(error)))
     protocol, seed = ballots[-1].protocol, ballots[-1].seed
     try:
-        split = trust.halves(reliability.halves(votes, protocol, fitted, rng=np.random.default_rng([seed, 6])), "")
+        split = trust.halves(
+            reliability.halves(votes, protocol, fitted, rng=np.random.default_rng([seed, HALVES_SEED])), ""
+        )
     except RunoffError as error:
         split = trust.halves(None, str(error))
     try:
-        best = trust.ceiling(reliability.ceiling(votes, protocol, fitted, rng=np.random.default_rng([seed, 7])), "")
+        best = trust.ceiling(
+            reliability.ceiling(votes, protocol, fitted, rng=np.random.default_rng([seed, CEILING_SEED])), ""
+        )
     except RunoffError as error:
         best = trust.ceiling(None, str(error))
     return (split, best)

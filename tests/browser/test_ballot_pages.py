@@ -19,7 +19,7 @@ from tests.campaigns import answer_batch, longer_pair, make_project
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
-UPLOAD = "Result files from Turkle, in Mechanical Turk's format, or a table of votes (CSV)"
+UPLOAD = "Result files of Turkle, Mechanical Turk's format, Label Studio, Potato, Toloka, Appen, or any table"
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.ma
 # Eight tokens an area; one of each has no vector in the demo's embedding (data/SOURCE.md).
 MISSING = {"Computing": "machine learning", "Work & welfare": "parental leave"}
 N_ITEMS, SIZES = 56, (56, 28, 14)
-UPLOAD = "Result files from Turkle, in Mechanical Turk's format, or a table of votes (CSV)"
+UPLOAD = "Result files of Turkle, Mechanical Turk's format, Label Studio, Potato, Toloka, Appen, or any table"
 
 
 def areas() -> dict[str, list[str]]:
@@ -112,7 +112,7 @@ def take(visitor: Visitor, name: str, results: bytes, expected: dict[str, int]) 
     visitor.upload(UPLOAD, name, results)
     visitor.says(f"{expected['new votes']:,} new votes.")
     assert {
-        what: int(count) for count, what, _ in visitor.cells(f"What {name} holds", n_rows=len(expected))
+        what: int(count) for what, _, count, _ in visitor.cells(f"What {name} holds", n_rows=len(expected))
     } == expected
     visitor.press("Take these votes")
     visitor.says(f"{name} is taken: {expected['new votes']:,} new votes of")
@@ -222,6 +222,7 @@ def figures_of(visitor: Visitor) -> dict[str, float]:
 
 def check_export(visitor: Visitor, scores: dict[frozenset[str], float], rho: float, folder: Path) -> None:
     visitor.go("Export")
+    visitor.unfold("Single files and other formats")
     rows = list(csv.DictReader(io.StringIO(visitor.download("Dataset (CSV)").decode("utf-8"))))
     exported = {frozenset((row["token_a"], row["token_b"])): float(row["score"]) for row in rows}
     assert exported == pytest.approx(scores, abs=1e-12)

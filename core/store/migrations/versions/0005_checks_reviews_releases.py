@@ -45,6 +45,8 @@ def _choices(table: str, column: str, *values: str) -> None:
 
 def upgrade() -> None:
     op.add_column("project", sa.Column("policy", sa.JSON()))
+    op.add_column("project", sa.Column("datasheet", sa.JSON()))
+    op.add_column("project", _text("voter_secret", nullable=True))
     op.add_column("plan", sa.Column("checks", sa.JSON()))
     op.add_column("upload", sa.Column("mapping", sa.JSON()))
     op.add_column("assignment", _text("review", nullable=True))

@@ -1,0 +1,178 @@
+"""Commands for published datasets: compute their scores anew, and hold two of them against each other."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import InputError
+from .shared import text_table, with_json, write_json
+
+if TYPE_CHECKING:
+    from ..dataset_diff import DatasetDiff
+    from ..store.recompute import Replayed
+
+
+@click.command("replay")
+@click.argument("export", type=click.Path())
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0),
+    default=0.0,
+    show_default=True,
+    help="Differences up to this much are let pass, as another processor's arithmetic can make them; 0: bit for bit.",
+)
+@with_json
+def replay_command(export: str, tolerance: float, as_json: bool) -> None:
+    """Compute every score of an EXPORT (published dataset or project file, zip) anew from its votes.
+
+    Exit code 0: all that is stored came out the same; 1: something differs, and the first of it is told.
+    """
+    data = read_file(export)
+    found, maker, kind = replay_bytes(data)
+    passed = found.same or (found.n_compared > 0 and tolerance > 0 and found.largest <= tolerance)
+    if as_json:
+        write_json({"file": export, "kind": kind, "made_by": maker, "passed": passed, **_replayed_json(found)})
+    else:
+        click.echo(_replayed_text(found, maker, kind, passed, tolerance))
+    if not passed:
+        sys.exit(1)
+
+
+def read_file(path: str) -> bytes:
+    """A file's bytes; `InputError` where it can't be read."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror}. Check the path.") from error
+
+
+def replay_bytes(data: bytes) -> tuple[Replayed, str, str]:
+    """Replay a published dataset or a project's file: what was found, the Runoff that made it, what kind it is.
+
+    A project's file is taken into a workspace of its own, which goes afterwards.
+    """
+    from ..published import is_published, read_published
+    from ..store.recompute import replay_record
+    from ..store.record_files import record_from
+
+    if is_published(data):
+        published = read_published(data)
+        found = replay_record(record_from(published.files), published.dataset())
+        return found, published.runoff, "published dataset"
+    from ..store.archive import import_project
+    from ..store.engine import open_apart
+    from ..store.project_zip import read_zip
+    from ..store.records import record_of
+    from ..store.scores import dataset_of
+
+    maker = read_zip(data).runoff
+    with tempfile.TemporaryDirectory() as folder, open_apart(Path(folder)) as store:
+        project_id = import_project(store, data)
+        with store.read() as conn:
+            record, dataset = record_of(conn, project_id, ""), dataset_of(conn, project_id)
+    return replay_record(record, dataset), maker, "project file"
+
+
+def _replayed_json(found: Replayed) -> dict[str, Any]:
+    first = found.first
+    return {
+        "ballots": found.n_ballots,
+        "votes": found.n_votes,
+        "compared": found.compared,
+        "values": found.n_compared,
+        "different": found.n_different,
+        "largest_difference": found.largest,
+        "first_difference": None
+        if first is None
+        else {"where": first.where, "item": first.item, "stored": first.stored, "recomputed": first.recomputed},
+    }
+
+
+def _replayed_text(found: Replayed, maker: str, kind: str, passed: bool, tolerance: float) -> str:
+    rows = ((name, f"{n:,}") for name, n in found.compared.items())
+    head = (
+        f"{kind.capitalize()} of Runoff {maker}: {found.n_votes:,} votes of {found.n_ballots} "
+        f"ballot{'s' * (found.n_ballots != 1)}, {found.n_compared:,} values computed anew."
+    )
+    if found.same:
+        verdict = "All of them are the same, bit for bit."
+    elif not found.n_compared:
+        verdict = "There is no score in it to compare."
+    else:
+        verdict = f"{found.n_different:,} differ, by {found.largest:g} at most. The first: {found.first}."
+        verdict += f" That is within {tolerance:g}." if passed else ""
+    return "\n\n".join((head, text_table(("value", "compared"), rows), verdict))
+
+
+@click.command("diff")
+@click.argument("before", type=click.Path())
+@click.argument("after", type=click.Path())
+@click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="How many moved items are listed.")
+@with_json
+def diff_command(before: str, after: str, top: int, as_json: bool) -> None:
+    """What changed from the dataset BEFORE to AFTER: items, scores, ranks, votes, voters.
+
+    Each is a published zip, a CSV, TSV or Parquet file. The exit code is 0 whether they differ or not.
+    """
+    from ..dataset import read_dataset
+    from ..dataset_diff import diff
+
+    found = diff(read_dataset(before), read_dataset(after))
+    if as_json:
+        write_json({"before": before, "after": after, **diff_json(found, top)})
+    else:
+        click.echo(_diff_text(found, top))
+
+
+def diff_json(found: DatasetDiff, top: int) -> dict[str, Any]:
+    """A diff as JSON has it, with the first `top` of the moved items."""
+    moved = found.moved[found.moved["rank_change"].fillna(0) != 0].head(top)
+    keys = ["area", "token_a", "token_b"]
+    return {
+        "same": found.same,
+        "items": {"both": len(found.moved), "added": len(found.added), "removed": len(found.removed)},
+        "scores_moved": found.n_scores_moved,
+        "ranks_moved": found.n_ranks_moved,
+        "figures": found.figures,
+        "why_undefined": found.why_undefined,
+        "described": {name: {"before": a, "after": b} for name, (a, b) in found.described.items()},
+        "added": found.added[keys].to_dict("records"),
+        "removed": found.removed[keys].to_dict("records"),
+        "moved": moved.to_dict("records"),
+    }
+
+
+def _diff_text(found: DatasetDiff, top: int) -> str:
+    told = diff_json(found, top)
+    parts = ["The same items with the same scores." if found.same else "The datasets differ."]
+    rows = [
+        ("items in both", f"{len(found.moved):,}"),
+        ("items added", f"{len(found.added):,}"),
+        ("items removed", f"{len(found.removed):,}"),
+        ("scores moved", f"{found.n_scores_moved:,}"),
+        ("ranks moved", f"{found.n_ranks_moved:,}"),
+        *((name, "–" if value is None else f"{value:.4f}") for name, value in found.figures.items()),
+    ]
+    parts.append(text_table(("", "number"), rows))
+    if told["described"]:
+        described = ((name, str(pair["before"]), str(pair["after"])) for name, pair in told["described"].items())
+        parts.append(text_table(("described as", "before", "after"), described))
+    for name in ("added", "removed"):
+        listed = [f"{row['token_a']} – {row['token_b']} ({row['area']})" for row in told[name]]
+        if listed:
+            more = f" and {len(listed) - top:,} more" if len(listed) > top else ""
+            parts.append(f"{name.capitalize()}: {', '.join(listed[:top])}{more}")
+    if told["moved"]:
+        header = ("moved", "rank before", "rank", "score before", "score")
+        parts.append(text_table(header, (_moved_row(row) for row in told["moved"])))
+    return "\n\n".join(parts)
+
+
+def _moved_row(row: dict[str, Any]) -> tuple[str, ...]:
+    item = f"{row['token_a']} – {row['token_b']}"
+    return item, f"{row['rank_before']:g}", f"{row['rank']:g}", f"{row['score_before']:.4f}", f"{row['score']:.4f}"

@@ -1,0 +1,139 @@
+"""The README.md of a published dataset: a card as Hugging Face reads it, with what to load and how."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from .facts import Facts
+from .limits import known_limits
+from .methods import PAPER
+from .writing import md, quiet
+
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+_LARGE = "1M<n<10M"
+
+
+def card(facts: Facts, configs: Mapping[str, Mapping[str, str]], files: Sequence[tuple[str, str]], stem: str) -> bytes:
+    """The card: a YAML header (`configs`: what to load by name, a file a split), and the text.
+
+    files : path and what it is, for people. stem : what the folder is called in the examples.
+    """
+    told = [
+        "---",
+        *_header(facts, configs),
+        "---",
+        "",
+        f"# {quiet(facts.title)}",
+        "",
+        *_lead(facts),
+        "",
+        "## Load it",
+        "",
+        *_loading(facts, configs, stem),
+        "",
+        "## What is in it",
+        "",
+        "| file | what it is |",
+        "|---|---|",
+        *(f"| `{path}` | {md(what)} |" for path, what in files),
+        "",
+        *_columns(facts),
+        "",
+        "## Known limits",
+        "",
+        *(f"* {md(limit)}" for limit in known_limits(facts)),
+        "",
+        "All else, from the voters to the gold-standard checklist, stands in `datasheet.md`.",
+        "",
+        "## Licence and citation",
+        "",
+        quiet(facts.fields.licence_said if facts.fields.licence else "No licence was chosen yet: ask the owner."),
+        "",
+        quiet(facts.fields.citation or facts.fields.authors or "How to cite the dataset: not recorded."),
+        "",
+        md(f"Protocol and metrics: {PAPER}"),
+    ]
+    return ("\n".join(told) + "\n").encode("utf-8")
+
+
+def yaml_text(text: str) -> str:
+    """A text as a double-quoted YAML scalar: JSON's form, with what YAML can't print as escapes.
+
+    >>> yaml_text('a "b": c')
+    '"a \\\\"b\\\\": c"'
+    """
+    return "".join(
+        char if char.isprintable() else f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"
+        for char in json.dumps(text, ensure_ascii=False)
+    )
+
+
+def _header(facts: Facts, configs: Mapping[str, Mapping[str, str]]) -> list[str]:
+    n = len(facts.dataset)
+    lines = [f"pretty_name: {yaml_text(facts.title)}"]
+    if facts.fields.language:
+        lines += ["language:", f"- {yaml_text(facts.fields.language.split('-')[0])}"]
+    if facts.fields.licence:
+        lines.append(f"license: {facts.fields.licence}")
+    kind = "machine-generated" if facts.voters.n_simulated else "crowdsourced"
+    lines += ["annotations_creators:", f"- {kind}", "task_categories:", "- sentence-similarity"]
+    lines += ["size_categories:", f"- {next((name for most, name in _SIZES if n < most), _LARGE)}"]
+    tags = ["word-similarity", facts.about["notion"], "pairwise-comparisons", "runoff"]
+    lines += ["tags:", *(f"- {yaml_text(str(tag))}" for tag in tags), "configs:"]
+    for name, splits in configs.items():
+        lines += [f"- config_name: {name}", *(["  default: true"] if name == "default" else []), "  data_files:"]
+        for split, path in splits.items():
+            lines += [f"  - split: {split}", f"    path: {path}"]
+    return lines
+
+
+def _lead(facts: Facts) -> list[str]:
+    about, voters = facts.about, facts.about["voters"]
+    lines = [
+        md(
+            f"How {'related' if about['notion'] == 'relatedness' else 'similar'} two words or expressions are: "
+            f"{len(facts.dataset):,} items of {len(facts.areas):,} areas, scored from {about['votes']:,} pairwise "
+            f"votes of {voters['people']:,} people"
+            + (f" and {voters['simulated']:,} simulated voters" if voters["simulated"] else "")
+            + ". Higher scores are more "
+            f"{'related' if about['notion'] == 'relatedness' else 'similar'}; the top is measured best."
+        )
+    ]
+    if voters["simulated"]:
+        lines += ["", "**It holds votes of simulated voters, and is no evidence about what people think.**"]
+    if facts.is_provisional:
+        lines += ["", "**Provisional: the collection isn't finished, and scores will change.**"]
+    if facts.fields.purpose:
+        lines += ["", quiet(facts.fields.purpose)]
+    return lines
+
+
+def _loading(facts: Facts, configs: Mapping[str, Mapping[str, str]], stem: str) -> list[str]:
+    split = next(iter(configs["default"]))
+    return [
+        "```python",
+        "from datasets import load_dataset",
+        "",
+        f'dataset = load_dataset("{stem}", split="{split}")  # the unpacked folder, or its name on the Hub',
+        "```",
+        "",
+        "```python",
+        "import pandas as pd",
+        "",
+        f'dataset = pd.read_parquet("{stem}/{configs["default"][split]}")',
+        "```",
+        "",
+        f"Rank models by it: `python -m core evaluate {stem}.zip MODEL`. Compute every score again from the votes: "
+        f"`python -m core replay {stem}.zip`.",
+    ]
+
+
+def _columns(facts: Facts) -> list[str]:
+    ranked = "rank_lower" in facts.dataset
+    return [
+        "Columns: `area`, `token_a`, `token_b` (an unordered pair), `score` (higher = more related, or similar), "
+        "`rank` (1 is the top, ties share their average rank), `lower` and `upper` (90 % interval of the score over "
+        "voters), `votes`, `ballots`"
+        + (", `rank_lower` and `rank_upper` (90 % interval of the rank)." if ranked else ".")
+    ]

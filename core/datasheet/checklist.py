@@ -1,0 +1,199 @@
+"""Whether a dataset is fit to be a gold standard: what O'Shea et al. (2010, section 3) look at, with what holds here.
+
+They name what can spoil such a dataset: who was sampled, which items, how precise and how accurate the judgements are,
+the scale, and five ways in which experiments differed without saying so (materials, order, instructions, anchors of the
+scale, voters). Each line says what is known, with its number; what nobody recorded is called so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..trust import FAIR_CEILING, FAIR_HALVES, GOOD_CEILING, GOOD_HALVES
+from .blocks import count
+from .facts import Facts, RankingFacts
+
+HOLDS, PARTLY, NOT, UNKNOWN = "holds", "in part", "does not hold", "not recorded"
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """One line: what is asked, whether it holds (HOLDS, PARTLY, NOT, UNKNOWN), and what that rests on."""
+
+    name: str
+    verdict: str
+    ground: str
+
+
+def checklist(facts: Facts) -> tuple[Criterion, ...]:
+    """The criteria in the order of the source's section 3."""
+    return (
+        _people(facts),
+        _items(facts),
+        _precision(facts),
+        _accuracy(facts),
+        _stability(facts),
+        Criterion(
+            "Measurement scale",
+            HOLDS,
+            "Ordinal by design: voters only say which of two pairs is more. The scores are shares of votes won; "
+            "their differences say how often one item is chosen over others, not how much more it means.",
+        ),
+        _materials(facts),
+        Criterion(
+            "Random order",
+            HOLDS,
+            "Opponents, sides, the order of the two tokens of a pair and the order of comparisons are drawn at random "
+            f"and balanced; all draws follow from recorded seeds (project seed {facts.seed}).",
+        ),
+        _instructions(facts),
+        Criterion(
+            "Anchors of the scale",
+            HOLDS,
+            "None are needed: no voter rates on a scale, so no two voters can use one differently. "
+            + (
+                f"{facts.n_examples} worked examples were shown."
+                if facts.n_examples
+                else "No worked example was shown."
+            ),
+        ),
+        _described_voters(facts),
+        _blunders(facts),
+    )
+
+
+def _people(facts: Facts) -> Criterion:
+    name, voters = "Voters represent the people the dataset is about", facts.voters
+    if not voters.n_people:
+        return Criterion(name, NOT, f"No person voted; {count(voters.n_simulated, 'simulated voter')} did.")
+    said = f"{count(voters.n_people, 'person', 'people')} voted"
+    if voters.n_simulated:
+        said += f", and {count(voters.n_simulated, 'simulated voter')}"
+    if facts.fields.voters_note:
+        return Criterion(
+            name, PARTLY, f"{said}. The owner says who they are; whether they stand for others isn't tested."
+        )
+    return Criterion(name, UNKNOWN, f"{said}. How they were chosen isn't said.")
+
+
+def _items(facts: Facts) -> Criterion:
+    name = "Items represent the domain"
+    told = f"{facts.n_tokens:,} tokens of {len(facts.areas):,} areas, {facts.n_items:,} items"
+    n_proposed = sum(area.n_proposed for area in facts.areas)
+    if n_proposed:
+        told += f"; {n_proposed:,} tokens were proposed by an embedding, which favours it"
+    if not facts.fields.token_source:
+        return Criterion(name, UNKNOWN, f"{told}. Where the token lists come from isn't said.")
+    verdict = PARTLY if n_proposed or not facts.frequencies else HOLDS
+    rare = [area.n_rare for area in facts.areas if area.n_rare is not None]
+    told += f"; {sum(rare):,} tokens are rare" if rare else "; how frequent the tokens are isn't known"
+    return Criterion(name, verdict, f"{told}. Source: see “Tokens and areas”.")
+
+
+def _named(ranking: RankingFacts, text: str) -> str:
+    return f"{ranking.area}: {text}" if ranking.area else text
+
+
+def _precision(facts: Facts) -> Criterion:
+    name = "Precision: voters agree with each other"
+    told, verdicts = [], []
+    for ranking in facts.rankings:
+        alpha = ranking.alpha
+        if alpha is None:
+            told.append(_named(ranking, ranking.no_alpha))
+            verdicts.append(UNKNOWN)
+            continue
+        told.append(
+            _named(
+                ranking,
+                f"α = {alpha.alpha:.2f} ({alpha.level:.0%} interval {alpha.lower:.2f} to {alpha.upper:.2f}; 0 is "
+                f"chance) over {alpha.n_units:,} comparisons with several answers",
+            )
+        )
+        verdicts.append(HOLDS if alpha.lower > 0 else NOT if alpha.upper < 0 else PARTLY)
+    return Criterion(name, _worst(verdicts), "; ".join(told))
+
+
+def _accuracy(facts: Facts) -> Criterion:
+    name = "Accuracy: scores are near what all voters would say"
+    told, verdicts = [], []
+    for ranking in facts.rankings:
+        found = ranking.ceiling
+        if found.value is None:
+            told.append(_named(ranking, found.why_not))
+            verdicts.append(UNKNOWN)
+            continue
+        said = f"a model with the true ranking would score ρ_w = {found.value:.3f} (mean of {found.n} simulations)"
+        told.append(_named(ranking, said))
+        verdicts.append(_graded(found.value, GOOD_CEILING, FAIR_CEILING))
+    return Criterion(name, _worst(verdicts), "; ".join(told))
+
+
+def _stability(facts: Facts) -> Criterion:
+    name = "Stability: other voters would rank alike"
+    told, verdicts = [], []
+    for ranking in facts.rankings:
+        found = ranking.halves
+        if found.value is None:
+            told.append(_named(ranking, found.why_not))
+            verdicts.append(UNKNOWN)
+            continue
+        said = f"two random halves of the voters correlate by ρ_w = {found.value:.2f} (mean of {found.n} splits)"
+        told.append(_named(ranking, said))
+        verdicts.append(_graded(found.value, GOOD_HALVES, FAIR_HALVES))
+    return Criterion(name, _worst(verdicts), "; ".join(told) + ". The same voters at another time: not recorded.")
+
+
+def _graded(value: float, good: float, fair: float) -> str:
+    return HOLDS if value >= good else PARTLY if value >= fair else NOT
+
+
+def _worst(verdicts: list[str]) -> str:
+    order = (NOT, UNKNOWN, PARTLY, HOLDS)
+    return min(verdicts, key=order.index, default=UNKNOWN)
+
+
+def _materials(facts: Facts) -> Criterion:
+    sizes = sorted({ranking.plan["task_size"] for ranking in facts.rankings if ranking.plan})
+    told = f"{' or '.join(map(str, sizes))} comparisons a task" if sizes else "Not planned yet"
+    return Criterion(
+        "The same materials for all voters",
+        PARTLY,
+        f"{told}, one page for all platforms. Each voter sees a part of the items only, so that nobody sees the whole "
+        "set before answering.",
+    )
+
+
+def _instructions(facts: Facts) -> Criterion:
+    verdict = HOLDS if facts.question else UNKNOWN
+    return Criterion("Instructions are published", verdict, "Word for word under “What voters were asked”.")
+
+
+def _described_voters(facts: Facts) -> Criterion:
+    name = "Voters are described (language, education, age, gender)"
+    traits = sorted({trait for trait, _, _ in facts.voters.traits})
+    if traits:
+        wanted = {"native", "education", "age", "gender"}
+        verdict = HOLDS if wanted <= set(traits) else PARTLY
+        return Criterion(name, verdict, f"Told by voters, as totals: {', '.join(traits)}.")
+    if facts.fields.voters_note:
+        return Criterion(name, PARTLY, "By the owner, under “Voters”; voters were not asked.")
+    return Criterion(name, UNKNOWN, "Voters were not asked, and the owner says nothing.")
+
+
+def _blunders(facts: Facts) -> Criterion:
+    name, votes = "Blunders are caught", facts.votes
+    answered = votes.check_right + votes.check_wrong
+    n_out = sum(reason.n_voters for reason in facts.exclusions)
+    told = [f"{count(n_out, 'voter')} left out"] if n_out else []
+    if answered:
+        told.insert(0, f"{votes.check_right:,} of {answered:,} answers to checks were right")
+        return Criterion(name, HOLDS, "; ".join(told) + ".")
+    if votes.n_checks:
+        told.insert(0, f"{votes.n_checks:,} check comparisons, none answered yet")
+        return Criterion(name, PARTLY, "; ".join(told) + ".")
+    if any(ranking.protocol == "runoff" for ranking in facts.rankings):
+        told.insert(0, "no comparison with a known answer; the estimator gives careless voters less weight")
+        return Criterion(name, PARTLY, "; ".join(told).capitalize() + ".")
+    told.insert(0, "no comparison with a known answer")
+    return Criterion(name, PARTLY if n_out else NOT, "; ".join(told).capitalize() + ".")

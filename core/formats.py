@@ -1,0 +1,131 @@
+"""A dataset in the layouts that other programs read: Parquet, JSON, SimLex-like word pairs, MTEB's STS."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import re
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .dataset import to_json
+from .errors import InputError, Issue
+from .tables import DATASET, Schema
+
+_ARROW = {"text": pa.string(), "int": pa.int64(), "float": pa.float64()}
+
+
+def to_parquet(dataset: pd.DataFrame) -> bytes:
+    """The dataset as one Parquet file; what isn't there is null. The description stands in its metadata, key `runoff`.
+
+    The same dataset gives the same bytes by the same version of pyarrow.
+    """
+    DATASET.check(dataset)
+    schema = {name: DATASET.columns.get(name, "text") for name in dataset.columns}
+    about = {b"runoff": to_json({str(key): value for key, value in dataset.attrs.items()})} if dataset.attrs else {}
+    return parquet(dataset, Schema("dataset", schema), about)
+
+
+def parquet(frame: pd.DataFrame, schema: Schema, metadata: dict[bytes, bytes] | None = None) -> bytes:
+    """A table of a schema as Parquet, columns in the schema's order."""
+    fields = [pa.field(name, _ARROW[kind]) for name, kind in schema.columns.items()]
+    columns = [pa.array(frame[field.name], type=field.type, from_pandas=True) for field in fields]
+    table = pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata=metadata or None))
+    out = io.BytesIO()
+    pq.write_table(table, out, compression="zstd")
+    return out.getvalue()
+
+
+def from_parquet(data: bytes, name: str) -> pd.DataFrame:
+    """The dataset of a Parquet file with the columns of DATASET; `InputError` for another one."""
+    try:
+        table = pq.read_table(pa.BufferReader(data))
+        about = json.loads((table.schema.metadata or {}).get(b"runoff", b"{}"))
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{name} can't be read as Parquet: {error}.") from error
+    kinds = {"text": "str", "int": "int64", "float": "float64"}
+    frame = table.to_pandas()
+    missing = [column for column in ("token_a", "token_b", "score") if column not in frame]
+    if missing:
+        raise InputError(f"{name} is not a dataset: it lacks the columns {', '.join(missing)}.")
+    if "area" not in frame:
+        frame.insert(0, "area", "")
+    try:
+        frame = frame.astype({column: kinds[kind] for column, kind in DATASET.columns.items() if column in frame})
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{name} is not a dataset: a column is of another kind ({error}).") from error
+    if not isinstance(about, dict):
+        raise InputError(f"{name}: its description is no JSON object.")
+    frame.attrs = {"notes": [], **about}
+    return DATASET.check(frame)
+
+
+def to_records(dataset: pd.DataFrame) -> bytes:
+    """The items as a JSON list of objects, best first; null where a value is missing."""
+    DATASET.check(dataset)
+    rows: list[dict[str, Any]] = [
+        {str(key): None if isinstance(value, float) and math.isnan(value) else value for key, value in row.items()}
+        for row in dataset.to_dict("records")
+    ]
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
+    return f"[\n{lines}\n]\n".encode()
+
+
+def for_simlex(dataset: pd.DataFrame) -> bytes:
+    """Word pairs as SimLex-999 writes them: a header, tabs, no quotes; columns word1, word2, score and what there is of
+    lower, upper, votes, area.
+
+    Scores stay on their own scale (SimLex-999's is 0 to 10). Items without a score are left out. Raises `InputError`
+    naming tokens with a tab or a line end in them.
+    """
+    known = _without_gaps(dataset, "SimLex-999's format")
+    names = ["token_a", "token_b", "score", *(n for n in ("lower", "upper", "votes", "area") if n in known)]
+    header = "\t".join(["word1", "word2", *names[2:]])
+    rows = zip(*(_cells(known[name]) for name in names), strict=True)
+    return ("\n".join([header, *("\t".join(row) for row in rows)]) + "\n").encode("utf-8")
+
+
+def for_mteb(dataset: pd.DataFrame) -> bytes:
+    """Lines of JSON with sentence1, sentence2 and score: what MTEB's tasks of the kind STS load as their split `test`.
+
+    Scores stay on their own scale; items without one are left out. MTEB ranks by cos, not |cos|.
+    """
+    DATASET.check(dataset)
+    known = dataset.dropna(subset=["score"])
+    rows = zip(known["token_a"], known["token_b"], known["score"], strict=True)
+    lines = [
+        json.dumps({"sentence1": a, "sentence2": b, "score": float(score)}, ensure_ascii=False) for a, b, score in rows
+    ]
+    return ("\n".join(lines) + "\n" if lines else "").encode("utf-8")
+
+
+def mteb_bounds(dataset: pd.DataFrame) -> tuple[float, float]:
+    """The lowest and the highest score: `min_score` and `max_score` of an MTEB task. `InputError` without a score."""
+    known = dataset["score"].dropna()
+    if known.empty:
+        raise InputError("No item has a score, so there is nothing to evaluate.")
+    return float(known.min()), float(known.max())
+
+
+def _without_gaps(dataset: pd.DataFrame, called: str) -> pd.DataFrame:
+    DATASET.check(dataset)
+    known = dataset.dropna(subset=["score"])
+    issues = [
+        Issue("a token with a tab or a line end in it can't be written", row, column, token)
+        for column in ("token_a", "token_b", "area")
+        for row, token in enumerate(known[column], 2)
+        if re.search(r"[\t\r\n]", token)
+    ]
+    if issues:
+        raise InputError(f"{called} can't hold this dataset; use the CSV.", issues)
+    return known
+
+
+def _cells(values: pd.Series) -> list[str]:
+    if pd.api.types.is_float_dtype(values.dtype):
+        return ["" if math.isnan(value) else repr(float(value)) for value in values]
+    return [str(value) for value in values]

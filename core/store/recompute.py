@@ -1,0 +1,260 @@
+"""Every score of a campaign computed anew from its recorded votes, and held against what was stored, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InputError, RunoffError
+from ..scores import BallotVotes
+from ..tables import BALLOT_SCORES, DATASET
+from .ballots import PILOT, Ballot
+from .paper_scores import paper_scores
+from .records import Record
+from .runoff_scores import COLUMNS, runoff_scores
+from .scores import build_dataset
+
+_TALLIES = ("wins", "ties", "losses", "unknowns")
+_FIT = {"lapse", "ridge", "iterations", "gradient", "votes", "voters", "undefeated", "winless", "tied_for_first"}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A value that came out otherwise: where (ranking, ballot, column), of which item, stored and recomputed."""
+
+    where: str
+    item: str
+    stored: float | str | None
+    recomputed: float | str | None
+
+    def __str__(self) -> str:
+        of = f" of {self.item}" if self.item else ""
+        return f"{self.where}{of}: stored {self.stored!r}, recomputed {self.recomputed!r}"
+
+
+@dataclass
+class Replayed:
+    """What a replay found: values compared a kind, how many differ, by how much at most, and the first of them."""
+
+    compared: dict[str, int] = field(default_factory=dict)
+    n_different: int = 0
+    largest: float = 0.0
+    first: Difference | None = None
+    n_ballots: int = 0
+    n_votes: int = 0
+
+    @property
+    def same(self) -> bool:
+        """Everything that was stored came out the same, and there was something to compare."""
+        return self.n_different == 0 and sum(self.compared.values()) > 0
+
+    @property
+    def n_compared(self) -> int:
+        return sum(self.compared.values())
+
+    def add(self, where: str, kind: str, stored: Any, computed: Any, names: Sequence[str] = ()) -> None:
+        """Compare two rows of numbers, of items called `names`; NaN equals NaN and nothing else, 0 isn't −0."""
+        one, two = np.atleast_1d(np.asarray(stored, float)), np.atleast_1d(np.asarray(computed, float))
+        self.compared[kind] = self.compared.get(kind, 0) + max(len(one), len(two))
+        if len(one) != len(two):
+            self.note(Difference(f"{where}, {kind}", "", f"{len(one)} values", f"{len(two)} values"), np.inf, 1)
+            return
+        both = np.isnan(one) & np.isnan(two)
+        wrong = np.flatnonzero((one.view(np.int64) != two.view(np.int64)) & ~both)
+        if len(wrong):
+            at = int(wrong[0])
+            gap = np.abs(one[wrong] - two[wrong])
+            found = Difference(f"{where}, {kind}", names[at] if len(names) else "", _value(one[at]), _value(two[at]))
+            self.note(found, float(np.where(np.isnan(gap), np.inf, gap).max()), len(wrong))
+
+    def add_text(self, where: str, kind: str, stored: Sequence[Any], computed: Sequence[Any]) -> None:
+        """Compare two lists of anything but numbers."""
+        self.compared[kind] = self.compared.get(kind, 0) + max(len(stored), len(computed))
+        if list(stored) != list(computed):
+            pairs = list(zip(stored, computed, strict=False))
+            at = next((i for i, (a, b) in enumerate(pairs) if a != b), len(pairs))
+            one, two = (str(v[at]) if at < len(v) else "nothing" for v in (stored, computed))
+            self.note(Difference(f"{where}, {kind}", "", one, two), np.inf, 1)
+
+    def note(self, found: Difference, gap: float, n: int) -> None:
+        """Take `n` values more that differ, by `gap` at most."""
+        self.n_different += n
+        self.largest = max(self.largest, gap)
+        self.first = self.first or found
+
+
+def _value(number: float) -> float | None:
+    return None if np.isnan(number) else float(number)
+
+
+def replay_record(record: Record, dataset: pd.DataFrame) -> Replayed:
+    """Recompute all that `record` and `dataset` store of scores, ballot by ballot; see `Replayed`.
+
+    That is the tallies of every ballot, x, y, ȳ and the slope (paper's protocol) or θ, its standard error and the
+    expected Borda score (runoff), the intervals of scores and ranks, drawn again from the ballots' seeds, and the
+    dataset's rows: items, scores, ranks, intervals, votes, ballots. Not recomputed: what another ballot would change.
+    Raises `InputError` for a record that contradicts itself.
+    """
+    found = Replayed()
+    parts = []
+    try:
+        for described in record.plan["rankings"]:
+            parts.append(_Ranking(record, described).replay(found))
+        held = [part for part in parts if len(part)] or parts[:1]
+        computed = pd.concat(held, ignore_index=True) if held else DATASET.empty()
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise InputError(f"The record of the campaign can't be read ({error!r}).") from error
+    _compare_dataset(found, dataset, computed)
+    return found
+
+
+def _compare_dataset(found: Replayed, stored: pd.DataFrame, computed: pd.DataFrame) -> None:
+    keys = ["area", "token_a", "token_b"]
+    named = [list(frame[keys].itertuples(index=False, name=None)) for frame in (stored, computed)]
+    found.add_text("dataset", "items", *named)
+    names = [" – ".join(row[1:]) for row in named[0]]
+    for column in DATASET.columns:
+        if column not in keys and column in stored and (column in computed or stored[column].notna().any()):
+            there = computed[column] if column in computed else pd.Series([], dtype=float)
+            found.add("dataset", column, stored[column], there, names)
+
+
+class _Ranking:
+    """One ranking of a record: its ballots from 1 on, with the votes that count."""
+
+    def __init__(self, record: Record, described: dict[str, Any]) -> None:
+        self.area = str(described["area"])
+        self.items = record.items if not self.area else record.items[record.items["area"] == self.area]
+        self.n_items = len(record.items)
+        self.names = (record.items["token_a"] + " – " + record.items["token_b"]).tolist()
+        self.code = pd.Series(np.arange(len(record.voters)), index=record.voters["voter"])
+        self.ballots: list[Ballot] = []
+        self.fits: list[dict[str, Any]] = []
+        for about in described["ballots"]:
+            values = {f.name: about[f.name] for f in fields(Ballot) if f.name in about}
+            self.ballots.append(Ballot(id=len(self.ballots), **values))
+            self.fits.append(about["fit"])
+        tables = ("ballot_items", "fit_scores", "comparisons", "votes")
+        self.tables = {name: _of(getattr(record, name), self.area) for name in tables}
+
+    def of(self, name: str, number: int) -> pd.DataFrame:
+        """A table's rows of one ballot."""
+        frame = self.tables[name]
+        return frame[frame["ballot"] == number]
+
+    def votes_of(self, number: int) -> tuple[BallotVotes, pd.DataFrame]:
+        """The counted votes of a ballot's main comparisons, in the stored order; and all answers with their items."""
+        compared = self.of("comparisons", number).set_index("comparison")
+        votes = self.of("votes", number)
+        known = votes["comparison"].isin(compared.index) & votes["voter"].isin(self.code.index)
+        if not known.all():
+            raise InputError(
+                f"Ballot {number}: {int((~known).sum())} votes are on comparisons, or of voters, not there."
+            )
+        told = votes.join(compared[["role", "first", "second"]], on="comparison")
+        counted = told[(told["status"] == "counted") & (told["role"] == "main")]
+        voter = self.code.loc[counted["voter"]].to_numpy(dtype=np.int64)
+        items = self.of("ballot_items", number)["item"].to_numpy(dtype=np.int64)
+        first, second = (counted[side].to_numpy(dtype=np.int64) for side in ("first", "second"))
+        return BallotVotes(items, first, second, counted["value"].to_numpy(dtype=float), voter), told
+
+    def replay(self, found: Replayed) -> pd.DataFrame:
+        """Recompute the ballots; the dataset that follows."""
+        held: list[BallotVotes] = []
+        by_ballot = [BALLOT_SCORES.empty()]
+        last = None
+        for ballot, fit in zip(self.ballots, self.fits, strict=True):
+            where = f"{self.area}, {ballot.called}" if self.area else ballot.called
+            votes, told = self.votes_of(ballot.number)
+            found.n_ballots, found.n_votes = found.n_ballots + 1, found.n_votes + len(votes.first)
+            rows = self._tallies(found, where, ballot, told)
+            if ballot.number == PILOT:
+                continue
+            held.append(votes)
+            if not ballot.is_open:
+                try:
+                    last = self._closed(found, where, ballot, fit, held, rows)
+                except RunoffError as error:
+                    note = Difference(f"{where}, scores", "", "scores", f"none: {error}")
+                    found.note(note, np.inf, 1)
+            by_ballot.append(rows.assign(ballot=ballot.number))
+        ballots = [ballot for ballot in self.ballots if ballot.number > PILOT]
+        kinds = {name: "int64" if kind == "int" else "float64" for name, kind in BALLOT_SCORES.columns.items()}
+        scores = pd.concat(by_ballot, ignore_index=True)[list(BALLOT_SCORES.columns)].astype(kinds)
+        return build_dataset(self.items, scores, ballots, last)
+
+    def _tallies(self, found: Replayed, where: str, ballot: Ballot, told: pd.DataFrame) -> pd.DataFrame:
+        """The wins, ties, losses and unknowns of a ballot's items, compared."""
+        stored = self.of("ballot_items", ballot.number)
+        items = stored["item"].to_numpy(dtype=np.int64)
+        main = told[(told["role"] == "main") & told["status"].isin(["counted", "unknown"])]
+        value = main["value"].where(main["status"] == "counted").to_numpy(dtype=float)
+        place = np.searchsorted(items, np.concatenate([main["first"], main["second"]]).astype(np.int64))
+        both = np.concatenate([value, 1 - value])
+        rows = pd.DataFrame({"item": items})
+        for name, kind in zip(_TALLIES, (both == 1.0, both == 0.5, both == 0.0, np.isnan(both)), strict=True):
+            rows[name] = np.bincount(place[kind], minlength=len(items))[: len(items)]
+            found.add(where, name, stored[name], rows[name], self._called(items))
+        return rows.assign(**dict.fromkeys(("x", "y", "mean", "lower", "upper"), np.nan))
+
+    def _called(self, items: np.ndarray) -> list[str]:
+        return [self.names[item] for item in items.tolist()]
+
+    def _closed(
+        self,
+        found: Replayed,
+        where: str,
+        ballot: Ballot,
+        fit: dict[str, Any],
+        held: list[BallotVotes],
+        rows: pd.DataFrame,
+    ) -> pd.DataFrame | None:
+        """Compare what a closed ballot stored; by the paper's protocol `rows` gets it too, else it is returned."""
+        if ballot.protocol == "runoff":
+            return self._runoff(found, where, ballot, fit, held)
+        scored, intervals = paper_scores(held, self.n_items, ballot)
+        order = np.argsort(scored.items)
+        items = scored.items[order]
+        stored = self.of("ballot_items", ballot.number)
+        computed = {
+            "x": scored.x[order],
+            "y": scored.y[order],
+            "mean": scored.mean[order],
+            "count": scored.count[order],
+            "lower": intervals.lower[items],
+            "upper": intervals.upper[items],
+        }
+        for name, values in computed.items():
+            found.add(where, name, stored[name], values, self._called(items))
+            if name in rows:
+                rows[name] = values
+        found.add_text(where, "why no intervals", [ballot.interval_note or ""], [intervals.reason])
+        slope = None if np.isnan(scored.slope) or ballot.number == 1 else scored.slope
+        found.add(where, "slope", [_nan(ballot.slope)], [_nan(slope)])
+        return None
+
+    def _runoff(
+        self, found: Replayed, where: str, ballot: Ballot, fit: dict[str, Any], held: list[BallotVotes]
+    ) -> pd.DataFrame:
+        scores = runoff_scores(held, ballot)
+        stored = self.of("fit_scores", ballot.number)
+        found.add(where, "items", stored["item"], scores.items)
+        for place, name in enumerate(COLUMNS):
+            found.add(where, name, stored[name], scores.values[:, place], self._called(scores.items))
+        found.add_text(where, "why no intervals", [ballot.interval_note or ""], [scores.note])
+        for name in sorted(_FIT & set(fit) & set(scores.fit)):
+            found.add(where, f"fit: {name}", fit[name], scores.fit[name])
+        frame = pd.DataFrame(scores.values, columns=list(COLUMNS), index=pd.Index(scores.items, name="item"))
+        return frame.drop(columns=["theta", "error"]).rename(columns={"score": "mean"})
+
+
+def _nan(value: float | None) -> float:
+    return np.nan if value is None else float(value)
+
+
+def _of(frame: pd.DataFrame, area: str) -> pd.DataFrame:
+    return frame[frame["ranking"] == area] if area else frame

@@ -1,0 +1,166 @@
+"""What the export page shows: the dataset, what its files are called, the owner's words, the versions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from ..dataset import check_for_gensim, for_gensim, read_dataset, to_csv, to_json, to_tsv
+from ..dataset_diff import DatasetDiff, diff
+from ..datasheet.fields import SheetFields
+from ..errors import InputError, StoreError
+from ..formats import for_mteb, for_simlex, to_parquet, to_records
+from ..store import Store
+from ..store.command import project_row
+from ..store.releases import Release, release_bytes, releases_of
+from ..store.scores import dataset_of
+from .scores import file_stem
+
+NOW = 0  # in place of a release's id: the dataset as it is now
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file of its own: what its button says, what it is for, how it is made and called, and what it can't hold."""
+
+    label: str
+    about: str
+    make: Callable[[pd.DataFrame], bytes]
+    ending: str
+    mime: str
+    check: Callable[[pd.DataFrame], object] | None = None
+
+
+def _spreadsheet(dataset: pd.DataFrame) -> bytes:
+    return to_csv(dataset, spreadsheet=True)
+
+
+def _description(dataset: pd.DataFrame) -> bytes:
+    return to_json({str(key): value for key, value in dataset.attrs.items()})
+
+
+_TSV = "text/tab-separated-values"
+FORMATS = (
+    Format("Dataset (CSV)", "For programs. Reads back exactly.", to_csv, ".csv", "text/csv"),
+    Format(
+        "Description (JSON)",
+        "What the scores mean. Keep it beside the CSV, under the same name.",
+        _description,
+        ".json",
+        "application/json",
+    ),
+    Format("Dataset (TSV)", "The same as the CSV, with tabs.", to_tsv, ".tsv", _TSV),
+    Format(
+        "Dataset (Parquet)",
+        "Typed columns, with the description inside.",
+        to_parquet,
+        ".parquet",
+        "application/vnd.apache.parquet",
+    ),
+    Format("Items (JSON)", "A list of objects.", to_records, "-items.json", "application/json"),
+    Format(
+        "For gensim",
+        "Two words and a score a line, for evaluate_word_pairs.",
+        for_gensim,
+        "-gensim.tsv",
+        _TSV,
+        check_for_gensim,
+    ),
+    Format(
+        "Like SimLex-999",
+        "Columns word1, word2, score and more, with tabs and no quotes.",
+        for_simlex,
+        "-simlex.tsv",
+        _TSV,
+        for_simlex,
+    ),
+    Format(
+        "For MTEB (JSON lines)",
+        "sentence1, sentence2, score: the split test of an STS task.",
+        for_mteb,
+        "-mteb-sts.jsonl",
+        "application/jsonl",
+    ),
+    Format(
+        "For a spreadsheet (CSV)",
+        "Tokens that a spreadsheet would take for a formula get an apostrophe. Not for programs.",
+        _spreadsheet,
+        "-spreadsheet.csv",
+        "text/csv",
+    ),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ExportView:
+    """The dataset with the name of its files; why a format can't hold it, by label; its description as text; the
+    owner's fields; and the versions released, newest first."""
+
+    dataset: pd.DataFrame
+    stem: str
+    problems: dict[str, str]
+    description: str
+    fields: SheetFields
+    releases: tuple[Release, ...]
+
+    @property
+    def releases_by_id(self) -> dict[int, str]:
+        """What a version is called in a list, by its id; `NOW` is the dataset as it is now."""
+        return {NOW: "as it is now"} | {found.id: found.version for found in self.releases}
+
+
+def load(store: Store, project_id: str) -> ExportView:
+    """The export view of a project."""
+    with store.read() as conn:
+        dataset = dataset_of(conn, project_id)
+        fields = SheetFields.of(project_row(conn, project_id).datasheet)
+        releases = tuple(releases_of(conn, project_id))
+    problems = {}
+    for found in FORMATS:
+        if found.check is not None and len(dataset):
+            try:
+                found.check(dataset)
+            except InputError as error:
+                problems[found.label] = str(error)
+    about = {str(key): value for key, value in dataset.attrs.items()}
+    return ExportView(dataset, file_stem(about), problems, to_json(about).decode("utf-8"), fields, releases)
+
+
+def load_diff(store: Store, project_id: str, before: int, after: int) -> DatasetDiff:
+    """What changed between two versions by their ids, `NOW` for the dataset as it is now."""
+    with store.read() as conn:
+        known = {found.id: found for found in releases_of(conn, project_id)}
+        now = dataset_of(conn, project_id)
+    tables = []
+    for id_ in (before, after):
+        if id_ != NOW and id_ not in known:
+            raise StoreError("This project has no such version any more. Choose another one.")
+        tables.append(now if id_ == NOW else read_dataset(release_bytes(store, known[id_])))
+    return diff(*tables)
+
+
+def diff_lines(found: DatasetDiff) -> pd.DataFrame:
+    """A diff's counts and figures as a table: what, value; both texts."""
+    rows = [
+        ("items in both", f"{len(found.moved):,}"),
+        ("items added", f"{len(found.added):,}"),
+        ("items removed", f"{len(found.removed):,}"),
+        ("scores moved", f"{found.n_scores_moved:,}"),
+        ("ranks moved", f"{found.n_ranks_moved:,}"),
+    ]
+    labels = {"rho_w": "ρ_w", "tau_w": "τ_w", "rho": "ρ", "tau": "τ"}
+    rows += [(labels[name], "–" if value is None else f"{value:.4f}") for name, value in found.figures.items()]
+    rows += [
+        (name.replace("_", " "), f"{_said(a)} → {_said(b)}")
+        for name, (a, b) in found.described.items()
+        if name != "version"
+    ]
+    return pd.DataFrame(rows, columns=["what", "value"], dtype="str")
+
+
+def _said(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {part}" for key, part in value.items())
+    return "–" if value in (None, "") else str(value)

@@ -1,0 +1,91 @@
+"""The export page: nothing is made before it is asked for; the owner's words; versions."""
+
+from __future__ import annotations
+
+from core import publishing
+from core.dataset import read_dataset
+from core.store.releases import read_releases, release_bytes
+from core.store.scores import read_dataset as read_stored
+from core.store.sheets import read_fields
+from core.views import export
+
+
+def button(app, label):
+    return next(found for found in app.button if found.label == label)
+
+
+def labels(app) -> dict[str, bool]:
+    return {found.label: found.disabled for found in app.get("download_button")}
+
+
+def test_the_zip_is_made_when_it_is_asked_for(demo, visit, monkeypatch):
+    made = []
+    monkeypatch.setattr(publishing, "write_published", lambda *a, **k: made.append(1) or b"PK")
+    app = visit("export", "demo")
+    app.run()
+    assert not app.exception
+    assert made == []
+    assert not any(label.startswith("Download the dataset") for label in labels(app))
+
+
+def test_it_is_there_after_one_press(demo, visit):
+    app = visit("export", "demo")
+    button(app, "Make the dataset to publish (zip)").click().run()
+    assert not app.exception
+    shown = labels(app)
+    assert any(label.startswith("Download the dataset (zip") for label in shown)
+    assert {"Datasheet (page)", "Datasheet (Markdown)"} <= set(shown)
+    assert not [found for found in app.button if found.label.startswith("Make the dataset")]
+
+
+def test_every_format_writes_the_demo(demo):
+    view = export.load(demo, "demo")
+    assert view.problems == {}
+    stored = read_stored(demo, "demo")
+    for found in export.FORMATS:
+        data = found.make(view.dataset)
+        assert data
+        if found.ending in (".csv", ".tsv", ".parquet"):
+            assert read_dataset(data)["score"].tolist() == stored["score"].tolist()
+
+
+def test_single_formats_stand_in_an_expander(demo, visit):
+    app = visit("export", "demo")
+    assert {found.label for found in export.FORMATS} <= set(labels(app))
+    box = next(found for found in app.expander if found.label == "Single files and other formats")
+    assert len(box.get("download_button")) == len(export.FORMATS)
+
+
+def test_the_owners_words_are_saved(demo, visit):
+    app = visit("export", "demo")
+    next(found for found in app.text_input if found.label == "Title").set_value("Jobs *and* skills")
+    next(found for found in app.text_input if found.label == "Language of the tokens").set_value("English")
+    button(app, "Save the datasheet").click().run()
+    assert "language tag" in app.error[0].value.replace("\\", "")
+    assert read_fields(demo, "demo").title == ""
+    next(found for found in app.text_input if found.label == "Language of the tokens").set_value("en")
+    next(found for found in app.selectbox if found.label == "Licence").set_value("cc-by-4.0")
+    button(app, "Save the datasheet").click().run()
+    assert not app.error
+    kept = read_fields(demo, "demo")
+    assert (kept.title, kept.language, kept.licence) == ("Jobs *and* skills", "en", "cc-by-4.0")
+
+
+def test_a_version_is_released_listed_and_compared(demo, visit):
+    app = visit("export", "demo")
+    next(found for found in app.text_input if found.label == "Version").set_value("1 0")
+    button(app, "Release").click().run()
+    assert "A version's name" in app.error[0].value.replace("\\", "")
+    next(found for found in app.text_input if found.label == "Version").set_value("1.0")
+    button(app, "Release").click().run()
+    assert not app.error
+    (kept,) = read_releases(demo, "demo")
+    assert release_bytes(demo, kept)[:2] == b"PK"
+    assert "Version 1.0" in labels(app)
+    app.toggle[0].set_value(True).run()
+    assert not app.exception
+    assert any("same items with the same scores" in found.value for found in app.markdown)
+
+
+def test_an_empty_workspace_has_nothing_to_export(empty, visit):
+    assert not visit("export").exception

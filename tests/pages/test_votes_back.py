@@ -1,0 +1,110 @@
+"""The Collect page's upload box and the Project page's archived results, without a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from campaigns import answer_batch, draw_batch, make_project
+from streamlit.testing.v1 import AppTest
+
+from core.policy import Policy
+from core.store import Store
+from core.store.policies import read_policy
+from core.store.projects import list_projects
+from core.store.votes import preview_upload
+
+MAIN = str(Path(__file__).parents[2] / "ui" / "main.py")
+
+
+@pytest.fixture
+def project(store: Store, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("RUNOFF_WORKSPACE", str(store.folder))
+    return make_project(store)
+
+
+def collect(project_id: str) -> AppTest:
+    app = AppTest.from_file(MAIN, default_timeout=120)
+    app.query_params["project"] = project_id
+    app.run()
+    app.switch_page("../pages/collect.py")
+    app.run()
+    assert not app.exception
+    return app
+
+
+def named(elements, label: str):
+    return next(element for element in elements if element.label == label)
+
+
+def texts(app: AppTest) -> str:
+    shown = [*app.markdown, *app.caption, *app.success, *app.warning, *app.error, *app.info]
+    return "\n".join(str(element.value) for element in shown)
+
+
+def test_a_file_by_class_and_then_taken(store: Store, project: str) -> None:
+    data = answer_batch(draw_batch(store, project), status="Submitted")
+    data = data.replace(b'"Submitted"', b'"Rejected"', 1)
+    app = collect(project)
+    app.file_uploader[0].set_value([("results.csv", data, "text/csv")]).run()
+    assert not app.exception
+    table = next(frame.value for frame in app.dataframe if "class" in frame.value)
+    counts = preview_upload(store, project, data, "results.csv").counts
+    assert dict(zip(table["class"], table["answers"], strict=True)) == {
+        "new votes": counts["new"], "rejected by the owner": counts["rejected"]
+    }  # fmt: skip
+    assert table["rows"].sum() == 14
+    named(app.selectbox, "Class").set_value("rejected").run()
+    rows = next(frame.value for frame in app.dataframe if "reason" in frame.value)
+    assert set(rows["class"]) == {"rejected"}
+    named(app.button, "Take these votes").click().run()
+    assert not app.exception
+    assert "results.csv is taken" in texts(app).replace("\\", "")
+
+
+def test_columns_are_named_and_remembered(store: Store, project: str) -> None:
+    from core.store.ballots import read_comparisons
+
+    draw_batch(store, project)
+    rows = [f"anna,1,{row.left_a},{row.left_b},{row.right_a},{row.right_b}"
+            for row in read_comparisons(store, project, 1).itertuples()]  # fmt: skip
+    data = ("who,what,a,b,c,d\n" + "\n".join(rows) + "\n").encode()
+    app = collect(project)
+    app.file_uploader[0].set_value([("own.csv", data, "text/csv")]).run()
+    assert not app.exception
+    assert "say which column is which" in texts(app)
+    for label, column in (
+        ("Voter", "who"), ("Choice", "what"), ("Left pair, first token", "a"), ("Left pair, second token", "b"),
+        ("Right pair, first token", "c"), ("Right pair, second token", "d"),
+    ):  # fmt: skip
+        named(app.selectbox, label).set_value(column).run()
+        assert not app.exception
+    preview = next(frame.value for frame in app.dataframe if "voter" in frame.value)
+    assert preview["choice"].tolist() == ["the left (first) pair"] * 5
+    named(app.button, "Read it so").click().run()
+    assert not app.exception
+    assert preview_upload(store, project, data, "own.csv").counts == {"new": 42}
+
+
+def test_what_counts_is_a_choice(store: Store, project: str) -> None:
+    draw_batch(store, project)
+    app = collect(project)
+    assert "not counted; of a voter's several votes on one comparison the earliest counts" in texts(app)
+    named(app.radio, "Of a voter's several votes on one comparison").set_value("latest")
+    next(button for button in app.button if button.label == "Save").click().run()
+    assert not app.exception
+    assert read_policy(store, project) == Policy(repeats="latest")
+
+
+def test_archived_results_become_a_project(store: Store, project: str, cases: Path) -> None:
+    app = AppTest.from_file(MAIN, default_timeout=120)
+    app.query_params["project"] = project
+    app.run()
+    named(app.toggle, "From archived results").set_value(True).run()
+    data = (cases / "31-results-rejected.csv").read_bytes()
+    named(app.file_uploader, "Result files of the campaign").set_value([("old.csv", data, "text/csv")]).run()
+    assert not app.exception
+    assert "1 area, 4 tokens, 2 items, 2 comparisons" in texts(app)
+    named(app.button, "Make the project").click().run()
+    assert not app.exception
+    assert {found.name for found in list_projects(store)} == {"Test", "old"}

@@ -1,0 +1,204 @@
+"""The published zip: the same bytes for the same state, whole and checked, and read by other programs."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import zipfile
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from campaigns import make_project, run_people, run_simulated
+
+from core.dataset import read_dataset, to_csv
+from core.datasheet.fields import SheetFields
+from core.errors import InputError, StoreError
+from core.published import MANIFEST, is_published, read_published, write_published
+from core.publishing import WHAT, publish
+from core.store.areas import add_areas
+from core.store.plans import save_plan
+from core.store.projects import create_project
+from core.store.scores import read_dataset as read_stored
+from core.store.sheets import save_fields
+from core.tokens import AreaTokens
+from core.zips import checksum, pack
+
+
+@pytest.fixture
+def project(store):
+    project_id = make_project(store)
+    run_people(store, project_id, 2)
+    return project_id
+
+
+def test_the_same_state_gives_the_same_bytes(store, project):
+    made = publish(store, project)
+    again = publish(store, project)
+    assert made.data == again.data
+    assert made.filename == "test-provisional.zip"
+    assert made.detail["items"] == 21
+    assert publish(store, project, "1.0").data != made.data
+    assert publish(store, project, "1.0").filename == "test-provisional-1.0.zip"
+
+
+def test_the_manifest_lists_every_file_with_its_checksum(store, project):
+    with zipfile.ZipFile(io.BytesIO(publish(store, project).data)) as archive:
+        manifest = json.loads(archive.read(MANIFEST))
+        names = set(archive.namelist()) - {MANIFEST}
+        assert set(manifest["files"]) == names
+        for name, listed in manifest["files"].items():
+            data = archive.read(name)
+            assert (listed["bytes"], listed["sha256"]) == (len(data), checksum(data))
+        assert all(entry.date_time == (1980, 1, 1, 0, 0, 0) for entry in archive.infolist())
+    assert names <= set(WHAT)
+
+
+def test_the_dataset_in_it_is_the_projects(store, project):
+    data = publish(store, project, "2.0").data
+    stored = read_stored(store, project)
+    back = read_dataset(data)
+    pd.testing.assert_frame_equal(back, stored, check_exact=True)
+    assert back.attrs["version"] == "2.0"
+    assert back.attrs["votes"] == stored.attrs["votes"]
+    files = read_published(data).files
+    assert files["dataset.csv"] == to_csv(stored)
+    parquet = pd.read_parquet(io.BytesIO(files["data/test.parquet"]))
+    assert parquet["token_a"].tolist() == stored["token_a"].tolist()
+    assert parquet["score"].tolist() == stored["score"].tolist()
+    csv = pd.read_csv(io.BytesIO(files["dataset.csv"]), keep_default_na=False, dtype={"token_a": str, "token_b": str})
+    assert csv["token_a"].tolist() == stored["token_a"].tolist()
+    votes = pq.read_table(io.BytesIO(files["data/votes.parquet"])).to_pandas()
+    assert (votes["status"] == "counted").sum() == stored.attrs["votes"]
+
+
+def test_gensim_evaluates_its_file(store, project, tmp_path):
+    from gensim.models import KeyedVectors
+    from scipy.stats import spearmanr
+
+    stored = read_stored(store, project)
+    tokens = sorted(set(stored["token_a"]) | set(stored["token_b"]))
+    vectors = KeyedVectors(5)
+    vectors.add_vectors(tokens, np.random.default_rng(1).normal(size=(len(tokens), 5)))
+    path = tmp_path / "pairs.tsv"
+    path.write_bytes(read_published(publish(store, project).data).files["formats/gensim.tsv"])
+    _, found, missing = vectors.evaluate_word_pairs(str(path), case_insensitive=False)
+    cosines = [vectors.similarity(a, b) for a, b in zip(stored["token_a"], stored["token_b"], strict=True)]
+    assert found.statistic == pytest.approx(spearmanr(stored["score"], cosines).statistic, abs=1e-12)
+    assert missing == 0
+
+
+def test_a_split_is_by_tokens_and_told(store, project):
+    save_fields(store, project, SheetFields(dev_share=0.4, split_seed=3))
+    files = read_published(publish(store, project).data).files
+    parts = {name: pd.read_parquet(io.BytesIO(files[f"data/{name}.parquet"])) for name in ("dev", "test", "all")}
+    tokens = {name: set(part["token_a"]) | set(part["token_b"]) for name, part in parts.items()}
+    assert not tokens["dev"] & tokens["test"]
+    assert len(parts["all"]) == 21
+    said = files["datasheet.md"].decode()
+    assert f"dev has {len(parts['dev'])} items" in said
+    assert "  - split: dev\n    path: data/dev.parquet" in files["README.md"].decode()
+
+
+def test_a_format_that_cannot_hold_the_tokens_is_left_out_and_named(store):
+    project = create_project(store, "Tags")
+    add_areas(store, project, [AreaTokens("Tags", ("#a", "#b", "#c", "#d"))])
+    from campaigns import PLAN
+
+    save_plan(store, project, PLAN)
+    run_people(store, project, 1)
+    made = publish(store, project)
+    assert list(made.left_out) == ["formats/gensim.tsv"]
+    files = read_published(made.data).files
+    assert "formats/gensim.tsv" not in files
+    assert "gensim.tsv" not in files["README.md"].decode()
+    assert "formats/simlex.tsv" in files
+
+
+def test_nothing_to_publish(store):
+    with pytest.raises(StoreError, match="needs votes"):
+        publish(store, make_project(store))
+
+
+def test_simulated_votes_are_named_everywhere(store):
+    project = make_project(store, kind="trial")
+    run_simulated(store, project, 1)
+    made = publish(store, project)
+    assert "simulated" in made.filename
+    files = read_published(made.data).files
+    for name in ("README.md", "datasheet.md", "datasheet.html"):
+        assert "simulated voters" in files[name].decode(), name
+
+
+class TestReading:
+    FILES: ClassVar = {"dataset.csv": b"token_a,token_b,score\na,b,0.5\n", "dataset.json": b"{}"}
+
+    def test_whole(self):
+        data = write_published(self.FILES, version="1", title="t")
+        assert is_published(data)
+        assert read_published(data).files == self.FILES
+        assert read_dataset(data)["score"].tolist() == [0.5]
+
+    @pytest.mark.parametrize(
+        ("change", "what"),
+        [
+            (lambda m: {**m, "dataset.csv": b"token_a,token_b,score\na,b,0.6\n"}, "dataset.csv: was changed"),
+            (lambda m: {k: v for k, v in m.items() if k != "dataset.json"}, "dataset.json: is missing"),
+            (lambda m: {**m, "more.csv": b""}, "more.csv: stands not in the manifest"),
+            (lambda m: {**m, "../up.csv": b""}, "such a name"),
+            (lambda m: {**m, "/etc/x": b""}, "such a name"),
+            (lambda m: {k: v for k, v in m.items() if k != MANIFEST}, "no manifest.json"),
+            (lambda m: {**m, MANIFEST: b"{"}, "isn't that of a published dataset"),
+            (lambda m: {**m, MANIFEST: b'{"format": "runoff dataset 9", "files": {}}'}, "format 'runoff dataset 9'"),
+        ],
+    )
+    def test_changed(self, change, what):
+        with zipfile.ZipFile(io.BytesIO(write_published(self.FILES, version="1", title="t"))) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        with pytest.raises(InputError, match=what):
+            read_published(pack(change(members).items()))
+
+    @pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"x" * 99])
+    def test_no_zip(self, data):
+        assert not is_published(data)
+        with pytest.raises(InputError, match="no zip file"):
+            read_published(data)
+
+    def test_a_cut_file(self):
+        data = write_published(self.FILES, version="1", title="t")
+        for n in (10, len(data) // 2, len(data) - 5):
+            with pytest.raises(InputError):
+                read_published(data[:n])
+
+
+@pytest.mark.slow
+def test_hugging_face_datasets_loads_the_folder(store, project, tmp_path):
+    """Needs an environment with `pip install datasets`, whose python RUNOFF_DATASETS_PYTHON names."""
+    python = os.environ.get("RUNOFF_DATASETS_PYTHON")
+    if not python or not Path(python).exists():
+        pytest.skip("set RUNOFF_DATASETS_PYTHON to the python of an environment that has the package datasets")
+    save_fields(store, project, SheetFields(title='A "title": of *tokens* # and more', dev_share=0.4, split_seed=3))
+    folder = tmp_path / "published"
+    with zipfile.ZipFile(io.BytesIO(publish(store, project).data)) as archive:
+        archive.extractall(folder)
+    code = (
+        "import json, sys; from datasets import load_dataset\n"
+        "d = load_dataset(sys.argv[1]); v = load_dataset(sys.argv[1], 'votes')\n"
+        "whole = load_dataset(sys.argv[1], 'all', split='test')\n"
+        "print(json.dumps([{k: len(p) for k, p in d.items()}, len(v['train']),"
+        " list(whole['token_a']), list(whole['score'])]))"
+    )
+    env = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "cache")}
+    run = subprocess.run([python, "-c", code, str(folder)], capture_output=True, text=True, env=env, check=True)
+    sizes, n_votes, tokens, scores = json.loads(run.stdout)
+    stored = read_stored(store, project)
+    dev = pd.read_parquet(folder / "data" / "dev.parquet")
+    assert sizes["dev"] == len(dev)
+    assert n_votes == stored.attrs["votes"]
+    assert tokens == stored["token_a"].tolist()
+    assert scores == stored["score"].tolist()

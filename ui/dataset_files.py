@@ -1,0 +1,76 @@
+"""The dataset's files: all of it as one zip, and single files in other formats."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core.errors import RunoffError
+from core.published import read_published
+from core.store.projects import Project
+from core.views.export import FORMATS, ExportView
+from ui import cache, frame
+
+
+def whole(project: Project) -> None:
+    """The recommended file; it takes some seconds, so it is made when it is asked for."""
+    asked = (project.id, project.stamp)
+    if st.session_state.get("_publication_asked") != asked:
+        if not st.button(
+            "Make the dataset to publish (zip)",
+            type="primary",
+            icon=":material/inventory_2:",
+            help="Dataset in all formats, datasheet, votes under pseudonyms, plan and seeds, checksums. "
+            "A folder that Hugging Face datasets loads.",
+        ):
+            return
+        st.session_state["_publication_asked"] = asked
+        st.rerun()
+    try:
+        with st.spinner("Making the files: agreement and reliability are computed…"):
+            made = cache.load_publication(frame.store(), project)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    st.download_button(
+        f"Download the dataset (zip, {max(len(made.data) / 1e6, 0.1):.1f} MB)",
+        made.data,
+        made.filename,
+        "application/zip",
+        type="primary",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+    with st.container(horizontal=True):
+        for label, path, mime in (
+            ("Datasheet (page)", "datasheet.html", "text/html"),
+            ("Datasheet (Markdown)", "datasheet.md", "text/markdown"),
+        ):
+            stem = made.filename.removesuffix(".zip")
+            make = partial(_member, made.data, path)
+            st.download_button(label, make, f"{stem}-{path}", mime, on_click="ignore", icon=":material/description:")
+    for path, why in made.left_out.items():
+        st.caption(frame.plain(f"Not in it: {path}. {why}"))
+
+
+def _member(data: bytes, path: str) -> bytes:
+    return read_published(data).files[path]
+
+
+def formats(view: ExportView) -> None:
+    """Single files, each made when it is downloaded."""
+    with st.expander("Single files and other formats"):
+        for found in FORMATS:
+            problem = view.problems.get(found.label, "")
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.download_button(
+                    found.label,
+                    partial(found.make, view.dataset),
+                    f"{view.stem}{found.ending}",
+                    found.mime,
+                    icon=":material/download:",
+                    on_click="ignore",
+                    disabled=bool(problem),
+                )
+                st.caption(frame.plain(problem or found.about))
