@@ -24,6 +24,7 @@ from .cli.schemes import schemes_command
 from .cli.shared import appearances_of, text_table, with_json, write_json
 from .cli.simulate import simulate_command
 from .cli.voters import voters_command
+from .cli.workspace import backup_command, restore_command, tend_command, voters_role_command
 from .errors import InputError, RunoffError
 
 if TYPE_CHECKING:
@@ -59,6 +60,10 @@ for _command in (
     archived_command,
     replay_command,
     diff_command,
+    backup_command,
+    restore_command,
+    voters_role_command,
+    tend_command,
 ):
     cli.add_command(_command)
 
