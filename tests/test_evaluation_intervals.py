@@ -8,7 +8,7 @@ import pytest
 
 from core.errors import InputError, UndefinedMetricError
 from core.evaluation import Comparison, Evaluation, correlations
-from core.evaluation_intervals import SHARE_OF_BIAS, Resampled, interval, with_intervals
+from core.evaluation_intervals import Resampled, interval, with_intervals
 from core.metrics import weighted_kendall, weighted_spearman
 from core.plan import Plan
 from core.resampled import draw_scores, number_of_resamples
@@ -37,21 +37,63 @@ def campaign(protocol: str, seed: int = 1, n: int = 60, appearances: int = 16):
     return [BallotVotes(*ballot.votes) for ballot in held.held], held
 
 
-def test_bounds_by_hand():
-    drawn = np.array([0.5, 0.6, 0.7, 0.8])
-    found = interval(0.7, drawn, spread=0.5, level=0.9)
+def test_bounds_of_rho_w_by_brute_force():
+    rng = np.random.default_rng(3)
+    own = rng.uniform(0.8, 0.95, 30)
+    drawn = 0.4 + 0.3 * own + rng.normal(0, 0.02, 30)
+    found = interval(0.7, drawn, own)
     assert found is not None
-    assert found.corrected == pytest.approx(0.7 + SHARE_OF_BIAS * 0.05)
-    assert found.error == pytest.approx(0.5 * drawn.std(ddof=1))
+    rest = drawn - np.polyval(np.polyfit(own, drawn, 1), own)
+    assert found.corrected == pytest.approx(0.7 + 2 / 3 * (0.7 - drawn.mean()))
+    assert found.error == pytest.approx(0.8 * np.sqrt(np.sum(rest**2) / 28))
     assert found.upper - found.corrected == pytest.approx(1.6448536 * found.error)
-    cut = interval(0.99, np.array([0.8, 0.9]), spread=1.0)
+    assert found.corrected - found.lower == pytest.approx(1.6448536 * found.error)
+    pair = interval(0.7, drawn, own, of_difference=True)
+    assert pair is not None
+    assert (pair.corrected, pair.error) == (0.7, found.error)
+    wide = interval(0.7, drawn, own, level=0.99)
+    assert wide is not None
+    assert wide.upper - wide.corrected == pytest.approx(2.5758293 * found.error)
+
+
+@pytest.mark.parametrize(("loss", "share"), [(0.0, 0.0), (0.025, 0.25), (0.1, 1.0), (0.3, 1.0)])
+def test_bounds_of_tau_w_by_hand(loss, share):
+    drawn, own = np.array([0.5, 0.6, 0.7, 0.8]), np.full(4, 1 - loss) + np.array([-0.01, 0.01, 0.0, 0.0])
+    found = interval(0.7, drawn, own, name="tau_w")
+    assert found is not None
+    assert found.corrected == pytest.approx(0.7 + 0.5 * share * 0.05)
+    assert found.error == pytest.approx(1.1 * np.sqrt(share) * drawn.std(ddof=1))
+    pair = interval(0.7, drawn, own, name="tau_w", of_difference=True)
+    assert pair is not None
+    assert (pair.corrected, pair.error) == (0.7, found.error)
+
+
+def test_bounds_are_cut_and_missing_resamples_left_out():
+    own = np.array([0.9, 0.8, 0.7, 0.8])
+    cut = interval(0.99, np.array([0.8, 0.9, 0.9, 0.8]), own)
     assert cut is not None
     assert cut.upper == 1.0
-    nans = np.array([np.nan] * 3 + [0.5] * 7)
-    assert interval(0.5, nans, spread=1.0) is None
-    assert interval(0.5, np.array([0.5]), spread=1.0) is None
+    assert cut.corrected > 1.0
+    gap = interval(1.99, np.array([1.8, 1.9, 1.0, 0.1]), own, of_difference=True)
+    assert gap is not None
+    assert gap.upper == 2.0
+    nans, whole = np.array([np.nan] + [0.5, 0.6, 0.8, 0.4] * 2), np.linspace(0.5, 0.9, 9)
+    assert interval(0.5, nans, whole) == interval(0.5, nans[1:], whole[1:])
+    assert interval(0.5, np.where(whole > 0.7, nans, np.nan), whole) is None
+    assert interval(0.5, np.array([0.5, 0.4]), np.array([0.5, 0.6])) is None
     with pytest.raises(InputError, match="level"):
-        interval(0.5, drawn, spread=1.0, level=1.0)
+        interval(0.5, nans, whole, level=1.0)
+
+
+def test_noise_that_all_models_lose_alike_is_no_error_of_theirs():
+    """R_b and O_b on one line: how much noise a resample holds is known, and the corrected figure with it."""
+    own = np.array([0.7, 0.8, 0.9])
+    found = interval(0.6, 0.1 + 0.5 * own, own)
+    assert found is not None
+    assert found.error == pytest.approx(0.0, abs=1e-12)
+    steady = interval(0.6, np.array([0.5, 0.6, 0.4]), np.ones(3))
+    assert steady is not None
+    assert steady.error == pytest.approx(0.8 * np.std([0.5, 0.6, 0.4]) * np.sqrt(3 / 1))
 
 
 def test_figures_are_those_of_each_resample():
