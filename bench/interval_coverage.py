@@ -85,52 +85,47 @@ def campaigns(
 
 @dataclass(frozen=True)
 class Coverage:
-    """Shares of intervals that held the truth, by model; and those of percentiles and of reflected percentiles."""
+    """Shares of intervals that held the truth: of the rule by model, of reflected percentiles, of percentiles."""
 
     held: Floats
     reflected: float
     percentile: float
-    width: float
 
     @classmethod
     def of(cls, found: list[dict[str, Floats]], row: int, *, of_difference: bool) -> Coverage:
         """Over campaigns; row 0 is ρ_w, 1 is τ_w."""
-        hits, widths, others = [], [], []
+        hits, others = [], []
         for one in found:
             truth, estimate, drawn = one["truth"][row], one["estimate"][row], one["drawn"][row]
             if of_difference:
-                truth, estimate, drawn = truth[:-1] - truth[1:], estimate[:-1] - estimate[1:], drawn[:-1] - drawn[1:]
-            own, name = one["own"][row], ("rho_w", "tau_w")[row]
-            bounds = [
-                interval(e, d, own, name=name, of_difference=of_difference)
-                for e, d in zip(estimate, drawn, strict=True)
-            ]
-            low, high = np.array([(b.lower, b.upper) for b in bounds if b is not None]).T
-            hits.append((low <= truth) & (truth <= high))
-            widths.append(high - low)
+                truth, estimate, drawn = (part[:-1] - part[1:] for part in (truth, estimate, drawn))
             tails = np.quantile(drawn, (0.05, 0.95), axis=1)
             mirrored = 2 * estimate - tails[::-1]
-            others.append([(t[0] <= truth) & (truth <= t[1]) for t in (mirrored, tails)])
-        return cls(np.mean(hits, axis=0), *np.mean(others, axis=(0, 2)), float(np.mean(widths)))
+            others.append([(low <= truth) & (truth <= high) for low, high in (mirrored, tails)])
+            for number, values in enumerate(zip(estimate, drawn, strict=True)):
+                bounds = interval(*values, one["own"][row], name=("rho_w", "tau_w")[row], of_difference=of_difference)
+                hits.append(bounds is not None and bounds.lower <= truth[number] <= bounds.upper)
+        return cls(np.reshape(hits, (len(found), -1)).mean(axis=0), *np.mean(others, axis=(0, 2)).tolist())
 
 
 def table(paths: list[Path]) -> Iterator[str]:
     """The lines of the table in docs/runoff.md, one for each similarity and number of votes."""
-    yield "| | campaigns | ρ_w | by model | difference of two ρ_w | τ_w | by model | difference of two τ_w | reflected | percentile |"
-    yield "|---|---|---|---|---|---|---|---|---|---|"
-    kinds: dict[tuple[str, str], list[Path]] = {}
+    figures = "ρ_w | … by model | difference of two ρ_w | τ_w | … by model | difference of two τ_w"
+    yield f"| | campaigns | {figures} | reflected, ρ_w / τ_w | percentile, ρ_w / τ_w |"
+    yield "|---" * 10 + "|"
+    kinds: dict[tuple[str, ...], list[Path]] = {}
     for path in paths:
-        name, votes, _, _ = path.stem.rsplit("-", 3)
-        kinds.setdefault((name, votes), []).append(path)
+        kinds.setdefault(tuple(path.stem.rsplit("-", 3)[:2]), []).append(path)
     for (name, _), of_kind in kinds.items():
         found = [dict(np.load(path)) for path in of_kind]
-        parts = [Coverage.of(found, row, of_difference=pair) for row in (0, 1) for pair in (False, True)]
-        cells = [f"{name}, {int(found[0]['n_votes']):,} votes", f"{len(found)}"]
-        for part, is_pair in zip(parts, (False, True) * 2, strict=True):
-            cells.append(f"{part.held.mean():.3f}")
-            if not is_pair:
-                cells.append(" ".join(f"{share:.2f}".lstrip("0") for share in part.held))
-        cells += [f"{parts[0].reflected:.2f} / {parts[2].reflected:.2f}", f"{parts[0].percentile:.2f} / {parts[2].percentile:.2f}"]
+        cells, plain = [f"{name}, {int(found[0]['n_votes']):,} votes", f"{len(found)}"], []
+        for row in (0, 1):
+            single, pair = (Coverage.of(found, row, of_difference=of_pair) for of_pair in (False, True))
+            by_model = " ".join(f"{share:.2f}".removeprefix("0") for share in single.held)
+            cells += [f"{single.held.mean():.3f}", by_model, f"{pair.held.mean():.3f}"]
+            plain.append(single)
+        cells += [" / ".join(f"{part.reflected:.2f}" for part in plain)]
+        cells += [" / ".join(f"{part.percentile:.2f}" for part in plain)]
         yield f"| {' | '.join(cells)} |"
 
 

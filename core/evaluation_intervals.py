@@ -10,19 +10,19 @@ so not all of it:
 cut at ±1. Two things move R_b: how much noise resample b holds, which takes the same from every model, is seen in
 O_b = ρ(scores, scores by resample b), and is made up for by c; and where the noise happens to lie, for this model
 or against it. Only the second is an error of the corrected figure. For ρ_w, s is therefore what of R_b the O_b
-leave unexplained (standard deviation about a straight line), c = 2/3 and k = .8. τ_w hangs on the order of a few first
-items. Noise turns two of them round once it exceeds their distance: where that is rare in resamples, it is far rarer
-in the votes. So for τ_w only a share u of what resamples lose and of their variance counts, which falls with the loss of
-the scores themselves: s is the standard deviation of the R_b, c = u/2, k = 1.1·√u, u = (1 − mean of the O_b)/.1, at
-most 1.
+leave unexplained (standard deviation about a straight line), c = 2/3 and k = .72 + 2.5·L, L = 1 − mean of the O_b: how
+much to make up for is the less sure, the more it is.
 
-What two models lose differs by little more than chance, so their difference has c = 0, and s is that of the differences
-of their R_b. The constants are those at which simulated campaigns of three kinds hold the truth in about nine of ten
-(calibrated coverage); docs/runoff.md has how often they did, on others.
+τ_w hangs on the order of a few first items. Noise turns two of them round once it exceeds their distance: where that is
+rare in resamples, it is far rarer in the votes. So for τ_w only a share u of what resamples lose and of their variance
+counts, which falls with L: s is the standard deviation of the R_b, c = .6·u, k = 1.3·√u, u = L/.2, at most 1.
 
-The estimate may lie at the lower end of its interval, or below: noise only takes away. By the paper's protocol it does
-so mostly, since rescaled win ratios misplace items by more than the votes leave open: there E and R_b are of the scores
-that `runoff` would make of the same votes.
+What two models lose differs by little more than chance, so their difference has c = 0; s is that of the differences of
+their R_b, and for ρ_w k = .72 + L. The constants are those at which simulated campaigns of three kinds hold the truth
+in about nine of ten (calibrated coverage); docs/runoff.md has how often they did, on others.
+
+The estimate may lie at the lower end of its interval, or below: noise only takes away. For the paper's protocol the
+same resampling knows nothing of what rescaling and early cuts do to scores, and holds too seldom: there is no interval.
 
 References: Davison, Hinkley (1997), Bootstrap Methods and their Application, sections 2.3 and 5.2; Loh (1987),
 Calibrating confidence coefficients, Journal of the American Statistical Association 82.
@@ -49,8 +49,9 @@ LEVEL = 0.9
 MOST_UNDEFINED = 0.2  # share of resamples in which a figure may be undefined and still get an interval
 FEWEST = 3  # resamples
 METRICS: dict[str, Callable[..., float]] = {"rho_w": metrics.weighted_spearman, "tau_w": metrics.weighted_kendall}
-SHARE_OF_LOSS, SHARE_OF_SPREAD = {"rho_w": 2 / 3, "tau_w": 0.5}, {"rho_w": 0.8, "tau_w": 1.1}
-FULL_LOSS = 0.1  # the scores' own loss in τ_w from which on u = 1
+SHARE_OF_LOSS = {"rho_w": 2 / 3, "tau_w": 0.6}  # c, for τ_w at u = 1
+SPREAD_RHO, SPREAD_BY_LOSS, SPREAD_BY_LOSS_OF_DIFFERENCE = 0.72, 2.5, 1.0  # k of ρ_w at L = 0, and its rise
+SPREAD_TAU, FULL_LOSS = 1.3, 0.2  # k of τ_w at u = 1, and the L from which on u = 1
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def interval(
     >>> drawn, own = np.array([0.6, 0.7, 0.8, 0.7]), np.array([0.8, 0.9, 0.9, 0.8])
     >>> found = interval(0.85, drawn, own)
     >>> round(found.corrected, 3), round(found.error, 3), round(found.lower, 3), round(found.upper, 3)
-    (0.95, 0.057, 0.857, 1.0)
+    (0.95, 0.077, 0.823, 1.0)
     """
     if not 0 < level < 1:
         raise InputError(f"The level must be between 0 and 1, found {level!r}.")
@@ -109,14 +110,16 @@ def interval(
     found, of_scores = drawn[known], own[known]
     if len(found) < FEWEST or len(found) < (1 - MOST_UNDEFINED) * len(drawn):
         return None
+    own_loss = 1.0 - float(of_scores.mean())
+    share = 1.0
     if name == "rho_w":
-        share, spread = 1.0, _unexplained(found, of_scores)
+        rise = SPREAD_BY_LOSS_OF_DIFFERENCE if of_difference else SPREAD_BY_LOSS
+        error = (SPREAD_RHO + rise * own_loss) * _unexplained(found, of_scores)
     else:
-        share = float(np.clip((1.0 - of_scores.mean()) / FULL_LOSS, 0.0, 1.0))
-        spread = float(found.std(ddof=1))
+        share = float(np.clip(own_loss / FULL_LOSS, 0.0, 1.0))
+        error = SPREAD_TAU * float(np.sqrt(share)) * float(found.std(ddof=1))
     loss = 0.0 if of_difference else estimate - float(found.mean())
     corrected = estimate + share * SHARE_OF_LOSS[name] * loss
-    error = float(np.sqrt(share)) * SHARE_OF_SPREAD[name] * spread
     reach, limit = float(ndtri((1 + level) / 2)) * error, 2.0 if of_difference else 1.0
     lower, upper = np.clip([corrected - reach, corrected + reach], -limit, limit).tolist()
     return Interval(corrected, error, lower, upper)
@@ -133,72 +136,59 @@ def _unexplained(values: Floats, by: Floats) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Resampled:
-    """The scores of a campaign's votes, by all voters and by resampled ones, and what correlations are taken with.
+    """The dataset's scores by resampled voters, and what the correlations are taken with.
 
     drawn : shape (resamples, n), columns as the rows of `Evaluation.pairs`, NaN where a resample has no score.
     apart : the area of each item, (n,), where each area has a ranking of its own; figures are then means over areas.
-    scores : by all voters, (n,), in the manner of `drawn`; None where they are the dataset's own.
     """
 
     drawn: Floats
     apart: NDArray[np.object_] | None = None
-    scores: Floats | None = None
 
     def figures(self, name: str, values: Floats, rows: Bools, n0: float) -> Floats:
         """ρ_w or τ_w of `values` (n,) with each resample, over some rows (n,); shape (resamples,).
 
         NaN where it is undefined.
         """
-        return self._over_areas(name, self.drawn, values, rows, n0)
-
-    def figure(self, name: str, scores: Floats, values: Floats, rows: Bools, n0: float) -> float:
-        """The same with the scores by all voters; NaN where it is undefined."""
-        return float(self._over_areas(name, scores[None, :], values, rows, n0)[0])
-
-    def _over_areas(self, name: str, drawn: Floats, values: Floats, rows: Bools, n0: float) -> Floats:
         where = rows & ~np.isnan(values)
         if self.apart is None:
-            return _figures(name, drawn, values, where, n0)
+            return self._figures(name, values, where, n0)
         areas = dict.fromkeys(self.apart[where])
-        parts = [_figures(name, drawn, values, where & (self.apart == area), n0) for area in areas]
-        return np.asarray(np.mean(parts, axis=0)) if parts else np.full(len(drawn), np.nan)
+        parts = [self._figures(name, values, where & (self.apart == area), n0) for area in areas]
+        return np.asarray(np.mean(parts, axis=0)) if parts else np.full(len(self.drawn), np.nan)
 
-
-def _figures(name: str, drawn: Floats, values: Floats, where: Bools, n0: float) -> Floats:
-    model, result = values[where], np.full(len(drawn), np.nan)
-    for number, scores in enumerate(drawn[:, where]):
-        known = ~np.isnan(scores)
-        try:
-            result[number] = METRICS[name](scores[known], model[known], n0=n0)
-        except UndefinedMetricError:
-            continue
-    return result
+    def _figures(self, name: str, values: Floats, where: Bools, n0: float) -> Floats:
+        model, result = values[where], np.full(len(self.drawn), np.nan)
+        for number, scores in enumerate(self.drawn[:, where]):
+            known = ~np.isnan(scores)
+            try:
+                result[number] = METRICS[name](scores[known], model[known], n0=n0)
+            except UndefinedMetricError:
+                continue
+        return result
 
 
 @dataclass(frozen=True, eq=False)
 class _Figures:
-    """One model's ρ_w or τ_w over some rows: E, the R_b and the O_b."""
+    """The R_b of one model and the O_b, over the same rows."""
 
-    estimate: float
     drawn: Floats
     own: Floats
 
 
 @dataclass(frozen=True, eq=False)
-class _Sources:
-    """The resamples, the scores by all voters, and the O_b that were computed so far."""
+class _Source:
+    """The resamples and the dataset's scores; `known` keeps the O_b, which models of equal coverage share."""
 
     resampled: Resampled
     scores: Floats
     known: dict[tuple[str, float, bytes], Floats]
 
     def of(self, name: str, values: Floats, rows: Bools, n0: float) -> _Figures:
-        """A model's figures over some rows; E is NaN where it is undefined."""
         key = (name, n0, rows.tobytes())
         if key not in self.known:
             self.known[key] = self.resampled.figures(name, self.scores, rows, n0)
-        estimate = self.resampled.figure(name, self.scores, values, rows, n0)
-        return _Figures(estimate, self.resampled.figures(name, values, rows, n0), self.known[key])
+        return _Figures(self.resampled.figures(name, values, rows, n0), self.known[key])
 
 
 def with_intervals(comparison: Comparison, resampled: Resampled) -> tuple[Comparison, tuple[Difference, ...]]:
@@ -208,17 +198,17 @@ def with_intervals(comparison: Comparison, resampled: Resampled) -> tuple[Compar
     """
     pairs = comparison.evaluations[0].pairs
     if resampled.drawn.ndim != 2 or resampled.drawn.shape[1] != len(pairs):
-        raise InputError(f"The resamples need a score for each of {len(pairs)} items, found {resampled.drawn.shape}.")
-    scores = pairs["score"].to_numpy(dtype=np.float64) if resampled.scores is None else resampled.scores
+        shape = resampled.drawn.shape
+        raise InputError(f"The resamples need a score for each of {len(pairs)} items, found shape {shape}.")
+    source = _Source(resampled, pairs["score"].to_numpy(dtype=np.float64), {})
     covered = np.logical_and.reduce([~np.isnan(_values(e)) for e in comparison.evaluations])
-    sources = _Sources(resampled, scores, {})
     evaluations, common, drawn = [], [], []
     for evaluation, over_common in zip(comparison.evaluations, comparison.common, strict=True):
-        overall, of_all = _bounded(evaluation.overall, evaluation, sources, ~np.isnan(_values(evaluation)))
+        overall, of_all = _bounded(evaluation.overall, evaluation, source, ~np.isnan(_values(evaluation)))
         if over_common.n_covered == evaluation.overall.n_covered:
             bounded, of_common = replace(overall, n_items=over_common.n_items), of_all
         else:
-            bounded, of_common = _bounded(over_common, evaluation, sources, covered)
+            bounded, of_common = _bounded(over_common, evaluation, source, covered)
         evaluations.append(replace(evaluation, overall=overall))
         common.append(bounded)
         drawn.append(of_common)
@@ -231,15 +221,15 @@ def _values(evaluation: Evaluation) -> Floats:
 
 
 def _bounded(
-    figures: Correlations, evaluation: Evaluation, sources: _Sources, rows: Bools
+    figures: Correlations, evaluation: Evaluation, source: _Source, rows: Bools
 ) -> tuple[Correlations, _Figures]:
     """The figures over some rows, with bounds where they are defined, and what those of ρ_w come from."""
     found = {}
-    of = {name: sources.of(name, _values(evaluation), rows, evaluation.n0) for name in METRICS}
+    of = {name: source.of(name, _values(evaluation), rows, evaluation.n0) for name in METRICS}
     for name, part in of.items():
         figure = getattr(figures, name)
-        bounds = None if np.isnan(part.estimate) else interval(part.estimate, part.drawn, part.own, name=name)
-        if figure.estimate is not None and bounds is not None:
+        bounds = None if figure.estimate is None else interval(figure.estimate, part.drawn, part.own, name=name)
+        if bounds is not None:
             found[name] = replace(figure, lower=bounds.lower, upper=bounds.upper)
     return replace(figures, **found), of["rho_w"]
 
@@ -252,10 +242,10 @@ def _differences(comparison: Comparison, figures: list[_Figures]) -> tuple[Diffe
         estimates = [comparison.common[place].rho_w.estimate for place in (one, other)]
         if estimates[0] is None or estimates[1] is None:
             continue
+        gap = estimates[0] - estimates[1]
         of, against = figures[one], figures[other]
-        found = interval(of.estimate - against.estimate, of.drawn - against.drawn, of.own, of_difference=True)
+        found = interval(gap, of.drawn - against.drawn, of.own, of_difference=True)
         if found is not None:
-            better = float(ndtr(found.corrected / found.error)) if found.error > 0 else (1 + np.sign(found.corrected)) / 2
-            gap = estimates[0] - estimates[1]
+            better = float(ndtr(found.corrected / found.error)) if found.error > 0 else (1 + np.sign(gap)) / 2
             result.append(Difference(names[one], names[other], gap, found.lower, found.upper, float(better)))
     return tuple(result)
