@@ -52,6 +52,10 @@ METRICS: dict[str, Callable[..., float]] = {"rho_w": metrics.weighted_spearman, 
 SHARE_OF_LOSS = {"rho_w": 2 / 3, "tau_w": 0.6}  # c, for τ_w at u = 1
 SPREAD_RHO, SPREAD_BY_LOSS, SPREAD_BY_LOSS_OF_DIFFERENCE = 0.72, 2.5, 1.0  # k of ρ_w at L = 0, and its rise
 SPREAD_TAU, FULL_LOSS = 1.3, 0.2  # k of τ_w at u = 1, and the L from which on u = 1
+WHY_NOT_PAPER = (
+    "There are no intervals by the paper's protocol: resampling voters doesn't show by how much rescaled win ratios "
+    "misplace items, and in simulated campaigns 90 % intervals held the true τ_w in only 37 to 71 of 100."
+)
 
 
 @dataclass(frozen=True)
