@@ -15,12 +15,17 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from hypothesis import HealthCheck, settings
 
 from core.store import Store, engine, open_store
 from core.store.engine import _open
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from postgres_server import PostgresServer, is_installed, postgres_server
+
+# No test passes or fails by the clock: how fast something is stands in `make bench`.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
 
 ROOT = Path(__file__).resolve().parents[1]
 ON_BOTH = (ROOT / "tests" / "on_both_databases.txt").read_text(encoding="utf-8").split()

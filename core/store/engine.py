@@ -187,7 +187,7 @@ def database_url(folder: Path) -> sa.URL | None:
 @contextmanager
 def open_apart(folder: Path) -> Iterator[Store]:
     """A workspace for a while, whose connections are closed at the end, so that its folder can be deleted."""
-    store = _open.__wrapped__(folder)
+    store = _open.__wrapped__(folder, None)  # a scratch workspace is always SQLite
     try:
         yield store
     finally:
