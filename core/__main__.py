@@ -18,6 +18,7 @@ import click
 from . import __version__
 from .cli.archived import archived_command
 from .cli.bounds import bounds_of, bounds_text, held_against
+from .cli.check import check_command
 from .cli.dataset import diff_command, replay_command
 from .cli.schemes import schemes_command
 from .cli.shared import appearances_of, text_table, with_json, write_json
@@ -47,6 +48,7 @@ for _command in (
     schemes_command,
     voters_command,
     archived_command,
+    check_command,
     replay_command,
     diff_command,
 ):

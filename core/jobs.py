@@ -162,7 +162,7 @@ def _end_process(job: Job) -> None:
         except subprocess.TimeoutExpired:
             child.kill()
             child.wait()
-    elif job.pid and job.heartbeat_at and age(job.heartbeat_at) < STALE_SECONDS and is_alive(job.pid):
+    elif job.pid and job.heartbeat_at and abs(age(job.heartbeat_at)) < STALE_SECONDS and is_alive(job.pid):
         # Started by another server process; the fresh heartbeat says that the pid is still this job's.
         os.kill(job.pid, signal.SIGTERM)
         for _ in range(20):
@@ -180,10 +180,19 @@ def _gone(job: Job) -> bool:
 
 
 def _is_silent(job: Job) -> bool:
-    """Whether a job has given no sign of life for too long; a process that lives may have slept with its machine."""
+    """Whether a job has given no sign of life for too long; a process that lives may have slept with its machine.
+
+    A sign from the future is none: the clock was set back since.
+    """
     quiet = age(job.heartbeat_at or job.created_at)
     lives = job.id in _children or (job.pid is not None and is_alive(job.pid))
-    return quiet > (ASLEEP_SECONDS if lives else STALE_SECONDS)
+    return quiet > ASLEEP_SECONDS if lives else abs(quiet) > STALE_SECONDS
+
+
+def dead_jobs(conn: sa.Connection) -> list[Job]:
+    """The jobs that claim to wait or to run, and of which no process is there any more."""
+    running = _select(conn, t.job.c.state.in_(["queued", "running"]))
+    return [job for job in running if _gone(job) or _is_silent(job)]
 
 
 def finish(store: Store, job_id: str, **values: Any) -> None:
