@@ -22,6 +22,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ..errors import StoreError
+from .sqlite_faults import in_words
 
 HEAD = "0005"  # the newest migration; a test holds it against the migrations folder
 BUSY_MS = 30_000
@@ -98,11 +99,11 @@ class Store:
 def _told_in_words(store: Store) -> Iterator[None]:
     try:
         yield
-    except sa.exc.OperationalError as error:
-        raise StoreError(
-            f"The workspace can't do it now ({error.orig}), and nothing was changed. If it is locked, another "
-            f"program is at work in {store.folder}: try again. If the disk is full, make room."
-        ) from error
+    except (sa.exc.DBAPIError, sqlite3.Error) as error:  # bulk reads go past SQLAlchemy, and so do their errors
+        told = in_words(store.folder, error)
+        if told is None:
+            raise
+        raise told from error
 
 
 def _set_up_connection(dbapi: Any, _record: Any) -> None:

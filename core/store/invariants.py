@@ -110,8 +110,12 @@ RULES = (
     Rule("dealt", "On the voting page, a comparison's count for dealing is right.", votes.dealt, RECOUNT),
     Rule("item tallies", "Items have the wins, ties, losses they say, without checks.", votes.item_tallies, RECOUNT),
     Rule("progress", "A ballot's kept progress equals a recount.", votes.progress, RECOUNT),
-    Rule("scores", "Closed ballots have scores, open ones none.", votes.scores, "Reopen the ballot and close it again."),
+    Rule(
+        "scores", "Closed ballots have scores, open ones none.", votes.scores, "Reopen the ballot and close it again."
+    ),
     Rule("kept files", "Every file that is named is kept, and unchanged.", files.kept_files, FETCH),
-    Rule("embeddings", "Every embedding has its files, of their sizes.", files.embeddings, "Import the embedding again."),
+    Rule(
+        "embeddings", "Every embedding has its files, of their sizes.", files.embeddings, "Import the embedding again."
+    ),
     Rule("jobs", "Jobs that run have a process.", _jobs_run, "Start Runoff: it marks them as stopped."),
 )

@@ -8,8 +8,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from . import schema as t
-from .looks import Found, Look
 from .ballots import PILOT
+from .looks import Found, Look
 
 
 def keys_lead_somewhere(look: Look) -> Iterator[Found]:

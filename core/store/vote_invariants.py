@@ -12,10 +12,10 @@ from typing import Any
 import sqlalchemy as sa
 
 from . import schema as t
+from .ballots import PILOT
 from .judgements import VALUES
 from .looks import Found, Look
 from .page_tallies import UNKNOWN_ALLOWED
-from .ballots import PILOT
 from .policies import policy_of
 from .tallies import count_progress
 
@@ -152,7 +152,7 @@ def item_tallies(look: Look) -> Iterator[Found]:
 
 
 def progress(look: Look) -> Iterator[Found]:
-    """Ballots whose kept progress isn't what a recount gives; one that was kept by an earlier version may lack parts."""
+    """Ballots whose kept progress isn't what a recount gives; what an earlier version kept may lack parts."""
     for ballot_id, kept in look.conn.execute(sa.select(t.ballot.c.id, t.ballot.c.progress)).all():
         said = json.loads(kept) if isinstance(kept, str) else kept
         there = asdict(count_progress(look.conn, ballot_id)) if said else {}
