@@ -1,4 +1,4 @@
-"""A damaged database, a folder that may not be written to, a full disk, a clock set back: told in words, nothing lost."""
+"""A damaged database, a folder that may only be read, a full disk, a clock set back: told in words, nothing lost."""
 
 from __future__ import annotations
 
