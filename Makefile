@@ -7,10 +7,10 @@ HOST ?= 127.0.0.1
 VOTE_PORT ?= $(or $(RUNOFF_VOTING_PORT),8600)
 
 .DEFAULT_GOAL := help
-.PHONY: help run vote soak test test-fast check bench format clean chromium
+.PHONY: help run vote soak test test-fast test-encoders test-postgres check bench format clean chromium postgresql
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(VENV)/.run  ## make the environment, install, and open the app on the demo project
 	$(BIN)/streamlit run app.py --server.port $(PORT)
@@ -18,14 +18,22 @@ run: $(VENV)/.run  ## make the environment, install, and open the app on the dem
 vote: $(VENV)/.run  ## serve the voting page to voters (HOST=127.0.0.1, VOTE_PORT=8600; docs/voting.md)
 	$(BIN)/python -m voting --host $(HOST) --port $(VOTE_PORT)
 
-soak: $(VENV)/.dev chromium  ## a hundred voters at once on the voting page; nothing lost, and how quick it was
-	$(BIN)/python -m bench.soak
+soak: $(VENV)/.dev chromium postgresql  ## a hundred voters at once on the voting page, on both databases; nothing lost, and how quick it was
+	$(BIN)/python -m bench.soak --database sqlite
+	$(BIN)/python -m bench.soak --database postgresql
 
-test: $(VENV)/.dev chromium  ## the whole suite, browser tests included
+test: $(VENV)/.dev chromium postgresql  ## the whole suite, browser tests included; what is about the store once more on PostgreSQL
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --database postgresql -m "both and not slow"
 
 test-fast: $(VENV)/.dev  ## the suite without the browser and the slow tests
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not browser and not slow"
+
+test-encoders: $(VENV)/.dev  ## a real sentence encoder, in an environment of its own of 6 GB (ENCODERS=.encoders)
+	RUNOFF_ENCODERS=$(or $(ENCODERS),.encoders) $(BIN)/python -m pytest -n 0 tests/test_evaluation_encoders.py
+
+test-postgres: $(VENV)/.dev chromium postgresql  ## the whole suite on PostgreSQL
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --database postgresql
 
 check: $(VENV)/.dev  ## lint, types and the whole suite, as they must be before a commit
 	$(BIN)/ruff check .
@@ -47,6 +55,9 @@ clean:  ## remove the environment and every cache (never a workspace)
 chromium:
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || sh tests/browser/install_chromium.sh
 
+postgresql:
+	@sh tests/install_postgresql.sh
+
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Runoff needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Set PYTHON=…") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python's venv is missing; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
@@ -55,6 +66,6 @@ $(VENV)/.run: requirements.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet -r requirements.txt
 	touch $@
 
-$(VENV)/.dev: requirements.txt requirements-dev.txt | $(VENV)/bin/python
+$(VENV)/.dev: requirements.txt requirements-postgres.txt requirements-dev.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
 	touch $@ $(VENV)/.run

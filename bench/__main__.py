@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from bench import bradley_terry, campaign, imports, kernels, scale, simulation, tokens
+from bench import bradley_terry, campaign, evaluation, imports, kernels, scale, simulation, tokens
 from bench.table import Line, show
 
 
@@ -21,7 +21,7 @@ def all_lines(*, quick: bool, browser: bool) -> Iterator[Line]:
         from bench import clicks  # Playwright is needed for this part alone
 
         yield from clicks.lines()
-    for part in (kernels, bradley_terry, simulation, imports, campaign, tokens, scale):
+    for part in (kernels, evaluation, bradley_terry, simulation, imports, campaign, tokens, scale):
         yield from part.lines(quick=quick)
 
 

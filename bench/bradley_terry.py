@@ -66,7 +66,8 @@ def large_fit(n_items: int, n_votes: int) -> Line:
 def noisy(n_items: int, n_votes: int, steps: int) -> Line:
     """Voters with effects of their own; the other is the noisy Bradley–Terry of crowd-kit as a loop over votes.
 
-    It does 100 iterations, crowd-kit's default. Both predict the same held-out votes; the note has the mean
+    It does 100 iterations, crowd-kit's default, with the right gradient. crowd-kit itself isn't installed for this:
+    docs/runoff.md has its own time, measured by hand. Both predict the same held-out votes; the note has the mean
     log-likelihood of each.
     """
     first, second, outcome, voter = votes(n_items, n_votes)

@@ -7,11 +7,15 @@ answer to the next comparison is reported against p50 50 ms and p99 300 ms. Ever
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -19,8 +23,9 @@ import numpy as np
 import sqlalchemy as sa
 
 from bench.voters import HttpVoter, all_vote
-from core.store import open_store
+from core.store import Store, open_store
 from core.store import schema as t
+from core.store.voters_role import grant_role
 from core.voting_settings import VotingSettings
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
@@ -36,10 +41,13 @@ P50_MS, P99_MS = 50.0, 300.0
 @click.option("--votes", default=30, show_default=True, help="Votes a voter.")
 @click.option("--think", default=2.0, show_default=True, help="Seconds between a voter's votes, on average.")
 @click.option("--browsers", default=4, show_default=True, help="How many of the voters use Chromium, phone size.")
-def main(voters: int, votes: int, think: float, browsers: int) -> None:
-    """Let voters vote, then count."""
-    with tempfile.TemporaryDirectory() as folder:
-        store = open_store(Path(folder) / "workspace")
+@click.option("--kills", default=10, show_default=True, help="How often a server is killed in mid-vote afterwards.")
+@click.option("--database", type=click.Choice(["sqlite", "postgresql"]), default="sqlite", show_default=True)
+@click.option("--role", is_flag=True, help="On PostgreSQL, the server has the voters' role.")
+def main(voters: int, votes: int, think: float, browsers: int, kills: int, database: str, role: bool) -> None:
+    """Let voters vote, then count; kill servers, and count again."""
+    with tempfile.TemporaryDirectory() as folder, _workspace(Path(folder) / "workspace", database, role) as store:
+        print(f"On {database}{' by the voters’ role' if role else ''}:")
         wanted = -(-voters * votes // 1050)
         settings = VotingSettings(task_size=10, tasks_per_voter=50, votes_per_comparison=wanted, examples=False)
         _, code = make_voting(store, settings, tokens=TOKENS, appearances=APPEARANCES)
@@ -61,14 +69,63 @@ def main(voters: int, votes: int, think: float, browsers: int) -> None:
         confirmed = {person.name: len(person.confirmed) for person in people}
         confirmed |= {f"Browser {n}": done for n, done in enumerate(seen)}
         faults = _faults(store, confirmed, voters, votes, wanted)
+        settings = replace(settings, votes_per_comparison=3)
+        _, code = make_voting(store, settings, tokens=TOKENS, appearances=2)
+        lost = [_killed(store, server, code, number) for number in range(kills)]
+        faults += [f"LOST AT A KILL: {n} confirmed votes" for n in lost if n]
         seconds = np.array([s for person in people for s in person.seconds]) * 1000
     p50, p99 = np.percentile(seconds, [50, 99])
     pace = voters * votes / took
     print(f"{voters} voters ({browsers} in Chromium), {votes} votes each, {took:.0f} s, {pace:.0f} votes/s")
     print(f"answer to next: p50 {p50:.1f} ms, p99 {p99:.1f} ms, longest {seconds.max():.0f} ms")
     print(f"within p50 {P50_MS:.0f} ms and p99 {P99_MS:.0f} ms: {'yes' if p50 < P50_MS and p99 < P99_MS else 'NO'}")
+    print(f"killed in mid-vote {kills} times: {sum(n == 0 for n in lost)} times no confirmed vote was lost")
     print("\n".join(faults) or "no vote lost or doubled, every comparison within one vote of its target")
     sys.exit(1 if faults else 0)
+
+
+@contextmanager
+def _workspace(folder: Path, database: str, role: bool) -> Iterator[Store]:
+    """A workspace on SQLite, or on a PostgreSQL server with its files on the disk."""
+    if database == "sqlite":
+        yield open_store(folder)
+        return
+    from postgres_server import SAFE, postgres_server
+
+    with postgres_server(SAFE, in_memory=False) as server:
+        name = server.create()
+        os.environ["RUNOFF_DATABASE_URL"] = server.url(name).render_as_string()
+        store = open_store(folder)
+        if role:
+            grant_role(store, "voters_of_a_soak")
+            os.environ["RUNOFF_VOTING_DATABASE_URL"] = server.url(name, "voters_of_a_soak").render_as_string()
+        try:
+            yield store
+        finally:
+            store.engine.dispose()
+
+
+def _killed(store: Store, server: VotingServer, code: str, number: int) -> int:
+    """Kill the server while somebody votes; how many votes were confirmed and aren't in the store."""
+    server.start()
+    voter = HttpVoter("127.0.0.1", server.port, code, f"Killed {number}")
+    voting = threading.Thread(target=lambda: asyncio.run(_until_refused(voter)))
+    voting.start()
+    while not voter.confirmed and voting.is_alive():
+        time.sleep(0.001)
+    time.sleep(0.003 * number)
+    server.kill()
+    voting.join(60)
+    a, v = t.assignment.c, t.voter.c
+    query = sa.select(sa.func.count()).select_from(t.judgement).join(t.assignment, a.id == t.judgement.c.assignment_id)
+    with store.read() as conn:
+        kept = conn.execute(query.join(t.voter, v.id == a.voter_id).where(v.external_id == voter.name)).scalar_one()
+    return max(len(voter.confirmed) - kept, 0) + max(kept - len(voter.confirmed) - 1, 0)
+
+
+async def _until_refused(voter: HttpVoter) -> None:
+    with suppress(OSError, asyncio.IncompleteReadError):
+        await voter.vote(30)
 
 
 def _browse(

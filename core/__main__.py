@@ -10,31 +10,25 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from . import __version__
 from .cli.archived import archived_command
-from .cli.bounds import bounds_of, bounds_text, held_against
 from .cli.check import check_command
 from .cli.dataset import diff_command, replay_command
+from .cli.evaluate import evaluate_command
 from .cli.schemes import schemes_command
 from .cli.shared import appearances_of, text_table, with_json, write_json
 from .cli.simulate import simulate_command
 from .cli.voters import voters_command
-from .errors import InputError, RunoffError
+from .cli.workspace import backup_command, restore_command, tend_command, voters_role_command
+from .errors import RunoffError
 
 if TYPE_CHECKING:
-    from .embeddings import Embedding
-    from .evaluation import Comparison, Correlations, Evaluation
     from .plan import Plan
-
-_METRICS = ("rho_w", "tau_w", "rho", "tau")
-_FAVOURED = "such tokens favour the model that chose them, §2.2"
-_MULTIWORD = {"as-is": "as they are", "underscore": "underscore", "mean": "mean of parts"}
-_LABELS = ("ρ_w", "τ_w", "ρ", "τ")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -44,6 +38,7 @@ def cli() -> None:
 
 
 for _command in (
+    evaluate_command,
     simulate_command,
     schemes_command,
     voters_command,
@@ -51,6 +46,10 @@ for _command in (
     check_command,
     replay_command,
     diff_command,
+    backup_command,
+    restore_command,
+    voters_role_command,
+    tend_command,
 ):
     cli.add_command(_command)
 
@@ -98,178 +97,6 @@ def _plan_text(plan: Plan) -> str:
         *(f"Warning: {problem.message}" for problem in plan.problems()),
     ]
     return "\n\n".join(parts)
-
-
-@cli.command("evaluate")
-@click.argument("dataset", type=click.Path())
-@click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path())
-@click.option("--n0", type=float, default=2.0, show_default=True, help="Offset of the weights; less: more at the top.")
-@click.option(
-    "--notion",
-    type=click.Choice(["relatedness", "similarity"]),
-    help="relatedness ranks by |cos|, similarity by cos; default: what the dataset says, else relatedness.",
-)
-@with_json
-@click.option(
-    "--fail-under",
-    multiple=True,
-    metavar="FIGURE=BOUND",
-    help="Exit with 1 where a model's figure is under its bound or undefined, such as rho_w=0.6. Repeatable.",
-)
-@click.option("--trust", is_flag=True, help="Open gensim's own files, which are pickles and could run a program.")
-@click.option("--encoding", default="utf-8", show_default=True, help="Of the words in the models, such as latin-1.")
-@click.option("--vocabulary", type=click.Path(), help="The list of words of a NumPy array; else one beside it.")
-@click.option("--lower", is_flag=True, help="Tokens that a model lacks are tried in lower case too.")
-@click.option(
-    "--multiword",
-    type=click.Choice(list(_MULTIWORD)),
-    default="as-is",
-    show_default=True,
-    help="Tokens of several words: as-is (or else with _ for spaces), with _ only, or the mean of their parts.",
-)
-def evaluate_command(
-    dataset: str,
-    models: tuple[str, ...],
-    n0: float,
-    notion: str | None,
-    fail_under: tuple[str, ...],
-    trust: bool,
-    encoding: str,
-    vocabulary: str | None,
-    lower: bool,
-    multiword: str,
-    as_json: bool,
-) -> None:
-    """Rank word embeddings (MODEL, any known format) by a DATASET file."""
-    from .dataset import read_dataset
-    from .embeddings import LookUp, as_mode, load
-    from .evaluation import compare, tokens_of
-
-    bounds = bounds_of(fail_under)
-    table = read_dataset(dataset)
-    tokens, notes = tokens_of(table), [str(note) for note in table.attrs.get("notes", ())]
-    look_up = LookUp(lower, as_mode(_MULTIWORD[multiword]))
-    options: dict[str, Any] = {"trusted": trust, "encoding": encoding, "vocabulary": vocabulary, "look_up": look_up}
-    loaded = (load(model, tokens=tokens, **options) for model in models)
-    comparison = compare(table, _with_options(loaded), n0=n0, notion=notion)
-    told = _evaluation_json(models, comparison)
-    held = held_against(bounds, told["models"])
-    if as_json:
-        write_json({"dataset": dataset, "notes": notes, **told, **({"bounds": held} if held else {})})
-    else:
-        parts = [_evaluation_text(models, comparison), *(f"{dataset}: {note}" for note in notes)]
-        click.echo("\n\n".join([*parts, *([bounds_text(held)] if held else [])]))
-    if not all(result["passed"] for result in held):
-        sys.exit(1)
-
-
-def _with_options(loaded: Iterator[Embedding]) -> Iterator[Embedding]:
-    """The models; what one lacks is told with the option that gives it."""
-    from .embeddings import EncodingError, TrustError, VocabularyError
-
-    try:
-        yield from loaded
-    except TrustError as error:
-        raise InputError(f"{error} On the command line: --trust.") from error
-    except EncodingError as error:
-        raise InputError(f"{error} On the command line: --encoding {error.suggested}.") from error
-    except VocabularyError as error:
-        raise InputError(f"{error} On the command line: --vocabulary FILE.") from error
-
-
-def _figures_json(result: Correlations) -> dict[str, Any]:
-    figures: dict[str, Any] = {
-        "n_items": result.n_items,
-        "n_covered": result.n_covered,
-        "coverage": result.coverage,
-        "remark": result.remark,
-    }
-    for name in _METRICS:
-        figure = getattr(result, name)
-        figures[name] = {"estimate": figure.estimate, "lower": figure.lower, "upper": figure.upper}
-        if figure.estimate is None:
-            figures[name]["why_undefined"] = figure.reason
-    return figures
-
-
-def _evaluation_json(models: Sequence[str], comparison: Comparison) -> dict[str, Any]:
-    from .evaluation import WHY_NO_INTERVALS
-
-    rows: list[dict[str, Any]] = []
-    for model, evaluation in zip(models, comparison.evaluations, strict=True):
-        overall = {**_figures_json(evaluation.overall), "missing": dict(evaluation.missing), "notes": evaluation.notes}
-        overall["other_notion"] = _figures_json(evaluation.other_notion)
-        overall["found_as"] = dict(evaluation.found_as)
-        overall["proposed_tokens"] = [{"area": area, "token": token} for area, token in evaluation.proposed]
-        rows.append({"model": model, "area": None, "notion": evaluation.notion, **overall})
-        for area, result in evaluation.areas.items():
-            rows.append({"model": model, "area": area, "notion": evaluation.notion, **_figures_json(result)})
-    common = [
-        {"model": model, **_figures_json(result)} for model, result in zip(models, comparison.common, strict=True)
-    ]
-    without = [
-        {"model": model, **_figures_json(result)}
-        for model, result in zip(models, comparison.without_proposed, strict=False)
-    ]
-    first = comparison.evaluations[0]
-    return {
-        "notion": first.notion,
-        "n0": first.n0,
-        "n_unscored": first.n_unscored,
-        "models": rows,
-        "same_items": comparison.is_even,
-        "common_items": common,
-        "without_proposed_tokens": without,
-        "why_no_intervals": WHY_NO_INTERVALS,
-    }
-
-
-def _row(name: str, result: Correlations) -> list[str]:
-    estimates = [getattr(result, metric).estimate for metric in _METRICS]
-    return [name, f"{result.n_covered}/{result.n_items}", *("–" if e is None else f"{e:.4f}" for e in estimates)]
-
-
-def _evaluation_text(models: Sequence[str], comparison: Comparison) -> str:
-    """Tables for people: overall, over the common items where coverage differs, and by area."""
-    header, first = ("model", "covered", *_LABELS), comparison.evaluations[0]
-    named = list(zip(models, comparison.evaluations, strict=True))
-    parts = [
-        f"Ranked by {'|cos|' if first.notion == 'relatedness' else 'cos'} ({first.notion}), n₀ = {first.n0:g}",
-        text_table(header, (_row(model, e.overall) for model, e in named)),
-    ]
-    if not comparison.is_even:
-        rows = (_row(model, result) for model, result in zip(models, comparison.common, strict=True))
-        parts.append("The models cover different items: compare them over the items that all of them cover.")
-        parts.append(text_table(header, rows))
-    if comparison.without_proposed:
-        rows = (_row(model, result) for model, result in zip(models, comparison.without_proposed, strict=True))
-        parts.append(f"Without the items that hold a token which a model proposed ({_FAVOURED}):")
-        parts.append(text_table(header, rows))
-    if len(first.areas) > 1:
-        rows = (_row(f"{model}, {area}", result) for model, e in named for area, result in e.areas.items())
-        parts.append(text_table(header, rows))
-    parts += [f"{model}: {remark}" for model, evaluation in named for remark in _remarks(evaluation)]
-    return "\n\n".join(parts)
-
-
-def _remarks(evaluation: Evaluation) -> list[str]:
-    """What a reader of an evaluation's figures should know, a sentence each."""
-    reasons = {getattr(evaluation.overall, metric).reason for metric in _METRICS}
-    missing = f"no vector for {_some(evaluation.missing)}" if evaluation.missing else ""
-    found = [f"{token} as {name}" for token, name in evaluation.found_as.items()]
-    spelled = f"found in another way: {_some(found)}" if found else ""
-    proposed = _some(token for _, token in evaluation.proposed)
-    biased = f"Warning: it proposed tokens of the dataset itself, which favours it: {proposed}" if proposed else ""
-    return [
-        text
-        for text in (biased, *evaluation.notes, missing, spelled, *sorted(reasons), evaluation.overall.remark)
-        if text
-    ]
-
-
-def _some(tokens: Iterable[str], n: int = 10) -> str:
-    names = list(tokens)
-    return ", ".join(names[:n]) + (f" and {len(names) - n} more" if len(names) > n else "")
 
 
 @cli.command("job")

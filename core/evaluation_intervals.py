@@ -2,15 +2,27 @@
 
 A model's correlation with scores of noisy votes lies below that with the true ranking. Resampled votes hold the noise
 once more, so that each resample correlates still less; a percentile interval misses the truth nearly always, and what
-the resamples lost has to be added to the estimate. Drawing voters with replacement makes more noise than the
-votes have: over simulated campaigns of three kinds resamples lose about 1/.7 of what the votes lost, and spread as far
-or further; τ_w, which hangs on few items, may spread less. So the interval is
+the resamples lost has to be added to the estimate. Voters drawn with replacement make more noise than the votes have,
+so not all of it:
 
-    estimate − .7·(mean of the resamples − estimate) ± 1.645·k·(their standard deviation),  k = .9 for ρ_w, 1.2 for τ_w
+    E + c·(E − mean of the R_b) ± 1.645·k·s,    E = ρ(model, scores),  R_b = ρ(model, scores by resample b)
 
-cut at ±1: a bootstrap interval with bias correction, its two constants calibrated. How often it holds is in
-docs/runoff.md. The estimate may lie at its lower end, or below: noise only takes away. For the paper's protocol the
-same resampling knows nothing of what rescaling does to scores, and holds too seldom: there is no interval.
+cut at ±1. Two things move R_b: how much noise resample b holds, which takes the same from every model, is seen in
+O_b = ρ(scores, scores by resample b), and is made up for by c; and where the noise happens to lie, for this model
+or against it. Only the second is an error of the corrected figure. For ρ_w, s is therefore what of R_b the O_b
+leave unexplained (standard deviation about a straight line), c = 2/3 and k = .72 + 2.5·L, L = 1 − mean of the O_b: how
+much to make up for is the less sure, the more it is.
+
+τ_w hangs on the order of a few first items. Noise turns two of them round once it exceeds their distance: where that is
+rare in resamples, it is far rarer in the votes. So for τ_w only a share u of what resamples lose and of their variance
+counts, which falls with L: s is the standard deviation of the R_b, c = .6·u, k = 1.3·√u, u = L/.2, at most 1.
+
+What two models lose differs by little more than chance, so their difference has c = 0; s is that of the differences of
+their R_b, and for ρ_w k = .72 + L. The constants are those at which simulated campaigns of three kinds hold the truth
+in about nine of ten (calibrated coverage); docs/runoff.md has how often they did, on others.
+
+The estimate may lie at the lower end of its interval, or below: noise only takes away. For the paper's protocol the
+same resampling knows nothing of what rescaling and early cuts do to scores, and holds too seldom: there is no interval.
 
 References: Davison, Hinkley (1997), Bootstrap Methods and their Application, sections 2.3 and 5.2; Loh (1987),
 Calibrating confidence coefficients, Journal of the American Statistical Association 82.
@@ -35,11 +47,11 @@ Bools = NDArray[np.bool_]
 
 LEVEL = 0.9
 MOST_UNDEFINED = 0.2  # share of resamples in which a figure may be undefined and still get an interval
-SHARE_OF_BIAS = 0.7
-METRICS: dict[str, tuple[Callable[..., float], float]] = {  # and the share of the spread
-    "rho_w": (metrics.weighted_spearman, 0.9),
-    "tau_w": (metrics.weighted_kendall, 1.2),
-}
+FEWEST = 3  # resamples
+METRICS: dict[str, Callable[..., float]] = {"rho_w": metrics.weighted_spearman, "tau_w": metrics.weighted_kendall}
+SHARE_OF_LOSS = {"rho_w": 2 / 3, "tau_w": 0.6}  # c, for τ_w at u = 1
+SPREAD_RHO, SPREAD_BY_LOSS, SPREAD_BY_LOSS_OF_DIFFERENCE = 0.72, 2.5, 1.0  # k of ρ_w at L = 0, and its rise
+SPREAD_TAU, FULL_LOSS = 1.3, 0.2  # k of τ_w at u = 1, and the L from which on u = 1
 WHY_NOT_PAPER = (
     "There are no intervals by the paper's protocol: resampling voters doesn't show by how much rescaled win ratios "
     "misplace items, and in simulated campaigns 90 % intervals held the true τ_w in only 37 to 71 of 100."
@@ -78,27 +90,52 @@ class Difference:
 
 
 def interval(
-    estimate: float, drawn: Floats, *, spread: float, level: float = LEVEL, limit: float = 1.0
+    estimate: float,
+    drawn: Floats,
+    own: Floats,
+    *,
+    name: str = "rho_w",
+    of_difference: bool = False,
+    level: float = LEVEL,
 ) -> Interval | None:
-    """The calibrated interval of the module; None where over a fifth of `drawn` are NaN, or fewer than two are left.
+    """The interval of the module; None where over a fifth of the resamples are NaN, or fewer than three are left.
 
-    estimate : of all votes; drawn : of each resample; spread : the share of their spread, k; limit : of both
-    bounds.
+    estimate : E, by all votes; drawn : R_b of each resample, (resamples,); own : O_b, of the scores with each resample,
+    (resamples,); name : "rho_w" or "tau_w"; of_difference : E and R_b are differences of two models.
 
-    >>> found = interval(0.8, np.array([0.6, 0.7, 0.8]), spread=1.0)
+    >>> drawn, own = np.array([0.6, 0.7, 0.8, 0.7]), np.array([0.8, 0.9, 0.9, 0.8])
+    >>> found = interval(0.85, drawn, own)
     >>> round(found.corrected, 3), round(found.error, 3), round(found.lower, 3), round(found.upper, 3)
-    (0.87, 0.1, 0.706, 1.0)
+    (0.95, 0.077, 0.823, 1.0)
     """
     if not 0 < level < 1:
         raise InputError(f"The level must be between 0 and 1, found {level!r}.")
-    found = drawn[~np.isnan(drawn)]
-    if len(found) < 2 or len(found) < (1 - MOST_UNDEFINED) * len(drawn):
+    known = ~np.isnan(drawn) & ~np.isnan(own)
+    found, of_scores = drawn[known], own[known]
+    if len(found) < FEWEST or len(found) < (1 - MOST_UNDEFINED) * len(drawn):
         return None
-    corrected = estimate - SHARE_OF_BIAS * (float(found.mean()) - estimate)
-    error = spread * float(found.std(ddof=1))
-    reach = float(ndtri((1 + level) / 2)) * error
+    own_loss = 1.0 - float(of_scores.mean())
+    share = 1.0
+    if name == "rho_w":
+        rise = SPREAD_BY_LOSS_OF_DIFFERENCE if of_difference else SPREAD_BY_LOSS
+        error = (SPREAD_RHO + rise * own_loss) * _unexplained(found, of_scores)
+    else:
+        share = float(np.clip(own_loss / FULL_LOSS, 0.0, 1.0))
+        error = SPREAD_TAU * float(np.sqrt(share)) * float(found.std(ddof=1))
+    loss = 0.0 if of_difference else estimate - float(found.mean())
+    corrected = estimate + share * SHARE_OF_LOSS[name] * loss
+    reach, limit = float(ndtri((1 + level) / 2)) * error, 2.0 if of_difference else 1.0
     lower, upper = np.clip([corrected - reach, corrected + reach], -limit, limit).tolist()
     return Interval(corrected, error, lower, upper)
+
+
+def _unexplained(values: Floats, by: Floats) -> float:
+    """Standard deviation of `values` about the straight line on `by`."""
+    off, along = values - values.mean(), by - by.mean()
+    power = float(np.sum(along * along))
+    slope = float(np.sum(off * along)) / power if power > 0 else 0.0
+    rest = off - slope * along
+    return float(np.sqrt(np.sum(rest * rest) / (len(values) - 2)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +150,7 @@ class Resampled:
     apart: NDArray[np.object_] | None = None
 
     def figures(self, name: str, values: Floats, rows: Bools, n0: float) -> Floats:
-        """ρ_w or τ_w with a model's `values` (n,) by each resample, over some rows (n,); shape (resamples,).
+        """ρ_w or τ_w of `values` (n,) with each resample, over some rows (n,); shape (resamples,).
 
         NaN where it is undefined.
         """
@@ -129,10 +166,33 @@ class Resampled:
         for number, scores in enumerate(self.drawn[:, where]):
             known = ~np.isnan(scores)
             try:
-                result[number] = METRICS[name][0](scores[known], model[known], n0=n0)
+                result[number] = METRICS[name](scores[known], model[known], n0=n0)
             except UndefinedMetricError:
                 continue
         return result
+
+
+@dataclass(frozen=True, eq=False)
+class _Figures:
+    """The R_b of one model and the O_b, over the same rows."""
+
+    drawn: Floats
+    own: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """The resamples and the dataset's scores; `known` keeps the O_b, which models of equal coverage share."""
+
+    resampled: Resampled
+    scores: Floats
+    known: dict[tuple[str, float, bytes], Floats]
+
+    def of(self, name: str, values: Floats, rows: Bools, n0: float) -> _Figures:
+        key = (name, n0, rows.tobytes())
+        if key not in self.known:
+            self.known[key] = self.resampled.figures(name, self.scores, rows, n0)
+        return _Figures(self.resampled.figures(name, values, rows, n0), self.known[key])
 
 
 def with_intervals(comparison: Comparison, resampled: Resampled) -> tuple[Comparison, tuple[Difference, ...]]:
@@ -140,17 +200,19 @@ def with_intervals(comparison: Comparison, resampled: Resampled) -> tuple[Compar
 
     Raises `InputError` where the columns of the resamples aren't the items of the comparison.
     """
-    n = len(comparison.evaluations[0].pairs)
-    if resampled.drawn.ndim != 2 or resampled.drawn.shape[1] != n:
-        raise InputError(f"The resamples need a score for each of {n} items, found shape {resampled.drawn.shape}.")
+    pairs = comparison.evaluations[0].pairs
+    if resampled.drawn.ndim != 2 or resampled.drawn.shape[1] != len(pairs):
+        shape = resampled.drawn.shape
+        raise InputError(f"The resamples need a score for each of {len(pairs)} items, found shape {shape}.")
+    source = _Source(resampled, pairs["score"].to_numpy(dtype=np.float64), {})
     covered = np.logical_and.reduce([~np.isnan(_values(e)) for e in comparison.evaluations])
     evaluations, common, drawn = [], [], []
     for evaluation, over_common in zip(comparison.evaluations, comparison.common, strict=True):
-        overall, of_all = _bounded(evaluation.overall, evaluation, resampled, ~np.isnan(_values(evaluation)))
+        overall, of_all = _bounded(evaluation.overall, evaluation, source, ~np.isnan(_values(evaluation)))
         if over_common.n_covered == evaluation.overall.n_covered:
             bounded, of_common = replace(overall, n_items=over_common.n_items), of_all
         else:
-            bounded, of_common = _bounded(over_common, evaluation, resampled, covered)
+            bounded, of_common = _bounded(over_common, evaluation, source, covered)
         evaluations.append(replace(evaluation, overall=overall))
         common.append(bounded)
         drawn.append(of_common)
@@ -163,20 +225,20 @@ def _values(evaluation: Evaluation) -> Floats:
 
 
 def _bounded(
-    figures: Correlations, evaluation: Evaluation, resampled: Resampled, rows: Bools
-) -> tuple[Correlations, Floats]:
-    """The figures over some rows, with bounds where they are defined, and the drawn ρ_w."""
-    found, drawn = {}, {}
-    for name, (_, spread) in METRICS.items():
+    figures: Correlations, evaluation: Evaluation, source: _Source, rows: Bools
+) -> tuple[Correlations, _Figures]:
+    """The figures over some rows, with bounds where they are defined, and what those of ρ_w come from."""
+    found = {}
+    of = {name: source.of(name, _values(evaluation), rows, evaluation.n0) for name in METRICS}
+    for name, part in of.items():
         figure = getattr(figures, name)
-        drawn[name] = resampled.figures(name, _values(evaluation), rows, evaluation.n0)
-        bounds = None if figure.estimate is None else interval(figure.estimate, drawn[name], spread=spread)
+        bounds = None if figure.estimate is None else interval(figure.estimate, part.drawn, part.own, name=name)
         if bounds is not None:
             found[name] = replace(figure, lower=bounds.lower, upper=bounds.upper)
-    return replace(figures, **found), drawn["rho_w"]
+    return replace(figures, **found), of["rho_w"]
 
 
-def _differences(comparison: Comparison, drawn: list[Floats]) -> tuple[Difference, ...]:
+def _differences(comparison: Comparison, figures: list[_Figures]) -> tuple[Difference, ...]:
     """Every two models, in the order of the comparison; without those whose ρ_w is undefined."""
     result = []
     names = [evaluation.model for evaluation in comparison.evaluations]
@@ -185,7 +247,8 @@ def _differences(comparison: Comparison, drawn: list[Floats]) -> tuple[Differenc
         if estimates[0] is None or estimates[1] is None:
             continue
         gap = estimates[0] - estimates[1]
-        found = interval(gap, drawn[one] - drawn[other], spread=METRICS["rho_w"][1], limit=2.0)
+        of, against = figures[one], figures[other]
+        found = interval(gap, of.drawn - against.drawn, of.own, of_difference=True)
         if found is not None:
             better = float(ndtr(found.corrected / found.error)) if found.error > 0 else (1 + np.sign(gap)) / 2
             result.append(Difference(names[one], names[other], gap, found.lower, found.upper, float(better)))

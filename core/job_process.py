@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import sqlalchemy as sa
 
 from .errors import RunoffError
-from .jobs import Reporter, clean_up, finish, read_job
+from .jobs import JOBS, Reporter, clean_up, finish, read_job
 from .store import Store, open_store
 from .store import schema as t
 from .store.engine import now
@@ -26,7 +26,7 @@ def _heartbeat(store: Store, job_id: str) -> Iterator[None]:
 
     def beat() -> None:
         while not over.wait(BEAT_SECONDS):
-            with store.write() as conn:
+            with store.write(JOBS) as conn:
                 conn.execute(sa.update(t.job).where(t.job.c.id == job_id).values(heartbeat_at=now()))
 
     thread = threading.Thread(target=beat, daemon=True)
@@ -44,7 +44,7 @@ def run(job_id: str) -> None:
     job = read_job(store, job_id)
     if job.state != "queued":
         return
-    with store.write() as conn:
+    with store.write(JOBS) as conn:
         conn.execute(
             sa.update(t.job)
             .where(t.job.c.id == job_id, t.job.c.state == "queued")

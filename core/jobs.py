@@ -34,6 +34,7 @@ ASLEEP_SECONDS = 24 * 3600.0
 STOPPED = "The program stopped while this was running. Start it again; runoff.log in the workspace may say more."
 LEFT_SECONDS = 24 * 3600.0
 ORPHAN_SECONDS = 600.0
+JOBS = "jobs"  # what `Store.write` calls them
 ENDED = ("done", "failed", "cancelled")
 KINDS = ("import_embedding", "plan_curve", "plan_search")  # what `work` can do
 
@@ -115,11 +116,11 @@ def start(store: Store, kind: str, params: dict, *, project_id: str | None = Non
         raise StoreError(f"There is no kind of job {kind!r}.")
     job_id = secrets.token_hex(8)
     row = {"id": job_id, "project_id": project_id, "kind": kind, "params": params, "state": "queued"}
-    with store.write() as conn:
+    with store.write(JOBS) as conn:
         conn.execute(sa.insert(t.job).values(**row, created_at=now()))
     package = __package__ or "core"
     root = Path(__file__).resolve().parents[1]
-    environment = {**os.environ, "RUNOFF_WORKSPACE": str(store.folder)}
+    environment = {**os.environ, **store.environment}
     if package == "core":
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH", "")]))
     try:
@@ -136,7 +137,7 @@ def start(store: Store, kind: str, params: dict, *, project_id: str | None = Non
         finish(store, job_id, state="failed", error=f"It could not be started ({error.strerror}).")
         raise StoreError(f"The work could not be started ({error.strerror}: {sys.executable}).") from error
     _children[job_id] = process
-    with store.write() as conn:
+    with store.write(JOBS) as conn:
         conn.execute(sa.update(t.job).where(t.job.c.id == job_id, t.job.c.pid.is_(None)).values(pid=process.pid))
     return job_id
 
@@ -198,7 +199,7 @@ def dead_jobs(conn: sa.Connection) -> list[Job]:
 
 def finish(store: Store, job_id: str, **values: Any) -> None:
     """Mark a job as ended, unless it has ended already."""
-    with store.write() as conn:
+    with store.write(JOBS) as conn:
         conn.execute(
             sa.update(t.job).where(t.job.c.id == job_id, t.job.c.state.not_in(ENDED)).values(**values, ended_at=now())
         )
@@ -274,7 +275,7 @@ class Reporter:
         if moment - self._last < REPORT_SECONDS and done < total:
             return
         self._last = moment
-        with self._store.write() as conn:
+        with self._store.write(JOBS) as conn:
             conn.execute(
                 sa.update(t.job)
                 .where(t.job.c.id == self._job_id)

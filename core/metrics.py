@@ -46,7 +46,7 @@ def weighted_spearman(x: ArrayLike, y: ArrayLike, *, n0: float = 2.0) -> float:
     >>> round(weighted_spearman([4, 3, 2, 1], [3, 4, 2, 1]), 6)
     0.634656
     """
-    a, b = _two_rankings(x, y)
+    a, b = two_rankings(x, y)
     return _correlation(a, b, weights(a, b, n0))
 
 
@@ -62,8 +62,8 @@ def weighted_kendall(x: ArrayLike, y: ArrayLike, *, n0: float = 2.0) -> float:
     >>> round(weighted_kendall([4, 3, 2, 1], [3, 4, 2, 1]), 6)
     0.261735
     """
-    a, b = _two_rankings(x, y)
-    return _tau(a, b, weights(a, b, n0))
+    a, b = two_rankings(x, y)
+    return tau_of_ranks(a, b, weights(a, b, n0))[0]
 
 
 def spearman(x: ArrayLike, y: ArrayLike) -> float:
@@ -72,7 +72,7 @@ def spearman(x: ArrayLike, y: ArrayLike) -> float:
     >>> spearman([1, 2, 3], [1, 2, 3])
     1.0
     """
-    a, b = _two_rankings(x, y)
+    a, b = two_rankings(x, y)
     return _correlation(a, b, np.full(len(a), 1.0 / len(a)))
 
 
@@ -82,8 +82,8 @@ def kendall(x: ArrayLike, y: ArrayLike) -> float:
     >>> round(kendall([1, 2, 3, 4], [1, 2, 4, 3]), 6)
     0.666667
     """
-    a, b = _two_rankings(x, y)
-    return _tau(a, b, np.ones(len(a)))
+    a, b = two_rankings(x, y)
+    return tau_of_ranks(a, b, np.ones(len(a)))[0]
 
 
 def first_rank_share(n0: float) -> float:
@@ -166,7 +166,8 @@ def _vector(values: ArrayLike, name: str) -> Floats:
     return array
 
 
-def _two_rankings(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
+def two_rankings(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
+    """The average ranks of two lists of scores, for which a correlation is defined; raises as `weighted_spearman`."""
     first, second = _vector(x, "x"), _vector(y, "y")
     if len(first) != len(second):
         raise InputError(f"x and y must score the same items, found {len(first)} and {len(second)} scores.")
@@ -205,16 +206,46 @@ def _runs(ordered: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 # that span twelve powers of ten, differences of long running sums would cost the last digits.
 
 
-def _tau(a: Floats, b: Floats, w: Floats) -> float:
-    untied_a, untied_b = _untied(a, w), _untied(b, w)
-    discordant = _discordant(a, b, w)
-    if len(np.unique(a)) == len(a):
-        concordant = untied_b - discordant
-    elif len(np.unique(b)) == len(b):
-        concordant = untied_a - discordant
-    else:
-        concordant = _discordant(-a, b, w)
-    return _clipped((concordant - discordant) / math.sqrt(untied_a) / math.sqrt(untied_b))
+def tau_of_ranks(a: Floats, b: Floats, *weights: Floats) -> list[float]:
+    """τ-b of two lists of ranks under each of several lists of weights of the items, a pair weighing w_i·w_j.
+
+    a, b : shape (n,), multiples of one half, neither constant; weights : each (n,), none scaled. Several at once cost
+    little more than one.
+    """
+    discordant = _discordant(a, b, np.stack(weights))
+    result = []
+    for w, against in zip(weights, discordant.tolist(), strict=True):
+        untied_a, untied_b = _untied(a, w), _untied(b, w)
+        # The pairs that are tied in neither: those untied in a, without those among them that are tied in b.
+        for_or_against = untied_a - _untied_within(a, b, w)
+        result.append(_clipped((for_or_against - 2 * against) / math.sqrt(untied_a) / math.sqrt(untied_b)))
+    return result
+
+
+def correlation_of_ranks(a: Floats, b: Floats, w: Floats) -> float:
+    """Pearson's correlation of two lists of ranks (n,), neither constant, with weights w (n,) of sum 1."""
+    return _correlation(a, b, w)
+
+
+def _untied_within(a: Floats, b: Floats, w: Floats) -> float:
+    """Σ w_i w_j over the pairs i < j that are tied in b, and not in a."""
+    order = np.argsort(b)
+    starts, lengths = _runs(b[order])
+    tied = np.repeat(lengths > 1, lengths)
+    if not tied.any():
+        return 0.0
+    rows = order[tied]
+    which = np.repeat(np.arange(len(starts)), lengths)[tied]
+    inner = _order(which.astype(np.float64), a[rows])
+    rows, which = rows[inner], which[inner]
+    weight, rank = w[rows], a[rows]
+    new = np.concatenate(([True], (rank[1:] != rank[:-1]) | (which[1:] != which[:-1])))
+    first = np.flatnonzero(new)
+    sums, run = np.add.reduceat(weight, first), which[first]
+    before = np.cumsum(sums) - sums
+    begins = np.flatnonzero(np.concatenate(([True], run[1:] != run[:-1])))
+    before -= np.repeat(before[begins], np.diff(begins, append=len(run)))
+    return _dot(sums, np.maximum(before, 0.0))
 
 
 def _untied(rank: Floats, w: Floats) -> float:
@@ -225,8 +256,8 @@ def _untied(rank: Floats, w: Floats) -> float:
     return _dot(sums[1:], np.cumsum(sums)[:-1])
 
 
-def _discordant(a: Floats, b: Floats, w: Floats) -> float:
-    """Σ w_i w_j over the pairs whose ranks differ in both rankings, and in opposite directions.
+def _discordant(a: Floats, b: Floats, w: Floats) -> Floats:
+    """Σ w_i w_j over the pairs whose ranks differ in both rankings, in opposite directions; (k,) for weights (k, n).
 
     Merge sort read backwards. Items stand in the order of b; `place` is their place in the order of a.
     A pair is discordant if the later one in b has the smaller place. Split at the highest bit of the
@@ -236,23 +267,24 @@ def _discordant(a: Floats, b: Floats, w: Floats) -> float:
     n = len(a)
     levels = max(1, (n - 1).bit_length())
     place: NDArray[Any] = np.arange(1 << levels, dtype=np.int32 if levels < 31 else np.int64)
-    weight: NDArray[Any] = np.zeros(1 << levels)  # the padding up to a power of two weighs nothing
+    weight: NDArray[Any] = np.zeros((len(w), 1 << levels))  # the padding up to a power of two weighs nothing
     # Ties of a are placed in the order of b, and ties of b stand in the order of a: neither is discordant.
     place_of = np.empty(n, dtype=place.dtype)
     place_of[_order(a, b)] = place[:n]
     order = _order(b, place_of)
-    place[:n], weight[:n] = place_of[order], w[order]
-    total = 0.0
+    place[:n], weight[:, :n] = place_of[order], w[:, order]
+    total = np.zeros(len(w))
     for level in reversed(range(levels)):
         size = 1 << level
         upper = (place >> level) & 1
-        upper_weight = weight * upper
-        before = np.cumsum(upper_weight.reshape(-1, 2 * size), axis=1).ravel()
-        total += _dot(weight - upper_weight, before)
         is_upper = upper.astype(bool)
+        for number, part in enumerate(weight):
+            upper_weight = part * upper
+            before = np.cumsum(upper_weight.reshape(-1, 2 * size), axis=1).ravel()
+            total[number] += _dot(part - upper_weight, before)
         halves = np.flatnonzero(~is_upper).reshape(-1, size), np.flatnonzero(is_upper).reshape(-1, size)
         order = np.concatenate(halves, axis=1).ravel()
-        place, weight = place[order], weight[order]
+        place, weight = place[order], weight[:, order]
     return total
 
 

@@ -57,6 +57,8 @@ def items_with(pairs: pd.DataFrame, tokens: Iterable[Token]) -> NDArray[np.bool_
     >>> items_with(pairs, [("x", "a")]).tolist()
     [True, False]
     """
+    if not (tokens := list(tokens)):
+        return np.zeros(len(pairs), dtype=bool)
     wanted = set(tokens) | {("", token) for _, token in tokens}
     rows = pairs[["area", "token_a", "token_b"]].itertuples(index=False, name=None)
     return np.array([(area, a) in wanted or (area, b) in wanted for area, a, b in rows], dtype=bool)

@@ -18,7 +18,7 @@ from .errors import InputError, UndefinedMetricError
 from .runoff import FittedVotes, joined
 from .scores import BallotVotes, reliability
 from .scores.posterior import item_posteriors
-from .scores.reliability import Agreement
+from .scores.reliability import Agreement, Metric
 from .simulated_votes import likely_scores, scores_by, simulated_outcomes
 
 Ints = NDArray[np.int64]
@@ -33,6 +33,7 @@ def halves(
     fitted: FittedVotes,
     *,
     repeats: int = REPEATS,
+    metric: Metric = metrics.weighted_spearman,
     rng: np.random.Generator,
 ) -> Agreement:
     """ρ_w between the scores of two random halves of the voters, `repeats` times; items that one lacks are left out.
@@ -47,7 +48,7 @@ def halves(
     if protocol == "runoff":
         return reliability.split_half(
             *joined(votes, fitted.items),
-            metrics.weighted_spearman,
+            metric,
             n_items=len(fitted.items),
             repetitions=repeats,
             rng=rng,
@@ -58,7 +59,7 @@ def halves(
         half = rng.permutation(voters)[: len(voters) // 2]
         one, other = (scores_by(_of_voters(votes, half, inside), protocol, fitted) for inside in (True, False))
         both = ~np.isnan(one) & ~np.isnan(other)
-        values.append(metrics.weighted_spearman(one[both], other[both]))
+        values.append(metric(one[both], other[both]))
     return Agreement(np.array(values))
 
 
@@ -77,6 +78,7 @@ def ceiling(
     fitted: FittedVotes,
     *,
     simulations: int = SIMULATIONS,
+    metric: Metric = metrics.weighted_spearman,
     rng: np.random.Generator,
 ) -> Agreement:
     """The ρ_w that a model with the true ranking would be given by votes like these, simulation by simulation.
@@ -86,7 +88,7 @@ def ceiling(
     if simulations < 1:
         raise InputError(f"A noise ceiling takes at least one simulation, found {simulations}.")
     if protocol == "runoff":
-        return reliability.noise_ceiling(fitted.fit, metrics.weighted_spearman, repetitions=simulations, rng=rng)
+        return reliability.noise_ceiling(fitted.fit, metric, repetitions=simulations, rng=rng)
     posteriors = item_posteriors(fitted.fit)
     codes = np.unique(np.concatenate([ballot.voter for ballot in votes]))
     values = []
@@ -100,5 +102,5 @@ def ceiling(
             again.append(replace(ballot, outcome=outcome))
         scores = scores_by(again, protocol, fitted)
         known = ~np.isnan(scores) & ~np.isnan(truth)
-        values.append(metrics.weighted_spearman(truth[known], scores[known]))
+        values.append(metric(truth[known], scores[known]))
     return Agreement(np.array(values))

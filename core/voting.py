@@ -7,6 +7,7 @@ says so. What a stranger sends never names a row: a code, a cookie and a place i
 from __future__ import annotations
 
 import hmac
+import os
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from .platforms.batch import FIELDS
 from .platforms.template import NOTIONS, asset, fill, template
 from .store import Store, open_store
 from .store import schema as t
+from .store.dialects import VOTERS_DATABASE, is_postgresql, name_of
 from .store.engine import now
 from .store.page_dealing import deal_task
 from .store.page_views import Place, View, make_view, show, shown
@@ -38,7 +40,9 @@ from .store.page_visits import (
     who_of,
 )  # fmt: skip
 from .store.page_votes import record, set_aside, stop, take_back_last
-from .store.voting_rounds import tend
+from .store.voters_role import open_by_role
+from .store.voting_rounds import release_due
+from .store.voting_rounds import tend as _tend
 from .voting_process import PORT, announce, beat, leave
 from .voting_settings import TRAITS
 
@@ -47,13 +51,16 @@ class Forged(RunoffError):
     """A form without the token of the page that it must come from."""
 
 
-# One writer at a time also inside this process: waiting for a lock in order is quicker than SQLite's polling.
-_turn = Lock()
+# Writers wait for each other inside this process already: quicker than SQLite's polling, and on PostgreSQL nobody
+# who waits holds a connection. There the links have lines of their own, a few of them, as anybody can make up a link.
+_TURNS = [Lock() for _ in range(16)]
 
 
 @contextmanager
-def _writing(store: Store) -> Iterator[sa.Connection]:
-    with _turn, store.write() as conn:
+def _writing(store: Store, code: str) -> Iterator[sa.Connection]:
+    place = hash(code) % len(_TURNS) if is_postgresql(store.engine) else 0
+    link = t.voting_link.c
+    with _TURNS[place], store.write(sa.select(link.project_id).where(link.code == code).scalar_subquery()) as conn:
         yield conn
 
 
@@ -79,7 +86,7 @@ def look(store: Store, code: str, cookie: str = "", visit: str = "", who: Who | 
             view = show(conn, at, sitting, writes=False)
             if view is not None:
                 return view
-    with _writing(store) as conn:
+    with _writing(store, code) as conn:
         at = link_at(conn, code)
         if at is None or at.state != "open":
             return View("nothing") if at is None else make_view(at, at.state, visit)
@@ -95,7 +102,7 @@ def _act(store: Store, code: str, cookie: str, form: str) -> Iterator[tuple[sa.C
 
     Raises `InputError` for a link or cookie that leads nowhere, `Forged` for a form that isn't of this voter's page.
     """
-    with _writing(store) as conn:
+    with _writing(store, code) as conn:
         at = link_at(conn, code)
         sitting = sitting_of(conn, at, cookie) if at is not None else None
         if at is None or sitting is None:
@@ -113,7 +120,7 @@ def begin(
 
     A name that somebody types is no proof of who it is, so a name under which there are votes already is refused.
     """
-    with _writing(store) as conn:
+    with _writing(store, code) as conn:
         at = link_at(conn, code)
         if at is None:
             return View("nothing")
@@ -220,19 +227,38 @@ def finish(store: Store, code: str, cookie: str, form: str) -> View:
 def open_voters_store() -> Store:
     """The workspace, for a server whose votes must not wait.
 
-    SQLite copies its journal into the database every thousand pages, in whoever commits then, and all others wait for
-    it; here `tidy` does that beside the votes.
+    On PostgreSQL it comes by a role that may do no more than `voters_role` says, where `RUNOFF_VOTING_DATABASE_URL` is
+    set. SQLite copies its journal into the database every thousand pages, in whoever commits then, and all others wait
+    for it; here `tidy` does that beside the votes.
     """
+    if os.environ.get(VOTERS_DATABASE):
+        return open_by_role()
     store = open_store()
-    if store.engine.dialect.name == "sqlite":
+    if not is_postgresql(store.engine):
         store.engine.dispose()
         sa.event.listen(store.engine, "connect", lambda dbapi, _: dbapi.execute("PRAGMA wal_autocheckpoint=0"))
     return store
 
 
+def tend(store: Store, given_up: set[int]) -> list[str]:
+    """What the page does by itself (`voting_rounds.tend`); by the voters' role only leases whose time is over go back.
+
+    `python -m core tend` does the rest then, with the owner's role.
+    """
+    if os.environ.get(VOTERS_DATABASE):
+        release_due(store)
+        return []
+    return _tend(store, given_up)
+
+
+def kept_in(store: Store) -> str:
+    """Where votes go, as it may be shown: no password."""
+    return name_of(store.engine)
+
+
 def tidy(store: Store) -> None:
     """Copy SQLite's journal into the database as far as that goes without making anybody wait."""
-    if store.engine.dialect.name == "sqlite":
+    if not is_postgresql(store.engine):
         connection = store.engine.raw_connection()
         try:
             connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
@@ -267,6 +293,6 @@ def explained(view: View) -> tuple[str, list[str]]:
 
 __all__ = [
     "PORT", "TRAITS", "Forged", "InputError", "Place", "RunoffError", "Store", "View", "Who", "announce", "asset",
-    "beat", "begin", "example_done", "explained", "finish", "leave", "look", "more", "open_voters_store", "task_html",
-    "tend", "tidy", "undo", "vote", "who_of",
+    "beat", "begin", "example_done", "explained", "finish", "kept_in", "leave", "look", "more", "open_voters_store",
+    "task_html", "tend", "tidy", "undo", "vote", "who_of",
 ]  # fmt: skip

@@ -18,6 +18,7 @@ from pathlib import Path
 from .errors import StoreError
 from .processes import is_alive
 from .store import Store
+from .store.dialects import DATABASE, VOTERS_DATABASE
 
 PORT = int(os.environ.get("RUNOFF_VOTING_PORT", "8600"))
 BEAT_SECONDS = 5.0
@@ -100,16 +101,15 @@ def start_server(store: Store, *, host: str = "127.0.0.1", port: int = PORT) -> 
     found = running_server(store)
     if found is not None:
         return found
-    root = Path(__file__).resolve().parents[1]
-    if not (root / "voting").is_dir():
-        raise StoreError("The voting page is part of the source tree, which is not here. Run it from a checkout.")
+    package = __package__ or "core"
+    module = "voting" if package == "core" else f"{package}.page"
     log = store.folder / "voting.log"
-    command = [sys.executable, "-m", "voting", "--host", host, "--port", str(port)]
+    command = [sys.executable, "-m", module, "--host", host, "--port", str(port)]
     with open(log, "wb") as handle:
         process = subprocess.Popen(
             command,
-            cwd=root,
-            env={**os.environ, "RUNOFF_WORKSPACE": str(store.folder)},
+            cwd=Path(__file__).resolve().parents[1],
+            env=_environment(store),
             stdin=subprocess.DEVNULL,
             stdout=handle,
             stderr=handle,
@@ -127,6 +127,14 @@ def start_server(store: Store, *, host: str = "127.0.0.1", port: int = PORT) -> 
     process.wait()
     said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
     raise StoreError(f"The voting page did not start: {' '.join(said) or 'it said nothing'} (voting.log has more).")
+
+
+def _environment(store: Store) -> dict[str, str]:
+    """What the server is told; where voters have a role of their own, it never learns of the owner's."""
+    told = {**os.environ, **store.environment}
+    if told.get(VOTERS_DATABASE):
+        told.pop(DATABASE)
+    return told
 
 
 def stop_server(store: Store) -> None:

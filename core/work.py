@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .embeddings import import_embedding
-from .jobs import Job, Reporter, mark_done, remove_upload
+from .jobs import JOBS, Job, Reporter, mark_done, remove_upload
 from .panel import Panel
 from .plan import Plan
 from .planning import Guess, at_other_budgets
@@ -35,7 +35,7 @@ def _import_embedding(store: Store, job: Job, report: Reporter) -> None:
     name = job.params.get("name") or source.stem
     result = {"embedding_id": embedding_id, "n_words": info.n_words, "dimensions": info.dimensions}
     if job.project_id is None:
-        with store.write() as conn:
+        with store.write(JOBS) as conn:
             record_import(conn, embedding_id, name=name, source=shown, info=info)
             mark_done(conn, job.id, result)
     else:
@@ -54,7 +54,7 @@ def _plan_curve(store: Store, job: Job, report: Reporter) -> None:
     for done, (other, protocol) in enumerate(wanted):
         report(done, len(wanted), f"{other.n_comparisons:,} votes")
         make_forecast(store, guess, other, protocol, workers=None)
-    with store.write() as conn:
+    with store.write(JOBS) as conn:
         mark_done(conn, job.id, {"forecasts": len(wanted)})
 
 
@@ -69,7 +69,7 @@ def _plan_search(store: Store, job: Job, report: Reporter) -> None:
         workers=None,
         progress=lambda done, total: report(done, total, "campaigns simulated"),
     )
-    with store.write() as conn:
+    with store.write(JOBS) as conn:
         mark_done(conn, job.id, {"plans": made.n_tried if made else 0})
 
 

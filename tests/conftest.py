@@ -1,18 +1,107 @@
-"""What all tests share."""
+"""What all tests share.
+
+The suite runs on SQLite, or with `--database postgresql` on a PostgreSQL server that the run starts for itself. Then
+every workspace gets a database of its own: a copy of a template, or of the workspace's that it was copied from.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
-from core.store import Store, open_store
+from core.store import Store, engine, open_store
 from core.store.engine import _open
 
-ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+from postgres_server import PostgresServer, is_installed, postgres_server
+
+ROOT = Path(__file__).resolve().parents[1]
+ON_BOTH = (ROOT / "tests" / "on_both_databases.txt").read_text(encoding="utf-8").split()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--database", choices=("sqlite", "postgresql"), default="sqlite", help="where workspaces are kept")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    on_postgresql = config.getoption("--database") == "postgresql"
+    for item in items:
+        if item.path.relative_to(ROOT / "tests").as_posix() in ON_BOTH:
+            item.add_marker("both")
+        if on_postgresql and item.get_closest_marker("sqlite"):
+            item.add_marker(pytest.mark.skip(reason="is about SQLite"))
+
+
+DATABASES: pytest.StashKey[_Databases] = pytest.StashKey()
+
+
+class _Databases:
+    """Gives every workspace folder a PostgreSQL database, and remembers in the folder which."""
+
+    def __init__(self, server: PostgresServer) -> None:
+        self._server = server
+        self._template = server.create()
+        self._names: dict[Path, str] = {}
+        made = server.engine(self._template)
+        with made.connect() as conn, conn.begin():
+            engine.dialects.postgresql().make_schema(conn, engine.HEAD)
+        made.dispose()
+
+    def url(self, folder: Path) -> sa.URL:
+        note = folder / "test-database.json"
+        known = json.loads(note.read_text()) if note.exists() else {"folder": "", "name": self._template}
+        if known["folder"] != str(folder):
+            known = {"folder": str(folder), "name": self._server.create(known["name"])}
+            with suppress(OSError):  # a test may want a folder that can't be made
+                folder.mkdir(parents=True, exist_ok=True)
+                note.write_text(json.dumps(known))
+            self._names[folder] = known["name"]
+        return self._server.url(known["name"])
+
+    def forget(self, above: Path) -> None:
+        """Delete the databases of all workspaces in a folder."""
+        for folder in [folder for folder in self._names if folder.is_relative_to(above)]:
+            self._server.drop(self._names.pop(folder))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def database(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The kind of database that workspaces get in this run."""
+    kind = request.config.getoption("--database")
+    if kind == "sqlite":
+        yield kind
+        return
+    databases = _Databases(request.getfixturevalue("postgres"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "database_url", databases.url)
+        request.config.stash[DATABASES] = databases
+        yield kind
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server of the tests' own. Where there is none to start, its tests are skipped; in CI that fails."""
+    if not is_installed():
+        told = "needs PostgreSQL's server (initdb), which is not here: sh tests/install_postgresql.sh"
+        pytest.fail(told) if os.environ.get("CI") else pytest.skip(told)
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def _databases_go_with_the_test(request: pytest.FixtureRequest, database: str) -> Iterator[None]:
+    """A test that is over needs its databases no more."""
+    folder = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
+    yield
+    if database == "postgresql" and folder is not None:
+        request.config.stash[DATABASES].forget(folder)
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 import random
-import sqlite3
+import shutil
 import zipfile
 from dataclasses import replace
 
@@ -34,7 +34,9 @@ from core.store.archive import (
 )
 from core.store.ballots import read_ballots, read_comparisons
 from core.store.closing import close_ballot
+from core.store.command import fetch_rows
 from core.store.csv_tables import read_table, write_table
+from core.store.dialects import check_keys
 from core.store.drawing import discard_ballot, draw_next_ballot
 from core.store.frequencies import source_of, use_list
 from core.store.gold import add_gold
@@ -142,21 +144,18 @@ def made(tmp_path_factory):
 def campaign(made, tmp_path):
     """A workspace of one's own with the campaign."""
     original, project_id, data = made
+    original.engine.dispose()
+    shutil.copytree(original.folder, tmp_path / "campaign")
     store = open_store(tmp_path / "campaign")
-    with sqlite3.connect(original.folder / "runoff.sqlite") as source:
-        copy = sqlite3.connect(store.folder / "runoff.sqlite")
-        source.backup(copy)
-        copy.close()
-    for file in original.uploads.iterdir():
-        (store.uploads / file.name).write_bytes(file.read_bytes())
     yield store, project_id, data
     store.engine.dispose()
 
 
 def state(store):
     """Everything a workspace holds."""
-    with sqlite3.connect(store.folder / "runoff.sqlite") as conn:
-        rows = [conn.execute(f"SELECT * FROM {name} ORDER BY 1, 2").fetchall() for name in t.metadata.tables]
+    with store.read() as conn:
+        tables = t.metadata.sorted_tables
+        rows = [fetch_rows(conn, sa.select(table).order_by(*table.primary_key.columns)) for table in tables]
     return rows, sorted(file.name for file in store.uploads.iterdir()), list(store.incoming.iterdir())
 
 
@@ -600,9 +599,9 @@ def test_whatever_byte_is_changed_nothing_half_comes_in(made):
         ("ballot_item", ",1.0,", ",1e999,", "finite"),
         ("log", '""', "'", "JSON"),
         ("task_question", ",1\r\n", ",2\r\n", "0 or 1"),
-        ("judgement", ",counted,", ",sold,", "CHECK"),
-        ("judgement", ",person\r\n", ",robot\r\n", "CHECK"),
-        ("project", ",trial,", ",serious,", "CHECK"),
+        ("judgement", ",counted,", ",sold,", "contradicts itself"),
+        ("judgement", ",person\r\n", ",robot\r\n", "contradicts itself"),
+        ("project", ",trial,", ",serious,", "contradicts itself"),
         ("project", ",11,", ",-11,", "can't be read as a project"),
         ("ballot", ",1,b1-", ",7,b1-", "numbered"),
         ("plan", "instructions", "commands", "can't be read as a project"),
@@ -694,10 +693,10 @@ def test_a_deleted_project_is_gone_but_for_its_backup(campaign):
     assert [project.id for project in list_projects(store)] == [other]
     assert export_project(store, other) == kept
     assert [file.read_bytes() for file in store.uploads.iterdir()] == [theirs]
-    with sqlite3.connect(store.folder / "runoff.sqlite") as conn:
-        counts = {name: conn.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in TABLES}
-        assert conn.execute("PRAGMA foreign_key_check").fetchall() == []
-        assert conn.execute("SELECT count(*) FROM job").fetchone() == (0,)
+    with store.read() as conn:
+        counts = {name: conn.exec_driver_sql(f"SELECT count(*) FROM {name}").scalar() for name in TABLES}
+        assert check_keys(conn) == 0
+        assert conn.exec_driver_sql("SELECT count(*) FROM job").scalar() == 0
     assert counts == {name: len(rows_of(kept, name)) for name in TABLES} | {"embedding": 2}
     again = import_project(store, backup.read_bytes())
     assert without_ids(export_project(store, again)) == without_ids(data)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from bench.__main__ import main
+from bench.interval_coverage import Coverage, campaigns
+from bench.interval_coverage import table as coverage_table
 from bench.table import Line, measure, show
+from core.evaluation_intervals import interval
+from core.voters import exponential
 
 
 def test_the_bench_runs_and_prints_one_table() -> None:
@@ -46,3 +51,22 @@ def test_measured_actions_take_turns() -> None:
     times = measure(lambda: done.append("a"), lambda: done.append("b"), rounds=2)
     assert done == ["a", "b", "a", "b"]
     assert all(taken >= 0 for taken in times)
+
+
+def test_coverage_of_intervals_goes_on_where_it_was_broken_off(tmp_path) -> None:
+    similarities = {"short": exponential(200)}
+    (first,) = campaigns(tmp_path, similarities, (2000,), seed=3, numbers=range(1), resamples=8)
+    held = first.read_bytes()
+    paths = list(campaigns(tmp_path, similarities, (2000,), seed=3, numbers=range(2), resamples=8))
+    assert (paths[0], first.read_bytes()) == (first, held)
+    found = [dict(np.load(path)) for path in paths]
+    assert not np.array_equal(found[0]["truth"], found[1]["truth"])
+    assert (found[0]["ceiling"] > 0.8).all()
+    coverage = Coverage.of(found, 0, of_difference=False)
+    for model, share in enumerate(coverage.held):
+        bounds = [interval(one["estimate"][0, model], one["drawn"][0, model], one["own"][0]) for one in found]
+        inside = [b.lower <= one["truth"][0, model] <= b.upper for b, one in zip(bounds, found, strict=True) if b]
+        assert share == np.mean(inside)
+    header, _, line = coverage_table(paths)
+    assert header.count("|") == line.count("|")
+    assert f"| short, {int(found[0]['n_votes']):,} votes | 2 | {coverage.held.mean():.3f} |" in line

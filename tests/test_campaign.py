@@ -366,11 +366,11 @@ def test_judgements_are_never_deleted(store):
     batch = draw_batch(store, project_id)
     accept_upload(store, project_id, answer_batch(batch, status="Submitted"), "one.csv")
     with store.read() as conn:
-        before = conn.execute(sa.select(t.judgement.c.id)).scalars().all()
+        before = conn.execute(sa.select(t.judgement.c.id).order_by(t.judgement.c.id)).scalars().all()
     changed = accept_upload(store, project_id, answer_batch(batch, status="Rejected"), "two.csv")
     withdraw_upload(store, project_id, changed.upload_id)
     with store.read() as conn:
-        assert conn.execute(sa.select(t.judgement.c.id)).scalars().all() == before
+        assert conn.execute(sa.select(t.judgement.c.id).order_by(t.judgement.c.id)).scalars().all() == before
 
 
 def test_an_area_of_a_name_that_is_there_is_not_replaced(store):

@@ -370,3 +370,48 @@ class TestFailUnder:
         monkeypatch.setenv("RUNOFF_WORKSPACE", str(tmp_path / "nowhere"))
         assert run("evaluate", files.dataset, files.full).code == 0
         assert not (tmp_path / "nowhere").exists()
+
+
+def test_evaluate_takes_a_policy_figures_and_intervals_over_tokens(run, files) -> None:
+    both = (files.dataset, files.full, files.part)
+    lowest = run("evaluate", *both, "--policy", "lowest", "--json").json
+    assert (lowest["policy"], lowest["top"]) == ("lowest", 20)
+    of_part = next(row for row in lowest["models"] if row["model"] == str(files.part) and row["area"] is None)
+    assert (of_part["n_covered"], of_part["n_lowest"], of_part["n_items"]) == (3, 2, 5)
+    assert "Items that the model lacks" in of_part["pearson"]["why_undefined"]
+
+    own = run("evaluate", *both, "--policy", "own")
+    assert f"{files.part} lacks items that {files.full} must rank" in own.out
+    assert "compare them over the items" not in own.out
+
+    shown = run("evaluate", files.dataset, files.full, "--metric", "precision", "--metric", "rho", "--top", "2")
+    assert "top k" in shown.out.splitlines()[2]
+    assert "ρ_w" not in shown.out.splitlines()[2]
+    few = run("evaluate", files.dataset, files.full, "--tokens")
+    assert (few.code, "at least 10 of them; these items have 6" in few.err) == (2, True)
+    assert "Name a MODEL" in run("evaluate", files.dataset).err
+
+
+def test_intervals_over_tokens_follow_the_seed(run, tmp_path: Path) -> None:
+    text_ = (ROOT / "data" / "similarity.csv").read_text(encoding="utf-8").replace("similarity", "score", 1)
+    table = write(tmp_path, text_.encode(), "dataset.csv")
+    arguments = ("evaluate", table, ROOT / "data" / "demo.bin", "--tokens", "--json")
+    one, same, other = (run(*arguments, "--seed", seed).json["models"][0]["rho_w"]["tokens"] for seed in (1, 1, 2))
+    assert one == same != other
+    assert one["lower"] < one["upper"]
+
+
+def test_an_encoder_is_ranked_beside_models(run, files, monkeypatch: pytest.MonkeyPatch) -> None:
+    class SentenceTransformer:
+        def __init__(self, path: str, **options: object) -> None:
+            assert (path, options["local_files_only"]) == ("folder", True)
+
+        def encode(self, tokens: list[str]) -> np.ndarray:
+            return np.array([[len(token), token.count("e"), 1.0] for token in tokens])
+
+    module = types.SimpleNamespace(SentenceTransformer=SentenceTransformer)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", module)
+    found = run("evaluate", files.dataset, files.full, "--encoder", "folder", "--json").json
+    rows = [row for row in found["models"] if row["area"] is None]
+    assert [row["model"] for row in rows] == [str(files.full), "folder"]
+    assert rows[1]["coverage"] == 1

@@ -6,16 +6,19 @@ import csv
 import io
 
 import pytest
+import sqlalchemy as sa
 from campaigns import AREAS, answer_batch, draw_batch, longer_pair, make_project
 
 from core.errors import InputError
 from core.former_spellings import as_spelled_now
 from core.platforms import read_results
+from core.store import schema as t
 from core.store.archive import copy_without_ballots, export_project, import_project
 from core.store.areas import add_areas, change_area, read_areas, read_items, set_item_rules
 from core.store.ballots import read_ballots, read_comparisons
 from core.store.closing import close_ballot
 from core.store.corrections import correct_spelling, former_spellings_of
+from core.store.dialects import check_keys
 from core.store.drawing import draw_next_ballot
 from core.store.frequencies import source_of, use_list
 from core.store.item_rules import ItemRules
@@ -183,9 +186,8 @@ def test_a_copy_without_ballots_has_all_that_was_chosen_and_no_vote(store):
     assert (view.locked, view.rules) == (False, rules)
     with store.read() as conn:
         assert source_of(conn, copy) == source_of(conn, project_id)
-        assert conn.exec_driver_sql("PRAGMA foreign_key_check").fetchall() == []
-        voters = "SELECT count(*) FROM voter WHERE project_id = ?"
-        assert conn.exec_driver_sql(voters, (copy,)).scalar() == 0
+        assert check_keys(conn) == 0
+        assert conn.execute(sa.select(t.voter.c.id).where(t.voter.c.project_id == copy)).all() == []
     (entry,) = read_log(store, copy)
     assert (entry["action"], entry["detail"]["from"]) == ("copy without ballots", project_id)
     change_area(store, copy, AREAS[0], ("cat", "dog", "owl"))

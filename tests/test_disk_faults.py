@@ -29,6 +29,7 @@ from core.store.releases import keep_release, stamp_of
 from core.store.scores import read_dataset
 from core.store.votes import accept_upload
 
+pytestmark = pytest.mark.sqlite
 ON_LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits and rights of Linux")
 NOBODY = 65534
 

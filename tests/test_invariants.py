@@ -106,6 +106,7 @@ BREAKS = {
 }  # fmt: skip
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("name", BREAKS)
 def test_a_break_is_found_and_told(workspace, name):
     write(workspace, *BREAKS[name])
@@ -115,12 +116,14 @@ def test_a_break_is_found_and_told(workspace, name):
     assert fault.found[0].what
 
 
+@pytest.mark.sqlite
 def test_an_open_ballot_has_no_scores(workspace):
     write(workspace, "UPDATE ballot_item SET mean = 0.5 WHERE ballot_id = 2")
     (fault,) = check_store(workspace).faults
     assert (fault.rule.name, fault.found[0].what[:4]) == ("scores", "open")
 
 
+@pytest.mark.sqlite
 def test_two_counted_votes_of_a_voter_are_found(workspace):
     copy = "INSERT INTO assignment (ballot_id, voter_id, external_id, status) SELECT ballot_id, voter_id, 'Z', status"
     columns = "answer, value, status, source"
@@ -133,6 +136,7 @@ def test_two_counted_votes_of_a_voter_are_found(workspace):
     assert {"one vote", "question tallies", "item tallies"} <= broken(workspace)
 
 
+@pytest.mark.sqlite
 def test_answers_to_checks_in_the_tallies_are_found(workspace):
     # The comparison becomes a check: its vote may be in no tally now.
     write(workspace, f"UPDATE question SET role = 'check' WHERE id = (SELECT MIN(id) FROM ({OF_TWO}))")
@@ -166,6 +170,7 @@ def test_the_command_says_that_all_is_well(workspace):
     assert (result.exit_code, f"{len(RULES)} rules hold" in result.stdout) == (0, True)
 
 
+@pytest.mark.sqlite
 def test_the_command_names_rule_place_and_cure_and_exits_with_1(workspace):
     write(workspace, *BREAKS["item tallies"])
     result = run("--workspace", workspace.folder, "--json")
@@ -185,6 +190,7 @@ def test_a_folder_without_a_workspace_is_wrong_use_and_stays_empty(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.sqlite
 def test_a_running_job_of_a_living_process_is_no_fault(workspace):
     write(workspace, *BREAKS["jobs"])
     assert jobs.sweep(workspace) == 1

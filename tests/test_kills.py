@@ -12,7 +12,7 @@ from bench.kill_scenarios import SCENARIOS
 from bench.kills import CONTEXT, Prepared, digest, leftovers
 from core.store import schema as t
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+pytestmark = [pytest.mark.sqlite, pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")]
 KILLED = [name for name in SCENARIOS if not name.startswith("migrate")] + ["migrate 0001", "migrate 0004"]
 
 

@@ -51,6 +51,7 @@ def test_a_project_exported_earlier_comes_in(store, schema):
         assert [ballot.state for ballot in ballots] == ["closed", "closed"]
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("schema", OLD)
 def test_a_workspace_of_an_earlier_schema_is_brought_up(tmp_path, schema):
     data, expected = kept(schema)

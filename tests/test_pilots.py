@@ -17,7 +17,7 @@ from test_archive import members_of, refused, signed, without_ids
 from core.errors import InputError, StoreError
 from core.panel_fit import fit_panel
 from core.platforms.batch import write_batch
-from core.platforms.plain import write_comparisons
+from core.platforms.colleagues import write_comparisons
 from core.store import schema as t
 from core.store.archive import copy_without_ballots, export_project, import_project
 from core.store.areas import change_area, read_items

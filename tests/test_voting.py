@@ -49,8 +49,9 @@ VISIT = "visit"
 
 
 def never_wait_for_the_disk(store):
-    store.engine.dispose()
-    sa.event.listen(store.engine, "connect", lambda dbapi, _: dbapi.execute("PRAGMA synchronous=OFF"))
+    if store.engine.dialect.name == "sqlite":
+        store.engine.dispose()
+        sa.event.listen(store.engine, "connect", lambda dbapi, _: dbapi.execute("PRAGMA synchronous=OFF"))
 
 
 @pytest.fixture
@@ -324,6 +325,7 @@ def test_whatever_voters_do_the_rules_hold(tmp_path_factory, steps, wanted, repe
     store.engine.dispose()
     _open.cache_clear()
 
+    @pytest.mark.sqlite
     def test_dealing_and_voting_look_rows_up_and_never_read_a_whole_ballot(self, store):
         """SQLite says SCAN where it reads a table from one end to the other."""
         _, code = start(store, replace(BASIC, n_gold=1, n_repeats=1, votes_per_comparison=2))

@@ -369,7 +369,8 @@ def test_killed_ten_times_in_mid_vote_at_most_the_unconfirmed_vote_is_lost(store
                 .join(t.voter, t.voter.c.id == t.assignment.c.voter_id)
                 .where(t.voter.c.external_id == voter.name, t.judgement.c.status == "counted")
             ).scalar_one()
-            assert conn.exec_driver_sql("PRAGMA integrity_check").scalar() == "ok"
+            if conn.dialect.name == "sqlite":
+                assert conn.exec_driver_sql("PRAGMA integrity_check").scalar() == "ok"
         assert kept - len(voter.confirmed) in (0, 1)
     assert confirmed >= 10
     with store.read() as conn:

@@ -22,6 +22,7 @@ from core.store.projects import create_project
 from core.store.voting import open_voting
 from core.tokens import AreaTokens
 from core.voting_settings import VotingSettings
+from tests.browser.server import environment_of
 
 ROOT = Path(__file__).resolve().parents[1]
 STARTS_WITHIN = 60.0
@@ -59,7 +60,7 @@ class VotingServer:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "voting", "--port", str(self.port), *options],
                 cwd=ROOT,
-                env={**os.environ, "RUNOFF_WORKSPACE": str(self.workspace)},
+                env={**os.environ, **environment_of(self.workspace)},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

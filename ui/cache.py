@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from core.dataset_diff import DatasetDiff
+from core.evaluation import TOP_K
 from core.foresight import Foresight
 from core.planning import Guess, PanelCeiling
 from core.publishing import Publication, publish
@@ -167,15 +168,26 @@ def load_draws(store: Store, project: Project, resamples: int = 0) -> draws.Data
     return _load(draws.load, store, project, resamples)
 
 
+def load_evaluation(
+    store: Store, project: Project, n0: float, notion: str, policy: str = "common", top: int = TOP_K
+) -> evaluate.EvaluateView:
+    return _load(evaluate.load, store, project, n0, notion, policy, top)
+
+
 def load_intervals(
-    store: Store, project: Project, n0: float, notion: str, resamples: int = 0
+    store: Store, project: Project, view: evaluate.EvaluateView, resamples: int = 0
 ) -> evaluate.IntervalsView:
-    def intervals(store: Store, project_id: str, n0: float, notion: str, resamples: int) -> evaluate.IntervalsView:
-        view = load_evaluation(store, project, n0, notion)
+    def intervals(store: Store, project_id: str, *_: Any) -> evaluate.IntervalsView:
         return evaluate.load_intervals(view, load_draws(store, project, resamples))
 
-    return _load(intervals, store, project, n0, notion, resamples)
+    return _load(intervals, store, project, *view.key, resamples)
 
 
-def load_evaluation(store: Store, project: Project, n0: float, notion: str) -> evaluate.EvaluateView:
-    return _load(evaluate.load, store, project, n0, notion)
+def of_evaluation(made: Any, store: Store, project: Project, view: evaluate.EvaluateView, *args: Any) -> Any:
+    """What `made(store, project_id, view, *args)` makes of an evaluation, kept by the evaluation's settings."""
+
+    def of_view(store: Store, project_id: str, *_: Any) -> Any:
+        return made(store, project_id, view, *args)
+
+    of_view.__name__ = f"{made.__module__}.{made.__name__}"
+    return _load(of_view, store, project, *view.key, *args)

@@ -1,14 +1,18 @@
-"""The tables of the Evaluate page: figures with their intervals, embeddings against each other, disagreements."""
+"""The figures of the Evaluate page: a chart and a table with both intervals, floor and top, and tables of parts."""
 
 from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
 
-from core import charts
+from core import evaluation_charts
+from core.evaluation import Comparison
 from core.store.projects import Project
+from core.views import evaluate_scale, evaluate_tokens
 from core.views.evaluate import FIGURES, EvaluateView, IntervalsView
-from core.views.scores import file_stem, pair_label
+from core.views.evaluate_scale import Scale
+from core.views.evaluate_tokens import QUICK_ITEMS, TokensView
+from core.views.scores import file_stem
 from core.views.words import many, slug
 from ui import cache, chart_files, frame
 
@@ -19,131 +23,162 @@ HELP = {
     "τ_w": "Kendall's τ with more weight on top ranks (Eq. 8). It counts pairs of items in the right order.",
     "ρ": "Spearman's rank correlation: all ranks weigh the same.",
     "τ": "Kendall's rank correlation (tau-b): all ranks weigh the same.",
+    "Pearson": "The correlation of the scores themselves, which depends on their scales.",
+    "top k": "Precision: the share of people's k highest items that are among the embedding's k highest.",
 }
 WHAT_INTERVALS_ARE = (
-    "lower and upper: 90 % intervals of the figure that votes without noise would give; voters resampled {n:,} times, "
+    "*Other votes*: 90 % intervals of the figure that votes without noise would give; voters resampled {n:,} times, "
     "items fixed. Noise takes away from a figure, so the interval may begin above it."
+)
+WHAT_TOKENS_ARE = (
+    "*Other tokens*: 90 % intervals of what {n:,} other tokens of these kinds would give, scores taken as they are."
 )
 
 
-def show(view: EvaluateView, project: Project) -> None:
-    """All figures, each with its interval where there is one."""
-    found = _intervals(view, project)
-    view = found.view if found else view
-    _overall(view, found)
-    config = _config()
-    if len(view.common):
-        st.subheader("Over the items that all cover")
-        st.caption("The embeddings cover different items, so only these figures compare directly.")
-        shown = view.common.drop(columns=["area", "covered", "coverage"])
-        st.dataframe(_shown(shown), hide_index=True, column_config=config, alt="Embeddings over their common items")
-    if found and len(found.differences):
-        _differences(found)
-    if len(view.without_proposed):
-        st.subheader("Without the tokens that an embedding proposed")
-        st.caption("The items that hold such a token are left out for all embeddings, so these figures are fairer.")
-        shown = view.without_proposed.drop(columns="area")
-        st.dataframe(_shown(shown), hide_index=True, column_config=config, alt="Embeddings without proposed tokens")
-    st.subheader("By area")
-    st.dataframe(_shown(view.by_area), hide_index=True, column_config=config, alt="Embeddings by area")
-    for reason in view.undefined:
-        st.caption("Blank: " + frame.plain(reason))
-    st.download_button(
-        "Download this table (CSV)", view.table.to_csv(index=False), "evaluation.csv", "text/csv", on_click="ignore"
-    )
-
-
-def _intervals(view: EvaluateView, project: Project) -> IntervalsView | None:
-    """The intervals: at once where votes are few, on demand where resampling them takes long; None until then."""
+def votes_intervals(view: EvaluateView, project: Project) -> IntervalsView | None:
+    """Intervals over votes: at once where votes are few, on demand where it takes long; None until then."""
     if view.dataset.attrs["votes"] > QUICK and not st.toggle(
         "Compute intervals", key=f"intervals-{project.id}", help="Resamples the voters: a minute for 400,000 votes."
     ):
         return None
     more = view.dataset.attrs["votes"] <= QUICK and st.session_state.get(f"more-{project.id}", False)
     with st.spinner("Resampling the voters …"):
-        return cache.load_intervals(frame.store(), project, view.n0, view.notion, MANY if more else 0)
+        return cache.load_intervals(frame.store(), project, view, MANY if more else 0)
 
 
-def _overall(view: EvaluateView, found: IntervalsView | None) -> None:
-    overall = view.overall.drop(columns="area")
-    st.dataframe(_shown(overall), hide_index=True, column_config=_config(), alt="Embeddings over all areas")
-    by = f"By {many(view.dataset.attrs['votes'], 'vote')}. "
-    if found is None:
-        st.caption(by + "Intervals are computed when you ask for them.")
-    elif found.problem:
-        st.caption(by + frame.plain(found.problem))
-    elif found.resamples:
-        st.caption(by + WHAT_INTERVALS_ARE.format(n=found.resamples))
-    project_id = st.session_state["project_id"]
-    if found and found.resamples and view.dataset.attrs["votes"] <= QUICK:
-        st.toggle(f"Resample {MANY:,} times", key=f"more-{project_id}", help="Steadier bounds, half a minute or more.")
+def token_intervals(view: EvaluateView, project: Project) -> TokensView | None:
+    """Intervals over tokens: at once for few items, on demand for more; None until then."""
+    if len(view.dataset) > QUICK_ITEMS and not st.toggle(
+        "Compute intervals over tokens", key=f"tokens-{project.id}", help="Some seconds an embedding."
+    ):
+        return None
+    with st.spinner("Resampling the tokens …"):
+        return cache.of_evaluation(evaluate_tokens.load, frame.store(), project, view)
 
 
-def _differences(found: IntervalsView) -> None:
-    st.subheader("Can they be told apart?")
-    if found.unclear:
-        st.markdown(frame.plain(found.unclear))
+def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None, project: Project) -> None:
+    """All figures, each with its intervals where there are any."""
+    with_votes = found.view if found else view
+    scale = scale_of(view, project)
+    if view.compared is not None:
+        _chart(view, found, tokens, view.compared, scale, project)
+    _table(with_votes.overall.drop(columns="area"), "Embeddings over all areas")
+    _intervals_said(view, found, tokens, project)
+    _floor_and_top(*scale)
+    if len(with_votes.common):
+        st.subheader("Over the items that all cover")
+        st.caption("The embeddings cover different items, so only these figures compare directly.")
+        _table(with_votes.common.drop(columns=["area", "covered", "coverage"]), "Over their common items")
+    if len(view.without_proposed):
+        st.subheader("Without the tokens that an embedding proposed")
+        st.caption("The items that hold such a token are left out for all embeddings, so these figures are fairer.")
+        _table(view.without_proposed.drop(columns="area"), "Embeddings without proposed tokens")
+    st.subheader("By area")
+    _table(evaluate_tokens.by_area(view, tokens.compared if tokens else None), "Embeddings by area")
+    for reason in view.undefined:
+        st.caption("Blank: " + frame.plain(reason))
+    st.download_button(
+        "Download this table (CSV)", with_votes.table.to_csv(index=False), "evaluation.csv", "text/csv",
+        on_click="ignore",
+    )  # fmt: skip
+
+
+def scale_of(view: EvaluateView, project: Project) -> tuple[Scale, Scale]:
+    """The floor and the top, each where items or votes are few enough, or on demand."""
+    store, nothing = frame.store(), Scale(pd.DataFrame(), pd.DataFrame())
+    if len(view.dataset) > QUICK_ITEMS and not st.toggle(
+        "Compute the floor",
+        key=f"floor-{project.id}",
+        help="Random rankings and spellings: half a minute for 100,000 items.",
+    ):
+        floor = nothing
     else:
-        st.markdown("The votes tell all of them apart.")
-    three = st.column_config.NumberColumn(format="%.3f")
-    better = st.column_config.NumberColumn(format="percent", help="The probability that the first is the better one.")
-    config = {"difference": three, "lower": three, "upper": three, "better": better}
-    st.dataframe(found.pairs, hide_index=True, column_config=config, alt="Differences of embeddings")
-    st.caption("The difference in ρ_w over the items that all cover, with its 90 % interval over resampled voters.")
+        floor = cache.of_evaluation(evaluate_scale.load_floor, store, project, view)
+    few = view.dataset.attrs["votes"] <= QUICK
+    return floor, cache.of_evaluation(_top, store, project, view) if few else nothing
 
 
-def _shown(table: pd.DataFrame) -> pd.DataFrame:
-    """A table without the columns that are blank in every row."""
-    return table.dropna(axis="columns", how="all") if len(table) else table
+def _top(store, project_id: str, view: EvaluateView) -> Scale:
+    return evaluate_scale.load_top(store, project_id, view.n0)
+
+
+def _chart(
+    view: EvaluateView,
+    found: IntervalsView | None,
+    tokens: TokensView | None,
+    compared: Comparison,
+    scale: tuple[Scale, Scale],
+    project: Project,
+) -> None:
+    labels = [label for _, label in FIGURES]
+    figure = st.segmented_control(
+        "Figure", labels, default="ρ_w", required=True, key=f"figure-{project.id}",
+        help="\n\n".join(f"**{name}**: {text}" for name, text in HELP.items()),
+    )  # fmt: skip
+    by_votes = found.compared if found else None
+    table = evaluate_tokens.figures_table(
+        evaluate_tokens.joined(by_votes, tokens.compared if tokens else None, compared)
+    )
+    shown = table[table["figure"] == figure]
+    floor, top = scale
+    stem = f"{file_stem(view.dataset.attrs)}-{slug(figure)}"
+    chart = evaluation_charts.figures_by_model(shown, figure, floor.band(figure), top.top)
+    chart_files.show(chart, table, name=f"{stem}-by-model", alt="Figures of the embeddings")
+    said = "Shaded: nine of ten random rankings. " if floor.band(figure) else ""
+    if len(top.top) and figure in top.top:
+        said += "Dashed: what votes like these would give a perfect model, and half of the voters against the other."
+    st.caption(said)
+
+
+def _floor_and_top(floor: Scale, top: Scale) -> None:
+    """What the lowest and the highest of the chart mean, in a table of their own."""
+    if not len(floor.floor) and not len(top.top):
+        return
+    with st.expander("Floor and top: random rankings, spellings, the votes themselves"):
+        labels = [label for _, label in FIGURES]
+        parts = [part.reindex(columns=["model", *labels]) for part in (top.top, floor.floor) if len(part)]
+        if parts:
+            rows = pd.concat(parts).dropna(axis="columns", how="all")
+            st.dataframe(rows, hide_index=True, column_config=_config(), alt="Floor and top")
+        st.caption(
+            "An embedding that isn't above the spellings has shown no knowledge of meaning. None can be expected above "
+            "the perfect model, which falls short of 1 by the noise of the votes alone."
+        )
+        for problem in (*floor.problems, *top.problems):
+            st.caption(frame.plain(problem))
+
+
+def _table(table: pd.DataFrame, alt: str) -> None:
+    shown = table.dropna(axis="columns", how="all") if len(table) else table
+    st.dataframe(shown, hide_index=True, column_config=_config(), alt=alt)
+
+
+def _intervals_said(
+    view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None, project: Project
+) -> None:
+    said = [f"By {many(view.dataset.attrs['votes'], 'vote')}."]
+    if found is None:
+        said.append("Intervals are computed when you ask for them.")
+    elif found.problem:
+        said.append(frame.plain(found.problem))
+    elif found.resamples:
+        said.append(WHAT_INTERVALS_ARE.format(n=found.resamples))
+    if tokens is not None and tokens.problem:
+        said.append(frame.plain(tokens.problem))
+    elif tokens is not None and tokens.draws is not None:
+        said.append(WHAT_TOKENS_ARE.format(n=tokens.draws.n_tokens))
+    st.caption(" ".join(said))
+    if found and found.resamples and view.dataset.attrs["votes"] <= QUICK:
+        st.toggle(f"Resample {MANY:,} times", key=f"more-{project.id}", help="Steadier bounds, half a minute or more.")
 
 
 def _config() -> dict:
     config = {name: st.column_config.NumberColumn(format="%.3f", help=HELP[name]) for _, name in FIGURES}
     for name in ("ρ_w", "τ_w"):
         for end in ("lower", "upper"):
-            help_ = f"The {end} bound of the 90 % interval of {name}."
+            help_ = f"The {end} bound of the 90 % interval of {name} over votes."
             config[f"{name} {end}"] = st.column_config.NumberColumn(format="%.3f", help=help_)
     config["coverage"] = st.column_config.ProgressColumn(
         format="percent", min_value=0, max_value=1, help="Share of the items both of whose tokens the embedding has."
     )
     return config
-
-
-def disagreements(view: EvaluateView, project: Project) -> None:
-    """Where people and a chosen embedding disagree, and the tokens it lacks or knows by other spellings."""
-    st.subheader("Where people and embedding disagree")
-    names = [evaluation.model for evaluation in view.evaluations]
-    chosen = 0
-    if len(names) > 1:
-        chosen = st.selectbox("Embedding", range(len(names)), format_func=names.__getitem__, key=f"model-{project.id}")
-    evaluation = view.evaluations[chosen]
-    worst = evaluation.worst(15)
-    left, right = st.columns(2, gap="large")
-    with left:
-        chart_files.show(
-            charts.rank_scatter(evaluation.pairs, worst),
-            evaluation.pairs,
-            name=f"{file_stem(view.dataset.attrs)}-{slug(evaluation.model)}-ranks",
-            alt="Ranks by people and by the embedding",
-        )
-    with right:
-        shown = worst.assign(pair=pair_label(worst))[["pair", "rank", "model_rank", "cosine"]]
-        st.dataframe(
-            shown.rename(columns={"rank": "by people", "model_rank": "by embedding"}),
-            hide_index=True,
-            column_config={
-                "cosine": st.column_config.NumberColumn(format="%.3f"),
-                "pair": st.column_config.Column(width="medium"),
-            },
-            height=420,
-            alt="The worst disagreements",
-        )
-        st.caption("The items that cost the most, top ranks weighing more.")
-    if evaluation.missing:
-        with st.expander(f"{many(len(evaluation.missing), 'token')} without a vector"):
-            rows = [{"token": token, "reason": reason} for token, reason in evaluation.missing.items()]
-            st.dataframe(rows, hide_index=True, alt="Tokens without a vector")
-    if evaluation.found_as:
-        with st.expander(f"{many(len(evaluation.found_as), 'token')} found under another spelling"):
-            found = [{"token": token, "found as": name} for token, name in evaluation.found_as.items()]
-            st.dataframe(found, hide_index=True, alt="Tokens found under another spelling")

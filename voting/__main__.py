@@ -10,9 +10,8 @@ import sys
 import click
 import uvicorn
 
-from core import voting
-
 from .app import make_safe_app
+from .door import voting
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
@@ -40,6 +39,7 @@ def main(host: str, port: int, behind_proxy: bool) -> None:
         click.echo(f"Voting on http://{host}:{port} for this machine only; --host lets others in (see docs/voting.md).")
     else:
         click.echo(f"Voting on {host}, port {port}: others on this network can reach it, without TLS (docs/voting.md).")
+    click.echo(f"Votes go to {voting.kept_in(store)}.")
     sys.stdout.flush()
     voting.announce(store, host, port)
     config = uvicorn.Config(

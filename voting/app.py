@@ -18,9 +18,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from core import voting
-
 from . import pages
+from .door import voting
 from .limits import Limiter
 from .safety import SafeHeaders, TooMuch, form_fields
 

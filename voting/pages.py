@@ -7,7 +7,7 @@ from html import escape
 from string import Template
 from urllib.parse import quote, urlencode, urlsplit
 
-from core.voting import TRAITS, Place, View, explained, task_html
+from .door import TRAITS, Place, View, explained, task_html
 
 _FRAME = Template("""<!DOCTYPE html>
 <html lang="en">

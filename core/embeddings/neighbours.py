@@ -6,6 +6,7 @@ Everything goes block by block, so that a memory map of any size is read once an
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -16,6 +17,7 @@ _ROWS = 16_384
 _MARGIN = 1e-4
 # Below this, float32 has lost digits.
 _TINY = 1e-30
+_DENSE = 8  # from an eighth of all pairs of rows on, all of them are computed
 
 
 @dataclass(frozen=True)
@@ -91,12 +93,28 @@ def _exact(matrix: np.ndarray, vector: np.ndarray, rows: np.ndarray) -> np.ndarr
 
 def pairwise_cosines(vectors: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Cosines of pairs of rows `a`, `b` of `vectors`, in float64, clipped to [−1, 1] and rounded to 12 digits."""
+    if len(a) > _ROWS and len(a) * _DENSE > len(vectors) ** 2:
+        return _all_cosines(vectors, a, b)
     cosines = np.empty(len(a))
     for start in range(0, len(cosines), _ROWS):
         part = slice(start, start + _ROWS)
         x, y = (vectors[places[part]].astype(np.float64) for places in (a, b))
         squares = np.einsum("ij,ij->i", x, x) * np.einsum("ij,ij->i", y, y)
         cosines[part] = np.einsum("ij,ij->i", x, y) / np.sqrt(squares)
+    return np.clip(cosines, -1.0, 1.0).round(DIGITS)
+
+
+def _all_cosines(vectors: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The same where most pairs of rows are asked for: by blocks of rows against all, each row read once."""
+    units = vectors.astype(np.float64)
+    units /= np.sqrt(np.einsum("ij,ij->i", units, units))[:, None]
+    order = np.argsort(a, kind="stable")
+    cosines, step = np.empty(len(a)), max(1, (1 << 22) // len(units))
+    bounds = np.searchsorted(a[order], np.arange(0, len(units) + step, step))
+    for number, (start, stop) in enumerate(pairwise(bounds.tolist())):
+        rows = order[start:stop]
+        block = units[number * step : (number + 1) * step] @ units.T
+        cosines[rows] = block[a[rows] - number * step, b[rows]]
     return np.clip(cosines, -1.0, 1.0).round(DIGITS)
 
 

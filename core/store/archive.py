@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -98,7 +99,7 @@ def copy_without_ballots(store: Store, project_id: str, name: str) -> str:
     uploads = {digest: data for digest, data in contents.uploads.items() if digest in used}
     missing = tuple(digest for digest in contents.missing if digest in used)
     copied = _take_in(store, replace(contents, uploads=uploads, missing=missing), name, "copy without ballots")
-    with store.write() as conn:  # its voters are others, and get other pseudonyms
+    with store.write(copied) as conn:  # its voters are others, and get other pseudonyms
         conn.execute(sa.update(t.project).where(t.project.c.id == copied).values(voter_secret=None))
     return copied
 
@@ -117,7 +118,7 @@ def delete_project(store: Store, project_id: str, typed_name: str) -> Path:
     Kept files that no other project uses go too; imported embeddings stay in the workspace. Raises `StoreError`
     unless `typed_name` is the project's name, while a job of it runs, or where the backup can't be written.
     """
-    with store.without_keys() as free, free.write() as conn:
+    with store.without_keys() as free, free.write(project_id) as conn:
         row = project_row(conn, project_id)
         if typed_name != row.name:
             raise StoreError(
@@ -133,10 +134,15 @@ def delete_project(store: Store, project_id: str, typed_name: str) -> Path:
         for table in reversed(t.metadata.sorted_tables):
             if table not in (t.embedding, t.simulation):
                 conn.execute(sa.delete(table).where(belongs_to(table, project_id)))
-    with store.write() as conn:  # under the lock, so that no upload of the same file comes between
-        for digest in set(contents.uploads) - _kept(conn):
-            (store.uploads / digest).unlink(missing_ok=True)
+    _remove_unused(store, contents.uploads)
     return backup
+
+
+def _remove_unused(store: Store, digests: Iterable[str]) -> None:
+    """Delete those of some kept files that no project needs."""
+    with store.write() as conn:  # nobody else writes, so that no upload of the same file comes between
+        for digest in set(digests) - _kept(conn):
+            (store.uploads / digest).unlink(missing_ok=True)
 
 
 def _back_up(store: Store, contents: Contents) -> Path:
@@ -198,9 +204,9 @@ def _kept_by(table: sa.Table, project_id: str | None) -> sa.Select[Any]:
 def _take_in(store: Store, contents: Contents, name: str | None, action: str) -> str:
     name = check_name(contents.name if name is None else name)
     project_id = new_project_id()
-    with store.write() as conn:
-        new_files = [digest for digest in contents.uploads if not (store.uploads / digest).exists()]
-        try:
+    new_files = [digest for digest in contents.uploads if not (store.uploads / digest).exists()]
+    try:
+        with store.write(project_id) as conn:
             for data in contents.uploads.values():
                 keep_bytes(store, data)
             detail = insert_contents(conn, contents, project_id, name)
@@ -211,12 +217,12 @@ def _take_in(store: Store, contents: Contents, name: str | None, action: str) ->
             ).scalars():
                 write_progress(conn, ballot_id)
             _write_log(conn, project_id, action, {"from": contents.project_id, "name": name} | detail)
-        except BaseException as error:
-            for digest in new_files:
-                (store.uploads / digest).unlink(missing_ok=True)
-            if isinstance(error, sa.exc.IntegrityError):
-                raise InputError(f"The project contradicts itself ({error.orig}). {FETCH_AGAIN}") from error
-            raise
+    except BaseException as error:
+        _remove_unused(store, new_files)
+        if isinstance(error, sa.exc.IntegrityError):
+            said = str(error.orig).partition("\n")[0]
+            raise InputError(f"The project contradicts itself ({said}). {FETCH_AGAIN}") from error
+        raise
     return project_id
 
 

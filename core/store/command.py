@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
 import sqlalchemy as sa
 
 from ..errors import StaleError, StoreError
+from . import dialects
 from . import schema as t
 from .engine import Store, now
 
@@ -53,7 +53,7 @@ def command(
 
     With `expected_revision`, raises `StaleError` if the project has changed since that revision.
     """
-    with store.write() as conn:
+    with store.write(project_id) as conn:
         row = project_row(conn, project_id)
         check_revision(row, expected_revision)
         change = Change(conn, row)
@@ -67,9 +67,14 @@ def command(
         )
 
 
-def next_id(conn: sa.Connection, table: sa.Table) -> int:
-    """The first free id of a table; safe inside a write transaction, which no other writer shares."""
-    return int(conn.execute(sa.select(sa.func.coalesce(sa.func.max(table.c.id), 0))).scalar_one()) + 1
+def next_id(conn: sa.Connection, table: sa.Table, n: int = dialects.MANY) -> int:
+    """The first of `n` free ids of a table, above those that are there; inside a write transaction."""
+    return dialects.next_id(conn, table, n)
+
+
+def insert_missing(conn: sa.Connection, table: sa.Table, **values: Any) -> None:
+    """Insert a row unless there is one with its key; for tables that no project's lock covers."""
+    dialects.insert_missing(conn, table, **values)
 
 
 def insert_one(conn: sa.Connection, table: sa.Table, **values: Any) -> int:
@@ -82,46 +87,18 @@ def insert_one(conn: sa.Connection, table: sa.Table, **values: Any) -> int:
 
 def insert_rows(conn: sa.Connection, table: sa.Table, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
     """Insert many rows through the driver's cursor, several times quicker than through SQLAlchemy's."""
-    # Many rows a statement take half the time of one each. Older SQLite takes 999 values in a statement.
-    per = max(1, min(100, 900 // len(columns)))
-    whole = len(rows) // per * per
-    names = ", ".join(f'"{table.c[column].name}"' for column in columns)
-    one = f"({', '.join([_mark(conn)] * len(columns))})"
-    statement = f'INSERT INTO "{table.name}" ({names}) VALUES '
-    for start in range(0, whole, 1000 * per):
-        stop = min(start + 1000 * per, whole)
-        parts = [tuple(chain.from_iterable(rows[at : at + per])) for at in range(start, stop, per)]
-        conn.exec_driver_sql(statement + ", ".join([one] * per), parts)
-    if whole < len(rows):
-        conn.exec_driver_sql(statement + one, list(rows[whole:]))
+    if len(rows):
+        dialects.insert_many(conn, table, columns, rows)
 
 
 def update_rows(
     conn: sa.Connection, table: sa.Table, columns: Sequence[str], keys: Sequence[str], rows: Sequence[tuple[Any, ...]]
 ) -> None:
     """Set `columns` of many rows, each found by its `keys`; a tuple has the values first, then the keys."""
-    if not len(rows):
-        return
-    values, where = (
-        separator.join(f'"{table.c[column].name}" = {_mark(conn)}' for column in part)
-        for separator, part in ((", ", columns), (" AND ", keys))
-    )
-    conn.exec_driver_sql(f'UPDATE "{table.name}" SET {values} WHERE {where}', rows)
-
-
-def _mark(conn: sa.Connection) -> str:
-    return "?" if conn.dialect.paramstyle == "qmark" else "%s"
+    if len(rows):
+        dialects.update_many(conn, table, columns, keys, rows)
 
 
 def fetch_rows(conn: sa.Connection, query: sa.Select[Any]) -> list[tuple[Any, ...]]:
     """All rows of a query as plain tuples from the driver's cursor; pandas is slow with rows of another kind."""
-    compiled = query.compile(conn, compile_kwargs={"render_postcompile": True})
-    values: Any = compiled.params
-    if compiled.positiontup is not None:
-        values = [compiled.params[name] for name in compiled.positiontup]
-    cursor = conn.connection.cursor()
-    try:
-        cursor.execute(compiled.string, values)
-        return list(cursor.fetchall())
-    finally:
-        cursor.close()
+    return dialects.fetch(conn, query)

@@ -60,7 +60,7 @@ def _finished(store: Store) -> bool:
 
 
 def _build(store: Store) -> None:
-    with store.write() as conn:  # what a start that was cut short left behind
+    with store.write(DEMO_ID) as conn:  # what a start that was cut short left behind
         conn.execute(sa.delete(t.project).where(t.project.c.id == DEMO_ID))
     create_project(store, "Demo: jobs and skills", kind="demo", seed=DEMO_SEED, project_id=DEMO_ID)
     _add_embedding(store)

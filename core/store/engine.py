@@ -1,6 +1,7 @@
 """A workspace: one folder with the database, the uploads, the imported embeddings and the backups.
 
-runoff.sqlite        projects, ballots, votes, jobs
+runoff.sqlite        projects, ballots, votes, jobs; with `RUNOFF_DATABASE_URL` these are in PostgreSQL instead,
+database.json        and this says in which database
 uploads/<sha256>     every accepted result file, byte for byte
 embeddings/<id>/     imported embeddings as memory maps
 incoming/            files on their way in, and half-done imports (swept at start)
@@ -9,7 +10,9 @@ backups/             the database before each migration, and projects before the
 
 from __future__ import annotations
 
+import json
 import os
+import secrets
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +25,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ..errors import StoreError
-from .sqlite_faults import in_words
+from . import dialects
 
 HEAD = "0005"  # the newest migration; a test holds it against the migrations folder
 BUSY_MS = 30_000
@@ -63,29 +66,46 @@ class Store:
     def incoming(self) -> Path:
         return self.folder / "incoming"
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a process of its own must be told to work on the same workspace."""
+        told = {"RUNOFF_WORKSPACE": str(self.folder), dialects.DATABASE: ""}
+        if dialects.is_postgresql(self.engine):
+            url = self.engine.url.set(drivername="postgresql")
+            told[dialects.DATABASE] = url.render_as_string(hide_password=False)
+        return told
+
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """One consistent look at the store; nothing is written."""
-        with _told_in_words(self), self.engine.connect() as conn, conn.begin():
+        with _told_in_words(self), self._connected(writes=False) as conn, conn.begin():
             yield conn
 
     @contextmanager
-    def write(self) -> Iterator[sa.Connection]:
-        """One transaction that holds the write lock from its first statement: all of it happens, or nothing."""
-        with (
-            _told_in_words(self),
-            self.engine.connect().execution_options(runoff_write=True) as conn,
-            conn.begin(),
-        ):
+    def write(self, of: dialects.Of = None) -> Iterator[sa.Connection]:
+        """One transaction that holds the write lock from its first statement: all of it happens, or nothing.
+
+        `of` is the project's id (or a query for it) where only rows of one project are written; "jobs" for jobs.
+        Writers of different projects needn't wait for each other on PostgreSQL. SQLite has one writer at a time.
+        """
+        with _told_in_words(self), self._connected(writes=True) as conn, conn.begin():
+            dialects.lock(conn, of)
             yield conn
+
+    def _connected(self, *, writes: bool) -> sa.Connection:
+        return self.engine.connect().execution_options(**dialects.options(self.engine, writes=writes))
 
     @contextmanager
     def without_keys(self) -> Iterator[Store]:
-        """The same workspace for a writer for whom the database doesn't follow foreign keys.
+        """The same workspace for a writer for whom SQLite doesn't follow foreign keys.
 
         For each deleted token, item and voter it would read all items and votes of all projects, which takes minutes.
-        Whoever deletes here must delete from every table that points to the rows.
+        Whoever deletes here must delete from every table that points to the rows. PostgreSQL follows them by indexes
+        (`postgresql.index_keys`).
         """
+        if dialects.is_postgresql(self.engine):
+            yield self
+            return
         engine = make_engine(self.folder / "runoff.sqlite")
         # The switch works outside a transaction only, so these connections have it off from the start.
         sa.event.listen(engine, "connect", lambda dbapi, _: dbapi.execute("PRAGMA foreign_keys=OFF"))
@@ -99,8 +119,8 @@ class Store:
 def _told_in_words(store: Store) -> Iterator[None]:
     try:
         yield
-    except (sa.exc.DBAPIError, sqlite3.Error) as error:  # bulk reads go past SQLAlchemy, and so do their errors
-        told = in_words(store.folder, error)
+    except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:  # bulk reads go past SQLAlchemy, and so do their errors
+        told = dialects.in_words(store.engine, store.folder, error)
         if told is None:
             raise
         raise told from error
@@ -139,15 +159,39 @@ def make_engine(database: Path) -> sa.Engine:
 def open_store(folder: Path | None = None) -> Store:
     """Open (or make) a workspace; the database is brought to the newest schema, with a backup before.
 
-    Raises `StoreError` if the folder can't be written or the database is from a newer Runoff.
+    The tables are in PostgreSQL where `RUNOFF_DATABASE_URL` says so, else in the folder. Raises `StoreError` if the
+    folder can't be written, the database can't be reached, is another workspace's, or is from a newer Runoff.
     """
-    return _open(Path(folder) if folder is not None else default_workspace())
+    folder = Path(folder) if folder is not None else default_workspace()
+    return _open(folder, database_url(folder))
+
+
+def database_url(folder: Path) -> sa.URL | None:
+    """Where the tables of a workspace are: a PostgreSQL database, or None for SQLite.
+
+    Raises `StoreError` where the folder has its tables elsewhere already: a workspace has one database.
+    """
+    url = dialects.url_of(dialects.DATABASE)
+    if url is None and _badge_of(folder):
+        raise StoreError(
+            f"The tables of the workspace {folder} are in a PostgreSQL database (database.json says which). Set "
+            f"{dialects.DATABASE} to its address, or choose another folder with RUNOFF_WORKSPACE."
+        )
+    if url is not None and (folder / "runoff.sqlite").exists():
+        raise StoreError(
+            f"{dialects.DATABASE} is set, but the workspace {folder} has its tables in runoff.sqlite. Unset it, or "
+            "choose another folder with RUNOFF_WORKSPACE; projects move as exported files."
+        )
+    return url
 
 
 @contextmanager
 def open_apart(folder: Path) -> Iterator[Store]:
-    """A workspace for a while, whose connections are closed at the end, so that its folder can be deleted."""
-    store = _open.__wrapped__(folder)
+    """A workspace for a while, whose connections are closed at the end, so that its folder can be deleted.
+
+    Its tables are in the folder, whatever `RUNOFF_DATABASE_URL` says.
+    """
+    store = _open.__wrapped__(folder, None)
     try:
         yield store
     finally:
@@ -155,7 +199,7 @@ def open_apart(folder: Path) -> Iterator[Store]:
 
 
 @lru_cache(maxsize=8)
-def _open(folder: Path) -> Store:
+def _open(folder: Path, url: sa.URL | None) -> Store:
     try:
         for part in ("uploads", "embeddings", "incoming", "backups"):
             (folder / part).mkdir(parents=True, exist_ok=True)
@@ -164,17 +208,57 @@ def _open(folder: Path) -> Store:
             f"The workspace folder {folder} can't be made ({error.strerror}). "
             "Set RUNOFF_WORKSPACE to a folder you can write to."
         ) from error
-    database = folder / "runoff.sqlite"
-    store = Store(folder, make_engine(database))
+    engine = make_engine(folder / "runoff.sqlite") if url is None else dialects.postgresql().make_engine(url)
+    store = Store(folder, engine)
     try:
-        _migrate(store, database)
+        if url is None:
+            _migrate(store)
+        else:
+            _open_postgresql(store)
     except sa.exc.DatabaseError as error:
-        store.engine.dispose()
+        engine.dispose()
         raise StoreError(
-            f"The database {database} can't be read ({error.orig}). "
+            f"{dialects.name_of(engine, starts=True)} can't be read ({error.orig}). "
             f"Restore a copy from {folder / 'backups'}, or choose another folder with RUNOFF_WORKSPACE."
         ) from error
+    except StoreError:
+        engine.dispose()
+        raise
     return store
+
+
+def _open_postgresql(store: Store) -> None:
+    """Make the tables where there are none, else bring them up; whose they are is written on both sides."""
+    module = dialects.postgresql()
+    with store.read() as conn:
+        fault, version = module.fault(conn), schema_version(conn)
+        badge = module.badge(conn) if version else None
+    if fault:
+        raise StoreError(f"A workspace can't be in {dialects.name_of(store.engine)}: {fault}.")
+    mine = _badge_of(store.folder)
+    if (mine or badge) and mine != badge:
+        raise StoreError(
+            f"{dialects.name_of(store.engine, starts=True)} and the folder {store.folder} are of different workspaces. "
+            "Choose the folder that belongs to the database with RUNOFF_WORKSPACE (it holds the uploaded files), or an "
+            "empty database and an empty folder."
+        )
+    if version is None:
+        with store.write() as conn:
+            if schema_version(conn) is None:  # another process may have been quicker
+                module.make_schema(conn, HEAD)
+            badge = module.badge(conn) or secrets.token_hex(8)
+            module.write_badge(conn, badge)
+        told = {"id": badge, "database": dialects.shown(store.engine.url)}
+        (store.folder / "database.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
+    _migrate(store)
+
+
+def _badge_of(folder: Path) -> str | None:
+    """The id by which a folder and its PostgreSQL database know each other; None for a folder without."""
+    try:
+        return str(json.loads((folder / "database.json").read_text(encoding="utf-8"))["id"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def schema_version(conn: sa.Connection) -> str | None:
@@ -184,7 +268,7 @@ def schema_version(conn: sa.Connection) -> str | None:
     return conn.execute(sa.text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
 
 
-def _migrate(store: Store, database: Path) -> None:
+def _migrate(store: Store) -> None:
     with store.read() as conn:
         version = schema_version(conn)
     if version == HEAD:
@@ -194,32 +278,16 @@ def _migrate(store: Store, database: Path) -> None:
             f"The workspace {store.folder} was last used by a newer Runoff (schema {version}, this one knows {HEAD}). "
             "Update Runoff, or choose another folder with RUNOFF_WORKSPACE."
         )
+    from .backups import before_migration
     from .migrations import upgrade  # alembic takes a while to import and is seldom needed
 
     if version is not None:
-        back_up(database, store.folder / "backups", f"before-{HEAD}")
+        before_migration(store, HEAD)
     # A migration may rebuild a table that others point to: with foreign keys on, dropping the old one would take
     # their rows with it.
     with store.without_keys() as free, free.write() as conn:
         if schema_version(conn) != HEAD:  # another process may have been quicker
             upgrade(conn)
-            broken = conn.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
+            broken = dialects.check_keys(conn)
             if broken:
-                raise StoreError(f"The migration would lose {len(broken)} links, so it was not made. Report this.")
-
-
-def back_up(database: Path, folder: Path, label: str) -> Path:
-    """A consistent copy of a database that may be in use; returns its path."""
-    folder.mkdir(parents=True, exist_ok=True)
-    target = folder / f"{now().replace(':', '').replace('+0000', '')}-{label}.sqlite"
-    part = target.with_suffix(".part")
-    source = sqlite3.connect(database)
-    copy = sqlite3.connect(part)
-    try:
-        with copy:
-            source.backup(copy)
-    finally:
-        copy.close()
-        source.close()
-    part.rename(target)
-    return target
+                raise StoreError(f"The migration would lose {broken} links, so it was not made. Report this.")

@@ -29,7 +29,7 @@ from ..planning import (
 from ..voters import exponential, power_law
 from . import schema as t
 from .areas import items_of, n_items_of
-from .command import project_row
+from .command import insert_missing, project_row
 from .engine import Store, now
 from .library import embeddings_of, open_library
 
@@ -150,10 +150,8 @@ def _kept(store: Store, params: dict[str, Any]) -> dict[str, Any] | None:
 
 def _keep(store: Store, params: dict[str, Any], result: dict[str, Any]) -> None:
     key = _key(params)
-    with store.write() as conn:
-        there = conn.execute(sa.select(t.simulation.c.key).where(t.simulation.c.key == key)).first()
-        if there is None:  # two tabs may have made the same
-            conn.execute(sa.insert(t.simulation).values(key=key, params=params, result=result, at=now()))
+    with store.write("simulations") as conn:  # two tabs may have made the same
+        insert_missing(conn, t.simulation, key=key, params=params, result=result, at=now())
 
 
 def _as_json(value: Any) -> Any:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from ..embeddings import Embedding, EmbeddingInfo, LookUp, as_mode, open_embedding
 from ..errors import InputError, RunoffError, StoreError
 from . import schema as t
-from .command import command
+from .command import command, insert_missing
 from .engine import Store, now
 
 
@@ -111,21 +111,19 @@ def _is_sound(folder: Path) -> bool:
 
 def record_import(conn: sa.Connection, embedding_id: str, *, name: str, source: str, info: EmbeddingInfo) -> None:
     """Write an imported embedding's row, unless the same content is there already."""
-    there = conn.execute(sa.select(t.embedding.c.id).where(t.embedding.c.id == embedding_id)).first()
-    if there is None:
-        conn.execute(
-            sa.insert(t.embedding).values(
-                id=embedding_id,
-                name=name,
-                format=info.format,
-                n_words=info.n_words,
-                dimensions=info.dimensions,
-                content_hash=info.identity,
-                source=source,
-                info={**asdict(info), "identity": info.identity},
-                imported_at=now(),
-            )
-        )
+    insert_missing(
+        conn,
+        t.embedding,
+        id=embedding_id,
+        name=name,
+        format=info.format,
+        n_words=info.n_words,
+        dimensions=info.dimensions,
+        content_hash=info.identity,
+        source=source,
+        info={**asdict(info), "identity": info.identity},
+        imported_at=now(),
+    )
 
 
 def link_embedding(conn: sa.Connection, project_id: str, embedding_id: str, name: str) -> str:

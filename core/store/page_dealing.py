@@ -37,10 +37,14 @@ class Table:
         return after.isoformat(timespec="microseconds")
 
 
-def release_expired(conn: sa.Connection) -> int:
-    """Put comparisons whose time is over back into the pool, so many at once at most; returns how many."""
-    d = t.deal.c
+def release_expired(conn: sa.Connection, voting_id: int) -> int:
+    """Put a page's comparisons whose time is over back into the pool, so many at once at most; returns how many.
+
+    Those of other pages may be of other projects, whose writers come in another line (`Store.write`).
+    """
+    d, s = t.deal.c, t.sitting.c
     query = sa.select(d.id, d.question_id, d.kind).where(d.state == "open", d.expires_at < now())
+    query = query.join(t.sitting, s.id == d.sitting_id).where(s.voting_id == voting_id)
     rows = conn.execute(query.order_by(d.expires_at).limit(RELEASE_AT_ONCE)).all()
     if rows:
         ids = [row.id for row in rows]
@@ -84,7 +88,7 @@ def task_deals(conn: sa.Connection, sitting_id: int, task: int) -> list[sa.Row]:
 
 def resume_task(conn: sa.Connection, table: Table, sitting: sa.Row) -> None:
     """After its time was over: give the voter's task back as far as it is still wanted, and others for the rest."""
-    release_expired(conn)
+    release_expired(conn, table.voting_id)
     deals = task_deals(conn, sitting.id, sitting.n_tasks)
     lost = [deal for deal in deals if deal.state == "released" and not lease_again(conn, table, deal)]
     if lost:
@@ -97,7 +101,7 @@ def deal_task(conn: sa.Connection, table: Table, sitting: sa.Row) -> bool:
 
     Once no comparison is left that counts, tasks hold what overlaps and audits are still open.
     """
-    release_expired(conn)
+    release_expired(conn, table.voting_id)
     settings, task = table.settings, sitting.n_tasks + 1
     rng = np.random.default_rng([table.voting_id, sitting.id, task])
     repeats = _draw_repeats(conn, sitting.id, settings.n_repeats, rng)

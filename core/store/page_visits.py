@@ -76,6 +76,8 @@ _WHERE_A_LINK_LEADS = (
 
 def link_at(conn: sa.Connection, code: str) -> At | None:
     """Where a link leads: the voting page of its ranking's newest ballot that has one."""
+    if not code.isprintable():
+        return None
     row = conn.execute(_WHERE_A_LINK_LEADS, {"code": code}).one_or_none()
     if row is None:
         return None
@@ -105,7 +107,7 @@ def read_sitting(conn: sa.Connection, sitting_id: int) -> sa.Row | None:
 def who_of(parameters: Mapping[str, str]) -> Who:
     """Who comes, by the parameters in the address."""
     if parameters.get("i"):
-        return Who(token=parameters["i"][:MAX_ID])
+        return Who(token=_printable(parameters["i"][:MAX_ID]))
     if parameters.get("assignmentId") == PREVIEW:
         return Who(preview=True)
     for name, platform in PLATFORMS.items():
@@ -113,6 +115,10 @@ def who_of(parameters: Mapping[str, str]) -> Who:
         if value and len(value) <= MAX_ID and value.isprintable() and "{{" not in value:
             return Who(platform, value)
     return Who()
+
+
+def _printable(text: str) -> str:
+    return text if text.isprintable() else "?"
 
 
 def _checked_name(text: str) -> str:

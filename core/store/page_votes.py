@@ -189,7 +189,8 @@ def stop(conn: sa.Connection, sitting_id: int, state: str, code: str | None = No
     d = t.deal.c
     held = sa.update(t.deal).where(d.sitting_id == sitting_id, d.state == "open").values(expires_at="")
     conn.execute(held)
-    release_expired(conn)
+    voting_id = conn.execute(sa.select(t.sitting.c.voting_id).where(t.sitting.c.id == sitting_id)).scalar_one()
+    release_expired(conn, voting_id)
     values = {"state": state, "finished_at": now(), "code": code}
     conn.execute(sa.update(t.sitting).where(t.sitting.c.id == sitting_id).values(values))
 

@@ -74,7 +74,7 @@ def _moved(conn: sa.Connection, table: sa.Table, rows: Rows, maps: dict[str, dic
         if len(ids) != len(rows):
             raise InputError(f"{where} has an id twice. {FETCH_AGAIN}")
         # The order is kept: which voter is drawn in a resample, and which task a simulated one gets, hang on it.
-        start = next_id(conn, table)
+        start = next_id(conn, table, len(ids))
         maps[table.name] = {old: start + place for place, old in enumerate(ids)}
     keys = [(place, column, _pointed(column)) for place, column in enumerate(table.c) if _pointed(column)]
     issues, moved = [], []

@@ -101,7 +101,7 @@ def create_project(
         "created_at": now(),
     }
     entry = {"project_id": project_id, "revision": 1, "at": now(), "who": "owner", "action": "create project"}
-    with store.write() as conn:
+    with store.write(project_id) as conn:
         conn.execute(sa.insert(t.project).values(row))
         conn.execute(sa.insert(t.log).values(**entry, detail={"name": row["name"], "kind": kind, "seed": seed}))
     return project_id

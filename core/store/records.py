@@ -46,7 +46,7 @@ def voter_secret(store: Store, project_id: str) -> str:
         found = project_row(conn, project_id).voter_secret
     if found:
         return str(found)
-    with store.write() as conn:  # no command: nothing that a page shows depends on it
+    with store.write(project_id) as conn:  # no command: nothing that a page shows depends on it
         found = project_row(conn, project_id).voter_secret or secrets.token_hex(32)
         conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(voter_secret=found))
     return str(found)

@@ -61,7 +61,7 @@ def _set_states(
         ids = [row.id for row in conn.execute(_votings(project_id, area_id).where(t.voting.c.state == before))]
     ids = [id_ for id_ in ids if only is None or id_ in only]
     if ids:
-        with store.write() as conn:
+        with store.write(project_id) as conn:
             rows = sa.update(t.voting).where(t.voting.c.id.in_(ids), t.voting.c.state == before)
             conn.execute(rows.values(state=after))
     return ids
@@ -73,7 +73,7 @@ def _end_voting(store: Store, project_id: str, area_id: int | None) -> None:
     with store.read() as conn:
         ended = conn.execute(query).all()
     if ended:
-        with store.write() as conn:
+        with store.write(project_id) as conn:
             for voting_id, ballot_id in ended:
                 row = sa.update(t.voting).where(t.voting.c.id == voting_id)
                 conn.execute(row.values(state="closed", closed_at=now()))

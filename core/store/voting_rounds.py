@@ -18,9 +18,11 @@ from .voting import open_voting
 def tend(store: Store, given_up: set[int]) -> list[str]:
     """Release leases whose time is over, and bring adaptive ballots on that have their votes; what was done, in words.
 
+    Bringing on takes the owner's role (see `voters_role`).
     `given_up` holds the voting pages whose ballot could not be closed or followed; they are left to the owner, and
     what is new is added.
     """
+    release_due(store)
     done = []
     for voting_id, project_id, area_id, number, settings in _complete(store, given_up):
         try:
@@ -35,6 +37,25 @@ def tend(store: Store, given_up: set[int]) -> list[str]:
     return done
 
 
+def release_due(store: Store) -> None:
+    """Release all leases whose time is over, page by page."""
+    d, s = t.deal.c, t.sitting.c
+    query = (
+        sa.select(s.voting_id, t.ballot.c.project_id)
+        .join(t.sitting, s.id == d.sitting_id)
+        .join(t.voting, t.voting.c.id == s.voting_id)
+        .join(t.ballot, t.ballot.c.id == t.voting.c.ballot_id)
+        .where(d.state == "open", d.expires_at < now())
+        .distinct()
+    )
+    with store.read() as conn:
+        due = conn.execute(query).all()
+    for voting_id, project_id in due:
+        with store.write(project_id) as conn:
+            while release_expired(conn, voting_id):
+                pass
+
+
 def _complete(store: Store, given_up: set[int]) -> list[tuple[int, str, int | None, int, VotingSettings]]:
     """The open pages of adaptive ballots that lack nothing."""
     v, b, q = t.voting.c, t.ballot.c, t.question.c
@@ -43,15 +64,8 @@ def _complete(store: Store, given_up: set[int]) -> list[tuple[int, str, int | No
         .join(t.ballot, b.id == v.ballot_id)
         .where(v.state == "open", b.state == "open", b.number > PILOT)  # after a pilot, a person plans
     )
-    expired = sa.select(t.deal.c.id).where(t.deal.c.state == "open", t.deal.c.expires_at < sa.bindparam("now")).limit(1)
     with store.read() as conn:
-        is_due = conn.execute(expired, {"now": now()}).first() is not None
         pages = [(row, VotingSettings.of(row.settings)) for row in conn.execute(query)]
-    if is_due:
-        with store.write() as conn:
-            while release_expired(conn):
-                pass
-    with store.read() as conn:
         return [
             (row.id, row.project_id, row.area_id, row.number, settings)
             for row, settings in pages

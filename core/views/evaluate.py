@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
 from ..embeddings import Embedding
 from ..errors import RunoffError
-from ..evaluation import Comparison, Correlations, Evaluation, compare
+from ..evaluation import TOP_K, Comparison, Correlations, Evaluation, compare
 from ..evaluation_intervals import Difference, Resampled, with_intervals
 from ..metrics import first_rank_share
 from ..store import Store
@@ -16,7 +16,9 @@ from ..store.library import embeddings_of, open_library
 from ..store.scores import dataset_of
 from .draws import DatasetDraws
 
-FIGURES = (("rho_w", "ρ_w"), ("tau_w", "τ_w"), ("rho", "ρ"), ("tau", "τ"))
+FIGURES = (
+    ("rho_w", "ρ_w"), ("tau_w", "τ_w"), ("rho", "ρ"), ("tau", "τ"), ("pearson", "Pearson"), ("precision", "top k"),
+)  # fmt: skip
 _COLUMNS = ["embedding", "area", "items", "covered", "coverage", *dict(FIGURES).values()]
 BOUNDS = ("ρ_w lower", "ρ_w upper", "τ_w lower", "τ_w upper")
 
@@ -27,7 +29,8 @@ class EvaluateView:
 
     `common` is over the items that all embeddings cover, and empty where each covers the same. `without_proposed` is
     over the items that hold no token which one of the embeddings proposed, and empty where none did. `undefined` says
-    why a figure is blank, `problems` why an embedding can't be opened.
+    why a figure is blank, `problems` why an embedding can't be opened. `models` are the embeddings as they were opened,
+    in the order of `evaluations`.
     """
 
     dataset: pd.DataFrame
@@ -42,6 +45,38 @@ class EvaluateView:
     notion: str
     first_rank_share: float
     compared: Comparison | None = None
+    models: tuple[Embedding, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def key(self) -> tuple[float, str, str, int]:
+        """The settings that the view was loaded with."""
+        return self.n0, self.notion, self.policy, self.top
+
+    @property
+    def top(self) -> int:
+        """The k of the precision among the top k."""
+        return self.evaluations[0].overall.top if self.evaluations else TOP_K
+
+    @property
+    def policy(self) -> str:
+        """What is done about tokens that an embedding lacks, of `evaluation.POLICIES`."""
+        return self.compared.policy if self.compared else "common"
+
+    @property
+    def chosen(self) -> pd.DataFrame:
+        """The rows that the policy compares: over the common items, or each embedding's own."""
+        return self.common if len(self.common) else self.overall
+
+    @property
+    def unfair(self) -> str:
+        """Which embeddings' figures are over fewer items than others', in a sentence; empty where none is."""
+        if self.compared is None:
+            return ""
+        told = []
+        for place, name in enumerate(self.compared.names):
+            if others := self.compared.fewer(place):
+                told.append(f"{name} lacks items that {others[0]}{' and others' if len(others) > 1 else ''} must rank")
+        return f"{'; '.join(told)}: a higher figure over fewer items is no win." if told else ""
 
     @property
     def ranked_apart(self) -> bool:
@@ -50,8 +85,8 @@ class EvaluateView:
 
     @property
     def leaders(self) -> pd.DataFrame:
-        """The rows with the highest ρ_w, over the items that all cover; none where it is undefined."""
-        rows = (self.common if len(self.common) else self.overall).dropna(subset=["ρ_w"])
+        """The rows with the highest ρ_w under the policy; none where it is undefined."""
+        rows = self.chosen.dropna(subset=["ρ_w"])
         rounded = rows["ρ_w"].round(12)
         return rows[rounded == rounded.max()]
 
@@ -67,8 +102,13 @@ class EvaluateView:
         return pd.concat([frame.assign(part=part) for part, frame in parts.items() if len(frame)] or [self.overall])
 
 
-def load(store: Store, project_id: str, n0: float, notion: str) -> EvaluateView:
-    """Evaluate all embeddings of a project with the offset n₀ under a notion (relatedness or similarity)."""
+def load(
+    store: Store, project_id: str, n0: float, notion: str, policy: str = "common", top: int = TOP_K
+) -> EvaluateView:
+    """Evaluate all embeddings of a project with the offset n₀ under a notion (relatedness or similarity).
+
+    `policy` is what is done about tokens that one lacks, `top` the k of the precision among the top k.
+    """
     with store.read() as conn:
         dataset = dataset_of(conn, project_id)
         imported = embeddings_of(conn, project_id)
@@ -84,7 +124,7 @@ def load(store: Store, project_id: str, n0: float, notion: str) -> EvaluateView:
     evaluations: tuple[Evaluation, ...] = ()
     compared: Comparison | None = None
     if len(dataset) and opened:
-        compared = compare(dataset, [embedding for _, embedding in opened], n0=n0, notion=notion)
+        compared = compare(dataset, [e for _, e in opened], n0=n0, notion=notion, policy=policy, top=top)
         names = [name for name, _ in opened]
         evaluations = tuple(replace(e, model=name) for e, name in zip(compared.evaluations, names, strict=True))
         compared = replace(compared, evaluations=evaluations)
@@ -94,17 +134,20 @@ def load(store: Store, project_id: str, n0: float, notion: str) -> EvaluateView:
             for area, figures in evaluation.areas.items():
                 by_area.append(_row(evaluation.model, area, figures))
                 undefined += _reasons(f"{evaluation.model}, {area}", figures)
-        if not compared.is_even:
+        if not compared.is_even and policy in ("common", "parts"):
             for name, figures in zip(names, compared.common, strict=True):
                 common.append(_row(name, "", figures))
                 undefined += _reasons(f"{name}, items that all cover", figures)
         for name, figures in zip(names, compared.without_proposed, strict=False):
             without.append(_row(name, "", figures))
             undefined += _reasons(f"{name}, without proposed tokens", figures)
+    of_all = pd.DataFrame(overall, columns=_COLUMNS)
+    if compared is not None and policy == "own" and not compared.is_even:
+        of_all["lacks items of"] = [", ".join(compared.fewer(place)) for place in range(len(evaluations))]
     return EvaluateView(
         dataset=dataset,
         evaluations=evaluations,
-        overall=pd.DataFrame(overall, columns=_COLUMNS),
+        overall=of_all,
         by_area=pd.DataFrame(by_area, columns=_COLUMNS),
         common=pd.DataFrame(common, columns=_COLUMNS),
         without_proposed=pd.DataFrame(without, columns=_COLUMNS),
@@ -114,6 +157,7 @@ def load(store: Store, project_id: str, n0: float, notion: str) -> EvaluateView:
         notion=notion,
         first_rank_share=first_rank_share(n0),
         compared=compared,
+        models=tuple(embedding for _, embedding in opened),
     )
 
 
@@ -126,21 +170,13 @@ class IntervalsView:
     differences: tuple[Difference, ...]
     resamples: int
     problem: str
+    compared: Comparison | None = None
 
     @property
     def pairs(self) -> pd.DataFrame:
         """A row for every two embeddings: the difference in ρ_w, its interval, and how likely the first is better."""
         rows = [(d.first, d.second, d.rho_w, d.lower, d.upper, d.first_better) for d in self.differences]
         return pd.DataFrame(rows, columns=["embedding", "against", "difference", "lower", "upper", "better"])
-
-    @property
-    def unclear(self) -> str:
-        """Which embeddings can't be told apart, in a sentence; empty where all can."""
-        pairs = [f"{d.first} and {d.second}" for d in self.differences if not d.is_clear]
-        if not pairs:
-            return ""
-        more = f", nor {len(pairs) - 3:,} more pairs" if len(pairs) > 3 else ""
-        return f"These votes can't tell apart {'; '.join(pairs[:3])}{more}: the difference may be none."
 
 
 def load_intervals(view: EvaluateView, draws: DatasetDraws) -> IntervalsView:
@@ -150,7 +186,7 @@ def load_intervals(view: EvaluateView, draws: DatasetDraws) -> IntervalsView:
     rows = view.dataset[view.dataset["score"].notna()]
     apart = rows["area"].to_numpy() if view.ranked_apart else None
     found, differences = with_intervals(view.compared, Resampled(draws.columns_of(rows), apart))
-    return IntervalsView(_with_bounds(view, found), differences, len(draws.drawn), "")
+    return IntervalsView(_with_bounds(view, found), differences, len(draws.drawn), "", found)
 
 
 def _with_bounds(view: EvaluateView, found: Comparison | None) -> EvaluateView:

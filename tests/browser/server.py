@@ -11,6 +11,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+from core.store import engine
+
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",
@@ -22,6 +24,13 @@ CHROMIUM_ARGUMENTS = [
     "--disable-sync",
 ]
 STARTS_WITHIN = 90.0  # seconds; the first start makes the demo
+
+
+def environment_of(workspace: Path) -> dict[str, str]:
+    """What a process must be told to work on a workspace, wherever its tables are."""
+    url = engine.database_url(workspace)
+    told = {} if url is None else {"RUNOFF_DATABASE_URL": url.render_as_string(hide_password=False)}
+    return {"RUNOFF_WORKSPACE": str(workspace), **told}
 
 
 def find_chromium() -> str:
@@ -63,7 +72,7 @@ class Server:
             self._process = subprocess.Popen(
                 [*command, "--server.port", str(self.port)],
                 cwd=ROOT,
-                env={**os.environ, "RUNOFF_WORKSPACE": str(self.workspace)},
+                env={**os.environ, **environment_of(self.workspace)},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+import sqlalchemy as sa
 
+from core.store import schema as t
 from core.store.areas import add_areas, add_tokens, read_areas
 from core.store.ballots import read_ballots
 from core.store.library import add_embedding, read_embeddings
@@ -97,9 +99,8 @@ def test_the_evaluation_warns_of_tokens_that_the_embedding_proposed(demo, visit)
     assert "proposed" not in words(visit("evaluate", "demo"))
     (embedding,) = read_embeddings(demo, "demo")
     with demo.write() as conn:  # as if some of the demo's tokens had been proposed before ballot 1
-        conn.exec_driver_sql(
-            "UPDATE token SET origin = ? WHERE text IN ('sales', 'software')", (f"neighbour:{embedding.id}",)
-        )
+        some = sa.update(t.token).where(t.token.c.text.in_(["sales", "software"]))
+        conn.execute(some.values(origin=f"neighbour:{embedding.id}"))
         conn.exec_driver_sql("UPDATE project SET revision = revision + 1 WHERE id = 'demo'")
     said = words(visit("evaluate", "demo"))
     assert "proposed 2 tokens of this dataset, which favours it (§2.2)" in said

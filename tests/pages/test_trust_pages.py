@@ -117,11 +117,11 @@ def test_models_have_intervals_and_are_told_apart_or_not(empty, visit, tmp_path)
     assert (overall["ρ_w lower"] < overall["ρ_w upper"]).all()
     assert (overall["τ_w lower"] < overall["τ_w upper"]).all()
     assert "Can they be told apart?" in said
-    pairs = app.dataframe[1].value
+    pairs = next(table.value for table in app.dataframe if "against" in table.value.columns)
     (row,) = pairs.to_dict("records")
     assert (row["embedding"], row["against"]) == ("One", "Two")
     assert row["difference"] == pytest.approx(overall["ρ_w"][0] - overall["ρ_w"][1])
-    assert ("can't tell apart One and Two" in said) == (row["lower"] <= 0 <= row["upper"])
+    assert ("These votes can't tell apart One and Two" in said) == (row["lower"] <= 0 <= row["upper"])
     view = evaluate.load_intervals(evaluate.load(empty, project_id, 2.0, "relatedness"), draws.load(empty, project_id))
     assert set(evaluate.BOUNDS) <= set(view.view.table.columns)  # and so in the file
     assert view.view.table["ρ_w lower"].notna().sum() == 2

@@ -1,0 +1,154 @@
+"""`python -m bench.token_coverage`: how often intervals over tokens hold, and whether the tokens named as needed are.
+
+Each seed draws tokens from a population: vectors that people go by, and two models' vectors that differ from them by
+noise; what is to be held is the mean of a figure over all seeds, that is over other tokens. The cases "demo" draw
+words of the demo's embedding: people go by all 50 dimensions, the models by the first or the last of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+import numpy as np
+import pandas as pd
+
+from core.embeddings import load
+from core.evaluation.differences import Told, by_tokens, times_needed
+from core.evaluation.multiples import NAMES
+from core.evaluation.tokens import TokenDraws, draw_tokens
+
+DEMO = Path(__file__).resolve().parents[1] / "data" / "demo.bin"
+
+
+@dataclass(frozen=True)
+class Case:
+    """Tokens of some areas, the dimensions they differ in (0: the demo's words), and what the models do to them.
+
+    clusters : how far groups of tokens lie apart; models : noise of each model's vectors, or the share of dimensions
+    it sees; item_noise : what people's scores hold beyond the tokens, in standard deviations of the scores.
+    """
+
+    name: str
+    areas: int
+    tokens: int
+    dimensions: int
+    models: tuple[float, float]
+    clusters: float = 0.0
+    item_noise: float = 0.0
+    notion: str = "relatedness"
+
+
+CASES = (
+    Case("4 areas × 20, weak models", 4, 20, 10, (0.7, 0.9)),
+    Case("4 areas × 20, good models, clusters", 4, 20, 20, (0.3, 0.4), 1.0, notion="similarity"),
+    Case("45 tokens", 1, 45, 50, (0.7, 0.9)),
+    Case("45 tokens, noisy scores", 1, 45, 20, (0.3, 0.5), 1.0, 0.7),
+    Case("20 tokens", 1, 20, 10, (0.5, 0.7), item_noise=0.2, notion="similarity"),
+    Case("demo, 4 areas × 20", 4, 20, 0, (0.5, 0.6)),
+    Case("demo, 45 tokens", 1, 45, 0, (0.7, 0.5), notion="similarity"),
+)
+POWER = (
+    (Case("of 20 tokens", 1, 20, 10, (0.5, 1.0)), "rho"),
+    (Case("of 30 tokens", 1, 30, 10, (0.5, 1.3)), "rho_w"),
+)
+
+
+def sample(case: Case, demo: np.ndarray, rng: np.random.Generator) -> tuple[pd.DataFrame, list[np.ndarray]]:
+    """The items of fresh tokens with people's scores, and what the two models say."""
+    parts, said = [], []
+    for area in range(case.areas):
+        people, *models = _vectors(case, demo, rng)
+        a, b = np.triu_indices(case.tokens, 1)
+        scores, *values = (_cosines(vectors, a, b) for vectors in (people, *models))
+        scores = scores + case.item_noise * scores.std() * rng.standard_normal(len(a))
+        names = np.array([f"{area}-{number}" for number in range(case.tokens)], dtype=object)
+        parts.append(pd.DataFrame({"area": str(area), "token_a": names[a], "token_b": names[b], "score": scores}))
+        said.append(values)
+    pairs = pd.concat(parts, ignore_index=True)
+    models_said = [np.concatenate(values) for values in zip(*said, strict=True)]
+    if case.notion == "relatedness":
+        return pairs.assign(score=pairs["score"].abs()), [np.abs(values) for values in models_said]
+    return pairs, models_said
+
+
+def _vectors(case: Case, demo: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    if not case.dimensions:
+        tokens = demo[rng.choice(len(demo), case.tokens, replace=False)]
+        yield tokens
+        yield tokens[:, : round(case.models[0] * tokens.shape[1])]
+        yield tokens[:, round((1 - case.models[1]) * tokens.shape[1]) :]
+        return
+    scale = np.arange(1, case.dimensions + 1) ** -0.5
+    centres = rng.standard_normal((8, case.dimensions)) * scale
+    tokens = rng.standard_normal((case.tokens, case.dimensions)) * scale
+    tokens = tokens + case.clusters * centres[rng.integers(8, size=case.tokens)]
+    yield tokens
+    for noise in case.models:
+        yield tokens + noise * rng.standard_normal(tokens.shape) * scale
+
+
+def _cosines(vectors: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return (units @ units.T)[a, b]
+
+
+def coverage(case: Case, demo: np.ndarray, seeds: range, resamples: int) -> np.ndarray:
+    """The share of intervals that hold: shape (3, figures), of both models and of their difference."""
+    draws: list[TokenDraws] = []
+    for seed in seeds:
+        rng = np.random.default_rng([seed, 11])
+        pairs, models = sample(case, demo, rng)
+        draws.append(draw_tokens(pairs, models, resamples=resamples, rng=rng))
+    held = np.zeros((3, len(NAMES)))
+    for column, name in enumerate(NAMES):
+        estimates = np.array([drawn.estimates[name] for drawn in draws])
+        truth = [*estimates.mean(axis=0), (estimates[:, 0] - estimates[:, 1]).mean()]
+        for drawn in draws:
+            found = [drawn.interval(name, 0), drawn.interval(name, 1), drawn.interval(name, 0, 1)]
+            for row, (bounds, value) in enumerate(zip(found, truth, strict=True)):
+                held[row, column] += bounds is not None and bounds.lower <= value <= bounds.upper
+    return held / len(draws)
+
+
+def power(case: Case, figure: str, demo: np.ndarray, seeds: range, resamples: int) -> tuple[int, float]:
+    """How many tokens are named as needed, by the typical difference and error, and how often so many tell apart."""
+    found = [_told(case, figure, demo, seed, resamples) for seed in seeds]
+    error = float(np.median([told.error for told in found]))
+    times = times_needed(float(np.mean([told.difference for told in found])), error)
+    more = replace(case, tokens=round(case.tokens * times))
+    apart = [_told(more, figure, demo, -1 - seed, resamples).is_apart for seed in seeds]
+    return more.tokens * case.areas, float(np.mean(apart))
+
+
+def _told(case: Case, figure: str, demo: np.ndarray, seed: int, resamples: int) -> Told:
+    rng = np.random.default_rng([abs(seed), 12 + (seed < 0)])
+    pairs, models = sample(case, demo, rng)
+    (told,) = by_tokens("ab", draw_tokens(pairs, models, names=[figure], resamples=resamples, rng=rng), figure)
+    return told
+
+
+@click.command()
+@click.option("--seeds", default=200, show_default=True, help="Samples of tokens a case.")
+@click.option("--first", default=1, show_default=True, help="The first seed.")
+@click.option("--resamples", default=150, show_default=True)
+@click.option("--power/--no-power", "with_power", default=True, help="Whether the tokens needed are looked at too.")
+def main(seeds: int, first: int, resamples: int, with_power: bool) -> None:
+    """Print how often 90 % intervals over tokens hold, in percent: first model, second model, difference."""
+    embedding = load(DEMO)
+    demo = embedding.vectors(embedding.vocabulary.to_pylist()[200:12_000]).astype(np.float64)
+    every = range(first, first + seeds)
+    click.echo("case | " + " | ".join(NAMES))
+    for case in CASES:
+        held = coverage(case, demo, every, resamples)
+        cells = (" ".join(f"{share:3.0%}" for share in column) for column in held.T)
+        click.echo(f"{case.name} | " + " | ".join(cells))
+    for case, figure in POWER if with_power else ():
+        n_tokens, share = power(case, figure, demo, range(first, first + max(seeds // 2, 2)), resamples)
+        click.echo(f"{case.name}, {figure}: {n_tokens} tokens are named, and tell the two apart in {share:.0%}")
+
+
+if __name__ == "__main__":
+    main()

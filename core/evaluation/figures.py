@@ -1,0 +1,158 @@
+"""The six figures of a model's scores against a dataset's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import metrics
+from ..errors import InputError, UndefinedMetricError
+from .multiples import NAMES, TOP_K
+from .results import NOT_TAKEN, Correlations, Figure
+
+BY_RANKS = ("rho_w", "tau_w", "rho", "tau")
+SIGNS: Mapping[str, str] = {
+    "rho_w": "ρ_w",
+    "tau_w": "τ_w",
+    "rho": "ρ",
+    "tau": "τ",
+    "pearson": "Pearson",
+    "precision": "precision",
+}
+
+
+def pearson(x: ArrayLike, y: ArrayLike) -> float:
+    """Pearson's correlation of two lists of scores (n ≥ 2), in [−1, 1].
+
+    Unlike the others it depends on the scales. Raises `UndefinedMetricError` for fewer than two items, a NaN, or where
+    all scores are equal.
+
+    >>> round(pearson([1, 2, 3], [1, 2, 4]), 6)
+    0.981981
+    """
+    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if a.ndim != 1 or a.shape != b.shape:
+        raise InputError(f"x and y must score the same items, found shapes {a.shape} and {b.shape}.")
+    if len(a) < 2:
+        raise UndefinedMetricError(f"A correlation needs at least two items, found {len(a)}.")
+    if np.isnan(a).any() or np.isnan(b).any():
+        raise UndefinedMetricError("Scores are missing (NaN); leave those items out.")
+    for name, values in (("x", a), ("y", b)):
+        rounded = metrics.rounded_scores(values)
+        if (rounded == rounded[0]).all():
+            raise UndefinedMetricError(f"All {len(a)} scores of {name} are equal, so no correlation is defined.")
+    # Scaled first, so that no square over- or underflows.
+    da, db = (v / np.abs(v).max() for v in (a - a.mean(), b - b.mean()))
+    return float(np.clip(np.add.reduce(da * db) / np.sqrt(np.add.reduce(da**2) * np.add.reduce(db**2)), -1, 1))
+
+
+def precision_at(x: ArrayLike, y: ArrayLike, k: int = TOP_K) -> float:
+    """The share of the k highest items by x that are among the k highest by y, from 0 to 1.
+
+    Where ties stand at the cut, each item of them is among the k with the same probability p, and the figure is
+    Σ p_x·p_y / k: what is to be expected if ties were broken at random, in x and in y apart.
+    Raises `InputError` for k < 1, `UndefinedMetricError` for a NaN or fewer than k items.
+
+    >>> precision_at([4, 3, 2, 1], [4, 1, 3, 2], 2)
+    0.5
+    >>> precision_at([3, 2, 2, 1], [3, 2, 1, 0], 2)
+    0.75
+    """
+    if k < 1:
+        raise InputError(f"The top has at least 1 item, found {k}.")
+    shares = [in_top(np.asarray(scores, dtype=np.float64), k) for scores in (x, y)]
+    return float((shares[0] * shares[1]).sum() / k)
+
+
+def in_top(scores: np.ndarray, k: int) -> np.ndarray:
+    """How far each item is among the k highest, (n,): 1, 0, or for those that tie at the cut what is left for each."""
+    if np.isnan(scores).any():
+        raise UndefinedMetricError("Scores are missing (NaN); leave those items out.")
+    if len(scores) < k:
+        raise UndefinedMetricError(f"There are no {k} highest of {len(scores)} items; take a smaller k.")
+    rounded = metrics.rounded_scores(scores)
+    cut = np.partition(rounded, len(rounded) - k)[len(rounded) - k]
+    above, level = rounded > cut, rounded == cut
+    return above + level * ((k - above.sum()) / level.sum())
+
+
+def correlations(
+    scores: np.ndarray,
+    values: np.ndarray,
+    *,
+    n0: float = 2.0,
+    apart: np.ndarray | None = None,
+    top: int = TOP_K,
+    names: Iterable[str] = NAMES,
+) -> Correlations:
+    """The figures of a dataset's `scores` (n,) and a model's `values` (n,), both higher = more related.
+
+    NaN in `values` marks items that the model doesn't cover. `apart` (n,) has the area of each item where every area
+    has a ranking of its own: scores of different areas then don't compare, and the figures are means over areas.
+    `top` is the k of the precision among the top k; `names` are the figures wanted, of `multiples.NAMES`.
+
+    >>> import numpy as np
+    >>> result = correlations(np.array([1.0, 0.8, 0.6, 0.4, 0.2]), np.array([np.nan, 0.7, 0.9, 0.3, 0.1]))
+    >>> result.n_covered, result.coverage, round(result.rho.estimate, 12)
+    (4, 0.8, 0.8)
+    """
+    names = tuple(names)
+    covered = ~np.isnan(values)
+    x, y = scores[covered], values[covered]
+    if apart is not None:
+        of = apart[covered]
+        parts = {
+            str(area): correlations(x[of == area], y[of == area], n0=n0, top=top, names=names)
+            for area in dict.fromkeys(of)
+        }
+        means = {name: _mean_figure(parts, name) for name in names}
+        return _made(len(scores), len(x), means, top, n_areas=len(parts))
+    return _made(len(scores), len(x), _figures(x, y, n0, top, names), top)
+
+
+def _figures(x: np.ndarray, y: np.ndarray, n0: float, top: int, names: Sequence[str]) -> dict[str, Figure]:
+    """The figures of two lists of scores; ranks are taken once for all four that go by them."""
+    found = {}
+    if "pearson" in names:
+        found["pearson"] = _figure(lambda: pearson(x, y))
+    if "precision" in names:
+        found["precision"] = _figure(lambda: precision_at(x, y, top))
+    wanted = [name for name in names if name in BY_RANKS]
+    try:
+        a, b = metrics.two_rankings(x, y)
+    except UndefinedMetricError as error:
+        return found | {name: Figure(None, reason=str(error)) for name in wanted}
+    weighted, even = metrics.weights(a, b, n0), np.full(len(a), 1.0 / len(a))
+    if "rho_w" in names:
+        found["rho_w"] = Figure(metrics.correlation_of_ranks(a, b, weighted))
+    if "rho" in names:
+        found["rho"] = Figure(metrics.correlation_of_ranks(a, b, even))
+    taus = [name for name in ("tau_w", "tau") if name in names]
+    if taus:
+        of = {"tau_w": weighted, "tau": np.ones(len(a))}
+        values = metrics.tau_of_ranks(a, b, *(of[name] for name in taus))
+        found |= {name: Figure(value) for name, value in zip(taus, values, strict=True)}
+    return found
+
+
+def _made(n_items: int, n_covered: int, found: Mapping[str, Figure], top: int, n_areas: int = 0) -> Correlations:
+    rho_w, tau_w, rho, tau, linear, precision = (found.get(name, NOT_TAKEN) for name in NAMES)
+    return Correlations(n_items, n_covered, rho_w, tau_w, rho, tau, n_areas, linear, precision, top)
+
+
+def _mean_figure(parts: Mapping[str, Correlations], name: str) -> Figure:
+    """The mean of a figure over areas; undefined where it is in one of them, or where there is none."""
+    figures = {area: getattr(part, name) for area, part in parts.items()}
+    undefined = [f"{area}: {figure.reason}" for area, figure in figures.items() if figure.estimate is None]
+    if undefined or not figures:
+        return Figure(None, reason=undefined[0] if undefined else "No item is covered.")
+    return Figure(float(np.mean([figure.estimate for figure in figures.values()])))
+
+
+def _figure(metric: Callable[[], float]) -> Figure:
+    try:
+        return Figure(metric())
+    except UndefinedMetricError as error:
+        return Figure(None, reason=str(error))

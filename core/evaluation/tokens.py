@@ -1,0 +1,276 @@
+"""Intervals over *tokens*: would other tokens of these kinds have said the same? The scores are taken as they are.
+
+Items share tokens, so tokens are resampled, not items: within each area as many tokens as there are, with replacement.
+An item stands there as often as its first token times its second; between a token and its own copy there is no item.
+Two things are known of this bootstrap, and both are corrected for. What items differ by beyond their tokens is counted
+three times over, since a product of two multiplicities varies threefold; so c times the variance of an ordinary
+bootstrap of the items is taken away. And copies tie with each other, which moves a figure:
+
+    estimate − s·(mean of the resamples − estimate) ± 1.645·k·√max(V − c·V_items, V_items / 2)
+
+with the constants of `CORRECTIONS`, chosen by simulation. How often the intervals hold is in docs/evaluation.md.
+
+References: Snijders, Borgatti (1999), Non-parametric standard errors and tests for network statistics, Connections 22;
+Owen (2007), The pigeonhole bootstrap, Annals of Applied Statistics 1; Davezies, D'Haultfœuille, Guyonvarch (2021),
+Empirical process results for exchangeable arrays, Annals of Statistics 49.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from ..errors import InputError
+from .multiples import NAMES, TOP_K, Multiples
+from .results import Comparison, Correlations, Evaluation
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LEVEL = 0.9
+FEWEST_TOKENS = 10
+MOST_ITEMS = 100_000  # beyond them resamples take minutes, and hundreds of megabytes
+WORK, FEWEST, MOST = 400_000, 100, 400  # resamples: as many as have this many items, within these bounds
+MOST_UNDEFINED = 0.2  # share of resamples in which a figure may be undefined and still get an interval
+
+
+@dataclass(frozen=True)
+class Correction:
+    """Of the module's formula: `bias` is s, `items` is c, `spread` is k."""
+
+    bias: float
+    items: float
+    spread: float
+
+
+CORRECTIONS: Mapping[str, Correction] = {
+    "rho_w": Correction(0.0, 0.5, 1.0),
+    "tau_w": Correction(1.0, 0.5, 1.35),
+    "rho": Correction(0.0, 1.5, 1.15),
+    "tau": Correction(0.0, 1.5, 1.15),
+    "pearson": Correction(0.0, 1.5, 1.15),
+    "precision": Correction(1.0, 0.5, 1.1),
+}
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """A figure with the bias of the resamples taken out, its standard error, and the interval's bounds."""
+
+    corrected: float
+    error: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, eq=False)
+class TokenDraws:
+    """Figures of several models by resampled tokens.
+
+    `estimates` (models,), `by_tokens` and `by_items` (models, resamples), each under the names of the figures; NaN
+    where one is undefined. The models' resamples are of the same tokens, so that differences can be taken.
+    """
+
+    estimates: Mapping[str, Floats]
+    by_tokens: Mapping[str, Floats]
+    by_items: Mapping[str, Floats]
+    n_tokens: int
+
+    def interval(self, name: str, model: int, against: int | None = None, *, level: float = LEVEL) -> Bounds | None:
+        """The interval of a model's figure, or of its difference to another's; None where it can't be told."""
+        parts = [self.estimates[name][model], self.by_tokens[name][model], self.by_items[name][model]]
+        if against is not None:
+            other = self.estimates[name][against], self.by_tokens[name][against], self.by_items[name][against]
+            parts = [mine - theirs for mine, theirs in zip(parts, other, strict=True)]
+        lowest, highest = (0.0, 1.0) if name == "precision" else (-1.0, 1.0)
+        limits = (lowest, highest) if against is None else (lowest - highest, highest - lowest)
+        return bounds(float(parts[0]), parts[1], parts[2], CORRECTIONS[name], level=level, limits=limits)
+
+
+def bounds(
+    estimate: float,
+    by_tokens: Floats,
+    by_items: Floats,
+    correction: Correction,
+    *,
+    level: float = LEVEL,
+    limits: tuple[float, float] = (-1.0, 1.0),
+) -> Bounds | None:
+    """The interval of the module; None where the estimate or over a fifth of the resamples are undefined.
+
+    >>> found = bounds(0.5, np.array([0.4, 0.5, 0.6]), np.array([0.5, 0.5, 0.5]), Correction(0, 1, 1))
+    >>> round(found.error, 3), round(found.lower, 3), round(found.upper, 3)
+    (0.1, 0.336, 0.664)
+    """
+    if not 0 < level < 1:
+        raise InputError(f"The level must be between 0 and 1, found {level!r}.")
+    tokens, items = (drawn[~np.isnan(drawn)] for drawn in (by_tokens, by_items))
+    few = any(
+        len(kept) < max(2, (1 - MOST_UNDEFINED) * len(drawn))
+        for kept, drawn in ((tokens, by_tokens), (items, by_items))
+    )
+    if few or np.isnan(estimate):
+        return None
+    of_items = float(items.var(ddof=1))
+    variance = max(float(tokens.var(ddof=1)) - correction.items * of_items, of_items / 2)
+    error = correction.spread * float(np.sqrt(variance))
+    corrected = estimate - correction.bias * (float(tokens.mean()) - estimate)
+    reach = float(ndtri((1 + level) / 2)) * error
+    lower, upper = np.clip([corrected - reach, corrected + reach], *limits).tolist()
+    return Bounds(corrected, error, lower, upper)
+
+
+def number_of_resamples(n_items: int) -> int:
+    """How many resamples are taken unless it is told: 400 of 1,000 items, fewer of more."""
+    return int(np.clip(WORK // max(n_items, 1), FEWEST, MOST))
+
+
+def draw_tokens(
+    pairs: pd.DataFrame,
+    models: Sequence[Floats],
+    *,
+    n0: float = 2.0,
+    top: int = TOP_K,
+    apart: bool = False,
+    names: Iterable[str] = NAMES,
+    resamples: int = 0,
+    rng: np.random.Generator,
+) -> TokenDraws:
+    """Resample the tokens of some items.
+
+    Parameters
+    ----------
+    pairs : their area, token_a, token_b and score; models : what each model gives them, shape (n,), without NaN.
+    n0, top, names : as in `correlations`; apart : figures are means over areas. resamples : 0 takes
+    `number_of_resamples`; rng : source of the draws.
+
+    Raises `InputError` for fewer than ten tokens, or more than 100,000 items.
+    """
+    names = tuple(names)
+    if len(pairs) > MOST_ITEMS:
+        raise InputError(
+            f"Resampling the tokens of {len(pairs):,} items takes too long; it is done up to {MOST_ITEMS:,}. Take a "
+            "sample of the tokens."
+        )
+    coded = Coded(pairs)
+    if coded.n_tokens < FEWEST_TOKENS:
+        raise InputError(
+            f"Resampling tokens needs at least {FEWEST_TOKENS} of them; these items have {coded.n_tokens}."
+        )
+    times = resamples or number_of_resamples(len(pairs))
+    tokens, items = coded.by_tokens(times, rng), coded.by_items(times, rng)
+    scores = pairs["score"].to_numpy(dtype=np.float64)
+    parts = coded.areas if apart else [np.arange(len(pairs))]
+    draws: list[dict[str, list[Floats]]] = [{name: [] for name in names} for _ in range(3)]
+    for values in models:
+        found = [
+            [Multiples(scores[rows], values[rows], n0=n0, top=top).figures(drawn[:, rows], names) for rows in parts]
+            for drawn in (np.ones((1, len(pairs))), tokens, items)
+        ]
+        for kept, by_area in zip(draws, found, strict=True):
+            for name in names:
+                kept[name].append(np.mean([area[name] for area in by_area], axis=0))
+    estimates, by_tokens, by_items = ({name: np.array(each[name]) for name in names} for each in draws)
+    return TokenDraws({name: e[:, 0] for name, e in estimates.items()}, by_tokens, by_items, coded.n_tokens)
+
+
+class Coded:
+    """The tokens of items as numbers, a token of two areas being two of them, and how they are drawn."""
+
+    def __init__(self, pairs: pd.DataFrame) -> None:
+        areas = pd.factorize(pairs["area"])[0]
+        self.areas: list[Ints] = [np.flatnonzero(areas == area) for area in range(areas.max(initial=-1) + 1)]
+        both = pd.MultiIndex.from_arrays(
+            [np.concatenate([areas, areas]), np.concatenate([pairs["token_a"], pairs["token_b"]])]
+        )
+        codes, found = pd.factorize(both)
+        self.first, self.second = codes[: len(pairs)], codes[len(pairs) :]
+        self.n_tokens = len(found)
+        self.names: list[str] = [token for _, token in found]
+        area_of = np.array([area for area, _ in found], dtype=np.int64)
+        self.of_areas: list[Ints] = [np.flatnonzero(area_of == area) for area in range(len(self.areas))]
+
+    def by_tokens(self, times: int, rng: np.random.Generator) -> Floats:
+        """How often each item stands there, `times` times: shape (times, items)."""
+        drawn = np.empty((times, self.n_tokens), dtype=np.float64)
+        for tokens in self.of_areas:
+            drawn[:, tokens] = rng.multinomial(len(tokens), np.full(len(tokens), 1 / len(tokens)), size=times)
+        return np.asarray(drawn[:, self.first] * drawn[:, self.second])
+
+    def by_items(self, times: int, rng: np.random.Generator) -> Floats:
+        """The same where items are drawn themselves, within each area."""
+        drawn = np.empty((times, len(self.first)), dtype=np.float64)
+        for rows in self.areas:
+            drawn[:, rows] = rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), size=times)
+        return drawn
+
+    def permuted(self, rng: np.random.Generator) -> Ints:
+        """Tokens changed for each other at random within each area: where each goes, (n_tokens,)."""
+        moved = np.arange(self.n_tokens)
+        for tokens in self.of_areas:
+            moved[tokens] = rng.permutation(tokens)
+        return moved
+
+
+def with_token_intervals(
+    comparison: Comparison, *, names: Iterable[str] = NAMES, resamples: int = 0, rng: np.random.Generator
+) -> tuple[Comparison, TokenDraws]:
+    """A comparison whose figures under its policy have bounds over tokens, and the draws over the common items.
+
+    Figures of areas have bounds too, where an area has ten tokens. Under the policy "own" each model's tokens are
+    resampled apart for its own figures. Raises as `draw_tokens`.
+    """
+    names = tuple(names)
+    covered = [~np.isnan(e.values) for e in comparison.evaluations]
+    every = np.logical_and.reduce(covered)
+    first = comparison.evaluations[0]
+    how: dict[str, Any] = {"n0": first.n0, "top": first.overall.top or TOP_K, "apart": comparison.apart, "names": names}
+    values = [e.values[every] for e in comparison.evaluations]
+    draws = draw_tokens(first.pairs[every], values, **how, resamples=resamples, rng=rng)
+    common = tuple(_with_bounds(figures, draws, place) for place, figures in enumerate(comparison.common))
+    if comparison.policy == "own":
+        own = []
+        for evaluation, rows in zip(comparison.evaluations, covered, strict=True):
+            drawn = draw_tokens(evaluation.pairs[rows], [evaluation.values[rows]], **how, resamples=resamples, rng=rng)
+            own.append(_with_bounds(evaluation.overall, drawn, 0))
+    elif comparison.policy == "lowest":
+        own = list(common)
+    else:  # where a model covers no more than all do, its own figures are the common ones
+        own = [
+            _with_bounds(e.overall, draws, place) if e.overall.n_covered == comparison.n_common else e.overall
+            for place, e in enumerate(comparison.evaluations)
+        ]
+    evaluations = tuple(replace(e, overall=o) for e, o in zip(comparison.evaluations, own, strict=True))
+    if len(first.areas) > 1:
+        how["apart"] = False
+        evaluations = tuple(_with_areas(e, how, resamples, rng) for e in evaluations)
+    return replace(comparison, evaluations=evaluations, common=common), draws
+
+
+def _with_areas(evaluation: Evaluation, how: dict[str, Any], resamples: int, rng: np.random.Generator) -> Evaluation:
+    """The evaluation with bounds of its areas' figures, over its own items; none where an area has too few tokens."""
+    covered, areas = ~np.isnan(evaluation.values), evaluation.pairs["area"].to_numpy()
+    found = dict(evaluation.areas)
+    for area, figures in evaluation.areas.items():
+        rows = covered & (areas == area)
+        pairs = evaluation.pairs[rows]
+        if len({*pairs["token_a"], *pairs["token_b"]}) >= FEWEST_TOKENS:
+            drawn = draw_tokens(pairs, [evaluation.values[rows]], **how, resamples=resamples, rng=rng)
+            found[area] = _with_bounds(figures, drawn, 0)
+    return replace(evaluation, areas=found)
+
+
+def _with_bounds(figures: Correlations, draws: TokenDraws, model: int) -> Correlations:
+    found = {}
+    for name in draws.estimates:
+        figure = getattr(figures, name)
+        bounds = None if figure.estimate is None else draws.interval(name, model)
+        if bounds is not None:
+            found[name] = replace(figure, token_lower=bounds.lower, token_upper=bounds.upper)
+    return replace(figures, **found)

@@ -1,0 +1,118 @@
+"""Charts of the Evaluate page: figures with both intervals, groups that aren't told apart, n₀ curves, a map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from .charts import BALLOT_COLOURS, BLUE, GREY, ORANGE, Chart, thin
+
+VOTES, TOKENS = "other votes", "other tokens"
+
+
+def figures_by_model(table: pd.DataFrame, figure: str, floor: tuple[float, float] | None, top: pd.DataFrame) -> Chart:
+    """One figure of each model as a dot with the intervals over votes and over tokens, the best at the top.
+
+    `table` has embedding, estimate, lower, upper, "token lower" and "token upper"; `floor` is where nine of ten random
+    rankings lie, shaded; `top` has yardsticks (model, and the figure), drawn as dashed lines.
+    """
+    shown = table.dropna(subset=["estimate"]).sort_values("estimate", ascending=False)
+    names = list(shown["embedding"])
+    y = alt.Y("embedding:N", sort=names, title=None, axis=alt.Axis(labelLimit=180, labelOverlap=False))
+    ends = {VOTES: ("lower", "upper"), TOKENS: ("token lower", "token upper")}
+    long = pd.concat(
+        [
+            pd.DataFrame({"embedding": shown["embedding"], "interval": kind, "from": shown[low], "to": shown[high]})
+            for kind, (low, high) in ends.items()
+        ]
+    ).dropna()
+    x = alt.Scale(zero=False)
+    layers: list[alt.Chart] = []
+    if floor:
+        band = pd.DataFrame({"from": [floor[0]], "to": [floor[1]]})
+        layers.append(alt.Chart(band).mark_rect(color=GREY, opacity=0.18).encode(x=alt.X("from:Q", scale=x), x2="to:Q"))
+    if len(top) and figure in top:
+        lines = pd.DataFrame({"value": top[figure], "yardstick": top["model"]})
+        layers.append(
+            alt.Chart(lines)
+            .mark_rule(strokeDash=[5, 4], color=GREY, strokeWidth=2)
+            .encode(x="value:Q", tooltip=["yardstick:N", alt.Tooltip("value:Q", format=".3f")])
+        )
+    kinds = [kind for kind in ends if kind in set(long["interval"])]
+    colours = alt.Scale(domain=kinds, range=[{VOTES: BLUE, TOKENS: ORANGE}[kind] for kind in kinds])
+    for kind in kinds:
+        aside = 0 if len(kinds) == 1 else -5 if kind == VOTES else 5
+        layers.append(
+            alt.Chart(long[long["interval"] == kind])
+            .mark_rule(strokeWidth=5, yOffset=aside)
+            .encode(
+                y=y,
+                x=alt.X("from:Q", title=figure, scale=x),
+                x2="to:Q",
+                color=alt.Color("interval:N", title="90 % by", scale=colours, legend=alt.Legend(orient="top")),
+                tooltip=["embedding:N", "interval:N", _three("from"), _three("to")],
+            )
+        )
+    dots = alt.Chart(shown).mark_point(filled=True, size=70, color=GREY, opacity=1)
+    layers.append(
+        dots.encode(y=y, x=alt.X("estimate:Q", title=figure, scale=x), tooltip=["embedding:N", _three("estimate")])
+    )
+    return alt.layer(*layers).properties(height=130 + 46 * len(names))
+
+
+def _three(name: str) -> alt.Tooltip:
+    return alt.Tooltip(f"{name}:Q", format=".3f")
+
+
+def told_apart(groups: pd.DataFrame, names: Sequence[str]) -> Chart:
+    """Groups of models that aren't told apart: a line joins those of a group; the best model at the top."""
+    ends = groups.assign(place=groups["embedding"].map({name: n for n, name in enumerate(names)}))
+    spans = ends.groupby("group")["place"].agg(["min", "max"]).reset_index()
+    spans = spans.assign(first=[names[n] for n in spans["min"]], last=[names[n] for n in spans["max"]])
+    y = alt.Y("embedding:N", sort=list(names), title=None, axis=alt.Axis(labelLimit=220, labelOverlap=False))
+    x = alt.X("group:N", title="Groups that aren't told apart", axis=alt.Axis(labelAngle=0))
+    lines = alt.Chart(spans).mark_rule(strokeWidth=5, color=BLUE)
+    lines = lines.encode(y=alt.Y("first:N", sort=list(names)), y2="last:N", x=x)
+    dots = alt.Chart(groups).mark_point(filled=True, size=110, color=BLUE, opacity=1)
+    dots = dots.encode(x=x, y=y, tooltip=["embedding:N", "group:N"])
+    return alt.layer(lines, dots).properties(height=110 + 34 * len(names))
+
+
+def offset_curve(curve: pd.DataFrame, figure: str, n0: float) -> Chart:
+    """A figure along n₀, a line a model; dashed: the n₀ that the page has."""
+    names = list(dict.fromkeys(curve["embedding"]))
+    shown = curve[curve["figure"] == figure].dropna()
+    x = alt.X("n0:Q", title="n₀: how far the weight reaches down the ranking", scale=alt.Scale(type="sqrt"))
+    lines = (
+        alt.Chart(shown)
+        .mark_line(point=True)
+        .encode(
+            x=x,
+            y=alt.Y("value:Q", title=figure, scale=alt.Scale(zero=False)),
+            color=alt.Color(
+                "embedding:N",
+                title=None,
+                scale=alt.Scale(domain=names, range=[BALLOT_COLOURS[n % 10] for n in range(len(names))]),
+                legend=alt.Legend(orient="top", columns=1, labelLimit=240),
+            ),
+            tooltip=["embedding:N", alt.Tooltip("n0:Q", title="n₀"), _three("value")],
+        )
+    )
+    here = alt.Chart(pd.DataFrame({"n0": [n0]})).mark_rule(color=GREY, strokeDash=[6, 4]).encode(x=x)
+    return alt.layer(here, lines).properties(height=280)
+
+
+def layout_map(points: pd.DataFrame) -> Chart:
+    """Tokens where `causes.layout` puts them; one unit is as long across as it is up."""
+    shown = thin(points)
+    spread = np.ptp(shown[["x", "y"]].to_numpy(), axis=0).max() / 2 * 1.15 or 1.0
+    middle = (shown[["x", "y"]].max() + shown[["x", "y"]].min()) / 2
+    scales = {name: alt.Scale(domain=[middle[name] - spread, middle[name] + spread], nice=False) for name in ("x", "y")}
+    x = alt.X("x:Q", title=None, axis=None, scale=scales["x"])
+    y = alt.Y("y:Q", title=None, axis=None, scale=scales["y"])
+    base = alt.Chart(shown).encode(x=x, y=y, tooltip=["token:N"])
+    dots = base.mark_point(filled=True, size=45, color=BLUE, opacity=0.9)
+    return alt.layer(dots, base.mark_text(dy=-9, color=GREY, limit=110).encode(text="token:N")).properties(height=420)

@@ -1,0 +1,191 @@
+"""What other tokens would have said of a project's embeddings, which of them are told apart, and by how much more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from math import inf
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InputError
+from ..evaluation import Comparison, Correlations
+from ..evaluation.differences import Told, adjusted, by_tokens, groups, times_needed
+from ..evaluation.permutation import permutation_test
+from ..evaluation.tokens import TokenDraws, with_token_intervals
+from ..evaluation_intervals import Difference
+from ..store import Store
+from ..store.command import project_row
+from .evaluate import FIGURES, EvaluateView
+
+QUICK_ITEMS = 2_000  # items whose tokens are resampled without being asked to: a second a model
+PERMUTATIONS = 999
+
+
+@dataclass(frozen=True, eq=False)
+class TokensView:
+    """Intervals over tokens of an evaluation: a comparison with them, and the draws; `problem` says why not, or ""."""
+
+    compared: Comparison | None
+    draws: TokenDraws | None = field(repr=False, default=None)
+    problem: str = ""
+
+    def told(self, figure: str) -> tuple[Told, ...]:
+        """Every two embeddings by resampled tokens, in one figure."""
+        if self.compared is None or self.draws is None:
+            return ()
+        return by_tokens(self.compared.names, self.draws, figure)
+
+
+def seeded(store: Store, project_id: str, what: int) -> np.random.Generator:
+    """A generator that follows from the project's seed and a number of its own for each use."""
+    with store.read() as conn:
+        return np.random.default_rng([project_row(conn, project_id).seed, 11, what])
+
+
+def load(store: Store, project_id: str, view: EvaluateView) -> TokensView:
+    """Resample the tokens of an evaluation's items."""
+    if view.compared is None:
+        return TokensView(None)
+    try:
+        found, draws = with_token_intervals(view.compared, rng=seeded(store, project_id, 1))
+    except InputError as error:
+        return TokensView(None, problem=str(error))
+    return TokensView(found, draws)
+
+
+def by_votes(differences: tuple[Difference, ...]) -> tuple[Told, ...]:
+    """What votes say of every two embeddings, with p-values adjusted for each other."""
+    told = [
+        Told(
+            d.first,
+            d.second,
+            d.rho_w,
+            (d.lower + d.upper) / 2,
+            (d.upper - d.lower) / 3.29,
+            d.lower,
+            d.upper,
+            d.first_better,
+        )
+        for d in differences
+    ]
+    return adjusted(told)
+
+
+def table_of(told: tuple[Told, ...], unit: str, n: int) -> pd.DataFrame:
+    """A row for every two embeddings; `needed` is how many votes or tokens (`unit`) tell them apart, of `n` there are.
+
+    It is 80 % power at 10 %, two-sided, were the difference exactly what it seems to be; blank where they are apart.
+    """
+    rows = []
+    for pair in told:
+        times = times_needed(pair.corrected, pair.error)
+        needed = (
+            ""
+            if pair.is_apart
+            else "more than there can be"
+            if times > 1000 or times == inf
+            else f"{round(n * times):,}"
+        )
+        better = f"{pair.first_better:.0%}"
+        rows.append((pair.first, pair.second, pair.difference, pair.lower, pair.upper, better, pair.p, needed))
+    columns = ["embedding", "against", "difference", "lower", "upper", "better", "p (Holm)", f"{unit} needed"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def groups_of(names: list[str], told: tuple[Told, ...]) -> pd.DataFrame:
+    """The sets of embeddings that aren't told apart, a row for each set and member: group (a letter), embedding."""
+    apart = {frozenset((pair.first, pair.second)) for pair in told if pair.is_apart}
+    found = groups(names, lambda one, other: frozenset((one, other)) in apart)
+    rows = [(_letter(number), name) for number, group in enumerate(found) for name in group]
+    return pd.DataFrame(rows, columns=["group", "embedding"])
+
+
+def _letter(number: int) -> str:
+    return chr(ord("A") + number % 26) * (1 + number // 26)
+
+
+def unclear(told: tuple[Told, ...], unit: str) -> str:
+    """Which embeddings votes or tokens (`unit`) can't tell apart, in a sentence."""
+    pairs = [f"{pair.first} and {pair.second}" for pair in told if not pair.is_apart]
+    if not pairs:
+        return f"The {unit} tell all of them apart."
+    more = f", nor {len(pairs) - 3:,} more pairs" if len(pairs) > 3 else ""
+    return f"These {unit} can't tell apart {'; '.join(pairs[:3])}{more}: the difference may be none."
+
+
+def said(names: list[str], by: dict[str, tuple[Told, ...]]) -> str:
+    """Which embeddings the first of `names` can't be told from, for a headline; `by` has what "votes" and "tokens" say.
+
+    Empty where neither says anything.
+    """
+    found: dict[str, list[str]] = {}
+    for unit, told in by.items():
+        pairs = [pair for pair in told if names[0] in (pair.first, pair.second)]
+        if pairs:
+            level = [p.second if p.first == names[0] else p.first for p in pairs if not p.is_apart]
+            found.setdefault(_apart_from(level, len(pairs)), []).append(unit)
+    return "; ".join(f"{what} by these {' and these '.join(units)}" for what, units in found.items())
+
+
+def _apart_from(level: list[str], n_others: int) -> str:
+    if not level:
+        return f"told apart from {'the other' if n_others == 1 else 'all others'}"
+    return f"not told apart from {' and '.join(level) if len(level) < 3 else f'{level[0]} and {len(level) - 1} others'}"
+
+
+def figures_table(compared: Comparison) -> pd.DataFrame:
+    """A row for each embedding and figure: embedding, figure, estimate, and both intervals' bounds, NaN for none."""
+    rows = []
+    for name, figures in zip(compared.names, compared.figures, strict=True):
+        for key, label in FIGURES:
+            f = getattr(figures, key)
+            rows.append((name, label, f.estimate, f.lower, f.upper, f.token_lower, f.token_upper))
+    columns = ["embedding", "figure", "estimate", "lower", "upper", "token lower", "token upper"]
+    return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[2:], "float64"))
+
+
+def by_area(view: EvaluateView, tokens: Comparison | None) -> pd.DataFrame:
+    """The view's figures by area, with bounds of ρ_w and τ_w over tokens as text beside them where there are any."""
+    table = view.by_area
+    if tokens is None:
+        return table
+    rows = [figures for evaluation in tokens.evaluations for figures in evaluation.areas.values()]
+    for key, label in FIGURES[:2]:
+        bounds = [getattr(figures, key) for figures in rows]
+        texts = ["" if f.token_lower is None else f"{f.token_lower:.2f} to {f.token_upper:.2f}" for f in bounds]
+        table = table.assign(**{f"{label} by tokens": texts})
+    order = [*table.columns[:5], "ρ_w", "ρ_w by tokens", "τ_w", "τ_w by tokens"]
+    return table[[*order, *(name for name in table.columns if name not in order)]]
+
+
+def joined(votes: Comparison | None, tokens: Comparison | None, plain: Comparison) -> Comparison:
+    """One comparison with both intervals, of what was computed of either."""
+    if votes is None or tokens is None:
+        return votes or tokens or plain
+
+    def both(a: Correlations, b: Correlations) -> Correlations:
+        changed = {}
+        for key, _ in FIGURES:
+            mine, theirs = getattr(a, key), getattr(b, key)
+            changed[key] = replace(mine, token_lower=theirs.token_lower, token_upper=theirs.token_upper)
+        return replace(a, **changed)
+
+    pairs = zip(votes.evaluations, tokens.evaluations, strict=True)
+    evaluations = tuple(replace(one, overall=both(one.overall, other.overall)) for one, other in pairs)
+    common = tuple(both(one, other) for one, other in zip(votes.common, tokens.common, strict=True))
+    return replace(votes, evaluations=evaluations, common=common)
+
+
+def load_p_values(store: Store, project_id: str, view: EvaluateView) -> pd.DataFrame:
+    """p-values of ρ_w and τ_w of each embedding over its own items, by permuted tokens; a second an embedding."""
+    rows = []
+    for evaluation, model in zip(view.evaluations, view.models, strict=True):
+        rng = seeded(store, project_id, 2)
+        found = permutation_test(evaluation, model, apart=view.ranked_apart, permutations=PERMUTATIONS, rng=rng)
+        for key, label in FIGURES[:2]:
+            if key in found:
+                drawn = found[key]
+                bound = float(np.nanquantile(drawn.drawn, 0.95))
+                rows.append((evaluation.model, label, drawn.estimate, bound, drawn.p))
+    return pd.DataFrame(rows, columns=["embedding", "figure", "estimate", "chance reaches (5 %)", "p"])

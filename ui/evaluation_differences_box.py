@@ -1,0 +1,88 @@
+"""Which embeddings can be told apart, by votes and by tokens, and what it would take."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from core import evaluation_charts
+from core.evaluation.differences import Told
+from core.store.projects import Project
+from core.views import evaluate_tokens
+from core.views.evaluate import FIGURES, EvaluateView, IntervalsView
+from core.views.evaluate_tokens import TokensView
+from core.views.words import many
+from ui import cache, frame
+
+WHAT = {
+    "votes": "would other voters have put them in this order, on these items?",
+    "tokens": "would other tokens, with scores like these?",
+}
+QUICK_ITEMS = 2_000  # items for which permuting tokens takes some seconds
+
+
+def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None, project: Project) -> None:
+    """Every two embeddings, the groups they fall into, and p-values against knowing nothing."""
+    if len(view.evaluations) > 1:
+        st.subheader("Can they be told apart?")
+        if found is None or found.problem:
+            st.caption(frame.plain(found.problem) if found else "Ask for intervals to see what votes say.")
+        else:
+            told = evaluate_tokens.by_votes(found.differences)
+            _differences("votes", told, "ρ_w", view.dataset.attrs["votes"], view)
+        _by_tokens(view, tokens, project)
+    else:
+        st.caption("Load a second embedding to see which is the better one.")
+    _chance(view, project)
+
+
+def _by_tokens(view: EvaluateView, tokens: TokensView | None, project: Project) -> None:
+    if tokens is None or tokens.draws is None:
+        st.caption(frame.plain(tokens.problem) if tokens else "Ask for intervals over tokens to see what those say.")
+        return
+    labels = {label: key for key, label in FIGURES}
+    label = st.segmented_control(
+        "Figure that tokens are asked about", list(labels), default="ρ_w", required=True, key=f"told-{project.id}"
+    )
+    _differences("tokens", tokens.told(labels[label]), label, tokens.draws.n_tokens, view)
+
+
+def _differences(unit: str, told: tuple[Told, ...], label: str, n: int, view: EvaluateView) -> None:
+    st.markdown(f"##### By {unit}: {WHAT[unit]}")
+    if not told:
+        st.caption(f"There is no interval of a difference in {label}.")
+        return
+    st.markdown(frame.plain(evaluate_tokens.unclear(told, unit)))
+    ranked = view.chosen.sort_values(label, ascending=False)["embedding"].tolist()
+    three = st.column_config.NumberColumn(format="%.3f")
+    config: dict = dict.fromkeys(("difference", "lower", "upper", "p (Holm)"), three)
+    config["better"] = st.column_config.TextColumn(help="The probability that the first is the better one.")
+    table = evaluate_tokens.table_of(told, unit, n)
+    st.dataframe(table, hide_index=True, column_config=config, alt=f"Differences of embeddings by {unit}")
+    chart = evaluation_charts.told_apart(evaluate_tokens.groups_of(ranked, told), ranked)
+    st.altair_chart(chart, alt=f"Groups of embeddings that {unit} don't tell apart")
+    st.caption(
+        f"The difference in {label} over the items that all cover, with its 90 % interval. p is two-sided and adjusted "
+        f"by Holm for all pairs; up to 0.1 two count as told apart. A line joins those that aren't. "
+        f"“{unit.capitalize()} needed”, of {n:,} now, tells two apart with 80 % power if they differ as they seem to."
+    )
+
+
+def _chance(view: EvaluateView, project: Project) -> None:
+    st.subheader("Better than chance?")
+    st.caption(
+        "Tokens change places within their areas, so that the embedding says all it says, about other tokens. p is the "
+        f"share of {many(evaluate_tokens.PERMUTATIONS, 'such permutation')} that agree with people as well."
+    )
+    if len(view.dataset) > QUICK_ITEMS and not st.toggle(
+        "Permute the tokens", key=f"permute-{project.id}", help="A minute or more for so many items."
+    ):
+        return
+    if not st.session_state.get(f"chance-{project.id}") and not st.button("Compute p-values"):
+        return
+    st.session_state[f"chance-{project.id}"] = True
+    with st.spinner("Permuting the tokens …"):
+        table: pd.DataFrame = cache.of_evaluation(evaluate_tokens.load_p_values, frame.store(), project, view)
+    three = st.column_config.NumberColumn(format="%.3f")
+    config = {"estimate": three, "chance reaches (5 %)": three, "p": three}
+    st.dataframe(table, hide_index=True, column_config=config, alt="p-values by permuted tokens")

@@ -1,0 +1,128 @@
+"""The one answer of the Evaluate page, what a reader must know of it, and the settings it follows from."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.evaluation import POLICIES, TOP_K
+from core.store.projects import Project
+from core.views import evaluate_tokens
+from core.views.evaluate import EvaluateView, IntervalsView
+from core.views.evaluate_tokens import TokensView
+from core.views.words import many
+from ui import cache, frame
+
+SHORT = {
+    "common": "items that all cover",
+    "own": "each its own items",
+    "lowest": "missing = lowest",
+    "parts": "missing = mean of parts",
+}
+
+
+def settings(project: Project) -> tuple[float, str, str, int]:
+    """n₀, the notion, the policy for missing words and the k of the precision, as chosen."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        n0 = st.number_input(
+            "Offset n₀", 0.0, 1000.0, 2.0, 1.0, key=f"n0-{project.id}", persist_state="session", width=140,
+            help="Rank n weighs 1/(n + n₀)². A small n₀ puts nearly all weight on the first ranks; the paper takes 2.",
+        )  # fmt: skip
+        notion = st.segmented_control(
+            "Models rank by", ["relatedness", "similarity"], default=project.notion, required=True,
+            key=f"notion-{project.id}",
+            format_func={"relatedness": "|cos| (relatedness)", "similarity": "cos (similarity)"}.get,
+            help="The project's own notion is chosen at first.",
+        )  # fmt: skip
+        policy = st.selectbox(
+            "Words that an embedding lacks", list(POLICIES), format_func=SHORT.__getitem__, key=f"policy-{project.id}",
+            width=210, help="\n\n".join(f"**{SHORT[name]}**: {text}." for name, text in POLICIES.items()),
+        )  # fmt: skip
+        top = st.number_input(
+            "Top k", 1, 10_000, TOP_K, key=f"top-{project.id}", width=110,
+            help="For the precision: how many of people's k highest items are among an embedding's k highest.",
+        )  # fmt: skip
+    return float(n0), notion, policy, int(top)
+
+
+def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None, project: Project) -> None:
+    """The headline, warnings and the next step."""
+    _leader(view, found, tokens)
+    for problem in view.problems:
+        st.error(frame.plain(problem))
+    if view.unfair:
+        st.warning(frame.plain(view.unfair), icon=":material/balance:")
+    for evaluation in view.evaluations:
+        if evaluation.proposed:
+            st.warning(
+                f"{frame.plain(evaluation.model)} proposed {many(len(evaluation.proposed), 'token')} of this dataset, "
+                "which favours it (§2.2). See the figures without them below.",
+                icon=":material/balance:",
+            )
+    about = view.dataset.attrs
+    _next_step(about["provisional"], project)
+    if about["simulated_votes"]:
+        st.warning("The dataset holds votes of simulated voters.", icon=":material/science:")
+    if project.kind == "demo":
+        st.caption(
+            "The demo's simulated voters follow a sentence model. Word vectors as small as the demo's rank the top "
+            "differently, so low figures are to be expected here."
+        )
+    if about["provisional"]:
+        st.info("The dataset is provisional: not all ballots are closed.", icon=":material/hourglass_top:")
+    if view.ranked_apart:
+        st.caption(
+            "Each area has a ranking of its own, and scores of two areas don't compare: a figure over all areas is the "
+            "mean of the areas' figures."
+        )
+    share = f"R(n₀) = {view.first_rank_share:.0%}"
+    st.caption(
+        "ρ_w and τ_w say how far an embedding ranks the items as people do, the top ranks weighing most: 1 is full "
+        f"agreement, 0 none. With n₀ = {view.n0:g} the first rank holds {share} of the weight of a long ranking."
+    )
+
+
+def _leader(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None) -> None:
+    leaders = view.leaders
+    if leaders.empty or view.compared is None:
+        st.markdown("**No embedding can be compared: see the reasons below.**")
+        return
+    row = leaders.iloc[0]
+    mean = ", the mean over areas," if view.ranked_apart else ""
+    by_votes = _between(view, found, row["embedding"])
+    if len(view.overall) == 1:
+        st.markdown(
+            f"**{frame.plain(row['embedding'])} reaches ρ_w = {row['ρ_w']:.3f} and τ_w = {row['τ_w']:.3f}**"
+            f"{by_votes}{mean} on {row['covered']:,} of {row['items']:,} items."
+        )
+        return
+    names = " and ".join(map(frame.plain, leaders["embedding"]))
+    on = "the items that all cover" if len(view.common) else many(row["covered"], "item")
+    ranked = view.chosen.sort_values("ρ_w", ascending=False, kind="stable")["embedding"].tolist()
+    by = {}
+    if found and found.differences:
+        by["votes"] = evaluate_tokens.by_votes(found.differences)
+    if tokens and tokens.draws is not None:
+        by["tokens"] = tokens.told("rho_w")
+    apart = frame.plain(evaluate_tokens.said(ranked, by))
+    verb = "leads" if len(leaders) == 1 else "lead"
+    if fewer := view.compared.fewer(view.compared.names.index(row["embedding"])):
+        verb += f", over fewer items than {frame.plain(fewer[0])}"
+    st.markdown(
+        f"**{names} {verb}: ρ_w = {row['ρ_w']:.3f}**{by_votes}{mean} on {on}" + (f"; {apart}." if apart else ".")
+    )
+
+
+def _between(view: EvaluateView, found: IntervalsView | None, name: str) -> str:
+    if not found or found.compared is None:
+        return ""
+    figures = dict(zip(found.compared.names, found.compared.figures, strict=True))[name].rho_w
+    return "" if figures.lower is None else f" (90 % by votes: {figures.lower:.3f} to {figures.upper:.3f})"
+
+
+def _next_step(provisional: bool, project: Project) -> None:
+    """On to the next ballot, or out with the dataset."""
+    overview = cache.load_overview(frame.store(), project)
+    if provisional:
+        frame.next_step(overview.next_page, overview.next_label[:1].lower() + overview.next_label[1:])
+    else:
+        frame.next_step("export", "take the dataset with you")

@@ -1,0 +1,72 @@
+"""Figures over parts of the items and along n₀; the same vectors compared in other ways."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from core import evaluation_charts
+from core.evaluation.variants import WHAT
+from core.store.projects import Project
+from core.views import evaluate_why
+from core.views.evaluate import FIGURES, EvaluateView
+from core.views.scores import file_stem
+from ui import cache, chart_files, frame
+
+QUICK_ITEMS = 5_000
+
+
+def show(view: EvaluateView, project: Project) -> None:
+    """The n₀ curve, and bands of relatedness and frequency."""
+    st.subheader("Along n₀")
+    curve: pd.DataFrame = cache.of_evaluation(_curve, frame.store(), project, view)
+    if curve.empty:
+        st.caption("With so many items the curve takes too long; change n₀ above.")
+    else:
+        left, right = st.columns(2, gap="large")
+        for column, label in ((left, "ρ_w"), (right, "τ_w")):
+            with column:
+                chart = evaluation_charts.offset_curve(curve, label, view.n0)
+                name = f"{file_stem(view.dataset.attrs)}-offsets-{'rho' if label == 'ρ_w' else 'tau'}"
+                chart_files.show(chart, curve, name=name, alt=f"{label} along n₀")
+        st.caption("Where lines cross, the winner depends on how hard one looks at the top. Dashed: the n₀ above.")
+    st.subheader("By part of the items")
+    bands = cache.of_evaluation(evaluate_why.load_bands, frame.store(), project, view)
+    st.caption(
+        "Over the items that all cover; ranks are taken within a part. A part is narrower than the whole, so its "
+        "figures are lower: compare embeddings within a part."
+    )
+    st.dataframe(bands.related, hide_index=True, column_config=_config(), alt="Figures by relatedness")
+    if len(bands.frequency):
+        st.dataframe(bands.frequency, hide_index=True, column_config=_config(), alt="Figures by frequency")
+    st.caption(frame.plain(bands.source))
+
+
+def variants(view: EvaluateView, project: Project) -> None:
+    """Other cosines of the same vectors, on request."""
+    st.subheader("Would other cosines do better?")
+    st.caption(
+        "Each is tried on the embedding's own items and only shown here; nothing else uses it. The best of many tries "
+        "looks better than it is: choose on one dataset, and report another."
+    )
+    key = f"variants-{project.id}"
+    if len(view.dataset) > QUICK_ITEMS and not st.session_state.get(key) and not st.button("Try them"):
+        return
+    st.session_state[key] = True
+    with st.spinner("Trying other cosines …"):
+        table: pd.DataFrame = cache.of_evaluation(evaluate_why.load_variants, frame.store(), project, view)
+    if table.empty:
+        st.caption("There is no embedding with vectors to change, or there are too many items.")
+        return
+    st.dataframe(table.drop(columns="what it is"), hide_index=True, column_config=_config(), alt="Variants")
+    with st.expander("What they are"):
+        for name, text in WHAT.items():
+            st.markdown(f"**{name}**: {text}")
+
+
+def _curve(_store, _project_id: str, view: EvaluateView) -> pd.DataFrame:
+    return evaluate_why.curve(view)
+
+
+def _config() -> dict:
+    return {name: st.column_config.NumberColumn(format="%.3f") for _, name in FIGURES}

@@ -1,0 +1,142 @@
+"""Why an embedding disagrees with people: ranks, worst disagreements, hubs, distances, a map of its tokens."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core import charts, evaluation_charts
+from core.errors import InputError
+from core.store.projects import Project
+from core.views import evaluate_why
+from core.views.evaluate import EvaluateView
+from core.views.evaluate_why import WhyView
+from core.views.scores import file_stem, pair_label
+from core.views.words import many, slug
+from ui import cache, chart_files, frame
+
+
+def show(view: EvaluateView, project: Project) -> None:
+    """All of it, of one chosen embedding."""
+    st.subheader("Where people and embedding disagree")
+    names = [evaluation.model for evaluation in view.evaluations]
+    place = 0
+    if len(names) > 1:
+        place = st.selectbox("Embedding", range(len(names)), format_func=names.__getitem__, key=f"model-{project.id}")
+    why = cache.of_evaluation(_why, frame.store(), project, view, place)
+    stem = f"{file_stem(view.dataset.attrs)}-{slug(names[place])}"
+    left, right = st.columns(2, gap="large")
+    with left:
+        pairs = why.evaluation.pairs
+        chart_files.show(
+            charts.rank_scatter(pairs, why.worst),
+            pairs,
+            name=f"{stem}-ranks",
+            alt="Ranks by people and by the embedding",
+        )
+    with right:
+        _worst(why)
+    _hubs(why, view)
+    left, right = st.columns(2, gap="large")
+    with left:
+        _contrast(view, place, stem, project)
+    with right:
+        _map(view, place, stem, project)
+    _spellings(why)
+
+
+def _why(_store, _project_id: str, view: EvaluateView, place: int) -> WhyView:
+    return evaluate_why.load(view, place)
+
+
+def _contrast_of(_store, _project_id: str, view: EvaluateView, place: int):
+    return evaluate_why.contrast(view, place)
+
+
+def _worst(why: WhyView) -> None:
+    shown = why.worst.assign(pair=pair_label(why.worst), share=why.worst["disagreement"])
+    columns = ["pair", "rank", "model_rank", "share", "cosine"] + ["hubs"] * bool((shown["hubs"] != "").any())
+    st.dataframe(
+        shown[columns].rename(columns={"rank": "by people", "model_rank": "by embedding"}),
+        hide_index=True,
+        column_config={
+            "cosine": st.column_config.NumberColumn(format="%.3f"),
+            "pair": st.column_config.Column(width="medium"),
+            "share": st.column_config.NumberColumn(
+                format="percent", help="Of all that keeps ρ_w under 1: Σ w·gap² over the items."
+            ),
+            "hubs": st.column_config.Column(help="Tokens that the embedding puts into too many of its top items."),
+        },
+        height=420,
+        alt="The worst disagreements",
+    )
+    st.caption("The items that cost the most, top ranks weighing more.")
+
+
+def _hubs(why: WhyView, view: EvaluateView) -> None:
+    st.markdown("##### Hubs")
+    found = why.crowded[why.crowded["is_hub"]]
+    skew = "" if why.skewness is None else f" The skewness of their numbers is {why.skewness:.2f}; 0 has no hubs."
+    about = (
+        f"Asked of the {many(why.top, 'highest item')} by the embedding, a tenth of all it covers: how many of them "
+        f"is each token in?{skew}"
+    )
+    if not len(found):
+        st.caption(f"{about} No token is in twice as many as by people.")
+        return
+    st.caption(f"{about} These are in at least twice as many as by people:")
+    three = st.column_config.NumberColumn(format="%.1f")
+    named = found.head(10).drop(columns="is_hub").rename(columns={"by_model": "by embedding", "by_people": "by people"})
+    config = dict.fromkeys(("by embedding", "by people", "more"), three)
+    st.dataframe(named, hide_index=True, column_config=config, alt="Hubs of the embedding")
+
+
+def _contrast(view: EvaluateView, place: int, stem: str, project: Project) -> None:
+    st.markdown("##### Items of each area against random pairs")
+    curves = cache.of_evaluation(_contrast_of, frame.store(), project, view, place)
+    if curves.empty:
+        st.caption("The embedding has none of the items.")
+        return
+    value = "|cos|" if view.notion == "relatedness" else "cos"
+    if curves["pairs"].nunique() > 5:  # more lines can't be told from each other
+        kept = [*list(dict.fromkeys(curves["pairs"]))[:4], "random pairs"]
+        st.caption("The first four areas.")
+        curves = curves[curves["pairs"].isin(kept)]
+    chart_files.show(
+        charts.similarity_curves(curves, value), curves, name=f"{stem}-areas", alt="Values by area and of random pairs"
+    )
+    st.caption("Figure 3 of the paper. Where an area lies no higher than random pairs, the embedding hardly knows it.")
+
+
+def _map(view: EvaluateView, place: int, stem: str, project: Project) -> None:
+    st.markdown("##### A map of an area's tokens")
+    areas = [area for area in dict.fromkeys(view.evaluations[place].pairs["area"]) if area]
+    area = st.selectbox("Area", areas, key=f"map-{project.id}")
+    if area is None:
+        return
+    try:
+        points, kept = evaluate_why.tokens_map(frame.store(), project.id, view.models[place], area)
+    except InputError as error:
+        frame.show_error(error)
+        return
+    chart_files.show(
+        evaluation_charts.layout_map(points),
+        points,
+        name=f"{stem}-{slug(area)}-map",
+        alt=f"Tokens of {area} in the plane",
+    )
+    st.caption(
+        f"Near by cosine is near here, as well as two dimensions can: they keep {kept:.0%} of the squared distances. "
+        "The axes mean nothing."
+    )
+
+
+def _spellings(why: WhyView) -> None:
+    evaluation = why.evaluation
+    if evaluation.missing:
+        with st.expander(f"{many(len(evaluation.missing), 'token')} without a vector"):
+            rows = [{"token": token, "reason": reason} for token, reason in evaluation.missing.items()]
+            st.dataframe(rows, hide_index=True, alt="Tokens without a vector")
+    if evaluation.found_as:
+        with st.expander(f"{many(len(evaluation.found_as), 'token')} found under another spelling"):
+            found = [{"token": token, "found as": name} for token, name in evaluation.found_as.items()]
+            st.dataframe(found, hide_index=True, alt="Tokens found under another spelling")
