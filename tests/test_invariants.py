@@ -165,6 +165,7 @@ def run(*arguments):
     return CliRunner().invoke(cli, ["check", *map(str, arguments)])
 
 
+@pytest.mark.sqlite  # the tests' databases have no database.json
 def test_the_command_says_that_all_is_well(workspace):
     result = run("--workspace", workspace.folder)
     assert (result.exit_code, f"{len(RULES)} rules hold" in result.stdout) == (0, True)
