@@ -1,9 +1,10 @@
 """`python -m bench.kills --kills 200`: Runoff is killed at random moments of its commands, and must stay whole.
 
-A process runs a command on a copy of a small workspace and gets SIGKILL after a random part of the time that the
-command takes. Then the workspace is opened again, as at the next start: all its rules must hold (`python -m core
-check`), its tables must be those before the command or those after it (times aside), and where they are those before,
-the command must come to its end when it is given once more. Exits with 1 where one doesn't.
+A process runs a command on a copy of a small workspace and gets SIGKILL: in turn after a random part of the time that
+the command takes, and just before one of its steps (a statement, a commit, a file opened, moved or removed). Then the
+workspace is opened again, as at the next start: all its rules must hold (`python -m core check`), its tables must be
+those before the command or those after it (times aside), and where they are those before, the command must come to
+its end when it is given once more. Exits with 1 where one doesn't.
 """
 
 from __future__ import annotations
@@ -59,8 +60,28 @@ def digest(store: Store) -> str:
     return found.hexdigest()
 
 
-def work(name: str, folder: str, given: Given, started: Any, done: Any) -> None:
-    """A process: do the command once, then wait to be killed."""
+class Steps:
+    """Counts what a command does to its workspace (statements, commits, files), and kills its process at a step."""
+
+    def __init__(self, folder: str, count: Any, last: int) -> None:
+        self._folder, self._count, self._last = folder, count, last
+        sa.event.listen(sa.Engine, "before_cursor_execute", self._step)
+        sa.event.listen(sa.Engine, "commit", self._step)
+        sys.addaudithook(self._on_file)
+
+    def _step(self, *_: Any) -> None:
+        self._count.value += 1
+        if self._count.value == self._last:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def _on_file(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event in ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir") and self._folder in str(arguments[0]):
+            self._step()
+
+
+def work(name: str, folder: str, given: Given, started: Any, done: Any, count: Any, last: int) -> None:
+    """A process: do the command once, then wait to be killed, unless it was at the step `last` (0: at none)."""
+    Steps(folder, count, last)
     started.set()
     SCENARIOS[name].run(Path(folder), given)
     done.set()
@@ -78,6 +99,7 @@ class Prepared:
     after: str
     seconds: float
     version: str | None
+    n_steps: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
 
@@ -92,7 +114,7 @@ class Prepared:
             with prepared.copied("before") as copy, open_apart(copy) as store:
                 prepared.before = digest(store)
         with prepared.copied("after") as copy:
-            prepared.seconds = prepared.finish(copy)
+            prepared.seconds, prepared.n_steps = prepared.finish(copy)
             with open_apart(copy) as store:
                 prepared.after = digest(store)
         if prepared.before == prepared.after:
@@ -109,30 +131,35 @@ class Prepared:
         finally:
             shutil.rmtree(copy)
 
-    def _started(self, folder: Path) -> tuple[Any, Any]:
-        started, done = CONTEXT.Event(), CONTEXT.Event()
-        child = CONTEXT.Process(target=work, args=(self.name, str(folder), self.given, started, done))
+    def _started(self, folder: Path, last: int = 0) -> tuple[Any, Any, Any]:
+        started, done, count = CONTEXT.Event(), CONTEXT.Event(), CONTEXT.Value("i", 0, lock=False)
+        arguments = (self.name, str(folder), self.given, started, done, count, last)
+        child = CONTEXT.Process(target=work, args=arguments)
         child.start()
         if not started.wait(PATIENCE):
             raise RuntimeError(f"{self.name}: its process doesn't start.")
-        return child, done
+        return child, done, count
 
-    def finish(self, folder: Path) -> float:
-        """Do the command to its end; the seconds it took."""
-        child, done = self._started(folder)
+    def finish(self, folder: Path) -> tuple[float, int]:
+        """Do the command to its end; the seconds and steps it took."""
+        child, done, count = self._started(folder)
         begun = time.perf_counter()
         is_done = done.wait(PATIENCE)
         took = time.perf_counter() - begun
         _kill(child)
         if not is_done:
             raise RuntimeError(f"{self.name} didn't come to its end.")
-        return took
+        return took, count.value
 
-    def kill_once(self, rng: random.Random) -> str:
-        """Kill the command once at a random moment; "before", "after", or what is wrong."""
+    def kill_once(self, rng: random.Random, *, at_step: bool) -> str:
+        """Kill the command once, at a random moment or at a random step; "before", "after", or what is wrong."""
         with self.copied("killed") as copy:
-            child, _ = self._started(copy)
-            time.sleep(rng.uniform(0, 1.3 * self.seconds))
+            child, done, _ = self._started(copy, rng.randint(1, self.n_steps) if at_step else 0)
+            if at_step:
+                while child.is_alive() and not done.is_set():
+                    child.join(0.01)
+            else:
+                time.sleep(rng.uniform(0, 1.3 * self.seconds))
             _kill(child)
             outcome = self._outcome(copy)
         self.outcomes[outcome if outcome in ("before", "after") else "fault"] += 1
@@ -194,7 +221,7 @@ def _version(folder: Path) -> str | None:
 
 
 def _kill(child: Any) -> None:
-    os.kill(child.pid, signal.SIGKILL)
+    child.kill()
     child.join()
 
 
@@ -207,18 +234,22 @@ def main(kills: int, seed: int, only: str | None) -> None:
     names = [only] if only else list(SCENARIOS)
     rng, faults, total = random.Random(seed), list[str](), Counter[str]()
     CONTEXT.set_forkserver_preload(["bench.kill_scenarios"])
-    click.echo("| command | it takes | kills | not happened | happened | broken |\n|---|---|---|---|---|---|")
+    click.echo(
+        "| command | it takes | steps | kills | not happened | happened | broken |\n|---|---|---|---|---|---|---|"
+    )
     for place, name in enumerate(names):
         with tempfile.TemporaryDirectory() as room:
             prepared = Prepared.of(name, Path(room))
             n = kills // len(names) + (place < kills % len(names))
-            for _ in range(n):
-                prepared.kill_once(rng)
+            for number in range(n):
+                prepared.kill_once(rng, at_step=number % 2 == 1)
         counts = [prepared.outcomes[kind] for kind in ("before", "after", "fault")]
-        click.echo(f"| {name} | {prepared.seconds * 1000:.0f} ms | {n} | {' | '.join(map(str, counts))} |")
+        click.echo(
+            f"| {name} | {prepared.seconds * 1000:.0f} ms | {prepared.n_steps} | {n} | {' | '.join(map(str, counts))} |"
+        )
         total += prepared.outcomes
         faults += prepared.faults
-    click.echo(f"| all | | {total.total()} | {total['before']} | {total['after']} | {total['fault']} |")
+    click.echo(f"| all | | | {total.total()} | {total['before']} | {total['after']} | {total['fault']} |")
     click.echo("\n".join(faults) or "Every workspace was whole, and every command happened wholly or not at all.")
     sys.exit(1 if faults else 0)
 

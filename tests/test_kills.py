@@ -20,7 +20,7 @@ KILLED = [name for name in SCENARIOS if not name.startswith("migrate")] + ["migr
 def test_a_killed_command_happened_wholly_or_not_at_all(tmp_path, name):
     CONTEXT.set_forkserver_preload(["bench.kill_scenarios"])
     prepared = Prepared.of(name, tmp_path)
-    assert prepared.kill_once(random.Random(name)) in ("before", "after")
+    assert prepared.kill_once(random.Random(name), at_step=True) in ("before", "after")
 
 
 def test_half_a_command_is_found_out(tmp_path):
