@@ -7,10 +7,13 @@ import sys
 
 import pytest
 import sqlalchemy as sa
+from campaigns import make_project
 
 from bench.kill_scenarios import SCENARIOS
 from bench.kills import CONTEXT, Prepared, digest, leftovers
 from core.store import schema as t
+from core.store.engine import open_apart
+from core.store.kept_files import keep_bytes
 
 pytestmark = [pytest.mark.sqlite, pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")]
 KILLED = [name for name in SCENARIOS if not name.startswith("migrate")] + ["migrate 0001", "migrate 0004"]
@@ -24,25 +27,18 @@ def test_a_killed_command_happened_wholly_or_not_at_all(tmp_path, name):
 
 
 def test_half_a_command_is_found_out(tmp_path):
-    def halve(folder):  # the row of the upload without its votes
-        with open_apart(folder) as store, store.write() as conn:
-            values = {"platform": "mturk", "filename": "x", "sha256": kept, "n_bytes": 1, "n_rows": 1, "counts": {}}
-            conn.execute(sa.insert(t.upload).values(ballot_id=1, accepted_at="2026", **values))
-
-    from core.store.engine import open_apart
-    from core.store.kept_files import keep_bytes
-
+    """The row of an upload without its votes."""
     prepared = Prepared.of("accept upload", tmp_path)
     with prepared.copied("half") as copy:
         with open_apart(copy) as store:
-            kept = keep_bytes(store, b"x")
-        halve(copy)
+            kept = {"sha256": keep_bytes(store, b"x"), "n_bytes": 1, "n_rows": 1, "counts": {}}
+            with store.write() as conn:
+                values = {"ballot_id": 1, "platform": "mturk", "filename": "x", "accepted_at": "2026", **kept}
+                conn.execute(sa.insert(t.upload).values(values))
         assert prepared._outcome(copy) == "happened in part"
 
 
 def test_the_digest_sees_contents_and_not_times(store):
-    from campaigns import make_project
-
     make_project(store)
     before = digest(store)
     with store.write() as conn:
