@@ -17,6 +17,7 @@ import click
 
 from . import __version__
 from .cli.archived import archived_command
+from .cli.check import check_command
 from .cli.dataset import diff_command, replay_command
 from .cli.evaluate import evaluate_command
 from .cli.schemes import schemes_command
@@ -42,6 +43,7 @@ for _command in (
     schemes_command,
     voters_command,
     archived_command,
+    check_command,
     replay_command,
     diff_command,
     backup_command,

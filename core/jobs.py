@@ -26,6 +26,7 @@ from .processes import is_alive
 from .store import Store
 from .store import schema as t
 from .store.engine import now
+from .store.kept_files import sweep_kept
 
 REPORT_SECONDS = 0.5
 STALE_SECONDS = 60.0
@@ -163,7 +164,7 @@ def _end_process(job: Job) -> None:
         except subprocess.TimeoutExpired:
             child.kill()
             child.wait()
-    elif job.pid and job.heartbeat_at and age(job.heartbeat_at) < STALE_SECONDS and is_alive(job.pid):
+    elif job.pid and job.heartbeat_at and abs(age(job.heartbeat_at)) < STALE_SECONDS and is_alive(job.pid):
         # Started by another server process; the fresh heartbeat says that the pid is still this job's.
         os.kill(job.pid, signal.SIGTERM)
         for _ in range(20):
@@ -181,10 +182,19 @@ def _gone(job: Job) -> bool:
 
 
 def _is_silent(job: Job) -> bool:
-    """Whether a job has given no sign of life for too long; a process that lives may have slept with its machine."""
+    """Whether a job has given no sign of life for too long; a process that lives may have slept with its machine.
+
+    A sign from the future is none: the clock was set back since.
+    """
     quiet = age(job.heartbeat_at or job.created_at)
     lives = job.id in _children or (job.pid is not None and is_alive(job.pid))
-    return quiet > (ASLEEP_SECONDS if lives else STALE_SECONDS)
+    return quiet > ASLEEP_SECONDS if lives else abs(quiet) > STALE_SECONDS
+
+
+def dead_jobs(conn: sa.Connection) -> list[Job]:
+    """The jobs that claim to wait or to run, and of which no process is there any more."""
+    running = _select(conn, t.job.c.state.in_(["queued", "running"]))
+    return [job for job in running if _gone(job) or _is_silent(job)]
 
 
 def finish(store: Store, job_id: str, **values: Any) -> None:
@@ -216,15 +226,18 @@ def sweep(store: Store) -> int:
     """
     with store.read() as conn:
         running = _select(conn, t.job.c.state.in_(["queued", "running"]))
+        dead = dead_jobs(conn)
     swept = 0
-    for job in running:
-        if _gone(job) or _is_silent(job):
-            if read_job(store, job.id).ended:
-                continue  # it came to its end in the meantime
-            finish(store, job.id, state="failed", error=STOPPED)
-            clean_up(store, job)
-            swept += 1
+    for job in dead:
+        if read_job(store, job.id).ended:
+            continue  # it came to its end in the meantime
+        finish(store, job.id, state="failed", error=STOPPED)
+        clean_up(store, job)
+        swept += 1
+    gone = {job.id for job in dead}
+    running = [job for job in running if job.id not in gone]
     _sweep_uploads(store, {str(job.params.get("path")) for job in running})
+    sweep_kept(store, older_than=LEFT_SECONDS)
     if not running:
         _sweep_embeddings(store)
     busy = {job.id for job in running}
@@ -245,7 +258,8 @@ def _sweep_embeddings(store: Store) -> None:
 
 def _sweep_uploads(store: Store, wanted: set[str]) -> None:
     """Remove uploads of yesterday that were never imported, and halves of files that a crash left."""
-    for left in [*store.incoming.glob("upload-*"), *store.incoming.glob("*.part")]:
+    halves = [*store.incoming.glob("*.part"), *(store.folder / "backups").glob("*.part")]
+    for left in [*store.incoming.glob("upload-*"), *halves]:
         if left.is_file() and str(left) not in wanted and time.time() - left.stat().st_mtime > LEFT_SECONDS:
             left.unlink(missing_ok=True)
 

@@ -19,9 +19,9 @@ from core.store import open_store
 from core.store import schema as t
 from core.store.ballots import read_ballots, read_comparisons
 from core.store.closing import close_ballot
-from core.store.dialects import check_keys
 from core.store.drawing import draw_next_ballot
 from core.store.engine import _open
+from core.store.invariants import check_store
 from core.store.projects import get_project
 from core.store.tallies import ballot_votes, progress_of
 from core.store.votes import accept_upload
@@ -119,10 +119,8 @@ def finish(store, project_id: str) -> None:
 
 def check_whole(store, project_id: str) -> None:
     """Every command happened wholly or not at all."""
+    assert check_store(store).faults == ()
     with store.read() as conn:
-        if conn.dialect.name == "sqlite":
-            assert conn.exec_driver_sql("PRAGMA integrity_check").scalar() == "ok"
-        assert check_keys(conn) == 0
         last = conn.execute(sa.select(sa.func.max(t.log.c.revision)).where(t.log.c.project_id == project_id)).scalar()
         n_entries = conn.execute(sa.select(sa.func.count()).where(t.log.c.project_id == project_id)).scalar()
         assert last == n_entries == get_project(store, project_id).revision

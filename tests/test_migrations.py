@@ -7,28 +7,18 @@ dataset that commit read from it.
 
 from __future__ import annotations
 
-import csv
-import io
-import zipfile
-from pathlib import Path
-
 import pandas as pd
 import pytest
-import sqlalchemy as sa
+from old_workspaces import FIXTURES, OLD, make_old_workspace
 
 from core.store import open_store
 from core.store.archive import export_project, import_project
 from core.store.ballots import read_ballots
 from core.store.closing import close_ballot
-from core.store.engine import make_engine
-from core.store.migrations import upgrade
-from core.store.project_zip import SCHEMAS, TABLES, is_of, read_zip
+from core.store.project_zip import SCHEMAS, read_zip
 from core.store.projects import get_project, list_projects
 from core.store.rankings import read_rankings
 from core.store.scores import read_dataset
-
-FIXTURES = Path(__file__).parent / "fixtures"
-OLD = sorted(path.stem.rsplit("-", 1)[1] for path in FIXTURES.glob("project-schema-*.zip"))
 
 
 def kept(schema: str) -> tuple[bytes, pd.DataFrame]:
@@ -66,22 +56,7 @@ def test_a_project_exported_earlier_comes_in(store, schema):
 def test_a_workspace_of_an_earlier_schema_is_brought_up(tmp_path, schema):
     data, expected = kept(schema)
     folder = tmp_path / "workspace"
-    folder.mkdir()
-    engine = make_engine(folder / "runoff.sqlite")
-    with engine.connect().execution_options(runoff_write=True) as conn, conn.begin():
-        upgrade(conn, schema)
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            for table in [table for table in TABLES if is_of(table, schema)]:
-                lines = csv.DictReader(
-                    io.StringIO(archive.read(f"tables/{table.name}.csv").decode("utf-8"), newline="")
-                )
-                nullable = {column.name for column in table.c if column.nullable}
-                for line in lines:
-                    values = {name: None if cell == "" and name in nullable else cell for name, cell in line.items()}
-                    names = ", ".join(f'"{name}"' for name in values)
-                    marks = ", ".join(f":{name}" for name in values)
-                    conn.execute(sa.text(f'INSERT INTO "{table.name}" ({names}) VALUES ({marks})'), values)
-    engine.dispose()
+    make_old_workspace(folder, schema)
     store = open_store(folder)
     (project,) = list_projects(store)
     assert_same(read_dataset(store, project.id), expected)

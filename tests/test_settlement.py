@@ -20,6 +20,7 @@ from core.store import schema as t
 from core.store.archive import duplicate_project
 from core.store.ballots import read_ballots, read_comparisons, unanswered
 from core.store.closing import close_ballot, reopen_ballot
+from core.store.invariants import check_store
 from core.store.publications import read_publications
 from core.store.scores import read_ballot_scores
 from core.store.settlement import read_assignments, review_assignments
@@ -302,6 +303,19 @@ def test_the_projects_policy_holds_for_decisions_too(store, policy, first_reject
     assert standing(store, project_id)[0] == first_rejected
     review_assignments(store, project_id, {first: None})
     assert standing(store, project_id)[0] == nothing_rejected
+
+
+def test_a_decision_on_answers_without_votes_is_in_the_tallies(store):
+    project_id = make_project(store)
+    data = answer_batch(draw_batch(store, project_id), choose=lambda shown: "unknown")
+    accept_upload(store, project_id, data, "results.csv")
+    (ballot,) = read_ballots(store, project_id)
+    ids = read_assignments(store, ballot.id)["assignment"].tolist()
+    review_assignments(store, project_id, dict.fromkeys(ids[:3], Review("reject", "said of everything: unknown")))
+    with store.read() as conn:
+        progress = progress_of(conn, ballot.id)
+    assert (progress.unknown, progress.rejected) == (ballot.n_comparisons - 9, 9)
+    assert check_store(store).is_fine
 
 
 def test_decisions_and_publications_go_with_an_exported_project(answered):

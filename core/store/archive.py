@@ -17,13 +17,12 @@ from . import schema as t
 from .command import command, fetch_rows, project_row
 from .csv_tables import FETCH_AGAIN
 from .engine import Store, now
-from .kept_files import keep_bytes
+from .kept_files import KEEPERS, keep_bytes, kept_by
 from .project_rows import belongs_to, check_readable, insert_contents
 from .project_zip import TABLES, Contents, read_zip, write_zip
 from .projects import Project, check_name, new_project_id
 from .tallies import write_progress
 
-_KEEPERS = (t.upload, t.frequency_source, t.release)  # tables that name kept files by `sha256`
 _PROJECT = [t.project.c[name] for name in Project.__annotations__]
 
 
@@ -189,13 +188,13 @@ def _contents(
 def _kept(conn: sa.Connection, project_id: str | None = None) -> set[str]:
     """The names of kept files that a project needs, or that any project needs."""
     needed = set()
-    for table in _KEEPERS:
+    for table in KEEPERS:
         needed |= set(conn.execute(_kept_by(table, project_id)).scalars())
     return needed
 
 
 def _kept_by(table: sa.Table, project_id: str | None) -> sa.Select[Any]:
-    query = sa.select(table.c.sha256).where(table.c.sha256.is_not(None))
+    query = kept_by(table)
     return query if project_id is None else query.where(belongs_to(table, project_id))
 
 

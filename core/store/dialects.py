@@ -7,13 +7,16 @@ and PostgreSQL's driver an option.
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Sequence
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from ..errors import InputError, RunoffError, StoreError
+from . import sqlite_faults
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -108,14 +111,16 @@ _STATES = {
 }
 
 
-def in_words(engine: sa.Engine, folder: object, error: sa.exc.SQLAlchemyError) -> RunoffError | None:
+def in_words(engine: sa.Engine, folder: Path, error: sa.exc.SQLAlchemyError | sqlite3.Error) -> RunoffError | None:
     """What a person is told about an error of the database; None for those that are faults of the program."""
     if isinstance(error, sa.exc.TimeoutError):
         return StoreError("Too much is asked of the database at once. Try again in a moment.")
+    if isinstance(error, sqlite3.Error):
+        return sqlite_faults.in_words(folder, error)
     if not isinstance(error, sa.exc.DBAPIError):
         return None
     if not is_postgresql(engine):
-        return _sqlite_in_words(folder, error)
+        return sqlite_faults.in_words(folder, error)
     if isinstance(error, sa.exc.IntegrityError):
         return None
     said = str(error.orig).strip().partition("\n")[0]
@@ -135,15 +140,6 @@ def _state_by(text: str) -> str:
     if any(part in text for part in ("authentication", "no pg_hba.conf entry", "role ")):
         return "28"
     return "none" if "connection failed" in text else "08"
-
-
-def _sqlite_in_words(folder: object, error: sa.exc.DBAPIError) -> RunoffError | None:
-    if not isinstance(error, sa.exc.OperationalError):
-        return None
-    return StoreError(
-        f"The workspace can't do it now ({error.orig}), and nothing was changed. If it is locked, another "
-        f"program is at work in {folder}: try again. If the disk is full, make room."
-    )
 
 
 # Rows

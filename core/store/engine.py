@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -118,7 +119,7 @@ class Store:
 def _told_in_words(store: Store) -> Iterator[None]:
     try:
         yield
-    except sa.exc.SQLAlchemyError as error:
+    except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:  # bulk reads go past SQLAlchemy, and so do their errors
         told = dialects.in_words(store.engine, store.folder, error)
         if told is None:
             raise
@@ -186,8 +187,11 @@ def database_url(folder: Path) -> sa.URL | None:
 
 @contextmanager
 def open_apart(folder: Path) -> Iterator[Store]:
-    """A workspace for a while, whose connections are closed at the end, so that its folder can be deleted."""
-    store = _open.__wrapped__(folder, None)  # a scratch workspace is always SQLite
+    """A workspace for a while, whose connections are closed at the end, so that its folder can be deleted.
+
+    Its tables are in the folder, whatever `RUNOFF_DATABASE_URL` says.
+    """
+    store = _open.__wrapped__(folder, None)
     try:
         yield store
     finally:

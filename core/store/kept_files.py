@@ -5,9 +5,19 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
 
 from ..errors import StoreError
+from . import schema as t
 from .engine import Store
+
+KEEPERS = (t.upload, t.frequency_source, t.release)  # tables that name kept files by `sha256`
 
 
 def safe_name(filename: str) -> str:
@@ -29,7 +39,38 @@ def keep_bytes(store: Store, data: bytes) -> str:
                 os.fsync(handle.fileno())
             part.replace(target)
     except OSError as error:
+        with suppress(OSError):
+            part.unlink()  # on a full disk the half would be in the way
         raise StoreError(
             f"The file can't be kept in {store.uploads} ({error.strerror}). Nothing was changed."
         ) from error
     return digest
+
+
+def kept_by(table: sa.Table) -> sa.Select[Any]:
+    """The names of the files that one of `KEEPERS` needs."""
+    return sa.select(table.c.sha256).where(table.c.sha256.is_not(None))
+
+
+def sweep_kept(store: Store, *, older_than: float) -> int:
+    """Remove kept files that nothing needs and that are older than so many seconds; returns how many.
+
+    A command that was cut short can leave one: the file is written before its row, and goes after it.
+    """
+
+    def unneeded(conn: sa.Connection) -> Iterator[Path]:
+        needed = {digest for table in KEEPERS for digest in conn.execute(kept_by(table)).scalars()}
+        for path in store.uploads.iterdir():
+            is_kept = re.fullmatch("[0-9a-f]{64}", path.name) and path.name not in needed
+            if is_kept and time.time() - path.stat().st_mtime > older_than:
+                yield path
+
+    with store.read() as conn:
+        if not any(True for _ in unneeded(conn)):
+            return 0
+    n = 0
+    with store.write() as conn:  # under the lock, so that no upload of the same file comes between
+        for path in unneeded(conn):
+            path.unlink(missing_ok=True)
+            n += 1
+    return n

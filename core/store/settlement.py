@@ -148,7 +148,7 @@ def review_assignments(
         rows = [(r.decision if r else None, (r.reason or None) if r else None, id_) for id_, r in checked.items()]
         update_rows(conn, t.assignment, ["review", "review_reason"], ["id"], rows)
         out, back = apply_reviews(conn, ballot.id, list(checked))
-        if out or back:
+        if ballot.is_open:  # also where no vote moved: answers "I don't know" and repeats are counted too
             write_tallies(conn, ballot.id)
         counts = {name: sum(r is not None and r.decision == name for r in checked.values()) for name in _DECISIONS}
         change.detail = ballot_named(conn, project_id, ballot.area_id, ballot.number)

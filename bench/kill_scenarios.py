@@ -1,0 +1,202 @@
+"""Commands to be killed in: each with the small workspace it runs on, and what it does there.
+
+A scenario is prepared once, in a folder that is copied for each kill. What it needs beside the store is returned by
+`prepare` and handed to `run`, in another process.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+
+from core import jobs
+from core.job_process import run as run_job
+from core.policy import Policy
+from core.publishing import release
+from core.settlement import Review
+from core.store import Store, open_store
+from core.store import schema as t
+from core.store.archive import delete_project, export_project, import_project
+from core.store.ballots import read_ballots, read_comparisons
+from core.store.closing import close_ballot
+from core.store.drawing import draw_next_ballot
+from core.store.engine import now, open_apart
+from core.store.exclusions import exclude_voters
+from core.store.policies import set_policy
+from core.store.projects import create_project
+from core.store.records import voter_secret
+from core.store.settlement import review_assignments
+from core.store.uploads import read_uploads, withdraw_upload
+from core.store.votes import accept_upload
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from campaigns import answer_batch, draw_batch, make_project, run_people
+from old_workspaces import OLD, make_old_workspace
+
+Given = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A command: `prepare` makes the workspace in a folder, `run` does the command there, with what it was given."""
+
+    name: str
+    prepare: Callable[[Path], Given]
+    run: Callable[[Path, Given], object]
+
+
+def _on_store(name: str, prepare: Callable[[Store], Given], run: Callable[[Store, Given], object]) -> Scenario:
+    """A scenario that needs a store of the newest schema."""
+
+    def prepared(folder: Path) -> Given:
+        with open_apart(folder) as store:
+            return prepare(store)
+
+    return Scenario(name, prepared, lambda folder, given: run(open_store(folder), given))
+
+
+def _with_votes(store: Store, *, status: str = "Approved") -> Given:
+    """Ballot 1 closed, ballot 2 open with all its votes."""
+    project_id = make_project(store)
+    run_people(store, project_id, 1)
+    data = answer_batch(draw_batch(store, project_id), tag="B", status=status)
+    accept_upload(store, project_id, data, "two.csv")
+    return {"project": project_id}
+
+
+def _drawn(store: Store) -> Given:
+    project_id = make_project(store)
+    return {"project": project_id, "data": answer_batch(draw_batch(store, project_id))}
+
+
+def _accept(store: Store, given: Given) -> None:
+    accept_upload(store, given["project"], given["data"], "results.csv")
+
+
+def _two_uploads(store: Store) -> Given:
+    given = _drawn(store)
+    _accept(store, given)
+    others = answer_batch(_batch(store, given["project"]), voters=("X1", "X2", "X3"), tag="X")
+    accept_upload(store, given["project"], others, "others.csv")
+    return given
+
+
+def _batch(store: Store, project_id: str) -> bytes:
+    from core.platforms.batch import write_batch
+
+    return write_batch(read_comparisons(store, project_id, read_ballots(store, project_id)[-1].number))
+
+
+def _withdraw(store: Store, given: Given) -> None:
+    withdraw_upload(store, given["project"], read_uploads(store, given["project"])[-1].id)
+
+
+def _one_closed(store: Store) -> Given:
+    project_id = make_project(store)
+    run_people(store, project_id, 1)
+    return {"project": project_id}
+
+
+def _two_projects(store: Store) -> Given:
+    _one_closed(store)
+    return _with_votes(store)
+
+
+def _exclude(store: Store, given: Given) -> None:
+    with store.read() as conn:
+        voters = conn.execute(sa.select(t.voter.c.id).where(t.voter.c.external_id.in_(["W2"]))).scalars().all()
+    exclude_voters(store, given["project"], voters, "answers at random")
+
+
+def _rejected_and_repeated(store: Store) -> Given:
+    given = _drawn(store)
+    _accept(store, given)
+    again = answer_batch(_batch(store, given["project"]), choose=lambda shown: "left", tag="R")
+    accept_upload(store, given["project"], again.replace(b"Jan 05 10", b"Jan 05 11"), "again.csv")
+    rejected = answer_batch(_batch(store, given["project"]), voters=("Y1", "Y2"), tag="Y", status="Rejected")
+    accept_upload(store, given["project"], rejected, "rejected.csv")
+    return given
+
+
+def _set_policy(store: Store, given: Given) -> None:
+    set_policy(store, given["project"], Policy(rejected="count", repeats="latest"))
+
+
+def _review(store: Store, given: Given) -> None:
+    ballot = read_ballots(store, given["project"])[-1]
+    with store.read() as conn:
+        ids = conn.execute(sa.select(t.assignment.c.id).where(t.assignment.c.ballot_id == ballot.id)).scalars().all()
+    review_assignments(store, given["project"], dict.fromkeys(ids[:3], Review("reject", "answers at random")))
+
+
+def _to_release(store: Store) -> Given:
+    given = _one_closed(store)
+    voter_secret(store, given["project"])  # drawn at random by the first release
+    return given
+
+
+def _exported(store: Store) -> Given:
+    given = _with_votes(store)
+    return {"data": export_project(store, given["project"])}
+
+
+def _to_import(folder: Path) -> Given:
+    """A text file of 4,000 words, beside the workspace so that it isn't copied with it."""
+    with open_apart(folder) as store:
+        project_id = create_project(store, "Embeddings", seed=1)
+    path = folder.with_name("vectors.txt")
+    rng = np.random.default_rng(5)
+    with open(path, "w", encoding="utf-8") as handle:
+        for number, row in enumerate(rng.standard_normal((4000, 50))):
+            handle.write(f"word{number} {' '.join(f'{value:.5f}' for value in row)}\n")
+    return {"project": project_id, "path": str(path)}
+
+
+def _import_embedding(folder: Path, given: Given) -> None:
+    """What `jobs.start` and its process do, in this one process."""
+    os.environ["RUNOFF_WORKSPACE"] = str(folder)
+    job_id = secrets.token_hex(8)
+    row = {"id": job_id, "project_id": given["project"], "kind": "import_embedding", "state": "queued"}
+    with open_store(folder).write() as conn:
+        params = {"path": given["path"], "name": "Vectors"}
+        conn.execute(sa.insert(t.job).values(**row, params=params, pid=os.getpid(), created_at=now()))
+    run_job(job_id)
+    if jobs.read_job(open_store(folder), job_id).state != "done":
+        raise RuntimeError("The import failed.")
+
+
+def _migration(schema: str) -> Scenario:
+    def prepare(folder: Path) -> Given:
+        make_old_workspace(folder, schema)
+        return {}
+
+    return Scenario(f"migrate {schema}", prepare, lambda folder, _: open_store(folder))
+
+
+SCENARIOS = {
+    scenario.name: scenario
+    for scenario in (
+        _on_store("accept upload", _drawn, _accept),
+        _on_store("withdraw upload", _two_uploads, _withdraw),
+        _on_store("close ballot", _with_votes, lambda store, given: close_ballot(store, given["project"])),
+        _on_store("draw ballot", _one_closed, lambda store, given: draw_next_ballot(store, given["project"])),
+        _on_store(
+            "delete project", _two_projects, lambda store, given: delete_project(store, given["project"], "Test")
+        ),
+        _on_store("exclude voter", _with_votes, _exclude),
+        _on_store("set policy", _rejected_and_repeated, _set_policy),
+        _on_store("review", _with_votes, _review),
+        _on_store("release version", _to_release, lambda store, given: release(store, given["project"], "1.0")),
+        _on_store("import project", _exported, lambda store, given: import_project(store, given["data"])),
+        Scenario("import embedding", _to_import, _import_embedding),
+        *(_migration(schema) for schema in OLD),
+    )
+}
