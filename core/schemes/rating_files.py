@@ -151,7 +151,8 @@ def read_ratings(data: bytes, name: str, *, scale: RatingScale | None = None) ->
         rows = replace(rows, numbers=[number - offset for number in rows.numbers])
     collected = _Collected(name, scale)
     collected.issues += rows.issues
-    _layout(file.header, places)(collected, file, rows, places)
+    read = _read_means if offset else _layout(file.header, places)
+    read(collected, file, rows, places)
     return collected.finish()
 
 
@@ -257,10 +258,11 @@ def _read_wide(collected: _Collected, file: CsvFile, rows: Rows, places: Mapping
     people = [at for at, title in enumerate(file.header) if title and at not in taken]
     people = [at for at in people if _mostly_numbers(rows.columns[at])]
     _tell_unread(collected, file, [*taken, *people])
-    named = {at: file.header[at] for at in people}
-    for at, title in named.items():
-        if list(named.values()).count(title) > 1:
-            named[at] = f"{title} (column {at + 1})"
+    titles = [file.header[at] for at in people]
+    named = {
+        at: f"{title} (column {at + 1})" if titles.count(title) > 1 else title
+        for at, title in zip(people, titles, strict=True)
+    }
     seen: set[int] = set()
     for at, row in enumerate(rows.numbers):
         before = len(collected.places)
