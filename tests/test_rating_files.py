@@ -205,6 +205,7 @@ class TestReport:
         frame = self.campaign().replace({"condition": {"single, none": "plain"}})
         found = report(read_ratings(frame.to_csv(index=False).encode(), "c.csv"))
         assert "needs four conditions that cross two factors" in found.anova
+        assert factors_of(["QO", "QW", "CO", "CW"]) == (("Q", "C"), ("O", "W"))
         assert factors_of(["a,b", "a,c", "d,b", "d,b"]) is None
         assert factors_of(["a,b", "a,c", "d,b", "d,e"]) is None
 

@@ -66,7 +66,7 @@ def _show(read: GroupFile, groups: list[TargetGroup]) -> None:
         with st.expander(f"{many(len(read.repeated), 'line')} said again what an earlier one said; they count once"):
             rows = [{"line": issue.row, "found": issue.found} for issue in read.repeated]
             st.dataframe(rows, hide_index=True, alt="Repeated lines")
-    st.dataframe(view.table(groups), hide_index=True, height=280, alt="Target groups")
+    st.dataframe(view.table(groups), hide_index=True, height=280, alt="Groups of the file")
     at = st.selectbox(
         "Look at a group", range(len(groups)), key="look-at-group",
         format_func=lambda at: f"{view.isolated(groups[at].target)} ({many(len(groups[at].words), 'word')})",
@@ -126,7 +126,9 @@ def _scores(project: Project, read: GroupFile) -> None:
     wrong = view.worst(read.comparisons, opened[model].cosines)
     st.markdown("##### Worst comparisons")
     if wrong.empty:
-        st.caption("It has none wrong of those that it knows the words of.")
+        st.caption(
+            "None is wrong." if found[model].overall.n else "There are none: the model has the words of no comparison."
+        )
         return
     about = {
         name: st.column_config.NumberColumn(help=text, format="%.3f")

@@ -86,7 +86,7 @@ def _times(project: Project, settings: PlanSettings | None) -> tuple[float, floa
             "Seconds to decide once", 0.1, 600.0, 3.0, 0.5, key=f"schemes-decide-{project.id}", width=200,
             help="A comparison and a rating take 1 decision, a tuple 2, a group one for each word.",
         )  # fmt: skip
-    planned = f"; the plan counts {settings.seconds_per_comparison:g} s" if settings else ""
+    planned = f" (the plan counts {settings.seconds_per_comparison:g} s)" if settings else ""
     st.caption(
         f"Both are assumptions, which decide much: we know of no source that times all schemes on the same items. By "
         f"them a comparison takes {2 * read + decide:g} s{planned}, a rating {read + decide:g} s, a tuple "
@@ -119,6 +119,8 @@ def _result(project: Project, asked: SchemeQuestion, job: jobs.Job, n_items: int
     st.markdown(f"**{frame.plain(schemes.headline(rows))}**")
     config = {name: st.column_config.Column(help=about) for name, about in schemes.HELP.items()}
     config["hours"] = st.column_config.NumberColumn(help=schemes.HELP["hours"], format="%.1f")
+    for name in ("judgements", "panels"):
+        config[name] = st.column_config.NumberColumn(help=schemes.HELP[name], format="localized")
     config["scheme"] = st.column_config.TextColumn(help=schemes.HELP["scheme"], pinned=True)
     found = schemes.table(rows, share)
     st.dataframe(found, hide_index=True, column_config=config, placeholder="–", alt="Schemes at equal cost")

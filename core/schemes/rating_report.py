@@ -100,18 +100,25 @@ def _compared(ratings: RatingSet) -> tuple[Comparison, ...]:
 def factors_of(conditions: Sequence[str]) -> tuple[tuple[str, str], tuple[str, str]] | None:
     """The two levels of each of two factors that four conditions cross, None where they don't.
 
-    A name has two parts with one of , + / ; | between: "sorted+anchors".
+    A name has two parts with one of , + / ; | between: "sorted+anchors"; or all names are of two letters, as the
+    paper's QO, QW, CO, CW.
 
     >>> factors_of(["single, none", "single, anchors", "sorted, none", "sorted, anchors"])
     (('single', 'sorted'), ('none', 'anchors'))
     """
-    parts = [[part.strip() for part in re.split(r"[,+/;|]", name)] for name in conditions]
+    parts = [_parts(name, conditions) for name in conditions]
     if len(parts) != 4 or any(len(pair) != 2 or not all(pair) for pair in parts):
         return None
     first, second = (tuple(dict.fromkeys(pair[at] for pair in parts)) for at in (0, 1))
     if len(first) != 2 or len(second) != 2 or len({tuple(pair) for pair in parts}) != 4:
         return None
     return (first[0], first[1]), (second[0], second[1])
+
+
+def _parts(name: str, conditions: Sequence[str]) -> tuple[str, ...]:
+    if all(len(other) == 2 for other in conditions):
+        return tuple(name)
+    return tuple(part.strip() for part in re.split(r"[,+/;|]", name))
 
 
 def _anova(ratings: RatingSet) -> tuple[Anova | str, tuple[tuple[str, str], tuple[str, str]] | None]:
@@ -124,7 +131,7 @@ def _anova(ratings: RatingSet) -> tuple[Anova | str, tuple[tuple[str, str], tupl
             "An analysis of variance needs four conditions that cross two factors, named like “single, none”, "
             "“single, anchors”, “sorted, none” and “sorted, anchors”."
         ), None
-    by_parts = {tuple(part.strip() for part in re.split(r"[,+/;|]", name)): name for name in names}
+    by_parts = {_parts(name, names): name for name in names}
     means = [[item_ratings(ratings.under(by_parts[one, other])).mean for other in factors[1]] for one in factors[0]]
     try:
         return blocked_anova(means), factors

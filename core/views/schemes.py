@@ -13,18 +13,19 @@ from ..simulation.scheme_table import SchemeRow
 from ..simulation.table2 import Spread
 
 NAMES = {
-    "uniform": "comparisons, every item alike",
-    "paper": "comparisons, the paper's protocol",
-    "runoff": "comparisons, Runoff's protocol",
+    "uniform": "comparisons, all alike",
+    "paper": "comparisons, paper's",
+    "runoff": "comparisons, Runoff's",
     "ratings": "ratings",
-    "best-worst": "best–worst, tuples of 4",
-    "best-worst rounds": "best–worst in rounds",
+    "best-worst": "best–worst",
+    "best-worst rounds": "best–worst, rounds",
     "target groups": "target groups",
 }
 FIGURES = {"rho_w": "ρ_w", "tau_w": "τ_w", "rho": "ρ", "within": "ρ within targets"}
 HELP = {
-    "scheme": "Comparisons: which of two items. Ratings: one item on a scale. Best–worst: the most and the least "
-    "related of four. Target groups: up to six words of a target put into order.",
+    "scheme": "Comparisons: which of two items; each shown equally often, by the paper's protocol, or by Runoff's own. "
+    "Ratings: one item on a scale. Best–worst: the most and the least related of four, in rounds among the best. "
+    "Target groups: up to six words of a target put into order.",
     "judgements": "Comparisons, ratings, tuples or orders that the hours pay for; the mean over panels.",
     "hours": "Person-hours that these take: what is left doesn't pay for a whole round.",
     "ρ_w": "Weighted Spearman's ρ of the scores with the true ranking: the top counts most. Mean ± standard deviation "
@@ -101,15 +102,17 @@ def chart(data: pd.DataFrame) -> Chart:
         alt.Tooltip("upper:Q", title="+ SD", format=".3f"),
     ]
     base = alt.Chart(data).encode(
-        y=alt.Y("scheme:N", title=None, sort=list(NAMES.values()), axis=alt.Axis(labelLimit=230)),
+        y=alt.Y("scheme:N", title=None, sort=list(NAMES.values()), axis=alt.Axis(labelLimit=150)),
         yOffset=alt.YOffset("figure:N", sort=figures),
-        color=alt.Color("figure:N", title=None, scale=colours, legend=alt.Legend(orient="top", values=figures)),
+        color=alt.Color(
+            "figure:N", title=None, scale=colours, legend=alt.Legend(orient="top", columns=2, values=figures)
+        ),
         tooltip=tooltip,
     )
     bars = base.mark_rule(strokeWidth=2.5, opacity=0.6).encode(
-        x=alt.X("lower:Q", title="Mean over panels ± standard deviation"), x2="upper:Q"
+        x=alt.X("lower:Q", title="Mean ± SD", scale=alt.Scale(nice=False)), x2="upper:Q"
     )
-    shape = alt.Shape("figure:N", title=None, scale=shapes, legend=alt.Legend(orient="top", values=figures))
+    shape = alt.Shape("figure:N", title=None, scale=shapes, legend=alt.Legend(orient="top", columns=2, values=figures))
     return alt.layer(bars, base.mark_point(filled=True, size=70).encode(x="mean:Q", shape=shape)).properties(
         height=alt.Step(14)
     )

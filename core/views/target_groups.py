@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import unicodedata
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -86,9 +87,23 @@ def group_html(group: TargetGroup) -> str:
     """A group as a list whose words each run in their own direction; everything is escaped."""
     kinds = (("Positives", group.positives), ("Distractors", group.distractors), ("Randoms", group.randoms))
     rows = "".join(
-        f"<dt>{label}</dt><dd>{' · '.join(_bdi(word) for word in words)}</dd>" for label, words in kinds if words
+        f'<dt style="opacity:.75">{label}</dt><dd dir="{direction(words[0])}" style="margin:0;text-align:left">'
+        f"{' · '.join(_bdi(word) for word in words)}</dd>"
+        for label, words in kinds
+        if words
     )
-    return f'<h4 dir="auto" style="text-align:start;margin:0">{_bdi(group.target)}</h4><dl>{rows}</dl>'
+    grid = "display:grid;grid-template-columns:max-content 1fr;gap:.35rem 1rem;margin:.5rem 0 0"
+    return f'<strong>{_bdi(group.target)}</strong><dl style="{grid}">{rows}</dl>'
+
+
+def direction(word: str) -> str:
+    """`rtl` where a word's first letter belongs to a script that runs from right to left, else `ltr`.
+
+    >>> direction("זמר"), direction("42 songs")
+    ('rtl', 'ltr')
+    """
+    strong = (unicodedata.bidirectional(letter) for letter in word)
+    return "rtl" if next((kind for kind in strong if kind in ("L", "R", "AL")), "L") != "L" else "ltr"
 
 
 def _bdi(word: str) -> str:
