@@ -129,6 +129,14 @@ class TestMeans:
         assert found.second == ('He said "yes" to it.', "A plane is taking off.")
         assert (found.mean.tolist(), found.issues) == ([2.5, 5.0], ())
 
+    def test_numbers_of_an_item_are_no_people(self):
+        text = "index\tgenre\tyear\told_index\tsentence1\tsentence2\tscore\n0\tnews\t2012\t1\ta b\tb c\t5\n"
+        found = read_ratings((text + "1\tnews\t2013\t2\td\te\t1.5\n").encode(), "train.tsv")
+        assert (found.people, found.mean.tolist(), found.genre) == ((), [5, 1.5], ("news", "news"))
+        assert found.notes == ("Columns that aren't read: index, year, old_index.",)
+        found = read_ratings(b"word1,word2,POS,rating\na,b,N,1\nc,d,V,2\n", "x.csv")
+        assert (found.people, found.mean.tolist()) == ((), [1, 2])
+
     def test_rows_without_a_header_are_counted_from_one(self):
         assert told(read_ratings(b"1\tsea\tsalt\nx\tc\td\n2\te\tf\n", "sts.tsv"))[0][0] == 2
 

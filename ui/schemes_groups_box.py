@@ -170,7 +170,7 @@ def _propose(project: Project) -> None:
             "Seed", 0, 2**31 - 1, 1, key=f"propose-seed-{project.id}", width=110, help="Same seed, same randoms."
         )
     st.caption("An embedding that proposes its own test is favoured by it: edit the groups, and rank others by them.")
-    asked = (model, area, *map(int, sizes), int(seed))
+    asked = (project.id, model, area, *map(int, sizes), int(seed))
     kept = st.session_state.get("_proposed_groups")
     if st.button("Propose", icon=":material/auto_awesome:", key=f"propose-{project.id}"):
         others = [token for name, tokens in areas.items() if name != area for token in tokens]
@@ -208,7 +208,7 @@ def _edit(project: Project, asked: tuple, groups: list[TargetGroup], without: li
     except RunoffError as error:
         frame.show_error(error)
         return
-    name = slug(f"{project.name}-{asked[1]}", "groups")
+    name = slug(f"{project.name}-{asked[2]}", "groups")
     with st.container(horizontal=True):
         st.download_button(
             "Download the groups (text)", write_groups(undecided(final)).encode("utf-8"), f"{name}-groups.txt",

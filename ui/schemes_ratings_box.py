@@ -8,11 +8,13 @@ import pandas as pd
 import streamlit as st
 
 from core.errors import RunoffError
+from core.schemes.cross_level import Standing
 from core.schemes.rating_files import read_ratings
 from core.schemes.rating_report import RatingReport, report, stand
 from core.schemes.scales import SCALES, RatingScale
 from core.schemes.text_vectors import text_similarities
-from core.store.library import open_library, other_embeddings, read_embeddings
+from core.store import Store
+from core.store.library import Imported, open_library, other_embeddings, read_embeddings
 from core.store.projects import Project
 from core.views import rating_sets as view
 from core.views.words import many, slug
@@ -53,7 +55,7 @@ def ratings_box(project: Project) -> None:
     _people(found, stem)
     _groups(found)
     _conditions(found, stem)
-    _models(project, found, f"{file.file_id}", stem)
+    _models(project, found, f"{file.file_id}-{scale}", stem)
 
 
 def _scale(project: Project) -> RatingScale | None:
@@ -77,6 +79,20 @@ def _scale(project: Project) -> RatingScale | None:
 @st.cache_resource(max_entries=8, show_spinner="Reading the ratings …")
 def _report(data: bytes, name: str, scale: tuple[float, float, float] | None) -> RatingReport:
     return report(read_ratings(data, name, scale=RatingScale("the scale", *scale) if scale else None))
+
+
+@st.cache_resource(max_entries=8, show_spinner="Looking the texts up …")
+def _standings(
+    key: str, stamp: int, chosen: tuple[str, ...], _found: RatingReport, _imported: list[Imported], _store: Store
+) -> list[Standing]:
+    names = [imported.name for imported in _imported]
+    given = {
+        name if names.count(name) == 1 else f"{name} ({imported.id[:6]})": text_similarities(
+            open_library(_store, imported), _found.ratings.first, _found.ratings.second
+        )
+        for imported, name in zip(_imported, names, strict=True)
+    }
+    return stand(_found.ratings, _found.mean, given)
 
 
 def _issues(found: RatingReport) -> None:
@@ -176,17 +192,8 @@ def _models(project: Project, found: RatingReport, key: str, stem: str) -> None:
     )  # fmt: skip
     if not st.toggle("Hold them against the means", key=f"rating-stand-{key}", help="Takes a moment with many texts."):
         return
-    texts = found.ratings.first, found.ratings.second
     try:
-        with st.spinner("Looking the texts up …"):
-            names = [known[one].name for one in chosen]
-            given = {
-                name if names.count(name) == 1 else f"{name} ({one[:6]})": text_similarities(
-                    open_library(store, known[one]), *texts
-                )
-                for one, name in zip(chosen, names, strict=True)
-            }
-            standings = stand(found.ratings, found.mean, given)
+        standings = _standings(key, project.stamp, tuple(chosen), found, [known[one] for one in chosen], store)
     except RunoffError as error:
         frame.show_error(error)
         return

@@ -13,47 +13,16 @@ Nothing is dropped silently: a row or cell that isn't taken is an `Issue` with i
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ..errors import InputError, Issue
-from ..platforms.csvfiles import CsvFile, Rows, open_csv
+from ..platforms.csvfiles import CsvFile, Rows
+from .rating_columns import NAMES, is_number, open_ratings, people_columns, place_of
 from .rating_sets import RatingSet
 from .scales import RatingScale
-
-_FIRST = "tokena worda word1 texta text1 sentencea sentence1 itema item1 token1 first a larger"
-_SECOND = "tokenb wordb word2 textb text2 sentenceb sentence2 itemb item2 token2 second b smaller"
-NAMES: dict[str, frozenset[str]] = {
-    "first": frozenset(_FIRST.split()),
-    "second": frozenset(_SECOND.split()),
-    "voter": frozenset(
-        [
-            "voter",
-            "person",
-            "rater",
-            "annotator",
-            "worker",
-            "workerid",
-            "voterid",
-            "annotatorid",
-            "participant",
-            "subject",
-        ]
-    ),
-    "rating": frozenset(["rating"]),
-    "mean": frozenset(
-        ["mean", "humanmean", "score", "goldscore", "gold", "similarity", "relatedness", "average", "simlex999"]
-    ),
-    "sd": frozenset(["sd", "std", "stdev", "sdsimlex", "standarddeviation"]),
-    "level": frozenset(["level"]),
-    "genre": frozenset(["genre", "domain"]),
-    "condition": frozenset(["condition"]),
-    "order": frozenset(["order"]),
-}
-_OPTIONAL = ("level", "genre", "condition", "order")
 
 
 @dataclass
@@ -139,8 +108,8 @@ def read_ratings(data: bytes, name: str, *, scale: RatingScale | None = None) ->
     >>> found.people, found.table.tolist()
     (('1', '2'), [[9.0, 7.0], [7.0, nan]])
     """
-    file, offset = _opened(data, name)
-    places = {role: at for role in NAMES if (at := _place(file.header, role)) is not None}
+    file, offset = open_ratings(data, name)
+    places = {role: at for role in NAMES if (at := place_of(file.header, role)) is not None}
     if not {"first", "second"} <= places.keys():
         raise InputError(
             f"{name} needs two columns with the texts of an item, such as token_a and token_b, word1 and word2, or "
@@ -151,70 +120,16 @@ def read_ratings(data: bytes, name: str, *, scale: RatingScale | None = None) ->
         rows = replace(rows, numbers=[number - offset for number in rows.numbers])
     collected = _Collected(name, scale)
     collected.issues += rows.issues
-    read = _read_means if offset else _layout(file.header, places)
+    read = _read_means if offset else _layout(file.header, places, rows)
     read(collected, file, rows, places)
     return collected.finish()
 
 
-def _layout(header: tuple[str, ...], places: Mapping[str, int]) -> Callable[..., None]:
+def _layout(header: tuple[str, ...], places: Mapping[str, int], rows: Rows) -> Callable[..., None]:
     if "voter" in places:
         return _read_long
-    others = [at for at, title in enumerate(header) if title and at not in places.values()]
-    if "sd" not in places and len(others) + ("rating" in places) > 1:
-        return _read_wide
-    return _read_means
-
-
-def _place(header: tuple[str, ...], role: str) -> int | None:
-    for at, title in enumerate(header):
-        if re.sub(r"[\W_]+", "", title.casefold()) in NAMES[role]:
-            return at
-    return None
-
-
-def _opened(data: bytes, name: str) -> tuple[CsvFile, int]:
-    """The file, and 1 where a header was put before it."""
-    file = open_csv(data, name)
-    if '"' in file.decoded.text and file.delimiter == "\t" and not _quoted(file):
-        file = _unquoted(file)  # the STS benchmark's tables hold quotation marks as they stood in the sentences
-    numeric = [at for at, title in enumerate(file.header) if _is_number(title)]
-    known = any(_place(file.header, role) is not None for role in ("first", "second"))
-    width = len(file.header)
-    if known or not numeric or width < 3:
-        return file, 0
-    titles = [f"column {at}" for at in range(1, width + 1)]
-    if width == 3:
-        at = numeric[0] if numeric[0] in (0, 2) else 0
-        names = {at: "score", (1 if at == 0 else 0): "sentence1", (2 if at == 0 else 1): "sentence2"}
-    else:
-        after = [at for at in numeric if at + 2 < width]
-        at = after[-1] if after else width - 3
-        names = {0: "genre", at: "score", at + 1: "sentence1", at + 2: "sentence2"}
-    header = tuple(names.get(place, title) for place, title in enumerate(titles))
-    text = file.delimiter.join(header) + "\n" + file.decoded.text[file.start :]
-    return CsvFile(name, header, file.delimiter, replace(file.decoded, text=text)), 1
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text.replace(",", ".")))
-    except ValueError:
-        return False
-
-
-def _quoted(file: CsvFile) -> bool:
-    """Whether quotation marks enclose fields of a table with tabs, rather than being part of them."""
-    cells = [cell for line in file.decoded.text.splitlines() for cell in line.split("\t") if '"' in cell]
-    return all(len(cell) > 1 and cell[0] == cell[-1] == '"' and cell[1:-1].count('"') % 2 == 0 for cell in cells)
-
-
-def _unquoted(file: CsvFile) -> CsvFile:
-    """The same with every field in quotation marks, so that those inside are read as they are."""
-    lines = [
-        "\t".join('"' + cell.replace('"', '""') + '"' for cell in line.split("\t")) if line else ""
-        for line in re.split(r"\r\n|\r|\n", file.decoded.text[file.start :])
-    ]
-    return replace(file, start=0, decoded=replace(file.decoded, text="\n".join(lines)))
+    people = people_columns(header, places, rows)
+    return _read_wide if "sd" not in places and len(people) > 1 else _read_means
 
 
 def _texts(collected: _Collected, rows: Rows, places: Mapping[str, int], at: int) -> int | None:
@@ -255,8 +170,7 @@ def _read_long(collected: _Collected, file: CsvFile, rows: Rows, places: Mapping
 
 def _read_wide(collected: _Collected, file: CsvFile, rows: Rows, places: Mapping[str, int]) -> None:
     taken = {at for role, at in places.items() if role != "rating"}
-    people = [at for at, title in enumerate(file.header) if title and at not in taken]
-    people = [at for at in people if _mostly_numbers(rows.columns[at])]
+    people = people_columns(file.header, places, rows)
     _tell_unread(collected, file, [*taken, *people])
     titles = [file.header[at] for at in people]
     named = {
@@ -282,16 +196,11 @@ def _read_wide(collected: _Collected, file: CsvFile, rows: Rows, places: Mapping
         if not given and item == before:
             collected.issues.append(Issue("has no rating; the item is kept", row=row))
         if item not in seen and "mean" in places and (text := rows.columns[places["mean"]][at]).strip():
-            if _is_number(text.strip()):
+            if is_number(text.strip()):
                 collected.means[item] = (float(text.strip().replace(",", ".")), math.nan)
             else:
                 collected.issues.append(Issue("is no number", row=row, column=file.header[places["mean"]], found=text))
         seen.add(item)
-
-
-def _mostly_numbers(column: list[str]) -> bool:
-    cells = [cell.strip() for cell in column if cell.strip()]
-    return bool(cells) and 2 * sum(map(_is_number, cells)) >= len(cells)
 
 
 def _read_means(collected: _Collected, file: CsvFile, rows: Rows, places: Mapping[str, int]) -> None:
@@ -315,7 +224,7 @@ def _read_means(collected: _Collected, file: CsvFile, rows: Rows, places: Mappin
             collected.issues.append(Issue(what, row=row, found=f"{value:g}"))
             continue
         text = "" if sd_column is None else rows.columns[sd_column][at].strip()
-        sd = float(text.replace(",", ".")) if _is_number(text) else math.nan
+        sd = float(text.replace(",", ".")) if is_number(text) else math.nan
         if text and (math.isnan(sd) or sd < 0):
             collected.issues.append(Issue("is no SD", row=row, column=file.header[sd_column or 0], found=text))
             sd = math.nan
