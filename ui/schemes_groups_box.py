@@ -120,7 +120,7 @@ def _scores(project: Project, read: GroupFile) -> None:
     }
     st.dataframe(table, hide_index=True, column_config=config, placeholder="–", alt="Scores of the models")
     _csv("Download the scores (CSV)", table, "target-groups-scores.csv")
-    model = st.selectbox("Look at a model", list(found), key=f"group-model-{project.id}")
+    model = st.selectbox("Look at a model", table["model"].tolist(), key=f"group-model-{project.id}")
     counts = view.behind(found[model])
     st.dataframe(counts, hide_index=True, placeholder="–", alt="What is behind the figures")
     wrong = view.worst(read.comparisons, opened[model].cosines)

@@ -12,6 +12,7 @@ import pandas as pd
 from ..errors import InputError, Issue
 from ..schemes.group_files import GroupFile
 from ..schemes.target_groups import GroupComparison, GroupFigure, GroupScores, Similarity, TargetGroup
+from .words import many
 
 FIGURES = {"overall": "overall", "positive": "positive", "distractor": "distractor", "random": "random"}
 HELP = {
@@ -46,7 +47,7 @@ def headline(read: GroupFile, groups: Sequence[TargetGroup]) -> str:
     """What a file holds."""
     kinds = {kind: sum(c.kind == kind for c in read.comparisons) for kind in ("positive", "distractor", "random")}
     parts = ", ".join(f"{n:,} {kind}" for kind, n in kinds.items())
-    return f"{len(groups):,} target groups, {len(read.comparisons):,} comparisons ({parts})."
+    return f"{many(len(groups), 'target group')}, {many(len(read.comparisons), 'comparison')} ({parts})."
 
 
 def table(groups: Sequence[TargetGroup]) -> pd.DataFrame:

@@ -85,7 +85,7 @@ def test_pasted_groups_are_scored_and_repeats_told(demo, visit):
     app = visit("schemes", "demo")
     labelled(app.text_area, "Or paste it").set_value(text).run()
     assert not app.exception
-    assert "1 target groups, 2 comparisons (1 positive, 0 distractor, 1 random)." in words(app)
+    assert "1 target group, 2 comparisons (1 positive, 0 distractor, 1 random)." in words(app)
     (imported, *_) = read_embeddings(demo, "demo")
     sims = dict(
         zip((two, three, four), open_library(demo, imported).cosines([one] * 3, [two, three, four]), strict=True)
