@@ -20,6 +20,7 @@ from .cli.archived import archived_command
 from .cli.check import check_command
 from .cli.dataset import diff_command, replay_command
 from .cli.evaluate import evaluate_command
+from .cli.ratings import groups_command, ratings_command
 from .cli.schemes import schemes_command
 from .cli.shared import appearances_of, text_table, with_json, write_json
 from .cli.simulate import simulate_command
@@ -41,6 +42,8 @@ for _command in (
     evaluate_command,
     simulate_command,
     schemes_command,
+    ratings_command,
+    groups_command,
     voters_command,
     archived_command,
     check_command,

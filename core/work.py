@@ -16,6 +16,7 @@ from .store import Store
 from .store.command import command
 from .store.forecasts import GuessSource, make_forecast, make_search, read_guess
 from .store.library import adopt_import, link_embedding, record_import
+from .store.scheme_runs import SchemeQuestion, as_result, run_schemes
 
 
 def _import_embedding(store: Store, job: Job, report: Reporter) -> None:
@@ -73,6 +74,16 @@ def _plan_search(store: Store, job: Job, report: Reporter) -> None:
         mark_done(conn, job.id, {"plans": made.n_tried if made else 0})
 
 
+def _scheme_table(store: Store, job: Job, report: Reporter) -> None:
+    """The schemes side by side; the rows are the job's result."""
+    asked = SchemeQuestion.of(job.params)
+    rows = run_schemes(
+        store, str(job.project_id), asked, progress=lambda done, total: report(done, total, "panels simulated")
+    )
+    with store.write() as conn:
+        mark_done(conn, job.id, as_result(rows))
+
+
 def _guess(store: Store, job: Job) -> Guess:
     params = job.params["guess"]
     panel: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in params["panel"].items()}
@@ -84,4 +95,5 @@ WORK: dict[str, Callable[[Store, Job, Reporter], None]] = {
     "import_embedding": _import_embedding,
     "plan_curve": _plan_curve,
     "plan_search": _plan_search,
+    "scheme_table": _scheme_table,
 }

@@ -12,7 +12,7 @@ from core.__main__ import cli
 DOCS = (Path(__file__).resolve().parents[1] / "docs" / "cli.md").read_text(encoding="utf-8")
 SECTIONS = {part.split()[0]: part for part in re.split(r"(?m)^## ", DOCS)[1:]}
 
-HELPED = {"simulate", "schemes", "import-archived"}  # whose section leads to --help
+HELPED = {"simulate", "import-archived"}  # whose section leads to --help
 
 
 def test_every_command_has_a_section() -> None:

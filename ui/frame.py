@@ -25,6 +25,7 @@ PAGES = (
     ("scores", "Scores", ":material/leaderboard:"),
     ("evaluate", "Evaluate", ":material/fact_check:"),
     ("export", "Export", ":material/download:"),
+    ("schemes", "Other schemes", ":material/balance:"),
     ("help", "Help", ":material/help:"),
 )
 

@@ -43,7 +43,7 @@ def planner_box(
 ) -> None:
     """The whole of it; `key` is that of the plan's widgets, which a plan found is put into."""
     st.subheader("What these votes would give", help="By campaigns that simulated voters answer (§4.1 of the paper).")
-    source = _source(project, area_id, min(settings.n_voters, 1000))
+    source = guess_source(project, area_id, min(settings.n_voters, 1000))
     try:
         guess = cache.load_guess(frame.store(), project, area_id, source)
     except RunoffError as error:
@@ -57,7 +57,8 @@ def planner_box(
     planner_jobs.watch(project)
 
 
-def _source(project: Project, area_id: int | None, n_voters: int) -> GuessSource:
+def guess_source(project: Project, area_id: int | None, n_voters: int) -> GuessSource:
+    """The choice of what items and voters are guessed to be; every page that asks it shows the same choice."""
     left, right = st.columns(2)
     embeddings = {imported.id: f"cosines of {imported.name}" for imported in read_embeddings(frame.store(), project.id)}
     guesses = SHAPES_OF_SIMILARITY | embeddings

@@ -28,14 +28,14 @@ def take(browser: Browser, server: Server, folder: Path, width: int, scheme: Sch
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     for title in TITLES:
         visitor = Visitor(context.new_page(), server.url)
-        visitor.open(f"{'' if title == 'Project' else title.lower()}?project=demo")
+        visitor.open(f"{'' if title == 'Project' else title.split()[-1].lower()}?project=demo")
         visitor.page.wait_for_function(_QUIET)
         # The page scrolls inside the app, so the window is made as high as what is in it.
         height = visitor.page.evaluate(_FULL_HEIGHT)
         visitor.page.set_viewport_size({"width": width, "height": max(900, min(height, 8000))})
         visitor.page.wait_for_load_state("networkidle")
         visitor.settle()
-        visitor.page.screenshot(path=folder / f"{title.lower()}-{width}-{scheme}.png")
+        visitor.page.screenshot(path=folder / f"{title.split()[-1].lower()}-{width}-{scheme}.png")
         visitor.page.close()
     context.close()
 

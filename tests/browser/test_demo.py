@@ -32,7 +32,7 @@ ODD_TOKENS = ("<b>**x**</b>", "$x$", ":smile:", "[a](http://b)", ":red[y]", "R&a
 
 def address(title: str, project: str = "demo") -> str:
     """The address of a page."""
-    return f"{'' if title == 'Project' else title.lower()}?project={project}"
+    return f"{'' if title == 'Project' else title.split()[-1].lower()}?project={project}"
 
 
 def test_the_first_start_shows_the_demo_and_every_page_opens_by_a_click(server: Server, visit: Visit) -> None:

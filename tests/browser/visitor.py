@@ -11,7 +11,10 @@ from urllib.parse import urlsplit
 from playwright.sync_api import ConsoleMessage, Locator, Page, Request, WebSocket, expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-TITLES = ("Project", "Embeddings", "Tokens", "Plan", "Collect", "Voters", "Scores", "Evaluate", "Export", "Help")
+TITLES = (
+    *("Project", "Embeddings", "Tokens", "Plan", "Collect", "Voters", "Scores", "Evaluate", "Export"),
+    *("Other schemes", "Help"),
+)
 TIMEOUT_MS = 20_000
 # The state of the app, looked at when what has arrived is drawn.
 _SETTLED = """() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))

@@ -12,7 +12,10 @@ from core.store.projects import create_project, get_project, list_projects
 from core.store.scores import read_dataset
 from core.store.tallies import progress_of
 
-KEYS = ["project", "embeddings", "tokens", "plan", "collect", "voters", "scores", "evaluate", "export", "help"]
+KEYS = [
+    *("project", "embeddings", "tokens", "plan", "collect", "voters", "scores", "evaluate", "export", "schemes", "help")
+]
+TITLES = {"project": "Demo: jobs and skills", "schemes": "Other schemes"}
 
 
 def words(app) -> str:
@@ -31,7 +34,7 @@ def test_every_page_of_the_demo_opens(demo, visit, key):
     app = visit(key, "demo")
     assert not app.exception
     assert not app.error
-    assert app.title[0].value.replace("\\", "") == ("Demo: jobs and skills" if key == "project" else key.capitalize())
+    assert app.title[0].value.replace("\\", "") == TITLES.get(key, key.capitalize())
 
 
 @pytest.mark.parametrize("key", KEYS)

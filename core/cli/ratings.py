@@ -1,0 +1,162 @@
+"""`python -m core ratings` and `groups`: what rating sets and target groups say, without a workspace."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import InputError
+from .shared import text_table, with_json, write_json
+
+if TYPE_CHECKING:
+    from ..agreement import Agreement
+    from ..schemes.conditions import Anova, Comparison
+    from ..schemes.group_files import GroupFile
+    from ..schemes.rating_report import RatingReport
+    from ..schemes.target_groups import GroupScores
+
+
+def _read(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror}. Check the path.") from error
+
+
+@click.command("ratings")
+@click.argument("file", type=click.Path())
+@click.option(
+    "--scale", type=click.Choice(["STSS", "CLSS"]), help="Leave out, and tell, ratings that it doesn't allow."
+)
+@with_json
+def ratings_command(file: str, scale: str | None, as_json: bool) -> None:
+    """Agreement in a rating set FILE (long, one column a person, or means): noise, leave-one-out, α, adjudication."""
+    from ..schemes.rating_files import read_ratings
+    from ..schemes.rating_report import report
+    from ..schemes.scales import SCALES
+
+    found = report(read_ratings(_read(file), Path(file).name, scale=SCALES[scale] if scale else None))
+    if as_json:
+        write_json({"file": file, **_ratings_json(found)})
+    else:
+        click.echo(_ratings_text(found))
+
+
+def _agreement(found: Agreement | str) -> dict[str, Any]:
+    return {"estimate": None, "why_undefined": found} if isinstance(found, str) else asdict(found)
+
+
+def _ratings_json(found: RatingReport) -> dict[str, Any]:
+    ratings, loo = found.ratings, found.leave_one_out
+    people = () if isinstance(loo, str) else loo.people
+    one_out: dict[str, Any] = {"why_undefined": loo} if isinstance(loo, str) else {}
+    if not isinstance(loo, str):
+        one_out = {"mean": loo.mean, "best": loo.best, "worst": loo.worst, "n_people": len(loo.defined)}
+    anova = {"why_undefined": found.anova} if isinstance(found.anova, str) else asdict(found.anova)
+    columns = zip(ratings.first, ratings.second, found.mean.tolist(), found.sd.tolist(), found.n.tolist(), strict=True)
+    return {
+        "n_items": ratings.n_items,
+        "n_people": len(ratings.people),
+        "n_ratings": len(ratings.rating),
+        "noise": found.noise.estimate,
+        "leave_one_out": one_out,
+        "alpha": _agreement(found.alpha),
+        "alpha_by_genre": {name: _agreement(each) for name, each in found.by_genre.items()},
+        "alpha_by_level": {name: _agreement(each) for name, each in found.by_level.items()},
+        "to_adjudicate": len(found.waiting),
+        "conditions": [asdict(each) for each in found.conditions],
+        "anova": anova if found.anova else None,
+        "order_in_pair": {ratings.items[at]: asdict(test) for at, test in found.order_tests.items()},
+        "people": [{"voter": ratings.people[p.row], "r": p.r, "n_items": p.n_items} for p in people],
+        "items": [dict(zip(("first", "second", "mean", "sd", "n"), row, strict=True)) for row in columns],
+        "issues": [str(issue) for issue in ratings.issues],
+        "notes": list(ratings.notes),
+    }
+
+
+def _ratings_text(found: RatingReport) -> str:
+    ratings, loo = found.ratings, found.leave_one_out
+    noise = f"{found.noise.estimate:.3f}" if found.noise.estimate is not None else f"undefined: {found.noise.reason}"
+    rows = [("items", f"{ratings.n_items:,}"), ("people", f"{len(ratings.people):,}"), ("noise (mean SD)", noise)]
+    rows.insert(2, ("ratings", f"{len(ratings.rating):,}"))
+    if isinstance(loo, str):
+        rows.append(("leave-one-out r", loo))
+    elif loo.mean is None:
+        rows.append(("leave-one-out r", "undefined for everybody: " + (loo.people[0].reason if loo.people else "")))
+    else:
+        said = f"{loo.mean:.3f} mean, {loo.best:.3f} best, {loo.worst:.3f} worst of {len(loo.defined):,} people"
+        rows.append(("leave-one-out r", said))
+    rows.append(("α (interval)", _alpha_said(found.alpha)))
+    rows += [(f"α, {name}", _alpha_said(each)) for name, each in (*found.by_level.items(), *found.by_genre.items())]
+    rows.append(("to adjudicate", f"{len(found.waiting):,} items, a point or more apart"))
+    width = max(len(name) for name, _ in rows)
+    parts = ["\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)]
+    parts += [_condition_said(each) for each in found.conditions]
+    if found.anova:
+        parts.append(found.anova if isinstance(found.anova, str) else _anova_said(found.anova))
+    return "\n\n".join([*parts, *(f"Note: {note}" for note in ratings.notes), *map(str, ratings.issues)])
+
+
+def _alpha_said(found: Agreement | str) -> str:
+    if isinstance(found, str):
+        return f"undefined: {found}"
+    return f"{found.alpha:.3f} ({found.lower:.3f} to {found.upper:.3f}) over {found.n_units:,} items"
+
+
+def _condition_said(found: Comparison) -> str:
+    r = "undefined" if found.r is None else f"{found.r:.3f}"
+    noise = [("–" if each is None else f"{each:.3f}") for each in (found.noise_one, found.noise_other, found.noise_p)]
+    said = f"{found.one} and {found.other}: r = {r} over {found.n_items:,} items; noise {noise[0]}, {noise[1]}, p "
+    return said + noise[2] + (f" ({found.reason})" if found.reason else "")
+
+
+def _anova_said(found: Anova) -> str:
+    return "\n".join(
+        f"{effect.name}: difference {effect.difference:+.3f}, "
+        f"F(1, {found.df_error}) = {effect.f:.2f}, p = {effect.p:.3g}"
+        for effect in (found.order, found.anchors, found.interaction)
+    )
+
+
+@click.command("groups")
+@click.argument("file", type=click.Path())
+@click.argument("models", metavar="MODEL...", nargs=-1, type=click.Path())
+@with_json
+def groups_command(file: str, models: tuple[str, ...], as_json: bool) -> None:
+    """Target groups FILE in the authors' format: what it holds, and how each MODEL (any known format) scores on it."""
+    from ..embeddings import load
+    from ..platforms.csvfiles import decode_bytes
+    from ..schemes.group_files import groups_of, read_groups
+    from ..schemes.target_groups import score_groups
+
+    read = read_groups(decode_bytes(_read(file), Path(file).name).text)
+    groups = groups_of(read.comparisons)
+    tokens = sorted({token for group in groups for token in (group.target, *group.words)})
+    scores = [score_groups(read.comparisons, load(model, tokens=tokens).cosines) for model in models]
+    if as_json:
+        counts = {"n_groups": len(groups), "n_comparisons": len(read.comparisons), "repeated": len(read.repeated)}
+        rows = [{"model": model, **asdict(found)} for model, found in zip(models, scores, strict=True)]
+        write_json({"file": file, **counts, "models": rows})
+    else:
+        click.echo(_groups_text(read, len(groups), models, scores))
+
+
+def _groups_text(read: GroupFile, n_groups: int, models: tuple[str, ...], scores: list[GroupScores]) -> str:
+    parts = [f"{n_groups:,} groups, {len(read.comparisons):,} comparisons, {len(read.repeated):,} lines repeated."]
+    if models:
+        header = ("model", "overall", "positive", "distractor", "random", "Spearman", "covered")
+        rows = []
+        for model, found in zip(models, scores, strict=True):
+            figures = [found.overall, found.positive, found.distractor, found.random]
+            values = [*(figure.value for figure in figures), found.spearman]
+            n = found.overall.n
+            cells = ["–" if value is None else f"{value:.3f}" for value in values]
+            rows.append([model, *cells, f"{n}/{n + found.overall.n_missing}"])
+        parts.append(text_table(header, rows))
+        for model, found in zip(models, scores, strict=True):
+            reasons = {found.of(kind).reason for kind in ("positive", "distractor", "random")} | {found.reason}
+            parts += [f"{model}: {reason}" for reason in sorted(filter(None, reasons))]
+    return "\n\n".join([*parts, *map(str, read.repeated)])

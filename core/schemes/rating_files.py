@@ -1,0 +1,237 @@
+"""Rating sets that exist already, read from their files.
+
+Three layouts, told apart by the names of the columns:
+
+* **long**, a row a rating: two texts, voter, rating (SimVerb's). Optional: level, genre, condition, order (A or B);
+* **wide**, a row an item, a column a person: two texts, then people (WordSim-353's). A column `mean` is compared only;
+* **means**, a row an item: two texts and a score, perhaps with SD (SimLex-999's); also the STS benchmark's tables
+  without a header, where the two sentences follow the score.
+
+Nothing is dropped silently: a row or cell that isn't taken is an `Issue` with its row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..errors import InputError, Issue
+from ..platforms.csvfiles import CsvFile, Rows
+from .rating_columns import NAMES, is_number, open_ratings, people_columns, place_of
+from .rating_sets import RatingSet
+from .scales import RatingScale
+
+
+@dataclass
+class _Collected:
+    """What has been read so far."""
+
+    name: str
+    scale: RatingScale | None
+    places: dict[tuple[str, str, str, str], int] = field(default_factory=dict)
+    people: dict[str, int] = field(default_factory=dict)
+    ratings: dict[tuple[int, int, str], tuple[float, str]] = field(default_factory=dict)
+    rows: dict[tuple[int, int, str], int] = field(default_factory=dict)
+    means: dict[int, tuple[float, float]] = field(default_factory=dict)
+    issues: list[Issue] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def item(self, first: str, second: str, level: str, genre: str) -> int:
+        return self.places.setdefault((first, second, level, genre), len(self.places))
+
+    def number(self, text: str, row: int, column: str) -> float:
+        """A rating, NaN with its issue where it is none or lies outside the scale."""
+        try:
+            value = float(text.strip().replace(",", "."))
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            self.issues.append(Issue("is no number, so there is no rating", row=row, column=column, found=text))
+            return math.nan
+        if self.scale is not None and not self.scale.allows(value):
+            allowed = f"{self.scale.low:g} to {self.scale.high:g} in steps of {self.scale.step:g}"
+            self.issues.append(Issue(f"is outside the scale ({allowed})", row=row, column=column, found=text))
+            return math.nan
+        return value
+
+    def rate(self, item: int, voter: str, value: float, row: int, condition: str = "", order: str = "") -> int:
+        """Keep a rating, 0; or the row of an earlier one of this person, item and condition, which counts."""
+        person = self.people.setdefault(voter, len(self.people))
+        key = (person, item, condition)
+        if key in self.ratings:
+            return self.rows[key]
+        self.ratings[key], self.rows[key] = (value, order), row
+        return 0
+
+    def finish(self) -> RatingSet:
+        """The set; items in the order in which they came."""
+        n = len(self.places)
+        first, second, level, genre = zip(*self.places, strict=True) if n else ((), (), (), ())
+        twice = len(self.ratings) - len({key[:2] for key in self.ratings})
+        if twice:
+            self.notes.append(
+                f"{twice:,} ratings are of an item that the same person rated in another condition too: where "
+                "conditions are taken together, the mean of the person's ratings stands for them."
+            )
+        stated = np.full((2, n), np.nan)
+        for position, pair in self.means.items():
+            stated[:, position] = pair
+        keys = list(self.ratings)
+        return RatingSet(
+            self.name,
+            first,
+            second,
+            level,
+            genre,
+            tuple(self.people),
+            np.array([person for person, _, _ in keys], dtype=np.int64),
+            np.array([item for _, item, _ in keys], dtype=np.int64),
+            np.array([value for value, _ in self.ratings.values()]),
+            tuple(condition for *_, condition in keys),
+            tuple(order for _, order in self.ratings.values()),
+            stated[0],
+            stated[1],
+            tuple(self.issues),
+            tuple(self.notes),
+        )
+
+
+def read_ratings(data: bytes, name: str, *, scale: RatingScale | None = None) -> RatingSet:
+    """Read a rating set; with `scale`, ratings that it doesn't allow are left out and told.
+
+    Raises `InputError` for a file that is no table, lacks the columns, or has fewer than two items with a rating.
+
+    >>> found = read_ratings(b"word1,word2,Human (mean),1,2\\nlove,sex,8,9,7\\ntiger,cat,7,7,\\n", "wide.csv")
+    >>> found.people, found.table.tolist()
+    (('1', '2'), [[9.0, 7.0], [7.0, nan]])
+    """
+    file, offset = open_ratings(data, name)
+    places = {role: at for role in NAMES if (at := place_of(file.header, role)) is not None}
+    if not {"first", "second"} <= places.keys():
+        raise InputError(
+            f"{name} needs two columns with the texts of an item, such as token_a and token_b, word1 and word2, or "
+            f"sentence1 and sentence2. Its columns are {', '.join(filter(None, file.header))}."
+        )
+    rows = file.read(range(len(file.header)), max(places["first"], places["second"]) + 1)
+    if offset:
+        rows = replace(rows, numbers=[number - offset for number in rows.numbers])
+    collected = _Collected(name, scale)
+    collected.issues += rows.issues
+    read = _read_means if offset else _layout(file.header, places, rows)
+    read(collected, file, rows, places)
+    return collected.finish()
+
+
+def _layout(header: tuple[str, ...], places: Mapping[str, int], rows: Rows) -> Callable[..., None]:
+    if "voter" in places:
+        return _read_long
+    people = people_columns(header, places, rows)
+    return _read_wide if "sd" not in places and len(people) > 1 else _read_means
+
+
+def _texts(collected: _Collected, rows: Rows, places: Mapping[str, int], at: int) -> int | None:
+    """The item of a row, None with its issue where a text is missing."""
+    first, second = (" ".join(rows.columns[places[role]][at].split()) for role in ("first", "second"))
+    if not first or not second:
+        collected.issues.append(Issue("one of the two texts is empty", row=rows.numbers[at]))
+        return None
+    level, genre = (rows.columns[places[role]][at].strip() if role in places else "" for role in ("level", "genre"))
+    return collected.item(first, second, level, genre)
+
+
+def _read_long(collected: _Collected, file: CsvFile, rows: Rows, places: Mapping[str, int]) -> None:
+    column = places.get("rating", places.get("mean"))
+    if column is None:
+        raise InputError(f"{file.name} has a column of voters, but none named rating.")
+    _tell_unread(collected, file, [*(at for role, at in places.items() if role not in ("mean", "sd")), column])
+    for at, row in enumerate(rows.numbers):
+        voter = rows.columns[places["voter"]][at].strip()
+        order = rows.columns[places["order"]][at].strip().upper() if "order" in places else ""
+        if not voter:
+            collected.issues.append(Issue("says not whose rating it is", row=row, column=file.header[places["voter"]]))
+            continue
+        if order not in ("", "A", "B"):
+            collected.issues.append(Issue("must be A or B", row=row, column=file.header[places["order"]], found=order))
+            continue
+        value = collected.number(rows.columns[column][at], row, file.header[column])
+        if math.isnan(value):
+            continue
+        item = _texts(collected, rows, places, at)
+        if item is not None:
+            condition = rows.columns[places["condition"]][at].strip() if "condition" in places else ""
+            earlier = collected.rate(item, voter, value, row, condition, order)
+            if earlier:
+                what = f"{voter} rated this item already, in row {earlier}, whose rating counts"
+                collected.issues.append(Issue(what, row=row, found=f"{value:g}"))
+
+
+def _read_wide(collected: _Collected, file: CsvFile, rows: Rows, places: Mapping[str, int]) -> None:
+    taken = {at for role, at in places.items() if role != "rating"}
+    people = people_columns(file.header, places, rows)
+    _tell_unread(collected, file, [*taken, *people])
+    titles = [file.header[at] for at in people]
+    named = {
+        at: f"{title} (column {at + 1})" if titles.count(title) > 1 else title
+        for at, title in zip(people, titles, strict=True)
+    }
+    seen: set[int] = set()
+    for at, row in enumerate(rows.numbers):
+        before = len(collected.places)
+        item = _texts(collected, rows, places, at)
+        if item is None:
+            continue
+        given = [column for column in people if rows.columns[column][at].strip()]
+        earlier = []
+        for column in given:
+            value = collected.number(rows.columns[column][at], row, named[column])
+            if not math.isnan(value):
+                earlier.append(collected.rate(item, named[column], value, row))
+        if any(earlier):
+            who = f"{sum(map(bool, earlier))} of {len(earlier)} people"
+            what = f"{who} rated this item already, in row {max(earlier)}, whose ratings count"
+            collected.issues.append(Issue(what, row=row))
+        if not given and item == before:
+            collected.issues.append(Issue("has no rating; the item is kept", row=row))
+        if item not in seen and "mean" in places and (text := rows.columns[places["mean"]][at]).strip():
+            if is_number(text.strip()):
+                collected.means[item] = (float(text.strip().replace(",", ".")), math.nan)
+            else:
+                collected.issues.append(Issue("is no number", row=row, column=file.header[places["mean"]], found=text))
+        seen.add(item)
+
+
+def _read_means(collected: _Collected, file: CsvFile, rows: Rows, places: Mapping[str, int]) -> None:
+    column = places.get("rating", places.get("mean"))
+    if column is None:
+        raise InputError(
+            f"{file.name} has no ratings: it needs a column voter with a column rating, or a column for each person, "
+            "or one column of scores."
+        )
+    _tell_unread(collected, file, [at for role, at in places.items() if role != "mean"] + [column])
+    sd_column = places.get("sd")
+    for at, row in enumerate(rows.numbers):
+        value = collected.number(rows.columns[column][at], row, file.header[column])
+        if math.isnan(value):
+            continue
+        item = _texts(collected, rows, places, at)
+        if item is None:
+            continue
+        if item in collected.means:
+            what = "this item stands in an earlier row, whose score counts"
+            collected.issues.append(Issue(what, row=row, found=f"{value:g}"))
+            continue
+        text = "" if sd_column is None else rows.columns[sd_column][at].strip()
+        sd = float(text.replace(",", ".")) if is_number(text) else math.nan
+        if text and (math.isnan(sd) or sd < 0):
+            collected.issues.append(Issue("is no SD", row=row, column=file.header[sd_column or 0], found=text))
+            sd = math.nan
+        collected.means[item] = (value, sd)
+
+
+def _tell_unread(collected: _Collected, file: CsvFile, taken: list[int]) -> None:
+    unread = [title for at, title in enumerate(file.header) if title and at not in taken]
+    if unread:
+        collected.notes.append(f"Columns that aren't read: {', '.join(unread)}.")

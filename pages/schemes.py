@@ -1,0 +1,27 @@
+"""Other ways to ask people: compared, their ratings read, and target groups."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui import cache, frame
+from ui.schemes_groups_box import groups_box
+from ui.schemes_ratings_box import ratings_box
+from ui.schemes_which_box import which_box
+
+project = frame.project()
+st.title("Other schemes")
+st.caption(
+    "Runoff collects comparisons. Here other schemes are compared with it, and their data is read and worked out; "
+    "it can't be collected through Runoff's own pages yet."
+)
+standings = cache.load_standings(frame.store(), project)
+area_id = frame.area(project, standings)
+n_items = sum(standing.n_items for standing in standings if standing.ranking.area_id == area_id)
+which, ratings, groups = st.tabs(["Which scheme?", "Ratings", "Target groups"])
+with which:
+    which_box(project, area_id, n_items)
+with ratings:
+    ratings_box(project)
+with groups:
+    groups_box(project)

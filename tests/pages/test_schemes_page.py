@@ -1,0 +1,138 @@
+"""The page Other schemes: ratings read and worked out, target groups scored and proposed, schemes compared."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from test_pages import press, words
+
+from core import jobs
+from core.schemes.rating_files import read_ratings
+from core.schemes.rating_statistics import alpha, leave_one_out
+from core.store.areas import read_areas
+from core.store.library import open_library, read_embeddings
+from core.store.projects import create_project
+from core.store.scheme_runs import KIND, from_result
+from core.views.schemes import said
+
+WIDE = b"word1,word2,anna,ben,*cleo*\nship,boat,9,8.5,9\nship,salt,2,4,1\nsea,boat,5,x,6\nsea,salt,7,5,6.5\n"
+
+
+def labelled(elements, label):
+    (found,) = [element for element in elements if element.label == label]
+    return found
+
+
+def tables(app, *columns):
+    return [frame.value for frame in app.dataframe if set(columns) <= set(frame.value.columns)]
+
+
+def upload(app, label, name, data):
+    labelled(app.file_uploader, label).upload(name, data, "text/plain").run()
+    assert not app.exception
+    return app
+
+
+def test_ratings_are_worked_out_and_what_was_not_taken_is_listed(demo, visit):
+    app = upload(visit("schemes", "demo"), "File of ratings", "wide.csv", WIDE)
+    table = read_ratings(WIDE, "wide.csv").table
+    assert "wide.csv: 11 ratings of 4 items by 3 people, from 1 to 9." in words(app)
+    loo, found = leave_one_out(table), alpha(table)
+    figures = {metric.label: metric.value for metric in app.metric}
+    assert figures["Leave-one-out r"] == f"{loo.mean:.3f} ({loo.worst:.3f} to {loo.best:.3f})"
+    assert figures["Krippendorff's α"] == f"{found.alpha:.3f} ({found.lower:.3f} to {found.upper:.3f})"
+    (issues,) = tables(app, "row", "what", "found")
+    assert issues.to_dict("records") == [
+        {"row": 4, "column": "ben", "what": "is no number, so there is no rating", "found": "x"}
+    ]
+    (people,) = tables(app, "person", "r")
+    assert set(people["person"]) == {"anna", "ben", "*cleo*"}
+    assert people["r"].is_monotonic_increasing
+    labelled(app.toggle, "Only the 3 items to adjudicate").set_value(True).run()
+    assert list(tables(app, "mean", "SD")[0]["second"]) == ["salt", "boat", "salt"]
+
+
+def test_models_stand_beside_the_string_baselines(demo, visit):
+    tokens = read_areas(demo, "demo")[0].tokens[:6]
+    pairs = [(a, b) for i, a in enumerate(tokens) for b in tokens[i + 1 :]]
+    (imported, *_) = read_embeddings(demo, "demo")
+    cosines = open_library(demo, imported).cosines([a for a, _ in pairs], [b for _, b in pairs])
+    rows = [f"{a}\t{b}\t{4 * c + 0.5}" for (a, b), c in zip(pairs, np.nan_to_num(cosines), strict=True)]
+    data = "\n".join(["token_a\ttoken_b\tscore", *rows]).encode()
+    app = upload(visit("schemes", "demo"), "File of ratings", "means.tsv", data)
+    assert "who rated what isn't in the file" in words(app)
+    assert "The file has means only" in words(app)
+    assert [metric.value for metric in app.metric] == ["–", "–", "–"]
+    labelled(app.toggle, "Hold them against the means").set_value(True).run()
+    assert not app.exception
+    (found,) = tables(app, "model", "Pearson")
+    assert found["model"][0] == imported.name
+    assert found["Pearson"][0] == pytest.approx(1)
+    assert {"longest common substring", "greedy string tiling"} <= set(found["model"])
+
+
+def test_a_file_that_is_no_rating_set_says_what_it_lacks(demo, visit):
+    app = upload(visit("schemes", "demo"), "File of ratings", "x.csv", b"a_pair,score\nx,1\ny,2\n")
+    assert "needs two columns with the texts of an item" in words(app)
+
+
+def test_pasted_groups_are_scored_and_repeats_told(demo, visit):
+    one, two, three, four = read_areas(demo, "demo")[0].tokens[:4]
+    line = f"{two},0.90,{three},0.10"
+    text = f"{one}\n{line}\n{line}\nrandoms\n{two},1.00,{four},0.00\n"
+    app = visit("schemes", "demo")
+    labelled(app.text_area, "Or paste it").set_value(text).run()
+    assert not app.exception
+    assert "1 target group, 2 comparisons (1 positive, 0 distractor, 1 random)." in words(app)
+    (imported, *_) = read_embeddings(demo, "demo")
+    sims = dict(
+        zip((two, three, four), open_library(demo, imported).cosines([one] * 3, [two, three, four]), strict=True)
+    )
+    expected = (0.8 * (sims[two] > sims[three]) + (sims[two] > sims[four])) / 1.8
+    (found,) = tables(app, "overall", "positive")
+    assert found.set_index("model").loc[imported.name, "overall"] == pytest.approx(expected)
+    assert "there is no distractor comparison" in str(tables(app, "figure", "why undefined")[0].values)
+    (repeats,) = tables(app, "line", "found")
+    assert repeats["line"].tolist() == [3]
+    labelled(app.text_area, "Or paste it").set_value("no group\nat,all").run()
+    assert "four parts" in words(app)
+
+
+def test_groups_are_proposed_and_read_back(demo, visit):
+    app = visit("schemes", "demo")
+    press(app, "Propose")
+    assert not app.exception
+    proposed = app.session_state["_proposed_groups"][1]
+    area = read_areas(demo, "demo")[0]
+    assert {group.target for group in proposed} <= set(area.tokens)
+    for group in proposed:
+        assert set(group.positives) <= set(area.tokens) - {group.target}
+        assert not set(group.distractors + group.randoms) & set(area.tokens)
+    assert f"{len(proposed):,} groups" in words(app)
+    again = visit("schemes", "demo")
+    press(again, "Propose")
+    assert again.session_state["_proposed_groups"][1] == proposed
+
+
+def test_schemes_are_compared_by_a_job_and_kept(empty, visit):
+    project_id = create_project(empty, "Nothing yet")
+    app = visit("schemes", project_id)
+    labelled(app.number_input, "Tokens").set_value(8).run()
+    labelled(app.number_input, "Panels").set_value(2).run()
+    assert "Both are assumptions" in words(app)
+    press(app, "Compare the schemes")
+    (job,) = jobs.project_jobs(empty, project_id, KIND)
+    end = time.monotonic() + 60
+    while not jobs.read_job(empty, job.id).ended and time.monotonic() < end:
+        time.sleep(0.05)
+    job = jobs.read_job(empty, job.id)
+    assert (job.state, job.error) == ("done", None)
+    app.run()
+    (found,) = tables(app, "scheme", "ρ_w")
+    rows = from_result(job.result)
+    assert found["ρ_w"].tolist() == [said(row.rho_w) for row in rows]
+    assert found["ρ_w"].tolist()[-1] == "–"  # target groups rank no items across targets
+    assert "Best in these simulations" in words(app)
+    assert "28 items" in words(app)

@@ -1,0 +1,222 @@
+"""Target groups: a file is read and models are scored on it; groups are proposed by an embedding, edited, saved."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from core.embeddings import Embedding
+from core.errors import RunoffError
+from core.platforms.csvfiles import decode_bytes
+from core.schemes.group_drawing import draw_groups, undecided
+from core.schemes.group_files import GroupFile, groups_of, read_groups, write_groups
+from core.schemes.target_groups import TargetGroup, score_groups
+from core.store.areas import read_areas
+from core.store.library import open_library, other_embeddings, read_embeddings
+from core.store.projects import Project
+from core.views import target_groups as view
+from core.views.rating_sets import as_csv
+from core.views.words import many, slug
+from ui import frame
+
+EXAMPLE = "singer\nmusician,0.90,person,0.10\ndistractors\nmusician,1.00,song,0.00\nrandoms\nmusician,1.00,laptop,0.00"
+
+
+def groups_box(project: Project) -> None:
+    """All of the tab."""
+    st.markdown("**People put the words of one target into order, and only words of the same target are compared.**")
+    with st.popover("What a file looks like", icon=":material/help:", type="tertiary"):
+        st.markdown(
+            "The text files of Avraham and Goldberg (2016): a target, then two of its positives a line, each with the "
+            "share of people that put it above the other; below the headings *distractors* and *randoms* a positive "
+            "above one of these."
+        )
+        st.code(EXAMPLE, language=None)
+    text = _text(project)
+    if text:
+        try:
+            read = read_groups(text)
+            groups = groups_of(read.comparisons)
+        except RunoffError as error:
+            frame.show_error(error)
+        else:
+            _show(read, groups)
+            _scores(project, read)
+    _propose(project)
+
+
+def _text(project: Project) -> str:
+    """The text of the file, else what was pasted."""
+    file = st.file_uploader("File of target groups", type=["txt", "csv"], key=f"groups-{project.id}")
+    pasted = st.text_area("Or paste it", key=f"groups-text-{project.id}", height=120, placeholder=EXAMPLE)
+    if file is None:
+        return pasted
+    try:
+        return decode_bytes(file.getvalue(), file.name).text
+    except RunoffError as error:
+        frame.show_error(error)
+        return ""
+
+
+def _show(read: GroupFile, groups: list[TargetGroup]) -> None:
+    st.markdown(f"**{view.headline(read, groups)}**")
+    if read.repeated:
+        with st.expander(f"{many(len(read.repeated), 'line')} said again what an earlier one said; they count once"):
+            rows = [{"line": issue.row, "found": issue.found} for issue in read.repeated]
+            st.dataframe(rows, hide_index=True, alt="Repeated lines")
+    st.dataframe(view.table(groups), hide_index=True, height=280, alt="Groups of the file")
+    at = st.selectbox(
+        "Look at a group", range(len(groups)), key="look-at-group",
+        format_func=lambda at: f"{view.isolated(groups[at].target)} ({many(len(groups[at].words), 'word')})",
+        help="Positives in the order of the file. Words run in the direction of their own script.",
+    )  # fmt: skip
+    if at is not None:
+        st.html(view.group_html(groups[at]))
+    with st.expander("All comparisons"):
+        table = view.comparisons(read)
+        config = {name: st.column_config.Column(help=about) for name, about in view.WORST_HELP.items()}
+        st.dataframe(table, hide_index=True, column_config=config, alt="All comparisons")
+        _csv("Download the comparisons (CSV)", table, "target-groups-comparisons.csv")
+
+
+def _csv(label: str, table: object, name: str) -> None:
+    st.download_button(
+        label, partial(as_csv, table), name, "text/csv", icon=":material/download:", on_click="ignore",
+        key=f"download-{name}",
+    )  # fmt: skip
+
+
+def _scores(project: Project, read: GroupFile) -> None:
+    st.subheader("Models", help="How much each embedding earns of what people's agreement makes it possible to earn.")
+    store = frame.store()
+    mine = read_embeddings(store, project.id)
+    known = {imported.id: imported for imported in [*mine, *other_embeddings(store, project.id)]}
+    if not known:
+        st.info("There is no embedding in this workspace yet: import one on the Embeddings page.")
+        return
+    chosen = st.multiselect(
+        "Embeddings", list(known), [imported.id for imported in mine], format_func=lambda one: known[one].name,
+        key=f"group-models-{project.id}", help="All of the workspace.",
+    )  # fmt: skip
+    found, opened = {}, {}
+    try:
+        for one in chosen:
+            name = known[one].name if known[one].name not in found else f"{known[one].name} ({one[:6]})"
+            opened[name] = open_library(store, known[one])
+            found[name] = score_groups(read.comparisons, opened[name].cosines)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    if not found:
+        return
+    table = view.scores(found)
+    config = {
+        name: st.column_config.NumberColumn(help=about, format="%.3f")
+        if name in (*view.FIGURES, "Spearman")
+        else st.column_config.Column(help=about)
+        for name, about in view.HELP.items()
+    }
+    st.dataframe(table, hide_index=True, column_config=config, placeholder="–", alt="Scores of the models")
+    _csv("Download the scores (CSV)", table, "target-groups-scores.csv")
+    model = st.selectbox("Look at a model", table["model"].tolist(), key=f"group-model-{project.id}")
+    counts = view.behind(found[model])
+    st.dataframe(counts, hide_index=True, placeholder="–", alt="What is behind the figures")
+    wrong = view.worst(read.comparisons, opened[model].cosines)
+    st.markdown("##### Worst comparisons")
+    if wrong.empty:
+        st.caption(
+            "None is wrong." if found[model].overall.n else "There are none: the model has the words of no comparison."
+        )
+        return
+    about = {
+        name: st.column_config.NumberColumn(help=text, format="%.3f")
+        if name.startswith(("cos", "R"))
+        else st.column_config.Column(help=text)
+        for name, text in view.WORST_HELP.items()
+    }
+    st.dataframe(wrong, hide_index=True, column_config=about, height=300, alt="Worst comparisons")
+    st.caption("Those on which people agree most come first, then those that the model misses by most; 100 at most.")
+
+
+def _propose(project: Project) -> None:
+    """Groups proposed by an embedding, to edit and save."""
+    st.subheader(
+        "Propose groups",
+        help="Positives: the nearest tokens of the area. Distractors: the nearest words outside it. Randoms: tokens of "
+        "other areas, else frequent words.",
+    )
+    store = frame.store()
+    areas = {area.name: list(area.tokens) for area in read_areas(store, project.id)}
+    models = {one.id: one for one in read_embeddings(store, project.id) if one.has_vectors}
+    if not areas or not models:
+        st.caption("This takes an area of tokens and an embedding with vectors in this project.")
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        model = st.selectbox(
+            "Embedding",
+            list(models),
+            format_func=lambda one: models[one].name,
+            key=f"propose-by-{project.id}",
+            width=220,
+        )
+        area = st.selectbox("Area", list(areas), key=f"propose-area-{project.id}", width=220)
+        sizes = [
+            st.number_input(label, least, 20, usual, key=f"propose-{label}-{project.id}", width=120)
+            for label, least, usual in (("Positives", 1, 6), ("Distractors", 0, 3), ("Randoms", 0, 3))
+        ]
+        seed = st.number_input(
+            "Seed", 0, 2**31 - 1, 1, key=f"propose-seed-{project.id}", width=110, help="Same seed, same randoms."
+        )
+    st.caption("An embedding that proposes its own test is favoured by it: edit the groups, and rank others by them.")
+    asked = (project.id, model, area, *map(int, sizes), int(seed))
+    kept = st.session_state.get("_proposed_groups")
+    if st.button("Propose", icon=":material/auto_awesome:", key=f"propose-{project.id}"):
+        others = [token for name, tokens in areas.items() if name != area for token in tokens]
+        with st.spinner("Looking for near words …"):
+            kept = _drawn(open_library(store, models[model]), areas[area], others, asked)
+        st.session_state["_proposed_groups"] = kept
+    if kept is not None and kept[0] == asked:
+        _edit(project, *kept)
+
+
+def _drawn(
+    embedding: Embedding, tokens: list[str], others: list[str], asked: tuple
+) -> tuple[tuple, list[TargetGroup], list[str]] | None:
+    *_, positives, distractors, randoms, seed = asked
+    try:
+        groups, without = draw_groups(
+            embedding, tokens, others=others, sizes=(positives, distractors, randoms), rng=np.random.default_rng(seed)
+        )
+    except RunoffError as error:
+        frame.show_error(error)
+        return None
+    return asked, groups, without
+
+
+def _edit(project: Project, asked: tuple, groups: list[TargetGroup], without: list[str]) -> None:
+    if without:
+        listed = ", ".join(map(view.isolated, without))
+        st.caption(frame.plain(f"Without a group, as the embedding lacks them or their area: {listed}"))
+    edited = st.data_editor(
+        view.table(groups), hide_index=True, num_rows="dynamic", key=f"edit-groups-{'-'.join(map(str, asked))}",
+        height=300, alt="Proposed groups",
+    )  # fmt: skip
+    try:
+        final = view.from_table(edited)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    name = slug(f"{project.name}-{asked[2]}", "groups")
+    with st.container(horizontal=True):
+        st.download_button(
+            "Download the groups (text)", write_groups(undecided(final)).encode("utf-8"), f"{name}-groups.txt",
+            "text/plain", icon=":material/download:", on_click="ignore",
+            help="What holds by definition: positives above distractors and randoms. People order the positives.",
+        )  # fmt: skip
+        _csv("Download what people are to judge (CSV)", view.to_judge(final), f"{name}-to-judge.csv")
+    st.caption(
+        f"{many(len(final), 'group')}; {many(len(view.to_judge(final)), 'comparison')} of two positives for people. "
+        "Runoff can't collect them yet; put their shares into the text as lines like “musician,0.90,person,0.10”."
+    )

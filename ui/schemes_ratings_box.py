@@ -1,0 +1,203 @@
+"""Ratings that exist already: a file is read, worked out, and models are held against its means."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from core.errors import RunoffError
+from core.schemes.cross_level import Standing
+from core.schemes.rating_files import read_ratings
+from core.schemes.rating_report import RatingReport, report, stand
+from core.schemes.scales import SCALES, RatingScale
+from core.schemes.text_vectors import text_similarities
+from core.store import Store
+from core.store.library import Imported, open_library, other_embeddings, read_embeddings
+from core.store.projects import Project
+from core.views import rating_sets as view
+from core.views.words import many, slug
+from ui import frame
+
+SCALE_NAMES = {"": "not checked", "STSS": "STSS: 0 to 4 in tenths", "CLSS": "CLSS: 0 to 4 in quarters", "own": "own"}
+LAYOUTS = (
+    "A CSV or TSV file with two columns of texts (token_a, token_b; word1, word2; sentence1, sentence2) and **either** "
+    "voter and rating, a row a rating, **or** a column for each person, **or** one column of mean scores, perhaps with "
+    "SD. A long file may have level, genre, condition and order (A or B) as well. WordSim-353, SimVerb, SimLex-999 and "
+    "the STS benchmark come in as they are."
+)
+
+
+def ratings_box(project: Project) -> None:
+    """All of the tab."""
+    st.markdown("**A rating set of your own or of others: how far people agree, and which model comes near them.**")
+    with st.popover("What a file looks like", icon=":material/help:", type="tertiary"):
+        st.markdown(LAYOUTS)
+    file = st.file_uploader("File of ratings", type=["csv", "tsv", "txt"], key=f"ratings-{project.id}")
+    scale = _scale(project)
+    if file is None:
+        return
+    try:
+        found = _report(file.getvalue(), file.name, scale and (scale.low, scale.high, scale.step))
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    st.markdown(f"**{frame.plain(view.headline(found))}**")
+    _issues(found)
+    with st.container(horizontal=True):
+        for label, value, about in view.figures(found):
+            st.metric(label, value, help=about, width="content")
+    for reason in view.why_undefined(found):
+        st.caption(frame.plain(reason))
+    stem = slug(file.name.rsplit(".", 1)[0], "ratings")
+    _items(found, stem)
+    _people(found, stem)
+    _groups(found)
+    _conditions(found, stem)
+    _models(project, found, f"{file.file_id}-{scale}", stem)
+
+
+def _scale(project: Project) -> RatingScale | None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.selectbox(
+            "Scale", list(SCALE_NAMES), format_func=SCALE_NAMES.get, key=f"rating-scale-{project.id}", width=240,
+            help="Ratings that the scale doesn't allow are left out and listed.",
+        )  # fmt: skip
+        if name != "own":
+            return SCALES.get(name)
+        low = st.number_input("From", value=0.0, key=f"scale-low-{project.id}", width=110)
+        high = st.number_input("To", value=10.0, key=f"scale-high-{project.id}", width=110)
+        step = st.number_input("In steps of", value=0.5, key=f"scale-step-{project.id}", width=120)
+    try:
+        return RatingScale("own", low, high, step)
+    except RunoffError as error:
+        frame.show_error(error)
+        return None
+
+
+@st.cache_resource(max_entries=8, show_spinner="Reading the ratings …")
+def _report(data: bytes, name: str, scale: tuple[float, float, float] | None) -> RatingReport:
+    return report(read_ratings(data, name, scale=RatingScale("the scale", *scale) if scale else None))
+
+
+@st.cache_resource(max_entries=8, show_spinner="Looking the texts up …")
+def _standings(
+    key: str, stamp: int, chosen: tuple[str, ...], _found: RatingReport, _imported: list[Imported], _store: Store
+) -> list[Standing]:
+    names = [imported.name for imported in _imported]
+    given = {
+        name if names.count(name) == 1 else f"{name} ({imported.id[:6]})": text_similarities(
+            open_library(_store, imported), _found.ratings.first, _found.ratings.second
+        )
+        for imported, name in zip(_imported, names, strict=True)
+    }
+    return stand(_found.ratings, _found.mean, given)
+
+
+def _issues(found: RatingReport) -> None:
+    for note in found.ratings.notes:
+        st.caption(frame.plain(note))
+    if found.gap is not None:
+        st.caption(f"People's means differ from the file's own column by {found.gap:.3f} at most.")
+    issues = found.ratings.issues
+    if issues:
+        label = "1 row or cell to look at" if len(issues) == 1 else f"{len(issues):,} rows or cells to look at"
+        with st.expander(label):
+            rows = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in issues]
+            st.dataframe(rows, hide_index=True, alt="Rows and cells that weren't taken as they are")
+
+
+def _table(table: pd.DataFrame, about: dict[str, str], alt: str, *, height: int | None = None) -> None:
+    shown = table.drop(columns="why undefined") if _no_reason(table) else table
+    config = {
+        name: st.column_config.NumberColumn(help=about.get(name), format="%.3f")
+        if pd.api.types.is_float_dtype(shown[name])
+        else st.column_config.Column(help=about.get(name))
+        for name in shown.columns
+    }
+    high = height or min(400, 38 + 35 * max(len(shown), 1))
+    st.dataframe(shown, hide_index=True, column_config=config, placeholder="–", height=high, alt=alt)
+
+
+def _no_reason(table: pd.DataFrame) -> bool:
+    return "why undefined" in table and not table["why undefined"].astype(bool).any()
+
+
+def _download(label: str, table: pd.DataFrame, name: str) -> None:
+    st.download_button(
+        label, partial(view.as_csv, table), name, "text/csv", icon=":material/download:", on_click="ignore",
+        key=f"download-{name}",
+    )  # fmt: skip
+
+
+def _items(found: RatingReport, stem: str) -> None:
+    table = view.items(found)
+    st.subheader("Items", help="Mean, SD and number of ratings of each.")
+    waiting = list(found.waiting)
+    if found.ratings.has_people:
+        only = st.toggle(
+            f"Only the {many(len(waiting), 'item')} to adjudicate",
+            key=f"adjudicate-{stem}",
+            help="Where any two people differ by a point or more, the mean hides a disagreement: somebody should "
+            "decide. A point is much on a scale of 0 to 4 and little on one of 0 to 10.",
+        )
+        table = table.iloc[waiting] if only else table
+    _table(table, view.HELP, "Items of the rating set")
+    _download("Download these items (CSV)", table, f"{stem}-items.csv")
+
+
+def _people(found: RatingReport, stem: str) -> None:
+    table = view.people(found)
+    if len(table):
+        st.subheader("People", help="Each person against the mean of all others, the lowest first.")
+        _table(table, view.HELP, "People of the rating set")
+        _download("Download the people (CSV)", table, f"{stem}-people.csv")
+
+
+def _groups(found: RatingReport) -> None:
+    for called, groups in (("level", found.by_level), ("genre", found.by_genre)):
+        if groups:
+            st.subheader(f"By {called}", help="Agreement of the items of each.")
+            _table(view.alphas(groups, called), view.HELP, f"Agreement by {called}")
+
+
+def _conditions(found: RatingReport, stem: str) -> None:
+    if found.conditions:
+        st.subheader("Conditions", help="Whether the way of asking moved the ratings.")
+        table = view.conditions(found)
+        _table(table, view.CONDITION_HELP, "Conditions compared")
+        _download("Download the conditions (CSV)", table, f"{stem}-conditions.csv")
+        effects = view.anova(found)
+        if len(effects):
+            _table(effects, view.ANOVA_HELP, "Analysis of variance")
+        if said := view.anova_said(found):
+            st.caption(frame.plain(said))
+    if found.order_tests:
+        st.subheader("Order in the pair", help="Whether an item is rated otherwise with its two texts exchanged.")
+        table = view.orders(found)
+        _table(table, view.ORDER_HELP, "Order in the pair")
+        _download("Download the orders (CSV)", table, f"{stem}-orders.csv")
+
+
+def _models(project: Project, found: RatingReport, key: str, stem: str) -> None:
+    st.subheader("Models", help="Similarities of embeddings against the mean ratings, with two string baselines.")
+    store = frame.store()
+    mine = read_embeddings(store, project.id)
+    known = {imported.id: imported for imported in [*mine, *other_embeddings(store, project.id)]}
+    chosen = st.multiselect(
+        "Embeddings", list(known), [imported.id for imported in mine], format_func=lambda one: known[one].name,
+        key=f"rating-models-{project.id}", placeholder="None: only the baselines",
+        help="All of the workspace. Longer texts are the mean of their known words' vectors.",
+    )  # fmt: skip
+    if not st.toggle("Hold them against the means", key=f"rating-stand-{key}", help="Takes a moment with many texts."):
+        return
+    try:
+        standings = _standings(key, project.stamp, tuple(chosen), found, [known[one] for one in chosen], store)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    table = view.models(standings)
+    _table(table, view.MODEL_HELP, "Models against the means")
+    _download("Download the models (CSV)", table, f"{stem}-models.csv")
+    st.caption("A level that a model doesn't cover counts 0 in the sum that makes the places.")

@@ -1,0 +1,154 @@
+"""Which scheme? The schemes on the same simulated voters and hours, as a job with its progress."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core import jobs
+from core.errors import RunoffError
+from core.store.plans import PlanSettings, read_plan
+from core.store.projects import Project
+from core.store.scheme_runs import KIND, MOST_TOKENS, SchemeQuestion, from_result, share_simulated
+from core.views import schemes
+from core.views.words import many, slug
+from ui import chart_files, frame
+from ui.planner_box import guess_source
+
+KEPT = 60  # newest jobs among which a result is looked for
+
+
+def which_box(project: Project, area_id: int | None, n_items: int) -> None:
+    """All of the tab."""
+    st.markdown("**Every scheme asks the same simulated voters for the same person-hours.**")
+    asked = _asked(project, area_id, n_items)
+    if asked is None:
+        return
+    try:
+        params = asked.params(frame.store(), project.id)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    recent = jobs.project_jobs(frame.store(), project.id, KIND, limit=KEPT)
+    same = [job for job in recent if job.params == params]
+    done = next((job for job in same if job.state == "done" and job.result), None)
+    if done is not None:
+        n = n_items if not asked.tokens else asked.tokens * (asked.tokens - 1) // 2
+        _result(project, asked, done, n)
+    else:
+        _button(project, asked, params, busy=any(not job.ended for job in same))
+        if same and same[0].state == "failed":
+            st.error(frame.plain(f"The simulation ended early. {same[0].error}"))
+    if any(not job.ended for job in recent):
+        _running(project)
+
+
+def _asked(project: Project, area_id: int | None, n_items: int) -> SchemeQuestion | None:
+    """The question as the widgets have it, None where it makes no sense, which is told."""
+    settings = read_plan(frame.store(), project.id, area_id)
+    choices = ["project", "tokens"] if n_items >= 4 else ["tokens"]
+    words = {"project": f"this project ({many(n_items, 'item')})", "tokens": "a number of tokens"}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        items = st.selectbox("Items of", choices, format_func=words.get, key=f"schemes-items-{project.id}", width=260)
+        tokens = 0
+        if items == "tokens":
+            tokens = st.number_input(
+                "Tokens", 4, MOST_TOKENS, 45, key=f"schemes-tokens-{project.id}", width=120,
+                help="Items are all pairs of so many tokens: 45 make 990.",
+            )  # fmt: skip
+        n = tokens * (tokens - 1) // 2 if tokens else n_items
+        hours = st.number_input(
+            "Person-hours", 0.1, 100_000.0, _usual_hours(settings, n_items if not tokens else 0, n),
+            key=f"schemes-hours-{project.id}-{n}", width=150,
+            help="What every scheme may take in all. At first: those of the project's plan, or 89 s an item.",
+        )  # fmt: skip
+        simulations = st.number_input(
+            "Panels", 2, 200, 10, key=f"schemes-panels-{project.id}", width=110,
+            help="How many panels of voters are simulated for each scheme: more make surer means. "
+            "10 on 1,000 items take about a minute.",
+        )  # fmt: skip
+    read, decide = _times(project, settings)
+    n_voters = min(settings.n_voters if settings else PlanSettings().n_voters, 1000)
+    source = guess_source(project, area_id, n_voters)
+    try:
+        return SchemeQuestion(area_id, int(tokens), float(hours), read, decide, int(simulations), source)
+    except RunoffError as error:
+        frame.show_error(error)
+        return None
+
+
+def _times(project: Project, settings: PlanSettings | None) -> tuple[float, float]:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        read = st.number_input(
+            "Seconds to read an item", 0.1, 600.0, 3.0, 0.5, key=f"schemes-read-{project.id}", width=200,
+            help="A comparison shows 2 items, a rating 1, a best–worst tuple 4, a group all its words.",
+        )  # fmt: skip
+        decide = st.number_input(
+            "Seconds to decide once", 0.1, 600.0, 3.0, 0.5, key=f"schemes-decide-{project.id}", width=200,
+            help="A comparison and a rating take 1 decision, a tuple 2, a group one for each word.",
+        )  # fmt: skip
+    planned = f" (the plan counts {settings.seconds_per_comparison:g} s)" if settings else ""
+    st.caption(
+        f"Both are assumptions, which decide much: we know of no source that times all schemes on the same items. By "
+        f"them a comparison takes {2 * read + decide:g} s{planned}, a rating {read + decide:g} s, a tuple "
+        f"{4 * read + 2 * decide:g} s. Try others."
+    )
+    return float(read), float(decide)
+
+
+def _usual_hours(settings: PlanSettings | None, n_project: int, n: int) -> float:
+    if settings is not None and n_project:
+        return max(0.1, round(settings.cost(settings.plan(n_project)).hours, 1))
+    return max(0.1, round(n * 89 / 3600, 1))
+
+
+def _button(project: Project, asked: SchemeQuestion, params: dict, *, busy: bool) -> None:
+    if st.button(
+        "Compare the schemes", type="primary", icon=":material/science:", key=f"schemes-go-{project.id}", disabled=busy
+    ):
+        try:
+            jobs.start(frame.store(), KIND, params, project_id=project.id)
+        except RunoffError as error:
+            frame.show_error(error)
+            return
+        st.rerun()
+
+
+def _result(project: Project, asked: SchemeQuestion, job: jobs.Job, n_items: int) -> None:
+    rows = from_result(job.result or {"rows": []})
+    share = share_simulated(n_items)
+    st.markdown(f"**{frame.plain(schemes.headline(rows))}**")
+    config = {name: st.column_config.Column(help=about) for name, about in schemes.HELP.items()}
+    config["hours"] = st.column_config.NumberColumn(help=schemes.HELP["hours"], format="%.1f")
+    for name in ("judgements", "panels"):
+        config[name] = st.column_config.NumberColumn(help=schemes.HELP[name], format="localized")
+    config["scheme"] = st.column_config.TextColumn(help=schemes.HELP["scheme"], pinned=True)
+    found = schemes.table(rows, share)
+    st.dataframe(found, hide_index=True, column_config=config, placeholder="–", alt="Schemes at equal cost")
+    points = schemes.points(rows)
+    if len(points):
+        name = f"{slug(project.name)}-schemes"
+        chart_files.show(schemes.chart(points), points, name=name, alt="Accuracy of the schemes")
+    st.caption(
+        f"{many(n_items, 'item')}, {asked.hours:g} person-hours, {asked.source.panel.n_voters:,} voters a panel. ± is "
+        "the standard deviation over panels: what one campaign may differ by, not the error of the mean."
+    )
+    if share < 1:
+        st.caption(f"{share:.0%} of the items were simulated, drawn, with that share of the hours.")
+    for reason in schemes.reasons(rows):
+        st.caption(frame.plain(reason))
+
+
+@st.fragment(run_every=1)
+def _running(project: Project) -> None:
+    store = frame.store()
+    jobs.sweep(store)
+    running = [job for job in jobs.project_jobs(store, project.id, KIND) if not job.ended]
+    if not running:
+        st.rerun()
+    for job in running:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            left = job.seconds_left()
+            st.progress(job.share, text="Simulating the schemes" + ("…" if left is None else f", {left:,.0f} s left"))
+            if st.button("Stop", key=f"stop-{job.id}"):
+                jobs.cancel(store, job.id)
+                st.rerun()
