@@ -8,9 +8,10 @@ from campaigns import PLAN, make_project
 from test_pages import words
 
 from core.checks import CheckSettings, GoldPair
+from core.examples import Example
 from core.store.closing import close_ballot
 from core.store.drawing import draw_next_ballot
-from core.store.plans import proposed_plan, read_plan
+from core.store.plans import Wording, proposed_plan, read_plan
 from core.store.simulated import simulate_votes
 from core.views.plan_checks import cost_said, counts_table
 
@@ -47,6 +48,17 @@ def test_a_line_that_is_no_known_answer_is_named(empty, visit):
     lines.set_value("dog, cat > saw, horse").run()
     assert "Among the known answers, saw – horse is no item here" in words(app).replace("\\", "")
     assert "cat is no item" not in words(app)
+
+
+def test_a_mistyped_known_answer_costs_no_example_of_the_plan(empty, visit):
+    example = Example(("ship", "harbour"), ("ship", "dentist"), "left", "")
+    app = visit("plan", make_project(empty, plan=replace(WITH, wording=Wording(examples=(example,)))))
+    for typed in ("nonsense", "cat, dog > saw, 007"):
+        lines = next(area for area in app.text_area if area.label.startswith("Known answers"))
+        lines.set_value(typed).run()
+        assert not app.exception
+        assert [text.value for text in app.text_input if text.label == "Left pair"] == ["ship"]
+    assert "comparisons with a known answer" not in words(app)
 
 
 def test_the_cost_is_counted():
