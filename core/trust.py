@@ -84,7 +84,9 @@ def won_and_lost(points: Floats, votes: Ints, top: Ints) -> Line:
         if found.any()
     ]
     if told:
-        return Line(name, AMBER, f"{' and '.join(told)}: they stand at an end, how far out isn't known.", cure)
+        many = int(undefeated.sum() + winless.sum()) > 1
+        where = "each stands" if many else "it stands"
+        return Line(name, AMBER, f"{' and '.join(told)}: {where} at an end, how far out isn't known.", cure)
     return Line(name, GREEN, "Every item won votes and lost some.")
 
 
@@ -122,7 +124,8 @@ def certain_top(probability: Floats, n_top: int) -> Line:
     name = f"The top {n_top}"
     certain = int((probability >= CERTAIN).sum())
     possible = int((probability > 1 - CERTAIN).sum())
-    reason = f"{certain} of the first {n_top} surely belong there (95 % or more); {possible} items may."
+    verb = "belongs" if certain == 1 else "belong"
+    reason = f"{certain} of the first {n_top} surely {verb} there (95 % or more); {_items(possible)} may."
     if certain >= n_top:
         return Line(name, GREEN, reason)
     cure = "Draw another ballot, or give the last ballots more appearances."

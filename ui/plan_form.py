@@ -58,7 +58,7 @@ def ranking_choice(project: Project, standings: Sequence[Standing]) -> None:
         return
     kinds = {"all": "One ranking over all areas", "area": "One ranking for each area"}
     if fixed := {standing.fixed_by for standing in standings} - {""}:
-        st.caption(f"{kinds[project.ranking]}. Fixed: {min(fixed)} is drawn.")
+        st.caption(f"{kinds[project.ranking]}: fixed, as {min(fixed)} is drawn.")
         return
     chosen = st.segmented_control(
         "Ranking",
