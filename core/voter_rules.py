@@ -116,7 +116,7 @@ def propose(table: pd.DataFrame, bounds: Mapping[str, float]) -> pd.DataFrame:
 
 
 def n_judged(table: pd.DataFrame, key: str) -> int:
-    """How many voters a rule can judge: those who count, have the figure, and have cases enough."""
+    """How many voters a rule can judge: those who count and have cases enough."""
     rule = RULES[key]
     return int(((~table["left_out"]) & (table[rule.counted] >= rule.least)).sum())
 
