@@ -177,8 +177,8 @@ def worth_said(foresight: Foresight, after: int, *, is_last: bool = False) -> st
     >>> worth_said(Foresight(4, 8, 3, 0.2, 0.3, 1.0, 0.1, False, 0, 10), 1)
     'Another ballot (8 comparisons) would move the ranking by 0.200 in ρ_w and 0.300 in τ_w and change 1.0 of the \
 first 3, expected: go on.'
-    >>> worth_said(Foresight(4, 8, 3, 0.2, 0.3, 1.0, 0.1, False, 0, 10), 1, is_last=True)[-62:]
-    'of the first 3, expected: more than little. The plan ends here.'
+    >>> worth_said(Foresight(4, 8, 3, 0.2, 0.3, 1.0, 0.1, False, 0, 10), 1, is_last=True)[-58:]
+    'expected: not settled yet, but the plan has no ballot left.'
     """
     f = foresight
     if f.circles or f.level or f.rho_w is None:
@@ -186,7 +186,7 @@ first 3, expected: go on.'
         return f"The ranking isn't settled after ballot {after}: {why}. Look at the Scores page before more is spent."
     advice = "you may stop" if f.settled else "go on"
     if is_last:
-        advice = f"{'little' if f.settled else 'more than little'}. The plan ends here"
+        advice = "the ranking is settled" if f.settled else "not settled yet, but the plan has no ballot left"
     return (
         f"Another ballot ({many(f.n_comparisons, 'comparison')}) would move the ranking by {f.rho_w:.3f} in ρ_w and "
         f"{f.tau_w:.3f} in τ_w and change {f.changes:.1f} of the first {f.n_top}, expected: {advice}."
