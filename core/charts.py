@@ -263,7 +263,12 @@ def accuracy_by_budget(curve: pd.DataFrame, figure: str, votes: int) -> Chart:
 
 def top_intervals(top: pd.DataFrame) -> Chart:
     """The first items with the intervals of their scores: `top` has pair, rank, score, lower, upper and votes."""
-    pairs = alt.Y("pair:N", title=None, sort=list(top["pair"]), axis=alt.Axis(labelLimit=260, labelOverlap=False))
+    pairs = alt.Y(
+        "pair:N",
+        title=None,
+        sort=list(top["pair"]),
+        axis=alt.Axis(labelLimit=260, labelOverlap=False, labelFlush=False),
+    )
     tooltip = [
         alt.Tooltip("pair:N", title="Item"),
         alt.Tooltip("rank:Q", title="Rank"),

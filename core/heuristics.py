@@ -61,7 +61,7 @@ def _ballot_problems(plan: Plan) -> Iterator[PlanProblem]:
             "keep_low",
             lowest,
             keep,
-            f"The fraction kept is {keep:.3g}, under {lowest:.3g}; the last ballot then has hardly two items, "
+            f"The share that stays, α, is {keep:.3g}, under {lowest:.3g}; the last ballot then has hardly two items, "
             "and a true top item is easily lost on the way.",
         )
     if _below(highest, keep):
@@ -69,7 +69,7 @@ def _ballot_problems(plan: Plan) -> Iterator[PlanProblem]:
             "keep_high",
             highest,
             keep,
-            f"The fraction kept is {keep:.3g}, over {highest:.3g}; more than 10 % of the items "
+            f"The share that stays, α, is {keep:.3g}, over {highest:.3g}; more than 10 % of the items "
             f"({plan.sizes[-1]} of {n}) reach the last ballot, so the votes are hardly focused on the top.",
         )
     for number, (before, size) in enumerate(zip(plan.sizes, plan.sizes[1:], strict=False), start=2):
@@ -119,12 +119,13 @@ def _drawing_problems(plan: Plan) -> Iterator[PlanProblem]:
     crowded = [number for number, (m, n) in enumerate(by_ballot, start=1) if m > n - 1]
     if crowded:
         m, n = by_ballot[crowded[0] - 1]
+        where = f" in ballot {crowded[0]}" if len(crowded) > 1 else ""
         yield PlanProblem(
             "repeated_pairs",
             n - 1,
             m,
-            f"In {_ballots(crowded)} an item appears more often ({m} times) than it has opponents ({n - 1} in "
-            f"ballot {crowded[0]}), so the same two items meet more than once.",
+            f"In {_ballots(crowded)} an item appears more often ({m} times) than it has opponents "
+            f"({n - 1}{where}), so the same two items meet more than once.",
         )
 
 

@@ -74,7 +74,7 @@ def won_and_lost(points: Floats, votes: Ints, top: Ints) -> Line:
     name = "Won and lost"
     undefeated, winless = (votes > 0) & (points == votes), (votes > 0) & (points == 0)
     n_top = int(undefeated[top].sum())
-    cure = "Let them meet their like: draw the next ballot, or plan more appearances."
+    cure = "Draw the next ballot, where like meets like, or plan more appearances."
     if n_top > 1:
         reason = f"{n_top} items of the top never lost a vote, so nothing says which of them is the higher."
         return Line(name, RED, reason, cure)
@@ -84,7 +84,9 @@ def won_and_lost(points: Floats, votes: Ints, top: Ints) -> Line:
         if found.any()
     ]
     if told:
-        return Line(name, AMBER, f"{' and '.join(told)}: they stand at an end, how far out isn't known.", cure)
+        many = int(undefeated.sum() + winless.sum()) > 1
+        where = "each stands" if many else "it stands"
+        return Line(name, AMBER, f"{' and '.join(told)}: {where} at an end, how far out isn't known.", cure)
     return Line(name, GREEN, "Every item won votes and lost some.")
 
 
@@ -122,7 +124,8 @@ def certain_top(probability: Floats, n_top: int) -> Line:
     name = f"The top {n_top}"
     certain = int((probability >= CERTAIN).sum())
     possible = int((probability > 1 - CERTAIN).sum())
-    reason = f"{certain} of the first {n_top} surely belong there (95 % or more); {possible} items may."
+    verb = "belongs" if certain == 1 else "belong"
+    reason = f"{certain} of the first {n_top} surely {verb} there (95 % or more); {_items(possible)} may."
     if certain >= n_top:
         return Line(name, GREEN, reason)
     cure = "Draw another ballot, or give the last ballots more appearances."
@@ -148,7 +151,8 @@ def agreement(alpha: Alpha | None, why_not: str) -> Line:
     name, cure = "Agreement", "Put some comparisons before several voters; look at the voters who prefer a side."
     if alpha is None:
         return Line(name, AMBER, why_not, cure)
-    reason = f"α = {alpha.alpha:.2f}, {alpha.level:.0%} interval {alpha.lower:.2f} to {alpha.upper:.2f}; 0 is chance."
+    interval = f"{100 * alpha.level:.0f} % interval {alpha.lower:.2f} to {alpha.upper:.2f}"
+    reason = f"α = {alpha.alpha:.2f}, {interval}; 0 is chance."
     if alpha.lower > 0:
         return Line(name, GREEN, reason)
     return Line(name, RED if alpha.upper < 0 else AMBER, reason, cure)
@@ -164,7 +168,7 @@ def cut_lost(foresight: Foresight | None, audit: CutAudit | str) -> Line | None:
         lost = audit.lost
         told = (
             f"Expected number of the true first {audit.n_top} that were cut so far: {lost:.2f} by an audit "
-            f"({audit.level:.0%} interval {audit.lower} to {audit.upper}). {_items(audit.n_audited)} of "
+            f"({100 * audit.level:.0f} % interval {audit.lower} to {audit.upper}). {_items(audit.n_audited)} of "
             f"{audit.n_cut:,} cut came back and won {audit.points:g} of {audit.n_votes:,} votes against items near "
             f"place {audit.n_top}. By the ballots' votes alone it is {audit.modelled:.2f}."
         )

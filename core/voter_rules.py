@@ -115,6 +115,12 @@ def propose(table: pd.DataFrame, bounds: Mapping[str, float]) -> pd.DataFrame:
     return found.astype(columns).sort_values(["voter_id"], kind="stable", ignore_index=True)
 
 
+def n_judged(table: pd.DataFrame, key: str) -> int:
+    """How many voters a rule can judge: those who count and have cases enough."""
+    rule = RULES[key]
+    return int(((~table["left_out"]) & (table[rule.counted] >= rule.least)).sum())
+
+
 Asked = tuple[pd.Series, Callable[..., str]]
 
 

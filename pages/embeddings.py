@@ -28,15 +28,16 @@ if mine:
     rows = []
     for embedding in mine:
         row = {"name": embedding.name, "words": embedding.n_words, "dimensions": embedding.dimensions}
+        if view.n_tokens:
+            row |= {"tokens covered": coverage.share(covered[embedding.id])}
         row |= {
             "format": embedding.format,
             "from": embedding.source,
             "imported (UTC)": moment(embedding.imported_at),
         }
-        if view.n_tokens:
-            row |= {"tokens covered": coverage.share(covered[embedding.id])}
         rows.append(row)
-    st.dataframe(rows, hide_index=True, alt="Embeddings of the project")
+    words = {"words": st.column_config.NumberColumn(format="localized")}
+    st.dataframe(rows, hide_index=True, column_config=words, alt="Embeddings of the project")
     for found in view.coverage:
         if found.problem:
             st.error(frame.plain(f"{found.name}: {found.problem}"))

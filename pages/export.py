@@ -38,7 +38,10 @@ datasheet_box(project, view.fields)
 releases_box(project, view)
 
 st.subheader("What is in it")
-st.caption("Columns: area, token_a, token_b, score, rank, lower, upper (90 % interval of the score), votes, ballots.")
+st.caption(
+    "The first ten items. lower and upper bound the 90 % interval of the score, rank_lower and rank_upper that of the "
+    "rank where there is one; ballots is how many the item was in."
+)
 st.dataframe(dataset.head(10), hide_index=True, alt="The first ten rows of the dataset")
 with st.expander("The description"):
     st.code(view.description, language="json")

@@ -25,6 +25,7 @@ if sum(standing.n_items for standing in standings) < 2:
     frame.nothing_yet(
         "A plan needs two items at least: three tokens in one area, or two areas.", "tokens", "add token lists"
     )
+headline = st.empty()
 ranking_choice(project, standings)
 area_id = frame.area(project, standings)
 standing = next(standing for standing in standings if standing.ranking.area_id == area_id)
@@ -65,7 +66,6 @@ def save_box(settings: PlanSettings) -> None:
             st.caption("Not saved yet: these numbers differ from the saved plan.")
 
 
-headline = st.empty()
 try:
     settings = settings_form(start, project.notion, standing.n_items, key=key, locked=locked)
     plan = settings.plan(standing.n_items)

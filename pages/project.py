@@ -57,9 +57,7 @@ if view.simulated:
         "This project holds votes of simulated voters. Its scores say how Runoff works, and nothing about people.",
         icon=":material/science:",
     )
-frame.link(
-    view.next_page, f"**Next: {frame.plain(view.next_label)}**", icon=":material/arrow_forward:", area_id=view.next_area
-)
+frame.next_step(view.next_page, frame.plain(view.next_label[:1].lower() + view.next_label[1:]), area_id=view.next_area)
 
 st.subheader("The way of the data")
 for step in view.steps:

@@ -26,14 +26,14 @@ if dataset.empty:
 
 COLUMNS = (
     "rank",
-    "rank_lower",
-    "rank_upper",
     "token_a",
     "token_b",
     "area",
     "score",
     "lower",
     "upper",
+    "rank_lower",
+    "rank_upper",
     "votes",
     "ballots",
 )

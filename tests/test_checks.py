@@ -47,7 +47,7 @@ def test_a_voter_who_always_chooses_left_is_named(store):
         "1 of 1 voter prefers a side: ever left chose left in 42 of 42 answers. Their votes still count."
     )
     assert len(found.parts) == 1
-    assert found.parts_said == "Votes link all 21 items that have any."
+    assert found.parts_said == "Votes join all 21 items that have votes."
 
 
 def test_parts_that_no_vote_links_are_named(store):

@@ -21,15 +21,18 @@ NOTIONS = {"relatedness": "Relatedness", "similarity": "Similarity"}
 
 def archived_box(store: Store) -> None:
     """Files, columns, what will be made, and the button that makes it."""
+    turn = st.session_state.setdefault("_archived_turn", 0)
     if not st.toggle(
-        "From archived results", help="Tokens and comparisons are rebuilt from the words shown to voters."
+        "From archived results",
+        key=f"archived-{turn}",
+        help="Tokens and comparisons are rebuilt from the words shown to voters.",
     ):
         return
     uploads = st.file_uploader(
         "Result files of the campaign",
         type=["csv", "tsv", "txt", "json", "jsonl", "xlsx"],
         accept_multiple_files=True,
-        key="archived-files",
+        key=f"archived-files-{turn}",
     )
     if not uploads:
         st.caption("For example Batch_…_batch_results.csv of Mechanical Turk, with its Input columns.")
@@ -86,6 +89,7 @@ def _form(store: Store, files: list[tuple[str, bytes]], mapping: Mapping, by_fil
     except RunoffError as error:
         frame.show_error(error)
         return
+    st.session_state["_archived_turn"] += 1  # the box is empty and shut for the next time
     frame.flash(imported_said(name, done), kind="warning" if done.why_open else "success")
     project_files.open_project(done.project_id)
 
@@ -97,5 +101,5 @@ def imported_said(name: str, done: ImportedArchive) -> str:
     text = f"{name} is made: {many(done.n_items, 'item')}, {many(votes, 'vote')}"
     text += f", {many(others, 'other answer')} kept or left out (see Collect › Uploads)." if others else "."
     notes = " ".join(str(note) for note in done.notes)
-    open_ = f" The ballot is still open: {done.why_open}" if done.why_open else " Its ballots are closed and scored."
+    open_ = f" The ballot is still open: {done.why_open}" if done.why_open else " All votes are scored."
     return f"{text} {notes}{open_}"

@@ -152,7 +152,7 @@ def load_reliability(store: Store, project: Project, area_id: int | None = None)
     return _load(trust.load_reliability, store, project, area_id)
 
 
-def load_foresight(store: Store, project: Project, area_id: int | None = None) -> tuple[Foresight | None, int]:
+def load_foresight(store: Store, project: Project, area_id: int | None = None) -> tuple[Foresight | None, int, bool]:
     return _load(trust.load_foresight, store, project, area_id)
 
 

@@ -150,4 +150,4 @@ def figures_table(table: pd.DataFrame) -> None:
         "from": st.column_config.NumberColumn("from", format="percent", help="Lower bound of the 90 % interval."),
         "to": st.column_config.NumberColumn("to", format="percent", help="Upper bound of the 90 % interval."),
     }
-    st.dataframe(table, hide_index=True, column_config=config, alt="Checks in the ballots")
+    st.dataframe(table, hide_index=True, column_config=config, placeholder="–", alt="Checks in the ballots")

@@ -70,7 +70,7 @@ def _fields(columns: Columns, start: Mapping, roles: tuple[str, ...], key: str) 
                 ROLES[role],
                 known,
                 known.index(now),
-                format_func=lambda name: frame.plain(name) if name else _NONE,
+                format_func=lambda name: name or _NONE,  # a list shows names as they are, no Markdown
                 key=f"{key}-{role}",
                 help=_HELP.get(role),
             )

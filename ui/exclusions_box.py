@@ -12,7 +12,7 @@ from core.store.projects import Project
 from core.views.voter_preview import Preview
 from core.views.voters import VotersView
 from core.views.words import many
-from core.voter_rules import RULES, Rule, propose
+from core.voter_rules import RULES, Rule, n_judged, propose
 from ui import cache, frame
 
 BY_AGREEMENT = {"pairwise", "ranking"}
@@ -21,7 +21,10 @@ BY_AGREEMENT = {"pairwise", "ranking"}
 def proposals(project: Project, view: VotersView, names: dict[int, str]) -> pd.DataFrame:
     """The rules, each off at first, with how many voters it would name; returns what those that are on propose."""
     with st.expander("Rules that propose", key=f"rules-{project.id}"):
-        st.caption("A rule only proposes. Each says how many voters it would name, whether it is on or off.")
+        st.caption(
+            "A rule only proposes. Each says how many voters it would name, of those with enough answers to judge, "
+            "whether it is on or off."
+        )
         bounds = {}
         for rule in RULES.values():
             on, bound = _rule(project, view, rule)
@@ -63,7 +66,9 @@ def _rule(project: Project, view: VotersView, rule: Rule) -> tuple[bool, float]:
             width=220,
         )
         n = propose(view.quality.table, {rule.key: bound})["voter_id"].nunique()
-        st.markdown(f"names {many(n, 'voter')}", width="content")
+        judged = n_judged(view.quality.table, rule.key)
+        said = f"names {n:,} of {many(judged, 'voter')}" if judged else "can judge nobody here"
+        st.markdown(said, width="content")
     return on, float(bound)
 
 
@@ -78,8 +83,8 @@ def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool
     proposed = found["voter_id"].drop_duplicates().tolist()
     if proposed:
         st.button(
-            f"Choose the {many(len(proposed), 'proposed voter')}", on_click=partial(_choose, key, proposed),
-            icon=":material/playlist_add_check:",
+            "Choose the proposed voter" if len(proposed) == 1 else f"Choose the {len(proposed):,} proposed voters",
+            on_click=partial(_choose, key, proposed), icon=":material/playlist_add_check:",
         )  # fmt: skip
     chosen = st.multiselect(
         "Voters to leave out", ids, format_func=names.__getitem__, key=key, placeholder="Nobody yet"

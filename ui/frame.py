@@ -77,9 +77,9 @@ def _pick_area(project_id: str) -> None:
     st.session_state[f"_area-{project_id}"] = st.query_params["area"] = chosen
 
 
-def next_step(key: str, label: str) -> None:
+def next_step(key: str, label: str, *, area_id: int | None = None) -> None:
     """The page's one primary next step."""
-    link(key, f"**Next: {label}**", icon=":material/arrow_forward:")
+    link(key, f"**Next: {label}**", icon=":material/arrow_forward:", area_id=area_id)
 
 
 def nothing_yet(sentence: str, key: str, label: str) -> NoReturn:

@@ -30,7 +30,6 @@ def figures(plan: Plan, settings: PlanSettings, cost: Cost) -> None:
         ),
         ("Voters' time", f"{cost.hours:,.1f} h", "N_comp times the seconds a comparison (Eq. 10)."),
         ("Money", f"{cost.total:,.2f}", paid),
-        ("Wage an hour", f"{cost.hourly_wage:,.2f}", "What a voter earns: the rewards over the voters' time."),
     )
     with st.container(horizontal=True):
         for label, value, about in shown:

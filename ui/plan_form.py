@@ -58,7 +58,7 @@ def ranking_choice(project: Project, standings: Sequence[Standing]) -> None:
         return
     kinds = {"all": "One ranking over all areas", "area": "One ranking for each area"}
     if fixed := {standing.fixed_by for standing in standings} - {""}:
-        st.caption(f"{kinds[project.ranking]}. Fixed: {min(fixed)} is drawn.")
+        st.caption(f"{kinds[project.ranking]}: fixed, as {min(fixed)} is drawn.")
         return
     chosen = st.segmented_control(
         "Ranking",
@@ -96,8 +96,14 @@ def settings_form(start: PlanSettings, notion: str, n_items: int, *, key: str, l
         on_change = again if field.name in ("n_ballots", "keep") else None
         values[field.name] = _number(place, field, getattr(start, field.name), key, locked, on_change)
     ties = st.toggle("Voters may answer “equal”", start.ties_allowed, key=f"ties-{key}", disabled=locked)
-    checks = checks_form(start.checks, key=key, locked=locked)
+    checks, mistyped = None, None
+    try:
+        checks = checks_form(start.checks, key=key, locked=locked)
+    except PlanError as error:
+        mistyped = error  # raised once all widgets are drawn: what stands in one that isn't drawn is lost
     wording = wording_form(start.wording, notion, key=key, locked=locked, ties_allowed=ties)
+    if mistyped is not None:
+        raise mistyped
     settings = replace(
         start,
         **values,
@@ -164,9 +170,10 @@ def _number(
 
 def _appearances(place: Any, start: PlanSettings, key: str, locked: bool) -> str:
     before = start.appearances
+    # Not the box's own default: `_spread_again` writes there too, and Streamlit wants one or the other.
+    st.session_state.setdefault(f"m-{key}", str(before) if isinstance(before, int) else ", ".join(map(str, before)))
     return place.text_input(
         "Appearances, M",
-        str(before) if isinstance(before, int) else ", ".join(map(str, before)),
         key=f"m-{key}",
         disabled=locked,
         help="How often each item is shown in a ballot: one number, or one a ballot (20, 20, 30). Best even.",

@@ -41,7 +41,7 @@ def releases_box(project: Project, view: ExportView) -> None:
 
 
 def _release(project: Project, view: ExportView) -> None:
-    with st.expander("Release a version"), st.form(f"release-{project.id}", clear_on_submit=False):
+    with st.expander("Release a version"), st.form(f"release-{project.id}-{len(view.releases)}"):
         if view.fields.missing:
             st.caption(f"The datasheet still lacks: {', '.join(view.fields.missing)}.")
         version = st.text_input("Version", placeholder="1.0", max_chars=40, help="Taken once, it can't be used again.")

@@ -7,7 +7,6 @@ import streamlit as st
 from core.row_classes import class_file
 from core.store.votes import UploadPreview
 from core.views.words import many
-from ui import frame
 
 CLASSES = {
     "new": ("new votes", "will be counted"),
@@ -50,7 +49,7 @@ def classes_box(found: UploadPreview, key: str) -> None:
         st.download_button(
             "Download this class (CSV)",
             lambda: class_file(chosen),
-            f"{frame.plain(found.filename).rsplit('.', 1)[0]}-{name.replace('_', '-')}.csv",
+            f"{found.filename.rsplit('.', 1)[0]}-{name.replace('_', '-')}.csv",
             "text/csv",
             on_click="ignore",
             key=f"class-file-{key}",

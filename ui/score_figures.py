@@ -25,7 +25,7 @@ def figures(view: ScoresView, project: Project, stem: str) -> None:
             "Items met near neighbours, so the paper's x, y and ȳ and its Figures 2 and 4 don't exist: "
             "a win against a neighbour isn't worth what one against any item is."
         )
-    st.subheader("Areas against random pairs")
+    st.subheader("Items against random pairs")
     _areas_figure(project)
     if view.has_borda:
         _by_ballot(view, project)

@@ -38,10 +38,12 @@ def settlement_box(store: Store, project: Project, view: CollectView) -> None:
 
 
 def _unfolded(store: Store, project: Project, ballot: Ballot) -> None:
-    found = cache.load_settlement(store, project, ballot.id, _rules())
-    if found.assignments.empty:
+    rules = st.container()
+    if cache.load_settlement(store, project, ballot.id, Rules()).assignments.empty:
         st.caption("Simulated voters need no pay, and nobody else has voted here.")
         return
+    with rules:
+        found = cache.load_settlement(store, project, ballot.id, _rules())
     st.markdown(found.headline)
     st.dataframe(found.table, hide_index=True, lazy=True, alt="Assignments and what was decided")
     if not ballot.is_open:

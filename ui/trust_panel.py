@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.store.projects import Project
 from core.trust import AMBER, GREEN, RED, Line
-from core.views.trust import CHEAP, QUICK, TrustView, bounds_said, worth_said
+from core.views.trust import CHEAP, QUICK, TrustView, bounds_said, headline, worth_said
 from ui import cache, frame
 
 MARKS = {
@@ -25,28 +25,30 @@ def show(project: Project, area_id: int | None, n_votes: int) -> None:
     if n_votes > CHEAP and not st.toggle("Check the scores", key=f"trust-{key}", help="Reads all votes."):
         return
     view: TrustView = cache.load_trust(frame.store(), project, area_id)
-    st.markdown(f"**{view.headline}**")
-    _lines(view.lines)
+    answer, lines = st.container(), st.container()  # the count is of all lines, which take longer
     asked = n_votes <= QUICK or st.toggle(
         "Measure reliability",
         key=f"reliability-{key}",
         help="Scores votes again some thirty times: seconds, or minutes.",
     )
-    if asked:
-        _lines(cache.load_reliability(frame.store(), project, area_id))
+    with lines:
+        _lines(view.lines)
+    more = cache.load_reliability(frame.store(), project, area_id) if asked else ()
+    _lines(more)
+    answer.markdown(f"**{headline([*view.lines, *more])}**")
     frame.link("voters", "Look at each voter", icon=":material/groups:", area_id=area_id)
     if view.foresight is None:
         st.caption("What another ballot would change isn't known: it is simulated at closing, up to 200,000 votes.")
         return
-    st.markdown(frame.plain(worth_said(view.foresight, view.after)))
+    st.markdown(frame.plain(worth_said(view.foresight, view.after, is_last=view.is_last)))
     st.caption(frame.plain(bounds_said()))
 
 
 def worth_of_next(project: Project, area_id: int | None) -> None:
     """The sentence of the Collect page between two ballots."""
-    foresight, after = cache.load_foresight(frame.store(), project, area_id)
+    foresight, after, is_last = cache.load_foresight(frame.store(), project, area_id)
     if foresight is not None:
-        st.markdown(frame.plain(worth_said(foresight, after)))
+        st.markdown(frame.plain(worth_said(foresight, after, is_last=is_last)))
 
 
 def _lines(lines: Sequence[Line]) -> None:

@@ -33,7 +33,7 @@ def table(project: Project, view: VotersView, hashed: bool, stem: str) -> None:
         name: st.column_config.TextColumn(help=COLUMNS[name][1], pinned=name == "voter") for name in ("voter", "state")
     }
     st.dataframe(
-        shown.drop(columns="voter_id"),
+        shown[view.measured()],
         hide_index=True,
         height=min(420, 38 + 35 * max(len(shown), 1)),
         column_config=config | texts,
@@ -41,7 +41,7 @@ def table(project: Project, view: VotersView, hashed: bool, stem: str) -> None:
         alt="Figures of each voter",
     )
     if blank := view.blank():
-        st.caption("Blank (–). " + frame.plain(" ".join(blank)))
+        st.caption("Not measured here. " + frame.plain(" ".join(blank)))
     st.download_button(
         "Download all figures (CSV)",
         partial(view.csv, hashed),

@@ -18,8 +18,8 @@ from ui import frame
 
 
 def checks_box(store: Store, project: Project, ballot: Ballot, view: VotingView) -> None:
-    """The ballot's checks, and proposals to tick."""
-    box = st.expander(f"Checks ({len(view.gold)})", key=f"checks-box-{ballot.id}", on_change="rerun")
+    """The ballot's comparisons with a known answer, and proposals to tick."""
+    box = st.expander(f"Known answers ({len(view.gold)})", key=f"checks-box-{ballot.id}", on_change="rerun")
     if not box.open:
         return
     with box:

@@ -10,9 +10,9 @@ from core.store.plans import PlanSettings
 from core.voting_settings import TRAITS, VotingSettings
 
 _ACTIONS = {
-    "nothing": "nothing, I look at them myself",
-    "stop": "no more comparisons for this voter, and no code",
-    "set aside": "this voter's votes are kept, not counted",
+    "nothing": "goes on, and I look at the answers myself",
+    "stop": "gets no more comparisons, and no code",
+    "set aside": "goes on, but the votes aren't counted",
 }
 _IDENTIFY = {"name": "by a name they type", "none": "by nothing: their browser only"}
 _COMPLETION = {"none": "no code", "shared": "the same code for all", "own": "a code of each voter's own"}
@@ -54,7 +54,7 @@ def _dealing(old: VotingSettings) -> dict:
                 "Minutes for a task", old.minutes_per_task, 1, 1440, "Then what isn't answered goes to somebody else."
             ),
         }
-    ties = st.checkbox("Ties allowed", old.ties_allowed)
+    ties = st.checkbox("Voters may answer “equal”", old.ties_allowed)
     adaptive = st.checkbox(
         "Close the ballot by itself once it has its votes, and open the next one",
         old.adaptive,
@@ -64,16 +64,22 @@ def _dealing(old: VotingSettings) -> dict:
 
 
 def _checks(old: VotingSettings) -> dict:
-    st.markdown("**Checks and repeats** (they never enter scores)")
+    st.markdown("**Checks** (comparisons that never enter scores)")
     left, middle, right = st.columns(3)
     with left:
-        n_gold = _number("Checks a task", old.n_gold, 0, 10, "Comparisons with a known answer; choose them below.")
+        n_gold = _number(
+            "Known answers a task",
+            old.n_gold,
+            0,
+            10,
+            "Comparisons whose answer is known. Choose them under “Known answers” below.",
+        )
     with middle:
-        allowed = _number("Wrong checks allowed", old.gold_allowed, 0, 100, "Of a voter, in the whole ballot.")
+        allowed = _number("Wrong ones allowed", old.gold_allowed, 0, 100, "Of a voter, in the whole ballot.")
     with right:
         repeats = _number("Repeats a task", old.n_repeats, 0, 10, "From a voter's earlier tasks, sides exchanged.")
     action = st.selectbox(
-        "Beyond that", list(_ACTIONS), list(_ACTIONS).index(old.gold_action), format_func=_ACTIONS.__getitem__
+        "A voter beyond that", list(_ACTIONS), list(_ACTIONS).index(old.gold_action), format_func=_ACTIONS.__getitem__
     )
     return {"n_gold": n_gold, "gold_allowed": allowed, "n_repeats": repeats, "gold_action": action}
 

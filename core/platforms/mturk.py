@@ -26,9 +26,8 @@ class MechanicalTurk:
         "with all its columns."
     )
     steps: tuple[str, ...] = (
-        "Mechanical Turk closed on 30 September 2026; some programs still take its files.",
-        "Make a project there and paste one of the two task pages as its template: the plain one where the program "
-        "adds a form and a Submit button by itself, the one with a crowd-form where it doesn't.",
+        "Make a project in such a program and paste one of the two task pages as its template: the plain one where "
+        "the program adds a form and a Submit button by itself, the one with a crowd-form where it doesn't.",
         "Publish the batch in that project.",
         "Download the results with all their columns and upload them under 2.",
     )

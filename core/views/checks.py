@@ -71,11 +71,11 @@ class VoteChecks:
         if not self.parts:
             return "There are no votes to check yet."
         if len(self.parts) == 1:
-            return f"Votes link all {many(len(self.parts[0]), 'item')} that have any."
+            return f"Votes join all {many(len(self.parts[0]), 'item')} that have votes."
         apart = [name for part in self.parts[1:] for name in part]
         more = f" and {len(apart) - NAMED:,} more" if len(apart) > NAMED else ""
         return (
-            f"No vote links {', '.join(apart[:NAMED])}{more} with the largest part of the items "
+            f"No vote joins {', '.join(apart[:NAMED])}{more} with the largest part of the items "
             f"({len(self.parts)} parts in all). Scores of different parts don't compare: collect the missing votes "
             "before the ballot is closed."
         )
@@ -105,7 +105,7 @@ class VoteChecks:
         if found is None:
             return self.no_agreement
         return (
-            f"Krippendorff's α = {found.alpha:.2f} ({found.level:.0%} interval {found.lower:.2f} to "
+            f"Krippendorff's α = {found.alpha:.2f} ({100 * found.level:.0f} % interval {found.lower:.2f} to "
             f"{found.upper:.2f}), over {many(found.n_units, 'comparison')} that several voters answered, "
             f"{many(found.n_answers, 'answer')} of {many(found.n_voters, 'voter')}."
         )

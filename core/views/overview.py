@@ -144,7 +144,7 @@ def load(store: Store, project_id: str) -> Overview:
         Step(
             "evaluate",
             "Evaluate",
-            "ready" if n_closed and n_embeddings else "needs scores and an embedding",
+            "needs scores" if not n_closed else "ready" if n_embeddings else "needs an embedding",
             n_closed > 0 and n_embeddings > 0,
         ),
         Step("export", "Export", "ready" if n_closed else "needs scores", n_closed > 0),

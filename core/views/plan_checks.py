@@ -48,7 +48,7 @@ def cost_said(plan: Plan, settings: PlanSettings) -> str:
     factor = with_.hours / without.hours
     return (
         f"{told} Each task gets longer by so much: a reward of {settings.reward * factor:.2f} in place of "
-        f"{settings.reward:.2f} keeps the hourly wage, which is {without.total * (factor - 1):,.2f} in all."
+        f"{settings.reward:.2f} keeps the hourly wage, and costs {without.total * (factor - 1):,.2f} more in all."
     )
 
 

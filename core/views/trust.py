@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import sqlalchemy as sa
 
 from .. import reliability, trust
 from ..errors import DisconnectedError, RunoffError, UndefinedMetricError
@@ -20,6 +22,7 @@ from ..store.areas import items_of
 from ..store.audits import read_audit
 from ..store.ballots import Ballot, ballots_of
 from ..store.foresights import closed_fit_of, stored_foresight
+from ..store.plans import settings_of
 from ..trust import Line
 from . import checks
 from .draws import closed_votes
@@ -33,32 +36,42 @@ QUICK = 20_000  # votes of which halves and the ceiling are computed without bei
 
 @dataclass(frozen=True)
 class TrustView:
-    """The lines, and the worth of another ballot after ballot `after`; no lines before a ballot is closed."""
+    """The lines, and the worth of another ballot after ballot `after`; no lines before a ballot is closed.
+
+    is_last : the plan has no ballot after that one.
+    """
 
     lines: tuple[Line, ...]
     foresight: Foresight | None
     after: int
+    is_last: bool
 
-    @property
-    def headline(self) -> str:
-        """How many lines there are of each level, in a sentence."""
-        count = {level: sum(line.level == level for line in self.lines) for level in (trust.RED, trust.AMBER)}
-        if not any(count.values()):
-            return f"All {len(self.lines)} checks are good."
-        told = [f"{n} {word}" for n, word in ((count[trust.RED], "bad"), (count[trust.AMBER], "weak")) if n]
-        return f"{' and '.join(told)} of {len(self.lines)} checks; the rest are good."
+
+def headline(lines: Sequence[Line]) -> str:
+    """How many of the lines that are shown have each level, in a sentence.
+
+    >>> headline([Line("a", trust.RED, ""), Line("b", trust.GREEN, "")]), headline([Line("b", trust.GREEN, "")])
+    ('1 bad of 2 points; the rest is good.', 'The only point is good.')
+    """
+    count = {level: sum(line.level == level for line in lines) for level in (trust.RED, trust.AMBER)}
+    if not any(count.values()):
+        return f"All {len(lines)} points are good." if len(lines) > 1 else "The only point is good."
+    told = [f"{n} {word}" for n, word in ((count[trust.RED], "bad"), (count[trust.AMBER], "weak")) if n]
+    rest = "" if sum(count.values()) == len(lines) else "; the rest is good"
+    return f"{' and '.join(told)} of {len(lines)} points{rest}."
 
 
 def load(store: Store, project_id: str, area_id: int | None = None) -> TrustView:
     """The trust view of a ranking, by its closed ballots; reads all their votes."""
     ballots, votes = closed_votes(store, project_id, area_id)
     if not ballots:
-        return TrustView((), None, 0)
+        return TrustView((), None, 0, False)
     with store.read() as conn:
         foresight = stored_foresight(conn, ballots[-1].id)
         items = items_of(conn, project_id, area_id=area_id)
         audit = read_audit(conn, ballots[-1].id)
         tied = closed_fit_of(conn, ballots[-1].id).get("tied_for_first", [])
+        is_last = _is_last(conn, project_id, area_id, ballots[-1].number)
     names = dict(zip(items["item"], pair_label(items), strict=True))
     lines = _vote_lines(ballots, votes)
     try:
@@ -70,7 +83,7 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> TrustView
         lines.append(cut)
     checked = checks.load(store, project_id, area_id)
     lines.append(trust.agreement(checked.agreement, checked.no_agreement))
-    return TrustView(tuple(lines), foresight, ballots[-1].number)
+    return TrustView(tuple(lines), foresight, ballots[-1].number, is_last)
 
 
 def _vote_lines(ballots: list[Ballot], votes: list[BallotVotes]) -> list[Line]:
@@ -140,25 +153,40 @@ def load_reliability(store: Store, project_id: str, area_id: int | None = None) 
     return (split, best)
 
 
-def load_foresight(store: Store, project_id: str, area_id: int | None = None) -> tuple[Foresight | None, int]:
-    """The worth of another ballot as the last closed one stored it, and that ballot's number (0: none is closed)."""
+def load_foresight(store: Store, project_id: str, area_id: int | None = None) -> tuple[Foresight | None, int, bool]:
+    """The worth of another ballot as the last closed one stored it, that ballot's number (0: none is closed), and
+    whether it is the plan's last."""
     with store.read() as conn:
         closed = [ballot for ballot in ballots_of(conn, project_id, area_id) if not ballot.is_open]
-        return (stored_foresight(conn, closed[-1].id), closed[-1].number) if closed else (None, 0)
+        if not closed:
+            return None, 0, False
+        last = closed[-1]
+        return stored_foresight(conn, last.id), last.number, _is_last(conn, project_id, area_id, last.number)
 
 
-def worth_said(foresight: Foresight, after: int) -> str:
-    """What another ballot would change and whether to stop, in a sentence or two.
+def _is_last(conn: sa.Connection, project_id: str, area_id: int | None, number: int) -> bool:
+    """Whether the plan has no ballot after this one."""
+    found = settings_of(conn, project_id, area_id)
+    return found is not None and number >= found[1].n_ballots
+
+
+def worth_said(foresight: Foresight, after: int, *, is_last: bool = False) -> str:
+    """What another ballot would change and whether to stop, in a sentence or two; after the plan's last one there is
+    nothing to go on with.
 
     >>> worth_said(Foresight(4, 8, 3, 0.2, 0.3, 1.0, 0.1, False, 0, 10), 1)
     'Another ballot (8 comparisons) would move the ranking by 0.200 in ρ_w and 0.300 in τ_w and change 1.0 of the \
 first 3, expected: go on.'
+    >>> worth_said(Foresight(4, 8, 3, 0.2, 0.3, 1.0, 0.1, False, 0, 10), 1, is_last=True)[-58:]
+    'expected: not settled yet, but the plan has no ballot left.'
     """
     f = foresight
     if f.circles or f.level or f.rho_w is None:
         why = "the first items have the same score" if not f.circles else "votes at the top go round in a circle"
         return f"The ranking isn't settled after ballot {after}: {why}. Look at the Scores page before more is spent."
     advice = "you may stop" if f.settled else "go on"
+    if is_last:
+        advice = "the ranking is settled" if f.settled else "not settled yet, but the plan has no ballot left"
     return (
         f"Another ballot ({many(f.n_comparisons, 'comparison')}) would move the ranking by {f.rho_w:.3f} in ρ_w and "
         f"{f.tau_w:.3f} in τ_w and change {f.changes:.1f} of the first {f.n_top}, expected: {advice}."

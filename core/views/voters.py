@@ -75,6 +75,7 @@ _BLANK = {
     "speed": "Times",
     "lapse": "Lapse and sharpness",
 }
+_COUNTS = {"shared": "as others", "known": "known right", "repeats": "consistent"}  # counts behind a figure
 PERCENT = {"as others", "pairwise", "known right", "consistent", "left", "ties", "unknown"}
 
 
@@ -133,6 +134,13 @@ class VotersView:
         hit = found["voter"].str.casefold().str.contains(part, regex=False)
         return (found[hit] if part else found).head(MOST_SHOWN)
 
+    def measured(self) -> list[str]:
+        """The columns of `table` that are not blank for everybody, nor counts of what nobody was given."""
+        table = self.quality.table
+        nobody = {name for name, (column, _) in COLUMNS.items() if column in table and table[column].isna().all()}
+        counts = {count for count, figure in _COUNTS.items() if figure in nobody}
+        return [name for name in COLUMNS if name not in nobody | counts]
+
     def blank(self) -> list[str]:
         """Why figures are blank for everybody, a sentence each."""
         reasons = self.quality.reasons
@@ -171,9 +179,10 @@ class VotersView:
         """How far voters agree, in a sentence."""
         found = self.quality.alpha
         if found is None:
-            return f"Krippendorff's α is not computable: {self.quality.no_alpha.rstrip('.')}."
+            return f"Krippendorff's α is not defined: {self.quality.no_alpha.rstrip('.')}."
+        interval = f"{100 * found.level:.0f} % interval {found.lower:.2f} to {found.upper:.2f}"
         return (
-            f"Krippendorff's α = {found.alpha:.2f} ({found.level:.0%} interval {found.lower:.2f} to {found.upper:.2f}) "
+            f"Krippendorff's α = {found.alpha:.2f} ({interval}) "
             f"over {many(found.n_units, 'comparison')} that several voters answered, {many(found.n_answers, 'answer')} "
             f"of {many(found.n_voters, 'voter')}. 1 is full agreement, 0 what chance gives; answers agree or not."
         )

@@ -18,7 +18,10 @@ WAYS = {
     "labelstudio": ("Label Studio", "An annotation tool; tasks go there as a file and an export comes back."),
     "prolific": ("Prolific", "Paid participants from Prolific, who vote on Runoff's own page."),
     "colleagues": ("Files for colleagues", "Tables to fill in, or a page in a file that needs no server."),
-    "mturk": ("Mechanical Turk's format", "Closed since 30 September 2026; its files live on in other programs."),
+    "mturk": (
+        "Mechanical Turk's format",
+        "For programs that take Mechanical Turk's files; Turk itself closed on 30 September 2026.",
+    ),
 }
 _OF_UPLOADS = {"turkle": "turkle", "mturk": "mturk", "labelstudio": "labelstudio", "plain": "colleagues"}
 

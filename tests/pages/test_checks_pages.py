@@ -8,9 +8,10 @@ from campaigns import PLAN, make_project
 from test_pages import words
 
 from core.checks import CheckSettings, GoldPair
+from core.examples import Example
 from core.store.closing import close_ballot
 from core.store.drawing import draw_next_ballot
-from core.store.plans import proposed_plan, read_plan
+from core.store.plans import Wording, proposed_plan, read_plan
 from core.store.simulated import simulate_votes
 from core.views.plan_checks import cost_said, counts_table
 
@@ -49,6 +50,17 @@ def test_a_line_that_is_no_known_answer_is_named(empty, visit):
     assert "cat is no item" not in words(app)
 
 
+def test_a_mistyped_known_answer_costs_no_example_of_the_plan(empty, visit):
+    example = Example(("ship", "harbour"), ("ship", "dentist"), "left", "")
+    app = visit("plan", make_project(empty, plan=replace(WITH, wording=Wording(examples=(example,)))))
+    for typed in ("nonsense", "cat, dog > saw, 007"):
+        lines = next(area for area in app.text_area if area.label.startswith("Known answers"))
+        lines.set_value(typed).run()
+        assert not app.exception
+        assert [text.value for text in app.text_input if text.label == "Left pair"] == ["ship"]
+    assert "comparisons with a known answer" not in words(app)
+
+
 def test_the_cost_is_counted():
     plan = WITH.plan(21)
     votes = counts_table(plan, WITH).iloc[:, 2:].to_numpy().sum()
@@ -74,7 +86,7 @@ def test_collect_and_scores_say_what_came_of_them(empty, visit):
     app = visit("scores", project_id)
     assert not app.exception
     assert "Checks in the ballots" in words(app)
-    assert "by an audit (90% interval" in words(app)
+    assert "by an audit (90 % interval" in words(app)
     table = next(frame.value for frame in app.dataframe if "behind it" in frame.value)
     assert table["check"].tolist() == [
         "Known answers found", "The same answer when asked again", "Equal answers of two voters",

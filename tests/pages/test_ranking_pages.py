@@ -59,7 +59,7 @@ def test_areas_are_ranked_apart_planned_and_drawn_on_the_pages(apart, visit):
         "open",
         "closed",
     ]
-    assert "Fixed: ballot 1 is drawn." in words(visit("plan", project_id))
+    assert "fixed, as ballot 1 is drawn." in words(visit("plan", project_id))
 
 
 def test_scores_are_of_the_chosen_area(apart, visit):

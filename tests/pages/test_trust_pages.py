@@ -52,14 +52,14 @@ def test_the_scores_page_says_how_far_to_trust_it(empty, visit, protocol):
 def test_collect_says_between_ballots_what_another_would_change(empty, visit):
     project_id = held(empty, "runoff", 1)
     app = visit("collect", project_id)
-    foresight, after = view_of_trust.load_foresight(empty, project_id)
-    assert after == 1
+    foresight, after, is_last = view_of_trust.load_foresight(empty, project_id)
+    assert (after, is_last) == (1, False)
     assert foresight is not None
     assert (foresight.n_items, foresight.n_comparisons) == (11, 44)  # the plan's ballot 2
     assert view_of_trust.worth_said(foresight, 1) in words(app)
     press(app, "Reopen ballot 1")
     assert "Another ballot" not in words(app)
-    assert view_of_trust.load_foresight(empty, project_id) == (None, 0)
+    assert view_of_trust.load_foresight(empty, project_id) == (None, 0, False)
 
 
 def test_closing_again_foresees_the_same(empty):

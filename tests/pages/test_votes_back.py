@@ -105,6 +105,10 @@ def test_archived_results_become_a_project(store: Store, project: str, cases: Pa
     named(app.file_uploader, "Result files of the campaign").set_value([("old.csv", data, "text/csv")]).run()
     assert not app.exception
     assert "1 area, 4 tokens, 2 items, 2 comparisons" in texts(app)
+    assert "WorkerId" in named(app.selectbox, "Voter").options
+    assert not [name for box in app.selectbox for name in box.options if "\\" in name]  # names as they are
     named(app.button, "Make the project").click().run()
     assert not app.exception
     assert {found.name for found in list_projects(store)} == {"Test", "old"}
+    assert named(app.toggle, "From archived results").value is False
+    assert "Result files of the campaign" not in [box.label for box in app.file_uploader]

@@ -1,0 +1,67 @@
+"""What the words of the app mean, a sentence or two each; the Help page shows them."""
+
+from __future__ import annotations
+
+WORDS = (
+    ("Token", "A word, or several that name one thing, such as *machine learning*."),
+    (
+        "Semantic area",
+        "A named list of tokens. Only tokens of one area are paired, so that each is read in its right sense.",
+    ),
+    ("Item", "A pair of tokens of one area. Each item gets a score."),
+    ("Comparison", "Two items put before one voter, who says which one's words are more related."),
+    ("Ballot", "One round of the collection. Ballot 1 holds all items, each later one the best of the ballot before."),
+    ("Task", "The comparisons that one voter answers in one sitting (a HIT on Mechanical Turk)."),
+    ("Batch", "All tasks of a ballot in one file."),
+    ("Assignment", "One voter's finished task."),
+    ("Vote", "One voter's answer to one comparison. A tie counts half for each item."),
+    ("Plan", "How many ballots (n_b), which share of items stays (α), how often an item is shown in a ballot (M)."),
+    (
+        "Protocol",
+        "How opponents are drawn and votes become scores. The paper's draws them at random; Runoff's own lets near "
+        "neighbours meet from ballot 2 on, and fits all votes together.",
+    ),
+    ("Registration", "The plan frozen and hashed before the first vote, so that others can see what was kept of it."),
+    ("x", "Borda score: the share of its comparisons in a ballot that an item won, ties half."),
+    ("y and ȳ", "y is x brought to the scale of ballot 1; ȳ is the mean of an item's y's. The last ȳ is its score."),
+    (
+        "Interval",
+        "lower and upper of a score: if the voters are drawn anew many times, 90 % of its values lie between them.",
+    ),
+    ("b̂", "Slope of the line that brings a ballot's x to the scale of ballot 1; the line goes through (1, 1)."),
+    (
+        "θ and expected Borda score",
+        "By Runoff's own protocol: θ is an item's strength in one Bradley–Terry fit of all votes, and its score is the "
+        "share of votes it would win against all other items.",
+    ),
+    ("ρ_w and τ_w", "Rank correlations in which top ranks weigh more: rank n has the weight 1/(n + n₀)²."),
+    ("R(n₀)", "The share of all weight that the first rank holds in a long ranking; 28 % for n₀ = 2."),
+    (
+        "Check",
+        "A comparison more, which never enters scores: its answer is known, a voter answers it again, or several "
+        "voters answer it. Voters can't tell it from the others.",
+    ),
+    (
+        "Audit",
+        "Items that were cut come back as checks and meet items of the top: that shows what was lost at the cuts.",
+    ),
+    ("Quota", "The tasks one voter should give at most, so that the fastest don't decide the ballot."),
+    ("Left out", "A voter whose votes are kept but count no more. It needs a reason, and can be undone."),
+    ("Lapse ε", "Probability that a voter names the wrong item of a clear pair, by oversight."),
+    ("Sharpness s", "How fine a difference a voter tells; 1 for the middle voter."),
+    (
+        "Noise ceiling",
+        "What a model with the true ranking would score against these votes. No embedding can be seen to be better.",
+    ),
+    (
+        "Krippendorff's α",
+        "How far voters agree where they answered the same comparisons. 1 is full agreement, 0 what "
+        "chance gives. It needs comparisons that several voters answered.",
+    ),
+    ("Relatedness", "Any strong tie of meaning counts, opposites too; embeddings rank by |cos|."),
+    ("Similarity", "Only likeness of meaning counts; embeddings rank by cos."),
+    (
+        "Simulated voter",
+        "A program that votes by the paper's model. Its votes are marked for ever, in demo and trial projects only.",
+    ),
+)
