@@ -137,6 +137,7 @@ def _bare(text: str) -> str:
 def _kind(token: str, bare: str, word: str) -> str:
     """How `word` differs from a token given in lower case and without separators."""
     text = _lowered(word)
-    return (
-        CASE if text == token or text.casefold() == token.casefold() else SEPARATORS if _bare(text) == bare else LETTERS
-    )
+    if text == token or text.casefold() == token.casefold():
+        return CASE
+    # Of a token that is nothing but separators, no word differs in those alone.
+    return SEPARATORS if bare and _bare(text) == bare else LETTERS

@@ -177,7 +177,7 @@ def worth_said(foresight: Foresight, after: int, *, is_last: bool = False) -> st
     >>> worth_said(Foresight(4, 8, 3, 0.2, 0.3, 1.0, 0.1, False, 0, 10), 1)
     'Another ballot (8 comparisons) would move the ranking by 0.200 in ρ_w and 0.300 in τ_w and change 1.0 of the \
 first 3, expected: go on.'
-    >>> worth_said(Foresight(4, 8, 3, 0.2, 0.3, 1.0, 0.1, False, 0, 10), 1, is_last=True)[-58:]
+    >>> worth_said(Foresight(4, 8, 3, 0.2, 0.3, 1.0, 0.1, False, 0, 10), 1, is_last=True)[-59:]
     'expected: not settled yet, but the plan has no ballot left.'
     """
     f = foresight

@@ -45,6 +45,7 @@ def plan(visitor: Visitor) -> None:
     """Two ballots, tasks of three, the standard examples, and a wage to reach."""
     for label, text in (("Ballots, n_b", "2"), ("Appearances, M", "4"), ("Comparisons a task", "3"), ("Voters", "6")):
         visitor.fill(label, text)
+    visitor.check("Checks in the ballots")  # off: each task has three comparisons, no more
     visitor.fill("Wage to reach, an hour", "60")
     visitor.says("A task of 3 comparisons at 6 s each needs a reward of 0.30; it is 0.25.")
     visitor.press("Set the reward to 0.30")
