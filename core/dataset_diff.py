@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,6 +60,18 @@ class DatasetDiff:
     def same(self) -> bool:
         """The same items with the same scores."""
         return not len(self.added) and not len(self.removed) and not self.n_scores_moved
+
+    def told(self, labels: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
+        """The counts and the figures in words; `labels` name the figures otherwise than by their keys."""
+        names = labels or {}
+        return [
+            ("items in both", f"{len(self.moved):,}"),
+            ("items added", f"{len(self.added):,}"),
+            ("items removed", f"{len(self.removed):,}"),
+            ("scores moved", f"{self.n_scores_moved:,}"),
+            ("ranks moved", f"{self.n_ranks_moved:,}"),
+            *((names.get(name, name), "–" if v is None else f"{v:.4f}") for name, v in self.figures.items()),
+        ]
 
 
 def diff(before: pd.DataFrame, after: pd.DataFrame) -> DatasetDiff:

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from campaigns import PLAN, answer_batch, draw_batch, longer_pair, make_project
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_voting import STEPS, Voter, check_tallies, expire, never_wait_for_the_disk
+from test_voting import STEPS, Voter, check_tallies, never_wait_for_the_disk, take_steps
 
 from core import agreement as agreement_module
 from core.audit import CutAudit
@@ -513,19 +513,7 @@ def test_whatever_voters_do_the_rules_of_checks_hold(tmp_path_factory, steps):
     project_id = make_project(store, plan=replace(WITH, appearances=2, checks=replace(CHECKS, overlap=0.5)))
     draw_next_ballot(store, project_id)
     code = open_voting(store, project_id, replace(PAGE, n_gold=1, n_repeats=1, tasks_per_voter=4))
-    voters = [Voter(store, code, f"V{n}") for n in range(4)]
-    for who, step in steps:
-        voter = voters[who]
-        if step == "expire":
-            expire(store)
-        elif step in ("undo", "more", "finish"):
-            voter.do(step)
-        elif step == "again":
-            voter.look()
-        elif voter.view.kind == "vote":
-            place = voter.view.place
-            voter.vote(step, place)
-            voter.vote("right", place)
+    take_steps(store, code, steps)
     check_tallies(store, project_id)
     table = deals(store).query("kind in ('main', 'overlap')")
     same = table.assign(of=table["of"].fillna(table["question"]))

@@ -139,6 +139,23 @@ def expire(store):
         conn.execute(sa.update(t.deal).where(t.deal.c.state == "open").values(expires_at="2026-01-01"))
 
 
+def take_steps(store, code, steps):
+    """Four voters do what a hypothesis test thought of: each step is a voter's number and what is done."""
+    voters = [Voter(store, code, f"V{n}") for n in range(4)]
+    for who, step in steps:
+        voter = voters[who]
+        if step == "expire":
+            expire(store)
+        elif step in ("undo", "more", "finish"):
+            voter.do(step)
+        elif step == "again":
+            voter.look()
+        elif voter.view.kind == "vote":
+            place = voter.view.place
+            voter.vote(step, place)
+            voter.vote("right", place)  # the second press changes nothing
+
+
 class TestDealing:
     def test_a_ballot_is_voted_to_its_end_and_its_scores_are_those_of_a_file(self, store):
         project_id, code = start(store)
@@ -300,19 +317,7 @@ def test_whatever_voters_do_the_rules_hold(tmp_path_factory, steps, wanted, repe
     plan = replace(PLAN, appearances=2)
     given_settings = replace(BASIC, task_size=3, tasks_per_voter=4, votes_per_comparison=wanted, n_repeats=repeats)
     project_id, code = start(store, given_settings, plan=plan)
-    voters = [Voter(store, code, f"V{n}") for n in range(4)]
-    for who, step in steps:
-        voter = voters[who]
-        if step == "expire":
-            expire(store)
-        elif step in ("undo", "more", "finish"):
-            voter.do(step)
-        elif step == "again":
-            voter.look()
-        elif voter.view.kind == "vote":
-            place = voter.view.place
-            voter.vote(step, place)
-            voter.vote("right", place)  # the second press changes nothing
+    take_steps(store, code, steps)
     check_tallies(store, project_id)
     q, d, j = t.question.c, t.deal.c, t.judgement.c
     assert rows(store, sa.select(q.id).where(sa.or_(q.n_votes > wanted, q.n_dealt > wanted + 2))) == []

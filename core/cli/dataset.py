@@ -150,15 +150,7 @@ def diff_json(found: DatasetDiff, top: int) -> dict[str, Any]:
 def _diff_text(found: DatasetDiff, top: int) -> str:
     told = diff_json(found, top)
     parts = ["The same items with the same scores." if found.same else "The datasets differ."]
-    rows = [
-        ("items in both", f"{len(found.moved):,}"),
-        ("items added", f"{len(found.added):,}"),
-        ("items removed", f"{len(found.removed):,}"),
-        ("scores moved", f"{found.n_scores_moved:,}"),
-        ("ranks moved", f"{found.n_ranks_moved:,}"),
-        *((name, "–" if value is None else f"{value:.4f}") for name, value in found.figures.items()),
-    ]
-    parts.append(text_table(("", "number"), rows))
+    parts.append(text_table(("", "number"), found.told()))
     if told["described"]:
         described = ((name, str(pair["before"]), str(pair["after"])) for name, pair in told["described"].items())
         parts.append(text_table(("described as", "before", "after"), described))

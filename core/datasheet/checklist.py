@@ -7,11 +7,12 @@ scale, voters). Each line says what is known, with its number; what nobody recor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from ..trust import FAIR_CEILING, FAIR_HALVES, GOOD_CEILING, GOOD_HALVES
 from .blocks import count
-from .facts import Facts, RankingFacts
+from .facts import Facts, RankingFacts, Reliability
 
 HOLDS, PARTLY, NOT, UNKNOWN = "holds", "in part", "does not hold", "not recorded"
 
@@ -116,32 +117,31 @@ def _precision(facts: Facts) -> Criterion:
 
 def _accuracy(facts: Facts) -> Criterion:
     name = "Accuracy: scores are near what all voters would say"
-    told, verdicts = [], []
-    for ranking in facts.rankings:
-        found = ranking.ceiling
-        if found.value is None:
-            told.append(_named(ranking, found.why_not))
-            verdicts.append(UNKNOWN)
-            continue
-        said = f"a model with the true ranking would score ρ_w = {found.value:.3f} (mean of {found.n} simulations)"
-        told.append(_named(ranking, said))
-        verdicts.append(_graded(found.value, GOOD_CEILING, FAIR_CEILING))
-    return Criterion(name, _worst(verdicts), "; ".join(told))
+    said = "a model with the true ranking would score ρ_w = {0.value:.3f} (mean of {0.n} simulations)"
+    return _measured(name, facts, lambda ranking: ranking.ceiling, said, GOOD_CEILING, FAIR_CEILING)
 
 
 def _stability(facts: Facts) -> Criterion:
     name = "Stability: other voters would rank alike"
+    said = "two random halves of the voters correlate by ρ_w = {0.value:.2f} (mean of {0.n} splits)"
+    found = _measured(name, facts, lambda ranking: ranking.halves, said, GOOD_HALVES, FAIR_HALVES)
+    return replace(found, ground=f"{found.ground}. The same voters at another time: not recorded.")
+
+
+def _measured(
+    name: str, facts: Facts, of: Callable[[RankingFacts], Reliability], said: str, good: float, fair: float
+) -> Criterion:
+    """A criterion by a figure of each ranking, the worst of them."""
     told, verdicts = [], []
     for ranking in facts.rankings:
-        found = ranking.halves
+        found = of(ranking)
         if found.value is None:
             told.append(_named(ranking, found.why_not))
             verdicts.append(UNKNOWN)
-            continue
-        said = f"two random halves of the voters correlate by ρ_w = {found.value:.2f} (mean of {found.n} splits)"
-        told.append(_named(ranking, said))
-        verdicts.append(_graded(found.value, GOOD_HALVES, FAIR_HALVES))
-    return Criterion(name, _worst(verdicts), "; ".join(told) + ". The same voters at another time: not recorded.")
+        else:
+            told.append(_named(ranking, said.format(found)))
+            verdicts.append(_graded(found.value, good, fair))
+    return Criterion(name, _worst(verdicts), "; ".join(told))
 
 
 def _graded(value: float, good: float, fair: float) -> str:

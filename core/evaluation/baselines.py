@@ -17,6 +17,7 @@ from rapidfuzz.distance import JaroWinkler
 
 from ..embeddings import EmbeddingInfo
 from ..errors import InputError
+from ..schemes.text_overlap import longest_run
 from .figures import correlations
 from .multiples import NAMES, TOP_K
 from .results import Correlations, Figure
@@ -33,15 +34,7 @@ def common_substring(a: str, b: str) -> float:
     >>> common_substring("parenthood", "parental")
     0.6666666666666666
     """
-    if not a or not b:
-        return 0.0
-    longest, before = 0, [0] * (len(b) + 1)
-    for letter in a:
-        row = [0]
-        for place, other in enumerate(b):
-            row.append(before[place] + 1 if letter == other else 0)
-        longest, before = max(longest, max(row)), row
-    return 2 * longest / (len(a) + len(b))
+    return 2 * longest_run(a, b) / (len(a) + len(b)) if a and b else 0.0
 
 
 def jaro_winkler(a: str, b: str) -> float:

@@ -22,8 +22,12 @@ from numpy.typing import NDArray
 MINIMUM_MATCH = 6
 
 
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
 def _letters(text: str) -> NDArray[np.uint32]:
-    return np.frombuffer(" ".join(text.casefold().split()).encode("utf-32-le"), dtype=np.uint32)
+    return np.frombuffer(_plain(text).encode("utf-32-le"), dtype=np.uint32)
 
 
 def _runs(one: NDArray[np.uint32], other: NDArray[np.uint32], free: tuple[NDArray, NDArray]) -> NDArray[np.int32]:
@@ -36,17 +40,27 @@ def _runs(one: NDArray[np.uint32], other: NDArray[np.uint32], free: tuple[NDArra
     return result[1:, 1:]
 
 
+def longest_run(one: str, other: str) -> int:
+    """The length of the longest run of letters that stands in both, letters as they are.
+
+    >>> longest_run("parenthood", "parental")
+    6
+    """
+    longest, before = 0, [0] * (len(other) + 1)
+    for letter in one:
+        row = [0, *(before[place] + 1 if letter == each else 0 for place, each in enumerate(other))]
+        longest, before = max(longest, max(row)), row
+    return longest
+
+
 def longest_common_substring(one: str, other: str) -> float:
     """Length of the longest run of letters in both / length of the shorter; 0 where a text is empty.
 
     >>> longest_common_substring("The warm coat", "warm  COATS")
     0.9
     """
-    a, b = _letters(one), _letters(other)
-    if not len(a) or not len(b):
-        return 0.0
-    free = np.ones(len(a), dtype=bool), np.ones(len(b), dtype=bool)
-    return float(_runs(a, b, free).max() / min(len(a), len(b)))
+    a, b = _plain(one), _plain(other)
+    return longest_run(a, b) / min(len(a), len(b)) if a and b else 0.0
 
 
 def greedy_string_tiling(one: str, other: str, *, minimum: int = MINIMUM_MATCH) -> float:

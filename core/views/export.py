@@ -143,15 +143,7 @@ def load_diff(store: Store, project_id: str, before: int, after: int) -> Dataset
 
 def diff_lines(found: DatasetDiff) -> pd.DataFrame:
     """A diff's counts and figures as a table: what, value; both texts."""
-    rows = [
-        ("items in both", f"{len(found.moved):,}"),
-        ("items added", f"{len(found.added):,}"),
-        ("items removed", f"{len(found.removed):,}"),
-        ("scores moved", f"{found.n_scores_moved:,}"),
-        ("ranks moved", f"{found.n_ranks_moved:,}"),
-    ]
-    labels = {"rho_w": "ρ_w", "tau_w": "τ_w", "rho": "ρ", "tau": "τ"}
-    rows += [(labels[name], "–" if value is None else f"{value:.4f}") for name, value in found.figures.items()]
+    rows = found.told({"rho_w": "ρ_w", "tau_w": "τ_w", "rho": "ρ", "tau": "τ"})
     rows += [
         (name.replace("_", " "), f"{_said(a)} → {_said(b)}")
         for name, (a, b) in found.described.items()
