@@ -68,7 +68,7 @@ _WHERE_A_LINK_LEADS = (
     .join(t.ballot, sa.and_(_BALLOT.project_id == _LINK.project_id, _SAME_AREA))
     .join(t.plan, t.plan.c.id == _BALLOT.plan_id)
     .join(t.voting, _VOTING.ballot_id == _BALLOT.id)
-    .where(_LINK.code == sa.bindparam("code"))
+    .where(_LINK.code == sa.bindparam("code"), _BALLOT.scheme == "comparison")
     .order_by(_BALLOT.number.desc())
     .limit(1)
 )  # fmt: skip

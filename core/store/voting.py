@@ -14,7 +14,7 @@ from . import schema as t
 from .command import Change, command, insert_one
 from .engine import Store, now
 from .page_tallies import write_dealt
-from .rankings import ballot_named, belongs
+from .rankings import ballot_named, belongs, is_comparison
 from .tallies import write_tallies
 from .voting_rest import take_back
 
@@ -50,8 +50,10 @@ def read_voting(store: Store, ballot_id: int) -> Voting | None:
 
 def open_ballot_row(conn: sa.Connection, project_id: str, area_id: int | None) -> sa.Row:
     """The open ballot of a ranking; `StoreError` where there is none."""
-    query = sa.select(t.ballot).where(
-        t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id), t.ballot.c.state == "open"
+    query = (
+        sa.select(t.ballot)
+        .where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id), t.ballot.c.state == "open")
+        .where(is_comparison())
     )
     row = conn.execute(query).one_or_none()
     if row is None:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from . import schema as t
 from .engine import Store, now
 from .page_tallies import write_dealt
-from .rankings import belongs
+from .rankings import belongs, is_comparison
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -49,7 +49,7 @@ def _votings(project_id: str, area_id: int | None) -> sa.Select:
     return (
         sa.select(t.voting.c.id, t.voting.c.ballot_id)
         .join(t.ballot, t.ballot.c.id == t.voting.c.ballot_id)
-        .where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id))
+        .where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id), is_comparison())
     )
 
 
