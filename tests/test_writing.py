@@ -119,7 +119,7 @@ def test_zeros_come_from_the_genre_and_are_never_the_true_pair(n, n_genres, seed
 
 
 def test_the_same_words_written_for_two_texts_are_no_zero():
-    (first, second), _ = ([task for task in draw_writing(texts(8, 1), rng=rng())[0]][:2], None)
+    first, second = draw_writing(texts(8, 1), rng=rng())[0][:2]
     written = [wrote(first, "The same"), wrote(second, "the  SAME")]
     pairs, without = pair_by_lot([first.larger], written, rng=rng())
     assert pairs == []
@@ -183,7 +183,7 @@ def results(batch: bytes) -> bytes:
 
 
 def test_pairs_of_texts_for_the_rating_page():
-    tasks, aside = draw_writing(texts(10, 1), rng=rng())
+    tasks, _ = draw_writing(texts(10, 1), rng=rng())
     written = [wrote(task, NASTY[at % 4]) for at, task in enumerate(tasks)]
     pairs = pairs_to_rate(written, rng=rng())
     rows = rows_of(write_text_pairs(pairs, task_size=4))

@@ -70,7 +70,7 @@ class TextPair:
 
 
 def wanted_ratings(scale: RatingScale = CLSS) -> list[float]:
-    """The ratings that are written for, ascending: the anchors above the lowest, or all whole steps where there are none.
+    """The ratings that are written for, ascending: the anchors above the lowest; all values where there are none.
 
     >>> wanted_ratings()
     [1.0, 2.0, 3.0, 4.0]
