@@ -151,9 +151,10 @@ def _given(
         found.setdefault(key, joined(parts, length))
     for row, text in enumerate(packed or ()):
         for name, value in _unpacked(text).items():
-            match = _FIELD.fullmatch(name)
-            if match is not None:
-                found.setdefault((match[1], int(match[2] or 1)), [""] * length)[row] = _told(value)
+            packed_field = _FIELD.fullmatch(name)
+            if packed_field is not None:
+                key = (packed_field[1], int(packed_field[2] or 1))
+                found.setdefault(key, [""] * length)[row] = _told(value)
     return found
 
 

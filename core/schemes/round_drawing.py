@@ -54,7 +54,7 @@ def draw_questions(
     if settings.scheme == RATING:
         if not len(items):
             raise InputError("There is no item to rate.")
-        options = [(int(item),) for item in rng.permutation(items)]
+        options: list[tuple[int, ...]] = [(int(item),) for item in rng.permutation(items)]
     elif settings.scheme == BEST_WORST:
         shown = draw_tuples(
             items,
