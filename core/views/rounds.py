@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ..embeddings import Embedding
 from ..errors import RunoffError
 from ..evaluation import evaluate
 from ..evaluation.results import Figure
-from ..schemes.collected import BEST_WORST, ORDER, RATING
+from ..schemes.collected import BEST_WORST, ORDER, RATING, RoundSettings
+from ..schemes.rating_report import RatingReport, report
 from ..schemes.target_groups import GroupComparison, score_groups
 from ..store import Store
-from ..store.round_answers import group_comparisons
+from ..store.foresights import closed_fit_of
+from ..store.library import open_library, read_embeddings
+from ..store.round_answers import group_comparisons, rating_set
 from ..store.round_datasets import round_dataset
 from ..store.rounds import Round, rounds_of
+from ..store.scores import read_dataset
 from ..store.tallies import Progress, progress_of
 from ..store.uploads import Upload, uploads_of
 from . import target_groups
@@ -59,7 +63,7 @@ class RoundView:
     round: Round
     progress: Progress
     uploads: tuple[Upload, ...]
-    fit: dict[str, float | None]
+    fit: dict[str, Any]
 
     @property
     def said(self) -> str:
@@ -71,6 +75,16 @@ class RoundView:
         extra = [f"{n:,} {what}" for n, what in (*aside, (p.excluded, "of voters left out")) if n]
         also = f"; not counted: {', '.join(extra)}" if extra else ""
         return f"{state}: {p.answered:,} of {many(p.wanted, 'answer')} to {asked}, by {many(p.voters, 'voter')}{also}."
+
+    @property
+    def state(self) -> str:
+        """Open with its share, or closed."""
+        return f"open, {self.progress.share:.0%}" if self.round.is_open else "closed"
+
+    @property
+    def why_undefined(self) -> list[str]:
+        """Why a figure has no value, where it is known."""
+        return [str(self.fit["why"])] if self.fit.get("why") else []
 
     @property
     def figures(self) -> list[tuple[str, str, str]]:
@@ -88,8 +102,6 @@ def _figure(value: float | None) -> str:
 
 def load(store: Store, project_id: str, area_id: int | None = None) -> tuple[RoundView, ...]:
     """The rounds of a ranking in the order they were drawn."""
-    from ..store.foresights import closed_fit_of
-
     with store.read() as conn:
         return tuple(
             RoundView(
@@ -100,6 +112,52 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> tuple[Rou
             )
             for found in rounds_of(conn, project_id, area_id)
         )
+
+
+def cost_said(settings: RoundSettings, n_items: int) -> str:
+    """What a round of so many items costs, in a sentence.
+
+    >>> print(cost_said(RoundSettings("rating", reward=1.0), 20))
+    20 questions in 2 tasks, each with 5 assignments: **100 answers**, 0.2 hours, 12.00 in rewards and fees.
+    """
+    n = n_questions(settings, n_items)
+    tasks = -(-n // settings.task_size)
+    assignments = tasks * settings.raters
+    money = assignments * settings.reward * (1 + settings.fee)
+    hours = n * settings.raters * settings.seconds / 3600
+    return (
+        f"{many(n, 'question')} in {many(tasks, 'task')}, each with {many(settings.raters, 'assignment')}: "
+        f"**{many(n * settings.raters, 'answer')}**, {hours:,.1f} hours, {money:,.2f} in rewards and fees."
+    )
+
+
+def n_questions(settings: RoundSettings, n_items: int) -> int:
+    """How many questions a round of so many items has."""
+    if settings.scheme == BEST_WORST:
+        return -(-n_items * settings.appearances // settings.size)
+    return len(settings.groups) if settings.scheme == ORDER else n_items
+
+
+def dataset(store: Store, project_id: str, found: Round) -> pd.DataFrame:
+    """The dataset of a closed round."""
+    return round_dataset(store, project_id, found.id)
+
+
+def votes(store: Store, project_id: str, area_id: int | None) -> pd.DataFrame:
+    """The dataset of the project's comparisons, of one ranking."""
+    return read_dataset(store, project_id, area_id)
+
+
+def rating_report(store: Store, project_id: str, found: Round) -> RatingReport:
+    """The ratings of a round, worked out as those of a file are."""
+    with store.read() as conn:
+        return report(rating_set(conn, project_id, found))
+
+
+def preferences(words: Sequence[GroupComparison]) -> pd.DataFrame:
+    """Every two positives with the share that prefers the first, target by target."""
+    rows = [(c.target, c.first, c.second, c.r, c.n) for c in words if c.kind == "positive"]
+    return pd.DataFrame(rows, columns=["target", "preferred", "other", "R", "people"])
 
 
 def items(store: Store, project_id: str, found: Round) -> pd.DataFrame:
@@ -122,10 +180,10 @@ def models(store: Store, project_id: str, found: Round, opened: Sequence[tuple[s
     if found.scheme == ORDER:
         words = compared_words(store, project_id, found)
         return target_groups.scores({name: score_groups(words, model.cosines) for name, model in opened})
-    dataset = round_dataset(store, project_id, found.id)
+    people = dataset(store, project_id, found)
     rows = []
     for name, model in opened:
-        overall = evaluate(dataset, model).overall
+        overall = evaluate(people, model).overall
         figures: list[Figure] = [getattr(overall, key) for key in FIGURES.values()]
         covered = f"{overall.n_covered:,} of {overall.n_items:,}"
         rows.append((name, *(figure.estimate for figure in figures), covered))
@@ -135,8 +193,6 @@ def models(store: Store, project_id: str, found: Round, opened: Sequence[tuple[s
 
 def opened_models(store: Store, project_id: str) -> tuple[list[tuple[str, Embedding]], list[str]]:
     """The embeddings of the project that can be opened, by name, and why others can't."""
-    from ..store.library import open_library, read_embeddings
-
     opened, problems = [], []
     for imported in read_embeddings(store, project_id):
         try:
@@ -144,9 +200,3 @@ def opened_models(store: Store, project_id: str) -> tuple[list[tuple[str, Embedd
         except RunoffError as error:
             problems.append(f"{imported.name}: {error}")
     return opened, problems
-
-
-def scores_by_pair(dataset: pd.DataFrame) -> pd.Series:
-    """The scores of a dataset by area and tokens."""
-    keys = pd.MultiIndex.from_frame(dataset[["area", "token_a", "token_b"]])
-    return pd.Series(dataset["score"].to_numpy(dtype=np.float64), index=keys)
