@@ -17,6 +17,7 @@ from core.views.rounds import RoundView
 from core.views.words import slug
 from ui import cache, frame
 from ui.scheme_tables import download, show_table
+from ui.schemes_people_box import people_box
 from ui.schemes_side_box import show_side_by_side
 
 
@@ -33,7 +34,8 @@ def results_box(project: Project, area_id: int | None, found: RoundView) -> None
     else:
         _items(project, found, stem)
     if found.round.scheme == RATING:
-        _ratings(project, found, stem)
+        _ratings(project, found)
+    people_box(project, found, stem)
     _models(project, found, stem)
     if found.round.scheme != ORDER:
         _beside_votes(project, area_id, found, stem)
@@ -60,16 +62,12 @@ def _items(project: Project, found: RoundView, stem: str) -> None:
     )  # fmt: skip
 
 
-def _ratings(project: Project, found: RoundView, stem: str) -> None:
+def _ratings(project: Project, found: RoundView) -> None:
     report = cache.load_round(view.rating_report, frame.store(), project, found.round)
     with st.expander(f"Items to adjudicate ({len(report.waiting):,})"):
         st.caption("Any two people differ by a point or more there, so the mean hides a disagreement.")
         table = rating_sets.items(report).iloc[list(report.waiting)]
         show_table(table, rating_sets.HELP, "Items to adjudicate")
-    with st.expander("People"):
-        people = rating_sets.people(report)
-        show_table(people, rating_sets.HELP, "People of the round")
-        download("Download the people (CSV)", people, f"{stem}-people.csv")
 
 
 def _orders(project: Project, found: RoundView, stem: str) -> None:
