@@ -9,15 +9,16 @@ from core import charts
 from core.store.library import read_embeddings
 from core.store.projects import Project
 from core.views.scores import ScoresView, line_of, top_of
-from ui import cache, chart_files, embedding_view, frame
+from ui import cache, chart_files, embedding_view, frame, settling_box
 
 
-def figures(view: ScoresView, project: Project, stem: str) -> None:
+def figures(view: ScoresView, project: Project, area_id: int | None, stem: str) -> None:
     """All figures that exist for the protocol of the votes; `stem` begins the names of their files."""
     top = top_of(view.dataset)
     if len(top):
         st.subheader("The top and how sure it is")
         chart_files.show(charts.top_intervals(top), top, name=f"{stem}-top", alt="The first items with intervals")
+    settling_box.show(project, area_id, stem)
     if view.has_borda:
         _borda_figures(view, project, stem)
     else:
