@@ -67,7 +67,8 @@ def test_a_fault_would_be_found(server: Server, visit: Callable[..., Visitor]) -
     visitor = visit(server)
     visitor.open(address("Help"))
     visitor.page.evaluate(
-        "document.querySelector('h1').innerHTML += '<img src=\"data:,\"><small style=\"color:#ccc\">faint words</small>'"
+        "document.querySelector('h1').innerHTML += '<img src=\"data:,\">'"
+        " + '<small style=\"color:#ccc\">faint words</small>'"
     )
     assert {fault.split(":")[0] for fault in faults(visitor.page)} == {"image-alt", "color-contrast"}
 

@@ -598,3 +598,17 @@ def test_the_way_has_a_step_for_the_voters(demo, empty, visit):
 
     (step,) = [step for step in load(demo, "demo").steps if step.page == "voters"]
     assert (step.state, step.done) == ("60 voters", True)
+
+
+def test_help_finds_words_and_shows_the_formulas(demo, visit):
+    from ui import formulas, glossary
+
+    app = visit("help", "demo")
+    assert [latex.value.strip("$\n ") for latex in app.latex] == [formula for _, formula, _ in formulas.FORMULAS]
+    (box,) = [box for box in app.text_input if box.label == "Find a word"]
+    app = box.set_value("trigamma").run()
+    assert "None of the words" in words(app)
+    (box,) = [box for box in app.text_input if box.label == "Find a word"]
+    said = words(box.set_value("ballot").run())
+    assert glossary.of("Batch") in said
+    assert glossary.of("Lapse ε") not in said
