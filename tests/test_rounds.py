@@ -276,7 +276,28 @@ def test_a_file_of_another_scheme_is_told(store, scheme, other):
     assert not found.takes_something
     assert set(found.counts) <= {"other_ballot", "no_answer"}
     with pytest.raises(InputError, match="no result file of"):
-        preview_upload(store, one, b"a,b\n1,2\n", "x.csv", ballot_id=round_id(store, one))
+        preview_upload(store, one, b"x,y\n1,2\n", "x.csv", ballot_id=round_id(store, one))
+
+
+def test_a_rating_set_that_exists_already_is_taken_by_its_texts(store):
+    project_id = make_project(store, plan=None)
+    draw_round(store, project_id, SMALL[RATING])
+    mine = round_id(store, project_id)
+    wide = b"word1,word2,anna,ben\ndog,cat,3.5,4\nhorse,cat,1,1.1\ndog,ship,2,2\n"
+    found = preview_upload(store, project_id, wide, "wide.csv", ballot_id=mine)
+    assert found.counts == {"new": 3, "other_ballot": 2, "unreadable": 1}
+    assert set(found.table("other_ballot")["reason"]) == {"no item of this round has these texts"}
+    accept_upload(store, project_id, wide, "wide.csv", ballot_id=mine)
+    long = b"token_a,token_b,voter,rating\ncat,dog,anna,3.5\nsaw,hammer,cleo,2\n"
+    again = preview_upload(store, project_id, long, "long.csv", ballot_id=mine)
+    assert again.counts == {"new": 1, "known": 1}
+    accept_upload(store, project_id, long, "long.csv", ballot_id=mine)
+    with store.read() as conn:
+        rated = rated_items(conn, mine)
+    assert np.nansum(rated.table) == 3.5 + 4 + 1 + 2
+    with pytest.raises(InputError, match="has means only"):
+        preview_upload(store, project_id, b"word1,word2,score\ndog,cat,3\nhorse,cat,1\n", "m.csv", ballot_id=mine)
+    fine(store)
 
 
 # Scores

@@ -113,7 +113,9 @@ def _back(project: Project, found: RoundView) -> None:
         type=["csv", "tsv", "txt", "json", "xlsx"],
         accept_multiple_files=True,
         key=f"answers-{found.round.id}-{turn}",
-        help="Nothing is taken until you confirm. A file may be uploaded again: known answers are not doubled.",
+        help="Nothing is taken until you confirm. A file may be uploaded again: known answers are not doubled. A round "
+        "of ratings also takes a rating set with a column for each person, or with voter and rating: items are found "
+        "by their texts.",
     )
     ready = [(file, preview) for file in files if (preview := _previewed(project, found, file)) is not None]
     useful = [(file, preview) for file, preview in ready if preview.takes_something]

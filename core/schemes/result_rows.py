@@ -71,7 +71,12 @@ def _hold_against_items(
         zip(place.tolist(), rows["task_id"], rows["n"], rows["left_a"], rows["left_b"], rows["right_a"], strict=True)
     ):
         if at < 0:
-            verdict.give(np.array([row]), "other_ballot", f"this round has no question {n} in a task {task!r}")
+            told = (
+                f"this round has no question {n} in a task {task!r}"
+                if task
+                else "no item of this round has these texts"
+            )
+            verdict.give(np.array([row]), "other_ballot", told)
             continue
         id_ = ids[at]
         tokens = {text_key(one), text_key(other)}

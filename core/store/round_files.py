@@ -7,6 +7,9 @@ import sqlalchemy as sa
 from ..errors import StoreError
 from ..platforms.base import ResultFile
 from ..platforms.scheme_results import read_round_results
+from ..schemes.collected import RATING
+from ..schemes.rating_answers import is_rating_set, rating_set_answers
+from ..schemes.rating_files import read_ratings
 from ..schemes.result_rows import classify_answers
 from ..votes import Preview
 from .ballots import Ballot
@@ -28,10 +31,14 @@ def read_round_file(
 ) -> tuple[ResultFile, Preview]:
     """What a file for a round holds, and what each answer in it means. Raises `InputError` for one of another kind."""
     found = round_by_id(conn, project_id, ballot.id)
-    results = read_round_results(data, filename, found.scheme)
+    shown = shown_of(conn, project_id, found)
+    if found.scheme == RATING and is_rating_set(data, filename):
+        results = rating_set_answers(read_ratings(data, filename), shown)
+    else:
+        results = read_round_results(data, filename, found.scheme)
     preview = classify_answers(
         results.answers,
-        shown_of(conn, project_id, found),
+        shown,
         known_of(conn, ballot.id, results.platform, scheme=found.scheme),
         found.settings,
         policy=policy_of(conn, project_id),

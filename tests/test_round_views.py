@@ -1,0 +1,108 @@
+"""What a page shows of a round: its people, its figures, its cost, models ranked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from campaigns import make_project
+from rounds_of_people import SMALL, answer_round, batch_of, collected, round_id
+
+from core.evaluation.models import given
+from core.schemes.collected import BEST_WORST, ORDER, RATING, RoundSettings
+from core.store.round_closing import close_round
+from core.store.round_drawing import draw_round
+from core.store.rounds import read_rounds
+from core.store.votes import accept_upload
+from core.views import round_people
+from core.views import rounds as view
+
+
+def with_a_contrarian(store, scheme: str) -> str:
+    """Five people answer everything; W5 says the opposite of the others."""
+    project_id = make_project(store, plan=None)
+    draw_round(store, project_id, replace(SMALL[scheme], raters=5))
+    voters = ("W1", "W2", "W3", "W4", "W5")
+
+    def answer(voter, n, shown):
+        from rounds_of_people import by_letters
+
+        told = by_letters("W1", n, shown)
+        if voter != "W5":
+            return told
+        return {
+            "rating": f"{4 - float(told['rating']):g}",
+            "best": told["worst"],
+            "worst": told["best"],
+            "order": " ".join(reversed(told["order"].split())),
+        }
+
+    data = answer_round(batch_of(store, project_id), scheme, voters=voters, per_task=5, answer=answer)
+    accept_upload(store, project_id, data, "all.csv", ballot_id=round_id(store, project_id))
+    return project_id
+
+
+@pytest.mark.parametrize("scheme", [RATING, BEST_WORST, ORDER])
+def test_who_says_the_opposite_stands_apart(store, scheme):
+    project_id = with_a_contrarian(store, scheme)
+    people = round_people.load(store, project_id, read_rounds(store, project_id)[0])
+    assert people.table["voter"].tolist() == ["W1", "W2", "W3", "W4", "W5"]
+    assert [people.names[id_] for id_ in people.apart] == ["W5"]
+    figures = dict(zip(people.table["voter"], people.table[people.figure], strict=True))
+    if scheme == RATING:
+        assert figures["W5"] == pytest.approx(-1)
+        assert figures["W1"] == pytest.approx(1)
+    if scheme == ORDER:
+        assert figures["W5"] == pytest.approx(-1)
+        assert figures["W1"] == pytest.approx((3 - 1) / 4)
+    if scheme == BEST_WORST:
+        assert figures["W5"] < 0.1 < 0.9 < figures["W1"]
+
+
+def test_what_a_round_says_of_its_state(store):
+    project_id = collected(store, RATING)
+    (found,) = view.load(store, project_id)
+    assert found.said == "Open: 63 of 63 answers to 21 items, by 3 voters."
+    assert found.state == "open, 100%"
+    close_round(store, project_id, 1)
+    (found,) = view.load(store, project_id)
+    assert found.said.startswith("Closed: 63 of 63")
+    assert [label for label, *_ in found.figures] == [
+        "Noise",
+        "Leave-one-out r",
+        "Krippendorff's α",
+        "To adjudicate",
+        "Voters",
+    ]
+    assert view.rating_report(store, project_id, found.round).noise.estimate == pytest.approx(found.fit["noise"])
+
+
+def test_costs_are_those_of_questions_tasks_and_people():
+    assert view.cost_said(RoundSettings(BEST_WORST, raters=2, task_size=5, seconds=18, reward=0.5, fee=0.2), 21) == (
+        "42 questions in 9 tasks, each with 2 assignments: **84 answers**, 0.4 hours, 10.80 in rewards and fees."
+    )
+
+
+def model(tokens: list[str], name: str, seed: int):
+    return given(tokens, np.random.default_rng(seed).standard_normal((len(tokens), 8)), name=name)
+
+
+@pytest.mark.parametrize("scheme", [RATING, BEST_WORST, ORDER])
+def test_models_are_ranked_by_what_people_said(store, scheme):
+    project_id = collected(store, scheme)
+    close_round(store, project_id, 1)
+    found = read_rounds(store, project_id)[0]
+    tokens = ["cat", "dog", "horse", "mouse", "café", "=cow", "hammer", "saw", "007", "NA"]
+    models = [(name, model(tokens, name, seed)) for name, seed in (("one", 1), ("two", 2), ("three", 3))]
+    table = view.models(store, project_id, found, models)
+    figure = "overall" if scheme == ORDER else "ρ_w"
+    assert sorted(table["model"]) == ["one", "three", "two"]
+    assert table[figure].is_monotonic_decreasing
+    if scheme != ORDER:
+        people = view.dataset(store, project_id, found)
+        from scipy.stats import spearmanr
+
+        best = dict(models)[table["model"].iloc[0]]
+        cosines = np.abs(best.cosines(people["token_a"].tolist(), people["token_b"].tolist()))
+        assert table["ρ"].iloc[0] == pytest.approx(spearmanr(people["score"], cosines).statistic)
