@@ -103,7 +103,7 @@ def _ratings_text(found: RatingReport) -> str:
 def _alpha_said(found: Agreement | str) -> str:
     if isinstance(found, str):
         return f"undefined: {found}"
-    return f"{found.alpha:.3f} ({found.lower:.3f} to {found.upper:.3f}) over {found.n_units:,} items"
+    return f"{found.alpha:.3f} ({found.interval(3)}) over {found.n_units:,} items"
 
 
 def _condition_said(found: Comparison) -> str:
