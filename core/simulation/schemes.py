@@ -31,7 +31,7 @@ from ..plan import Plan
 from ..planning.shapes import plan_within
 from ..runoff import RIDGE, spread_appearances
 from ..schemes.answers import choose_extremes, deal_in_turn, put_in_order, rate
-from ..schemes.best_worst import SIZE, BestWorst, draw_tuples
+from ..schemes.best_worst import SIZE, BestWorst, draw_tuples, next_round
 from ..scores.bradley_terry import fit_bradley_terry
 from ..voters import checked_similarity
 from .campaign import Accuracy, Crowd, simulate_campaign
@@ -259,10 +259,7 @@ def _best_worst(
     parts: list[tuple[Ints, Ints, Ints]] = []
     scores = np.zeros(n_items)
     for number, size in enumerate(sizes):
-        items = np.argsort(-scores, kind="stable")[:size]
-        blur = 0.1 * np.std(scores[items]) * np.arange(1, each + 1)[:, None]
-        order = -scores[items] + blur * rng.standard_normal((each, size)) if number else None
-        shown = draw_tuples(items, each, rng=rng, order=order)
+        shown = next_round(scores, size, each, rng=rng) if number else draw_tuples(np.arange(size), each, rng=rng)
         voter = rng.permutation(len(shown)) % len(voters)
         held = _held(opinion[voter[:, None], shown], voter, voters, rng)
         best, worst = choose_extremes(held, voters.oversight[voter], rng)
