@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, Issue
-from ..platforms.csvfiles import CsvFile, Rows, open_csv
+from ..platforms.csvfiles import CsvFile, Rows, decode_bytes, open_csv
 from .best_worst import BestWorst
-from .rating_columns import NAMES
+from .rating_columns import NAMES, place_of
 
 Ints = NDArray[np.int64]
 
@@ -145,6 +145,38 @@ def _places(shown: Sequence[str], ends: Sequence[str]) -> tuple[int, int]:
     if found[0] == found[1]:
         raise InputError("the same item is named best and worst")
     return found[0], found[1]
+
+
+def read_items(data: bytes, name: str) -> list[str]:
+    """The items to draw tuples of: one a line, or a table's pairs of tokens as “token_a – token_b”.
+
+    Raises `InputError` for items that stand twice, naming their rows, and for fewer than two.
+
+    >>> read_items(b"token_a,token_b\\nsea,ship\\ntax,law\\n", "items.csv"), read_items(b"sea\\nship\\n", "items.txt")
+    (['sea – ship', 'tax – law'], ['sea', 'ship'])
+    """
+    file = open_csv(data, name)
+    at = [place_of(file.header, role) for role in ("first", "second")]
+    if None in at or at[0] == at[1]:
+        lines = enumerate(decode_bytes(data, name).text.splitlines(), 1)
+        texts = [(row, " ".join(line.split())) for row, line in lines]
+    else:
+        wanted = [place for place in at if place is not None]
+        rows = file.read(wanted, max(wanted) + 1)
+        pairs = zip(rows.numbers, *rows.columns, strict=True)
+        texts = [(row, " – ".join(" ".join(part.split()) for part in pair)) for row, *pair in pairs]
+    found: dict[str, int] = {}
+    issues = []
+    for row, text in texts:
+        if text and text in found:
+            issues.append(Issue(f"stands in row {found[text]} already", row=row, found=text))
+        elif text:
+            found[text] = row
+    if issues:
+        raise InputError(f"{name} has items more than once.", issues)
+    if len(found) < 2:
+        raise InputError(f"{name} has {len(found)} items, and tuples need two at least.")
+    return list(found)
 
 
 def write_tuples(items: Sequence[str], tuples: Ints) -> bytes:

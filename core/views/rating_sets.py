@@ -83,6 +83,11 @@ def figures(found: RatingReport) -> list[tuple[str, str, str]]:
             UNDEFINED if mean is None else f"{mean:.3f} ({worst:.3f} to {best:.3f})",
             "Pearson's r of each person with the mean of all others: the mean over people, and the worst and best.",
         ),
+        (
+            "Pairwise ρ",
+            UNDEFINED if found.pairwise.mean is None else f"{found.pairwise.mean:.3f}",
+            f"Spearman's ρ between two people, the mean over {found.pairwise.n_pairs:,} pairs of people.",
+        ),
         ("Krippendorff's α", alpha_said, HELP["α"] + " In brackets its 90 % interval. " + HELP["90 % interval"]),
     ]
 
