@@ -35,9 +35,7 @@ def side_box(project: Project, *, has_scores: bool) -> None:
 def show_side_by_side(found: SideBySide, stem: str) -> None:
     """Figures, chart and items of a comparison of two schemes."""
     st.markdown(f"**{frame.plain(view.headline(found))}**")
-    with st.container(horizontal=True):
-        for label, value, about in view.figures(found):
-            st.metric(label, value, help=about, width="content")
+    show_table(view.figures(found), view.FIGURE_HELP, "Agreement of the two")
     for reason in view.why_undefined(found):
         st.caption(frame.plain(reason))
     if found.over:
