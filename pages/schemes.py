@@ -28,7 +28,7 @@ with which:
 with ratings:
     ratings_box(project)
 with best_worst:
-    best_worst_box(project)
+    best_worst_box(project, sum(standing.n_items for standing in standings))
 with groups:
     groups_box(project)
 with side:
