@@ -90,7 +90,12 @@ def scheme_box(settings: SchemeSettings) -> str:
 
 def scheme_style() -> str:
     """The style of these pages: the comparison's, and what they have more."""
-    return _file("template.css") + _file("scheme.css")
+    return _file("template.css") + scheme_style_only()
+
+
+def scheme_style_only() -> str:
+    """What these pages have more in style than the comparison's."""
+    return _file("scheme.css")
 
 
 def scheme_script(scheme: str) -> str:
