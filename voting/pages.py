@@ -36,8 +36,8 @@ _PLAIN = {
     "preview": ("A preview", "Accept the task first. This page then shows what to do."),
     "paused": ("A short break", "Voting is paused. Your place is kept; please come back by the same link later."),
     "closed": ("Voting is over", "This round is closed. Thank you for your interest."),
-    "full": ("Nothing to do now", "Every comparison is taken care of at the moment. Please come back later."),
-    "stopped": ("This is the end", "There are no more comparisons for you. Thank you for your time."),
+    "full": ("Nothing to do now", "Everything is taken care of at the moment. Please come back later."),
+    "stopped": ("This is the end", "There is nothing more for you to do. Thank you for your time."),
     "cookies": (
         "Cookies are needed",
         "This page can't know you again without a cookie. Allow it and open your link anew.",

@@ -80,7 +80,7 @@ def scheme_box(settings: SchemeSettings) -> str:
             f'<div class="ro ro-scheme-{settings.scheme}" id="runoff" lang="en">',
             f'<h1 dir="auto">{question}</h1>',
             f'<details class="ro-help"><summary>What is asked</summary>{explained}</details>',
-            f'<p class="ro-keys">With a keyboard: {keys_of(settings)}.</p>',
+            f'<p class="ro-keys">With a keyboard: {keys_of(settings, is_alone=True)}.</p>',
             *scale,
             f'<div id="ro-boxes">{box(settings, 1, 1, question)}</div>',
             "</div>",
