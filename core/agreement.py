@@ -1,7 +1,14 @@
 """How far voters agree where they answered the same comparisons: Krippendorff's α.
 
-Reference: K. Krippendorff, Content Analysis: An Introduction to Its Methodology (2018), chapter 12. The computation is
-evalica's; what it leaves undefined, or answers with a number nobody should read, is refused here with a reason.
+    α = 1 − D_o / D_e
+    D_o = Σ_u Σ_c,k n_uc n_uk d²(c, k) / (n_u − 1)       D_e = Σ_c,k n_c n_k d²(c, k) / (n − 1)
+
+n_uc counts answer c to unit u, over units with at least two answers. The interval is that of resampled **units**: the
+answers to one unit hang together. Krippendorff's own bootstrap draws single disagreements as if all units had equally
+many answers; where a few have many more than the others, its interval need not even hold the estimate.
+
+References: K. Krippendorff, Content Analysis: An Introduction to Its Methodology (2018), chapter 12; Davison, Hinkley
+(1997), Bootstrap Methods and their Application, section 3.8 (whole groups are drawn).
 """
 
 from __future__ import annotations
@@ -9,15 +16,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import evalica
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError, UndefinedMetricError
 from .estimates import Share, widened_tails
 
-Distance = Literal["nominal", "ordinal", "interval", "ratio"]
+Distance = Literal["nominal", "interval"]
+Floats = NDArray[np.float64]
 RESAMPLES = 1000
 LEVEL = 0.9
 
@@ -26,9 +33,9 @@ LEVEL = 0.9
 class Agreement:
     """Krippendorff's α with what it rests on.
 
-    `alpha` is 1 for full agreement, 0 for what chance would give, below 0 for less. lower and upper bound its
-    `level` interval (Krippendorff's bootstrap). It is taken over `n_units` units with at least two answers, of
-    `n_answered` with any; `n_answers` answers of `n_voters` voters are in it.
+    `alpha` is 1 for full agreement, 0 for what chance would give, below 0 for less. lower and upper bound its `level`
+    interval (units resampled), NaN where there is one unit. It is taken over `n_units` units with at least two answers,
+    of `n_answered` with any; `n_answers` answers of `n_voters` voters are in it.
     """
 
     alpha: float
@@ -39,6 +46,12 @@ class Agreement:
     n_answered: int
     n_answers: int
     n_voters: int
+
+    def interval(self, digits: int = 2) -> str:
+        """The interval in words, or why there is none."""
+        if np.isnan(self.lower):
+            return "no interval: it takes two units with several answers"
+        return f"{100 * self.level:.0f} % interval {self.lower:.{digits}f} to {self.upper:.{digits}f}"
 
 
 def agreement(
@@ -55,7 +68,7 @@ def agreement(
     ----------
     ratings : one row a voter, one column a unit, numbers; NaN where a voter didn't answer.
     distance : how far two answers are apart; "nominal": equal or not, "interval": their squared difference.
-    level, resamples, seed : of the interval; the same seed gives the same interval.
+    level, resamples, seed : of the interval; the same seed gives the same interval. Tails are widened for few units.
 
     Raises `UndefinedMetricError` where no unit has two answers, or where all answers to be compared are equal: then
     chance can't disagree either, and no figure tells agreement from habit. `InputError` for a table without numbers.
@@ -74,24 +87,55 @@ def agreement(
             "comparisons none has answers of two voters."
         )
     values = shared.to_numpy(dtype=np.float64)
-    if len(np.unique(values[~np.isnan(values)])) == 1:
+    there = ~np.isnan(values)
+    kinds, code = np.unique(values[there], return_inverse=True)
+    if len(kinds) == 1:
         raise UndefinedMetricError(
-            f"All {int((~np.isnan(values)).sum()):,} answers that could be compared are equal, so α is not defined: "
+            f"All {int(there.sum()):,} answers that could be compared are equal, so α is not defined: "
             "agreement can't be told from habit."
         )
-    found = evalica.alpha_bootstrap(
-        shared.astype("float64"), distance, n_resamples=resamples, confidence_level=level, random_state=seed
-    )
+    counts = np.zeros((values.shape[1], len(kinds)))
+    np.add.at(counts, (np.nonzero(there)[1], code), 1)
+    gap = kinds[:, None] - kinds
+    apart = gap**2 if distance == "interval" else (gap != 0).astype(np.float64)
+    lower, upper = _interval(counts, apart, level, resamples, seed)
     return Agreement(
-        alpha=float(found.alpha),
-        lower=float(found.low),
-        upper=float(found.high),
+        alpha=float(_alphas(np.ones((1, len(counts))), counts, apart)[0]),
+        lower=lower,
+        upper=upper,
         level=level,
-        n_units=shared.shape[1],
+        n_units=values.shape[1],
         n_answered=answered.shape[1],
-        n_answers=int((~np.isnan(values)).sum()),
-        n_voters=shared.shape[0],
+        n_answers=int(there.sum()),
+        n_voters=values.shape[0],
     )
+
+
+def _alphas(times: Floats, counts: Floats, apart: Floats) -> Floats:
+    """α where units, rows of `counts`, come as often as each row of `times` says; NaN where all answers are equal."""
+    within = np.einsum("uc,ck,uk->u", counts, apart, counts) / (counts.sum(axis=1) - 1)
+    totals = times @ counts
+    n = totals.sum(axis=1)
+    chance = np.einsum("rc,ck,rk->r", totals, apart, totals) / (n - 1)
+    found = np.full(len(times), np.nan)
+    np.divide(times @ within, chance, out=found, where=chance > 0)
+    return np.asarray(1 - found)
+
+
+def _interval(counts: Floats, apart: Floats, level: float, resamples: int, seed: int) -> tuple[float, float]:
+    """Bounds of α over resampled units; units with the same answers are drawn together, as so many of a kind."""
+    if len(counts) < 2:
+        return float("nan"), float("nan")
+    kinds, n = np.unique(counts, axis=0, return_counts=True)
+    rng = np.random.default_rng(seed)
+    step = max(1, 4_000_000 // len(kinds))
+    parts = [
+        _alphas(rng.multinomial(len(counts), n / len(counts), min(step, resamples - start)).astype(float), kinds, apart)
+        for start in range(0, resamples, step)
+    ]
+    drawn = np.concatenate(parts)
+    lower, upper = np.quantile(drawn[~np.isnan(drawn)], widened_tails(len(counts), level)).tolist()
+    return lower, upper
 
 
 def raw_agreement(

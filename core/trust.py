@@ -151,8 +151,7 @@ def agreement(alpha: Alpha | None, why_not: str) -> Line:
     name, cure = "Agreement", "Put some comparisons before several voters; look at the voters who prefer a side."
     if alpha is None:
         return Line(name, AMBER, why_not, cure)
-    interval = f"{100 * alpha.level:.0f} % interval {alpha.lower:.2f} to {alpha.upper:.2f}"
-    reason = f"α = {alpha.alpha:.2f}, {interval}; 0 is chance."
+    reason = f"α = {alpha.alpha:.2f}, {alpha.interval()}; 0 is chance."
     if alpha.lower > 0:
         return Line(name, GREEN, reason)
     return Line(name, RED if alpha.upper < 0 else AMBER, reason, cure)

@@ -17,6 +17,7 @@ from ui.pilot_box import pilot_seconds
 from ui.plan_form import ranking_choice, settings_form
 from ui.planner_box import planner_box
 from ui.registration_box import registration_box
+from ui.schemes_which_box import plan_link
 
 project = frame.project()
 st.title("Plan")
@@ -95,5 +96,6 @@ for problem in plan.problems():
     st.warning(frame.plain(problem.message), icon=":material/lightbulb:")
 if not plan.problems():
     st.success("The plan keeps to the paper's advice (§2.7).", icon=":material/check_circle:")
+plan_link(project, area_id, settings)
 planner_box(project, area_id, settings, plan, key=key, locked=locked)
 registration_box(project, planned=saved is not None, locked=any(each.ballots for each in standings))

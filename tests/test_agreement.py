@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations
 
+import evalica
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from core.agreement import agreement
 from core.errors import InputError, UndefinedMetricError
+from core.estimates import widened_tails
 
 
 def by_definition(table: np.ndarray, distance) -> float:
@@ -80,3 +82,63 @@ def test_the_interval_holds_alpha_and_follows_from_the_seed():
     wide = agreement(table, level=0.99, seed=1)
     assert wide.lower < one.lower
     assert wide.upper > one.upper
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_alpha_is_that_of_evalica(distance):
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(np.where(rng.random((9, 40)) < 0.6, np.nan, rng.integers(0, 3, (9, 40)) / 2))
+    shared = table.loc[:, table.notna().sum() > 1].dropna(how="all")
+    assert agreement(table, distance=distance).alpha == pytest.approx(evalica.alpha(shared, distance).alpha)
+
+
+def test_the_interval_is_that_of_resampled_units():
+    """Against plain resampling, each time by the definition; tails by the rule for few units."""
+    rng = np.random.default_rng(5)
+    table = np.where(rng.random((5, 12)) < 0.3, np.nan, rng.integers(0, 2, (5, 12)).astype(float))
+    table = table[:, (~np.isnan(table)).sum(axis=0) > 1]
+    n = table.shape[1]
+    drawn = [by_definition(table[:, rng.integers(0, n, n)], DISTANCES["nominal"]) for _ in range(4000)]
+    expected = np.quantile(drawn, widened_tails(n, 0.9))
+    found = agreement(pd.DataFrame(table), resamples=4000)
+    assert [found.lower, found.upper] == pytest.approx(expected.tolist(), abs=0.03)
+
+
+def test_the_interval_holds_alpha_where_a_few_units_have_nearly_all_answers():
+    """Twenty units with 300 answers that agree well beside 300 with three that don't.
+
+    Krippendorff's bootstrap gave an interval that lay above the estimate.
+    """
+    rng = np.random.default_rng(6)
+    truth = rng.random(320) < 0.5
+    right = np.where(np.arange(320) < 20, 0.95, 0.6)
+    asked = np.where(np.arange(320)[None, :] < 20, True, np.arange(300)[:, None] < 3)
+    answers = np.where(rng.random((300, 320)) < right, truth, ~truth).astype(float)
+    table = pd.DataFrame(np.where(asked, answers, np.nan))
+    found = agreement(table)
+    assert found.lower < found.alpha < found.upper
+    assert found.upper - found.lower > 0.02
+
+
+def test_the_interval_holds_the_truth_as_often_as_it_says():
+    """α of a crowd: two voters of three kinds of answer, right with .8; the truth by 200,000 units."""
+    rng = np.random.default_rng(7)
+
+    def drawn(n: int) -> np.ndarray:
+        truth = rng.integers(0, 2, n)
+        n_voters = rng.choice([2, 3, 9], n, p=[0.6, 0.3, 0.1])
+        answers = np.where(rng.random((9, n)) < 0.8, truth, 1 - truth).astype(float)
+        return np.where(np.arange(9)[:, None] < n_voters, answers, np.nan)
+
+    true = agreement(pd.DataFrame(drawn(200_000)), resamples=2).alpha
+    held = [
+        found.lower <= true <= found.upper
+        for found in (agreement(pd.DataFrame(drawn(60)), resamples=300, seed=seed) for seed in range(200))
+    ]
+    assert 0.84 <= np.mean(held) <= 0.96  # 90 % ∓ 3 standard errors
+
+
+def test_one_unit_has_no_interval():
+    found = agreement(pd.DataFrame({1: [1.0, 0.0, 1.0]}))
+    assert np.isnan(found.lower)
+    assert "no interval" in found.interval()

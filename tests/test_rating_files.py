@@ -266,8 +266,9 @@ class TestCommands:
         assert found["issues"] == ["row 3, column b: is outside the scale (0 to 4 in steps of 0.1) (found '3.05')"]
         assert found["leave_one_out"]["mean"] is None
         text = CliRunner().invoke(ratings_command, [str(path)]).output
-        assert "0.878 (" in text.splitlines()[5]  # α of x y 1 2, z y 3 3.05, u v 4 4
-        assert text.splitlines()[6] == "to adjudicate    1 items, a point or more apart"
+        assert text.splitlines()[5].startswith("pairwise ρ ")
+        assert "0.878 (" in text.splitlines()[6]  # α of x y 1 2, z y 3 3.05, u v 4 4
+        assert text.splitlines()[7] == "to adjudicate    1 items, a point or more apart"
 
     def test_groups(self, tmp_path):
         groups, model = tmp_path / "groups.txt", tmp_path / "model.txt"

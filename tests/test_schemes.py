@@ -127,3 +127,45 @@ def test_the_command():
     (row,) = json.loads(CliRunner().invoke(schemes_command, [*small, "--json"]).output)["rows"]
     assert row["scheme"] == "ratings"
     assert row["hours"] == pytest.approx(3, abs=0.01)
+
+
+def test_all_schemes_ask_the_same_voters_with_the_same_opinions():
+    """Generators of one seed: the opinions that ratings go by are those that comparisons are answered by."""
+    from core.panel import draw_panel
+    from core.simulation.campaign import Crowd
+    from core.simulation.conventions import PAPER
+
+    rng = np.random.default_rng(9)
+    crowd = Crowd(Z, draw_panel(Panel(), rng), "relatedness", PAPER, rng)
+    first, second = np.array([3, 8, 3]), np.array([5, 1, 9])
+    held = crowd._asked(first, second, np.array([0, 7, 99]))
+    assert held[0].tolist() == crowd.opinions[[0, 7, 99], first].tolist()
+    assert held[1].tolist() == crowd.opinions[[0, 7, 99], second].tolist()
+
+
+@pytest.mark.parametrize("scheme", [scheme for scheme in SCHEMES if scheme not in COMPARISONS])
+@pytest.mark.parametrize("kind", ["random_clickers", "always_left"])
+def test_voters_who_never_look_tell_nothing_in_any_scheme(scheme, kind):
+    panel = Panel(40, **{kind: 1.0})
+    found = [simulate_scheme(ASKED, scheme, rng=np.random.default_rng(seed), panel=panel).within for seed in range(12)]
+    assert abs(np.mean(found)) < 4 * np.std(found, ddof=1) / np.sqrt(len(found))
+    half = simulate_scheme(ASKED, scheme, rng=np.random.default_rng(1), panel=Panel(40, inattentive=1.0))
+    whole = simulate_scheme(ASKED, scheme, rng=np.random.default_rng(1), panel=Panel(40))
+    assert half.within < whole.within
+
+
+def test_scales_that_differ_more_cost_ratings_accuracy():
+    spread = [
+        np.mean(
+            [
+                simulate_scheme(
+                    replace(ASKED, stretch=stretch), "ratings", rng=np.random.default_rng(seed)
+                ).accuracy.rho
+                for seed in range(8)
+            ]
+        )
+        for stretch in (0.0, 2.0)
+    ]
+    assert spread[0] > spread[1] + 0.02
+    with pytest.raises(InputError, match="from 0 on"):
+        replace(ASKED, shift=-1.0)

@@ -20,6 +20,7 @@ from core.views import target_groups as view
 from core.views.rating_sets import as_csv
 from core.views.words import many, slug
 from ui import frame
+from ui.schemes_orders_box import orders_box
 
 EXAMPLE = "singer\nmusician,0.90,person,0.10\ndistractors\nmusician,1.00,song,0.00\nrandoms\nmusician,1.00,laptop,0.00"
 
@@ -35,6 +36,7 @@ def groups_box(project: Project) -> None:
         )
         st.code(EXAMPLE, language=None)
     text = _text(project)
+    groups: list[TargetGroup] = []
     if text:
         try:
             read = read_groups(text)
@@ -44,6 +46,7 @@ def groups_box(project: Project) -> None:
         else:
             _show(read, groups)
             _scores(project, read)
+    orders_box(project, groups)
     _propose(project)
 
 
@@ -218,5 +221,5 @@ def _edit(project: Project, asked: tuple, groups: list[TargetGroup], without: li
         _csv("Download what people are to judge (CSV)", view.to_judge(final), f"{name}-to-judge.csv")
     st.caption(
         f"{many(len(final), 'group')}; {many(len(view.to_judge(final)), 'comparison')} of two positives for people. "
-        "Runoff can't collect them yet; put their shares into the text as lines like “musician,0.90,person,0.10”."
+        "People's orders are read above, and give the shares."
     )

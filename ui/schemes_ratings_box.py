@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-import pandas as pd
 import streamlit as st
 
 from core.errors import RunoffError
@@ -19,6 +16,8 @@ from core.store.projects import Project
 from core.views import rating_sets as view
 from core.views.words import many, slug
 from ui import frame
+from ui.scheme_tables import download, show_issues, show_table
+from ui.schemes_gold_box import gold_box
 
 SCALE_NAMES = {"": "not checked", "STSS": "STSS: 0 to 4 in tenths", "CLSS": "CLSS: 0 to 4 in quarters", "own": "own"}
 LAYOUTS = (
@@ -55,6 +54,7 @@ def ratings_box(project: Project) -> None:
     _people(found, stem)
     _groups(found)
     _conditions(found, stem)
+    gold_box(project, found, stem)
     _models(project, found, f"{file.file_id}-{scale}", stem)
 
 
@@ -83,7 +83,13 @@ def _report(data: bytes, name: str, scale: tuple[float, float, float] | None) ->
 
 @st.cache_resource(max_entries=8, show_spinner="Looking the texts up …")
 def _standings(
-    key: str, stamp: int, chosen: tuple[str, ...], _found: RatingReport, _imported: list[Imported], _store: Store
+    key: str,
+    stamp: int,
+    chosen: tuple[str, ...],
+    held_out: tuple[str, ...],
+    _found: RatingReport,
+    _imported: list[Imported],
+    _store: Store,
 ) -> list[Standing]:
     names = [imported.name for imported in _imported]
     given = {
@@ -92,43 +98,13 @@ def _standings(
         )
         for imported, name in zip(_imported, names, strict=True)
     }
-    return stand(_found.ratings, _found.mean, given)
+    return stand(_found.ratings, _found.mean, given, held_out=held_out)
 
 
 def _issues(found: RatingReport) -> None:
-    for note in found.ratings.notes:
-        st.caption(frame.plain(note))
+    show_issues(found.ratings.issues, found.ratings.notes)
     if found.gap is not None:
         st.caption(f"People's means differ from the file's own column by {found.gap:.3f} at most.")
-    issues = found.ratings.issues
-    if issues:
-        label = "1 row or cell to look at" if len(issues) == 1 else f"{len(issues):,} rows or cells to look at"
-        with st.expander(label):
-            rows = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in issues]
-            st.dataframe(rows, hide_index=True, alt="Rows and cells that weren't taken as they are")
-
-
-def _table(table: pd.DataFrame, about: dict[str, str], alt: str, *, height: int | None = None) -> None:
-    shown = table.drop(columns="why undefined") if _no_reason(table) else table
-    config = {
-        name: st.column_config.NumberColumn(help=about.get(name), format="%.3f")
-        if pd.api.types.is_float_dtype(shown[name])
-        else st.column_config.Column(help=about.get(name))
-        for name in shown.columns
-    }
-    high = height or min(400, 38 + 35 * max(len(shown), 1))
-    st.dataframe(shown, hide_index=True, column_config=config, placeholder="–", height=high, alt=alt)
-
-
-def _no_reason(table: pd.DataFrame) -> bool:
-    return "why undefined" in table and not table["why undefined"].astype(bool).any()
-
-
-def _download(label: str, table: pd.DataFrame, name: str) -> None:
-    st.download_button(
-        label, partial(view.as_csv, table), name, "text/csv", icon=":material/download:", on_click="ignore",
-        key=f"download-{name}",
-    )  # fmt: skip
 
 
 def _items(found: RatingReport, stem: str) -> None:
@@ -143,41 +119,41 @@ def _items(found: RatingReport, stem: str) -> None:
             "decide. A point is much on a scale of 0 to 4 and little on one of 0 to 10.",
         )
         table = table.iloc[waiting] if only else table
-    _table(table, view.HELP, "Items of the rating set")
-    _download("Download these items (CSV)", table, f"{stem}-items.csv")
+    show_table(table, view.HELP, "Items of the rating set")
+    download("Download these items (CSV)", table, f"{stem}-items.csv")
 
 
 def _people(found: RatingReport, stem: str) -> None:
     table = view.people(found)
     if len(table):
         st.subheader("People", help="Each person against the mean of all others, the lowest first.")
-        _table(table, view.HELP, "People of the rating set")
-        _download("Download the people (CSV)", table, f"{stem}-people.csv")
+        show_table(table, view.HELP, "People of the rating set")
+        download("Download the people (CSV)", table, f"{stem}-people.csv")
 
 
 def _groups(found: RatingReport) -> None:
     for called, groups in (("level", found.by_level), ("genre", found.by_genre)):
         if groups:
             st.subheader(f"By {called}", help="Agreement of the items of each.")
-            _table(view.alphas(groups, called), view.HELP, f"Agreement by {called}")
+            show_table(view.alphas(groups, called), view.HELP, f"Agreement by {called}")
 
 
 def _conditions(found: RatingReport, stem: str) -> None:
     if found.conditions:
         st.subheader("Conditions", help="Whether the way of asking moved the ratings.")
         table = view.conditions(found)
-        _table(table, view.CONDITION_HELP, "Conditions compared")
-        _download("Download the conditions (CSV)", table, f"{stem}-conditions.csv")
+        show_table(table, view.CONDITION_HELP, "Conditions compared")
+        download("Download the conditions (CSV)", table, f"{stem}-conditions.csv")
         effects = view.anova(found)
         if len(effects):
-            _table(effects, view.ANOVA_HELP, "Analysis of variance")
+            show_table(effects, view.ANOVA_HELP, "Analysis of variance")
         if said := view.anova_said(found):
             st.caption(frame.plain(said))
     if found.order_tests:
         st.subheader("Order in the pair", help="Whether an item is rated otherwise with its two texts exchanged.")
         table = view.orders(found)
-        _table(table, view.ORDER_HELP, "Order in the pair")
-        _download("Download the orders (CSV)", table, f"{stem}-orders.csv")
+        show_table(table, view.ORDER_HELP, "Order in the pair")
+        download("Download the orders (CSV)", table, f"{stem}-orders.csv")
 
 
 def _models(project: Project, found: RatingReport, key: str, stem: str) -> None:
@@ -190,14 +166,23 @@ def _models(project: Project, found: RatingReport, key: str, stem: str) -> None:
         key=f"rating-models-{project.id}", placeholder="None: only the baselines",
         help="All of the workspace. Longer texts are the mean of their known words' vectors.",
     )  # fmt: skip
+    genres = sorted(set(filter(None, found.ratings.genre)))
+    held_out: list[str] = []
+    if genres:
+        held_out = st.multiselect(
+            "Genres held out", genres, key=f"held-out-{key}", placeholder="None",
+            help="Genres that models couldn't prepare for get a figure of their own.",
+        )  # fmt: skip
     if not st.toggle("Hold them against the means", key=f"rating-stand-{key}", help="Takes a moment with many texts."):
         return
     try:
-        standings = _standings(key, project.stamp, tuple(chosen), found, [known[one] for one in chosen], store)
+        standings = _standings(
+            key, project.stamp, tuple(chosen), tuple(held_out), found, [known[one] for one in chosen], store
+        )
     except RunoffError as error:
         frame.show_error(error)
         return
     table = view.models(standings)
-    _table(table, view.MODEL_HELP, "Models against the means")
-    _download("Download the models (CSV)", table, f"{stem}-models.csv")
+    show_table(table, view.MODEL_HELP, "Models against the means")
+    download("Download the models (CSV)", table, f"{stem}-models.csv")
     st.caption("A level that a model doesn't cover counts 0 in the sum that makes the places.")

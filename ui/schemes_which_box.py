@@ -14,7 +14,22 @@ from core.views.words import many, slug
 from ui import chart_files, frame
 from ui.planner_box import guess_source
 
+_PLAN = "_plan_for_schemes"
 KEPT = 60  # newest jobs among which a result is looked for
+
+
+def plan_link(project: Project, area_id: int | None, settings: PlanSettings) -> None:
+    """The way from a plan, saved or not, to the comparison of schemes with its items, hours and voters."""
+    st.session_state[_PLAN] = project.id, area_id, settings
+    frame.link(
+        "schemes", "Which scheme? Compare other ways to ask at this cost", icon=":material/balance:", area_id=area_id
+    )
+
+
+def shown_plan(project: Project, area_id: int | None) -> PlanSettings | None:
+    """The plan that the Plan page showed last for this ranking, None where it wasn't opened."""
+    kept = st.session_state.get(_PLAN)
+    return kept[2] if kept is not None and kept[:2] == (project.id, area_id) else None
 
 
 def which_box(project: Project, area_id: int | None, n_items: int) -> None:
@@ -44,7 +59,7 @@ def which_box(project: Project, area_id: int | None, n_items: int) -> None:
 
 def _asked(project: Project, area_id: int | None, n_items: int) -> SchemeQuestion | None:
     """The question as the widgets have it, None where it makes no sense, which is told."""
-    settings = read_plan(frame.store(), project.id, area_id)
+    settings = shown_plan(project, area_id) or read_plan(frame.store(), project.id, area_id)
     choices = ["project", "tokens"] if n_items >= 4 else ["tokens"]
     words = {"project": f"this project ({many(n_items, 'item')})", "tokens": "a number of tokens"}
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -56,9 +71,9 @@ def _asked(project: Project, area_id: int | None, n_items: int) -> SchemeQuestio
                 help="Items are all pairs of so many tokens: 45 make 990.",
             )  # fmt: skip
         n = tokens * (tokens - 1) // 2 if tokens else n_items
+        usual = _usual_hours(settings, n_items if not tokens else 0, n)
         hours = st.number_input(
-            "Person-hours", 0.1, 100_000.0, _usual_hours(settings, n_items if not tokens else 0, n),
-            key=f"schemes-hours-{project.id}-{n}", width=150,
+            "Person-hours", 0.1, 100_000.0, usual, key=f"schemes-hours-{project.id}-{n}-{usual}", width=150,
             help="What every scheme may take in all. At first: those of the project's plan, or 89 s an item.",
         )  # fmt: skip
         simulations = st.number_input(
@@ -77,13 +92,14 @@ def _asked(project: Project, area_id: int | None, n_items: int) -> SchemeQuestio
 
 
 def _times(project: Project, settings: PlanSettings | None) -> tuple[float, float]:
+    start = min(600.0, max(0.1, round(settings.seconds_per_comparison / 3, 2))) if settings else 3.0
     with st.container(horizontal=True, vertical_alignment="bottom"):
         read = st.number_input(
-            "Seconds to read an item", 0.1, 600.0, 3.0, 0.5, key=f"schemes-read-{project.id}", width=200,
+            "Seconds to read an item", 0.1, 600.0, start, 0.5, key=f"schemes-read-{project.id}-{start}", width=200,
             help="A comparison shows 2 items, a rating 1, a best–worst tuple 4, a group all its words.",
         )  # fmt: skip
         decide = st.number_input(
-            "Seconds to decide once", 0.1, 600.0, 3.0, 0.5, key=f"schemes-decide-{project.id}", width=200,
+            "Seconds to decide once", 0.1, 600.0, start, 0.5, key=f"schemes-decide-{project.id}-{start}", width=200,
             help="A comparison and a rating take 1 decision, a tuple 2, a group one for each word.",
         )  # fmt: skip
     planned = f" (the plan counts {settings.seconds_per_comparison:g} s)" if settings else ""

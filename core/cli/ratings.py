@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import InputError
-from .shared import text_table, with_json, write_json
+from .shared import read_file, text_table, with_json, write_json
 
 if TYPE_CHECKING:
     from ..agreement import Agreement
     from ..schemes.conditions import Anova, Comparison
+    from ..schemes.cross_level import Standing
+    from ..schemes.expert_files import Qualified
     from ..schemes.group_files import GroupFile
     from ..schemes.rating_report import RatingReport
+    from ..schemes.rating_sets import RatingSet
+    from ..schemes.rating_statistics import Deviation
     from ..schemes.target_groups import GroupScores
-
-
-def _read(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror}. Check the path.") from error
 
 
 @click.command("ratings")
@@ -31,18 +28,120 @@ def _read(path: str) -> bytes:
 @click.option(
     "--scale", type=click.Choice(["STSS", "CLSS"]), help="Leave out, and tell, ratings that it doesn't allow."
 )
+@click.argument("models", metavar="MODEL...", nargs=-1, type=click.Path())
+@click.option("--held-out", multiple=True, help="A genre that models couldn't prepare for; can be repeated.")
+@click.option("--gold", type=click.Path(), help="Gold ratings: who rated all of these pairs near enough.")
+@click.option("--tolerance", type=float, default=1.0, show_default=True, help="Points that near enough allows.")
+@click.option("--experts", type=click.Path(), help="Experts' ratings of the items: how far the crowd lies from them.")
 @with_json
-def ratings_command(file: str, scale: str | None, as_json: bool) -> None:
-    """Agreement in a rating set FILE (long, one column a person, or means): noise, leave-one-out, α, adjudication."""
+def ratings_command(
+    file: str,
+    models: tuple[str, ...],
+    scale: str | None,
+    held_out: tuple[str, ...],
+    gold: str | None,
+    tolerance: float,
+    experts: str | None,
+    as_json: bool,
+) -> None:
+    """Agreement in a rating set FILE, and how each MODEL stands against its means.
+
+    FILE is long, has a column a person, or means: noise, leave-one-out, α, adjudication.
+    """
+    from ..schemes.expert_files import crowd_minus_experts, qualify_people
     from ..schemes.rating_files import read_ratings
     from ..schemes.rating_report import report
     from ..schemes.scales import SCALES
 
-    found = report(read_ratings(_read(file), Path(file).name, scale=SCALES[scale] if scale else None))
+    def read(path: str) -> RatingSet:
+        return read_ratings(read_file(path), Path(path).name, scale=SCALES[scale] if scale else None)
+
+    found = report(read(file))
+    qualified = qualify_people(found.ratings, read(gold), tolerance=tolerance) if gold else []
+    deviation = crowd_minus_experts(found.ratings, read(experts)) if experts else {}
+    standings = _standings(found, models, held_out) if models or held_out else []
     if as_json:
-        write_json({"file": file, **_ratings_json(found)})
-    else:
-        click.echo(_ratings_text(found))
+        more: dict[str, Any] = {"models": [_standing_json(one) for one in standings]} if standings else {}
+        if gold:
+            rows = [(q.voter, q.result.n_within, q.result.n, q.missing, q.result.passed) for q in qualified]
+            more["qualified"] = [dict(zip(QUALIFIED, row, strict=True)) for row in rows]
+        if experts:
+            more["crowd_minus_experts"] = {name: one and asdict(one) for name, one in deviation.items()}
+        write_json({"file": file, **_ratings_json(found), **more})
+        return
+    parts = [_ratings_text(found)]
+    parts += [_qualified_text(qualified, tolerance)] if gold else []
+    parts += [_deviation_text(deviation)] if experts else []
+    parts += [_standings_text(standings)] if standings else []
+    click.echo("\n\n".join(parts))
+
+
+QUALIFIED = ("voter", "n_within", "n", "n_missing", "passed")
+
+
+def _standings(found: RatingReport, models: tuple[str, ...], held_out: tuple[str, ...]) -> list[Standing]:
+    from ..embeddings import load
+    from ..schemes.rating_report import stand
+    from ..schemes.text_vectors import text_similarities, words_of
+
+    first, second = found.ratings.first, found.ratings.second
+    tokens = sorted(words_of([*first, *second]))
+    given = {model: text_similarities(load(model, tokens=tokens), first, second) for model in models}
+    return stand(found.ratings, found.mean, given, held_out=held_out)
+
+
+def _standing_json(one: Standing) -> dict[str, Any]:
+    genres = [{"level": level, "genre": genre, **asdict(fit)} for (level, genre), fit in one.by_genre.items()]
+    return {
+        "model": one.model,
+        "place": one.place,
+        "sum_pearson": one.sum_pearson,
+        "sum_spearman": one.sum_spearman,
+        "levels": {level: asdict(fit) for level, fit in one.by_level.items()},
+        "genres": genres,
+        "held_out": one.unseen and asdict(one.unseen),
+    }
+
+
+def _standings_text(standings: list[Standing]) -> str:
+    levels = list(standings[0].by_level)
+    header = ["model", "place", "Σ r", "Σ ρ", *(f"r {level}" for level in levels), "r held out", "covered"]
+    rows = []
+    for one in standings:
+        fits = [one.by_level[level] for level in levels]
+        values = [*(fit.pearson for fit in fits), one.unseen.pearson if one.unseen else None]
+        cells = ["–" if value is None else f"{value:.3f}" for value in values]
+        covered = f"{sum(fit.n for fit in fits):,}/{sum(fit.n_items for fit in fits):,}"
+        rows.append([one.model, str(one.place), f"{one.sum_pearson:.3f}", f"{one.sum_spearman:.3f}", *cells, covered])
+    reasons = [
+        f"{one.model}, {level}: {fit.reason}" for one in standings for level, fit in one.by_level.items() if fit.reason
+    ]
+    return "\n\n".join([text_table(header, rows), *reasons])
+
+
+def _qualified_text(found: list[Qualified], tolerance: float) -> str:
+    n = sum(one.result.passed for one in found)
+    rows = [
+        [one.voter, f"{one.result.n_within}/{one.result.n}", str(one.missing), "yes" if one.result.passed else "no"]
+        for one in found
+    ]
+    head = f"{n:,} of {len(found):,} people rated every gold pair within ±{tolerance:g}."
+    return head + "\n\n" + text_table(("voter", "near enough", "not rated", "passed"), rows)
+
+
+def _deviation_text(found: Mapping[str, Deviation | None]) -> str:
+    rows = [
+        [name, "–", "–", "–", "–", "0"]
+        if one is None
+        else [
+            name,
+            *(f"{v:+.3f}" for v in (one.mean, one.lower_quartile, one.median, one.upper_quartile)),
+            f"{one.n:,}",
+        ]
+        for name, one in found.items()
+    ]
+    header = ("crowd − experts", "mean", "quartile", "median", "quartile", "items")
+    return text_table(header, rows)
 
 
 def _agreement(found: Agreement | str) -> dict[str, Any]:
@@ -63,6 +162,7 @@ def _ratings_json(found: RatingReport) -> dict[str, Any]:
         "n_ratings": len(ratings.rating),
         "noise": found.noise.estimate,
         "leave_one_out": one_out,
+        "pairwise": asdict(found.pairwise),
         "alpha": _agreement(found.alpha),
         "alpha_by_genre": {name: _agreement(each) for name, each in found.by_genre.items()},
         "alpha_by_level": {name: _agreement(each) for name, each in found.by_level.items()},
@@ -89,6 +189,13 @@ def _ratings_text(found: RatingReport) -> str:
     else:
         said = f"{loo.mean:.3f} mean, {loo.best:.3f} best, {loo.worst:.3f} worst of {len(loo.defined):,} people"
         rows.append(("leave-one-out r", said))
+    pairs = found.pairwise
+    rows.append(
+        (
+            "pairwise ρ",
+            pairs.reason if pairs.mean is None else f"{pairs.mean:.3f} over {pairs.n_pairs:,} pairs of people",
+        )
+    )
     rows.append(("α (interval)", _alpha_said(found.alpha)))
     rows += [(f"α, {name}", _alpha_said(each)) for name, each in (*found.by_level.items(), *found.by_genre.items())]
     rows.append(("to adjudicate", f"{len(found.waiting):,} items, a point or more apart"))
@@ -103,7 +210,7 @@ def _ratings_text(found: RatingReport) -> str:
 def _alpha_said(found: Agreement | str) -> str:
     if isinstance(found, str):
         return f"undefined: {found}"
-    return f"{found.alpha:.3f} ({found.lower:.3f} to {found.upper:.3f}) over {found.n_units:,} items"
+    return f"{found.alpha:.3f} ({found.interval(3)}) over {found.n_units:,} items"
 
 
 def _condition_said(found: Comparison) -> str:
@@ -132,7 +239,7 @@ def groups_command(file: str, models: tuple[str, ...], as_json: bool) -> None:
     from ..schemes.group_files import groups_of, read_groups
     from ..schemes.target_groups import score_groups
 
-    read = read_groups(decode_bytes(_read(file), Path(file).name).text)
+    read = read_groups(decode_bytes(read_file(file), Path(file).name).text)
     groups = groups_of(read.comparisons)
     tokens = sorted({token for group in groups for token in (group.target, *group.words)})
     scores = [score_groups(read.comparisons, load(model, tokens=tokens).cosines) for model in models]

@@ -27,6 +27,12 @@ _FIGURES = (("rho_w", "ρ_w", 3), ("tau_w", "τ_w", 3), ("rho", "ρ", 3), ("with
 @click.option("--simulations", type=int, default=50, show_default=True, help="Panels simulated for each scheme.")
 @click.option("--read", type=float, default=3.0, show_default=True, help="Seconds to read an item.")
 @click.option("--decide", type=float, default=3.0, show_default=True, help="Seconds to decide once.")
+@click.option(
+    "--stretch", type=float, default=0.3, show_default=True, help="How far voters' rating scales differ: SD of log g."
+)
+@click.option(
+    "--shift", type=float, default=0.25, show_default=True, help="How far cut points shift, in parts of their distance."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same figures.")
 @with_json
 def schemes_command(
@@ -37,6 +43,8 @@ def schemes_command(
     simulations: int,
     read: float,
     decide: float,
+    stretch: float,
+    shift: float,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -51,7 +59,7 @@ def schemes_command(
     rng = np.random.default_rng(seed)
     z = rng.permutation(distribution(similarity, max(len(pairs), 2)))
     groups = groups_of_tokens([a for a, _ in pairs], [b for _, b in pairs], rng=rng)
-    question = Question(z, groups, hours * 3600, Times(read, decide))
+    question = Question(z, groups, hours * 3600, Times(read, decide), stretch=stretch, shift=shift)
     rows = compare_schemes(question, simulations=simulations, seed=seed, schemes=schemes or SCHEMES)
     if as_json:
         write_json({"seed": seed, "hours": hours, "items": len(z), "rows": [asdict(row) for row in rows]})

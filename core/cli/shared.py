@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -31,6 +32,22 @@ def _plain(value: Any) -> Any:
 def write_json(value: dict[str, Any]) -> None:
     """Write one JSON object in one line; NaN and infinities become null."""
     click.echo(json.dumps(_plain(value), ensure_ascii=False, allow_nan=False))
+
+
+def read_file(path: str) -> bytes:
+    """The bytes of a file a person named."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror}. Check the path.") from error
+
+
+def write_file(path: str, data: bytes) -> None:
+    """Write a file where a person wants it; one that is there is replaced."""
+    try:
+        Path(path).write_bytes(data)
+    except OSError as error:
+        raise InputError(f"{path} can't be written: {error.strerror}. Check the folder.") from error
 
 
 def text_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

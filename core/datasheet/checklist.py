@@ -107,8 +107,8 @@ def _precision(facts: Facts) -> Criterion:
         told.append(
             _named(
                 ranking,
-                f"α = {alpha.alpha:.2f} ({alpha.level:.0%} interval {alpha.lower:.2f} to {alpha.upper:.2f}; 0 is "
-                f"chance) over {alpha.n_units:,} comparisons with several answers",
+                f"α = {alpha.alpha:.2f} ({alpha.interval()}; 0 is chance) over {alpha.n_units:,} comparisons "
+                "with several answers",
             )
         )
         verdicts.append(HOLDS if alpha.lower > 0 else NOT if alpha.upper < 0 else PARTLY)

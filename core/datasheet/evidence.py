@@ -146,7 +146,11 @@ def agreement(facts: Facts) -> list[Block]:
             (
                 r.area,
                 "Krippendorff's α of voters",
-                None if a is None else f"{a.alpha:.3f} ({a.lower:.3f} to {a.upper:.3f})",
+                None
+                if a is None
+                else f"{a.alpha:.3f}"
+                if a.lower != a.lower
+                else f"{a.alpha:.3f} ({a.lower:.3f} to {a.upper:.3f})",
                 r.no_alpha
                 if a is None
                 else f"{a.n_units:,} comparisons with several answers, {a.n_answers:,} answers, {a.n_voters:,} voters; "

@@ -28,6 +28,7 @@ Ints = NDArray[np.int64]
 
 SIZE = 4
 TRIES = 8
+BLUR = 0.1  # of the scores' SD, by which items change places the first time they are lined up
 SWEEPS, PATIENCE = 60, 5  # rounds of exchanges against pairs that meet too often, and how many may gain nothing
 
 
@@ -81,6 +82,23 @@ def draw_tuples(
     found.spread(rng, reach=n_tuples if order is None else 3 * m)
     shuffled = rng.permuted(np.array(found.rows), axis=1)
     return np.asarray(values[shuffled[rng.permutation(n_tuples)]])
+
+
+def next_round(scores: ArrayLike, keep: int, appearances: int, *, rng: np.random.Generator, size: int = SIZE) -> Ints:
+    """Tuples of a further round: the `keep` items with the highest scores, each meeting its neighbours.
+
+    scores : of all items, shape (n,), NaN counts as 0; equal ones go by their number. Items are lined up along their
+    scores, each time with normal noise that grows from a tenth of the scores' SD on, so that neighbours change.
+
+    >>> tuples = next_round(np.arange(20.0), 8, 2, rng=np.random.default_rng(1))
+    >>> tuples.shape, int(tuples.min())
+    ((4, 4), 12)
+    """
+    values = np.nan_to_num(np.asarray(scores, dtype=np.float64))
+    items = np.argsort(-values, kind="stable")[:keep]
+    blur = BLUR * np.std(values[items]) * np.arange(1, appearances + 1)[:, None]
+    order = -values[items] + blur * rng.standard_normal((appearances, len(items)))
+    return draw_tuples(items, appearances, size=size, rng=rng, order=order)
 
 
 class _Tuples:

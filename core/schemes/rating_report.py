@@ -15,7 +15,16 @@ from ..estimates import Estimate
 from .conditions import Anova, Comparison, OrderTest, blocked_anova, compare_conditions, pair_order
 from .cross_level import Standing, rank_models
 from .rating_sets import RatingSet
-from .rating_statistics import LeaveOneOut, adjudicate, alpha, alpha_by_group, item_ratings, leave_one_out
+from .rating_statistics import (
+    LeaveOneOut,
+    Pairwise,
+    adjudicate,
+    alpha,
+    alpha_by_group,
+    item_ratings,
+    leave_one_out,
+    pairwise,
+)
 from .text_overlap import BASELINES, baseline
 
 Floats = NDArray[np.float64]
@@ -38,6 +47,7 @@ class RatingReport:
     n: NDArray[np.int64]
     noise: Estimate
     leave_one_out: LeaveOneOut | str
+    pairwise: Pairwise
     alpha: Agreement | str
     waiting: tuple[int, ...]
     by_genre: Mapping[str, Agreement | str]
@@ -54,10 +64,13 @@ def report(ratings: RatingSet) -> RatingReport:
     if not ratings.has_people:
         noise = ratings.sd[~np.isnan(ratings.sd)]
         found = Estimate(float(noise.mean())) if len(noise) else Estimate(None, reason="the file has no SDs")
+        alone = Pairwise(None, 0, 0, ONLY_MEANS)
         nobody = np.zeros(ratings.n_items, dtype=np.int64)
         return RatingReport(
-            ratings, ratings.mean, ratings.sd, nobody, found, ONLY_MEANS, ONLY_MEANS, (), {}, {}, (), "", None, {}, None
-        )
+            ratings, ratings.mean, ratings.sd, nobody, found,
+            ONLY_MEANS, alone, ONLY_MEANS, (), {}, {}, (), "", None, {},
+            None,
+        )  # fmt: skip
     table = ratings.table
     items = item_ratings(table)
     anova, factors = _anova(ratings)
@@ -69,6 +82,7 @@ def report(ratings: RatingSet) -> RatingReport:
         items.n,
         items.noise,
         leave_one_out(table),
+        pairwise(table),
         _alpha(table),
         tuple(adjudicate(table).waiting.tolist()),
         _grouped(table, ratings.genre),
@@ -139,11 +153,14 @@ def _anova(ratings: RatingSet) -> tuple[Anova | str, tuple[tuple[str, str], tupl
         return str(error), factors
 
 
-def stand(ratings: RatingSet, gold: Floats, models: Mapping[str, Floats]) -> list[Standing]:
+def stand(
+    ratings: RatingSet, gold: Floats, models: Mapping[str, Floats], *, held_out: Sequence[str] = ()
+) -> list[Standing]:
     """Models and the two string baselines against the means, by level and genre, the best first.
 
     models : similarities (n_items,), NaN where a model has none. Without levels or genres all items are of one, "all".
+    held_out : genres that models couldn't prepare for, which get a figure of their own.
     """
     floor = {name: baseline(name, ratings.first, ratings.second) for name in BASELINES}
     level, genre = ([name or "all" for name in names] for names in (ratings.level, ratings.genre))
-    return rank_models({**models, **floor}, gold, level, genre)
+    return rank_models({**models, **floor}, gold, level, genre, held_out=held_out)

@@ -17,11 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from ..agreement import LEVEL, RESAMPLES, Agreement
 from ..errors import InputError, UndefinedMetricError
 from ..estimates import Estimate, widened_tails
+from ..metrics import average_ranks
 from ..ratings import checked_ratings
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+MOST_PAIRS = 5000  # of people that are compared; of more, so many are drawn
 LEAST_ITEMS = 3  # for a correlation: two points always lie on a line
 APART = 1.0  # points between two people from which an item is adjudicated
 
@@ -98,10 +100,10 @@ class LeaveOneOut:
         return min(self.defined, default=None)
 
 
-def leave_one_out(ratings: ArrayLike) -> LeaveOneOut:
+def leave_one_out(ratings: ArrayLike, *, ranked: bool = False) -> LeaveOneOut:
     """Pearson's r of each person with the mean ratings of everybody else, over the items that both have.
 
-    Undefined over fewer than three items, or where one of the two is constant.
+    ranked : Spearman's ρ instead. Undefined over fewer than three items, or where one of the two is constant.
     """
     table = checked_ratings(ratings)
     there = ~np.isnan(table)
@@ -112,7 +114,7 @@ def leave_one_out(ratings: ArrayLike) -> LeaveOneOut:
         others = count - there[row]
         both = there[row] & (others > 0)
         rest = (total - filled[row])[both] / others[both]
-        r, reason = pearson(table[row, both], rest)
+        r, reason = (spearman if ranked else pearson)(table[row, both], rest)
         people.append(Person(row, r, int(both.sum()), reason))
     return LeaveOneOut(tuple(people))
 
@@ -124,6 +126,51 @@ def pearson(one: Floats, other: Floats) -> tuple[float | None, str]:
     if np.ptp(np.round(one, 12)) == 0 or np.ptp(np.round(other, 12)) == 0:
         return None, "one of the two is the same for all items"
     return float(np.clip(np.corrcoef(one, other)[0, 1], -1, 1)), ""
+
+
+def spearman(one: Floats, other: Floats) -> tuple[float | None, str]:
+    """Spearman's ρ, as `pearson`; ties share their average rank."""
+    if not len(one):
+        return pearson(one, other)
+    return pearson(average_ranks(one), average_ranks(other))
+
+
+@dataclass(frozen=True)
+class Pairwise:
+    """Mean Spearman's ρ between two people over the items both rated, None with the reason where undefined for all.
+
+    Over `n_pairs` pairs of people for whom it is defined, of `n_shared` that share three items and were looked at.
+    """
+
+    mean: float | None
+    n_pairs: int
+    n_shared: int
+    reason: str = ""
+
+
+def pairwise(ratings: ArrayLike, *, most: int = MOST_PAIRS, seed: int = 0) -> Pairwise:
+    """Agreement of two people: the mean over pairs of people, or over `most` of them, drawn, where there are more.
+
+    >>> pairwise([[1, 2, 3], [1, 2, 3], [3, 2, 1]])
+    Pairwise(mean=-0.333333333333, n_pairs=3, n_shared=3, reason='')
+    """
+    table = checked_ratings(ratings)
+    there = ~np.isnan(table)
+    shared = there.astype(np.int32) @ there.T.astype(np.int32)
+    one, other = np.nonzero(np.triu(shared >= LEAST_ITEMS, 1))
+    if len(one) > most:
+        kept = np.sort(np.random.default_rng(seed).permutation(len(one))[:most])
+        one, other = one[kept], other[kept]
+    found = []
+    for a, b in zip(one.tolist(), other.tolist(), strict=True):
+        both = there[a] & there[b]
+        rho, _ = spearman(table[a, both], table[b, both])
+        if rho is not None:
+            found.append(rho)
+    if found:
+        return Pairwise(round(float(np.mean(found)), 12), len(found), len(one))
+    why = f"no two people rated {LEAST_ITEMS} items in common" if not len(one) else "everybody rated all alike"
+    return Pairwise(None, 0, len(one), why)
 
 
 def alpha(ratings: ArrayLike, *, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL) -> Agreement:

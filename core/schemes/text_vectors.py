@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,13 @@ from numpy.typing import NDArray
 from ..embeddings import Embedding
 
 _WORD = re.compile(r"\w+(?:['’\-]\w+)*")
+
+
+def words_of(texts: Iterable[str]) -> set[str]:
+    """All that `text_similarities` looks up: the texts themselves, their words, and these in lower case."""
+    whole = set(texts)
+    words = {word for text in whole for word in _WORD.findall(text)}
+    return whole | words | {word.lower() for word in words}
 
 
 def text_similarities(embedding: Embedding, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..panel import PAPER_PANEL, Floats, Ints, Kind, Panel, Voters, draw_panel
 from ..plan import Plan
 from ..scores.borda import BallotScores
-from ..voters import CELLS, checked_similarity, opinions_asked, overrule
+from ..voters import CELLS, checked_similarity, opinions, opinions_asked, overrule
 from .conventions import Convention, convention_of, method_of
 from .methods import Ballot, Votes
 
@@ -140,8 +140,15 @@ class Crowd:
         self.n_items = len(z)
         self.kept = self._opinions(rng).ravel() if len(voters) * self.n_items <= CELLS else None
 
+    @property
+    def opinions(self) -> Floats:
+        """All opinions, shape (n_voters, n_items), as they answer by."""
+        if self.kept is not None:
+            return self.kept.reshape(len(self.voters), self.n_items)
+        return opinions(self.z, self.voters, seed=self.seed, notion=self.notion, amplitude=self.amplitude)
+
     def _opinions(self, rng: np.random.Generator) -> Floats:
-        """All opinions, shape (n_voters, n_items): Eq. 11 with the convention's amplitude."""
+        """All opinions, drawn at once: Eq. 11 with the convention's amplitude."""
         held = rng.standard_normal((len(self.voters), self.n_items))
         held *= self.voters.nonconformity[:, None]
         held *= self.amplitude

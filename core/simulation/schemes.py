@@ -1,6 +1,8 @@
 """Ways to ask compared at equal cost: comparisons, ratings, best–worst tuples and target groups on the same voters.
 
-Every scheme asks voters of one panel, who hold opinions o (`core.voters`), for as long as the seconds last:
+Every scheme asks voters of one panel, who hold opinions o (`core.voters`), for as long as the seconds last; generators
+of the same seed give all schemes the same voters with the same opinions. Whoever doesn't look (`core.panel`) answers as
+if opinions were drawn evenly from 0 to 1:
 
 * **comparisons** by a protocol of `conventions` (uniform, paper, runoff), with the plan that the time pays for;
 * **ratings**: each item as often as the time allows, by one voter after another. A rating is o^g, with log g ~
@@ -24,15 +26,16 @@ import numpy as np
 
 from .. import metrics
 from ..errors import InputError, PlanError, UndefinedMetricError
-from ..panel import PAPER_PANEL, Floats, Ints, Panel, Voters, draw_panel
+from ..panel import PAPER_PANEL, Floats, Ints, Kind, Panel, Voters, draw_panel
 from ..plan import Plan
 from ..planning.shapes import plan_within
 from ..runoff import RIDGE, spread_appearances
 from ..schemes.answers import choose_extremes, deal_in_turn, put_in_order, rate
-from ..schemes.best_worst import SIZE, BestWorst, draw_tuples
+from ..schemes.best_worst import SIZE, BestWorst, draw_tuples, next_round
 from ..scores.bradley_terry import fit_bradley_terry
 from ..voters import checked_similarity
-from .campaign import Accuracy, simulate_campaign
+from .campaign import Accuracy, Crowd, simulate_campaign
+from .conventions import PAPER
 from .near import TOLERANCE
 from .runs import UNDEFINED
 
@@ -85,6 +88,7 @@ class Question:
     """What all schemes are asked: z of the items, whose groups (item positions) can be put into order, and the time.
 
     ballots, keep : of the adaptive schemes; fewer ballots where the items or the time don't last.
+    stretch : spread of log g between voters; shift : of the cut points, in parts of their distance; both from 0 on.
     """
 
     similarity: Floats
@@ -93,9 +97,13 @@ class Question:
     times: Times = Times()
     ballots: int = 7
     keep: float = 0.5
+    stretch: float = STRETCH
+    shift: float = SHIFT
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "similarity", checked_similarity(self.similarity))
+        if not (0 <= self.stretch < np.inf and 0 <= self.shift < np.inf):
+            raise InputError("How far voters' scales and cut points differ is a number from 0 on.")
         if len(self.similarity) < SIZE:
             raise InputError(f"Schemes are compared over at least {SIZE} items, found {len(self.similarity)}.")
 
@@ -137,9 +145,9 @@ def simulate_scheme(
         campaign = simulate_campaign(question.similarity, plan, protocol=scheme, rng=rng, panel=panel)
         return _run(question, scheme, campaign.scores, campaign.n_comparisons)
     voters = draw_panel(panel, rng) if isinstance(panel, Panel) else panel
-    opinion = _opinions(question.similarity, voters, rng)
+    opinion = Crowd(question.similarity, voters, "relatedness", PAPER, rng).opinions
     if scheme == "ratings":
-        return _run(question, scheme, _rated(opinion, voters, n, rng), n)
+        return _run(question, scheme, _rated(question, opinion, voters, n, rng), n)
     if scheme == GROUPS:
         return _grouped(question, opinion, voters, n, rng)
     rounds = question.ballots if scheme.endswith("rounds") else 1
@@ -188,21 +196,28 @@ def _within(question: Question, scores: Floats) -> float:
     return float(np.mean(found)) if found else float("nan")
 
 
-def _opinions(z: Floats, voters: Voters, rng: np.random.Generator) -> Floats:
-    noise = rng.standard_normal((len(voters), len(z)))
-    return np.abs(np.clip(z + voters.nonconformity[:, None] * (1 - z * z) * noise, -1.0, 1.0))
+def _held(opinion: Floats, voter: Ints, voters: Voters, rng: np.random.Generator) -> Floats:
+    """The opinions that judgements go by, a row (or number) each: those of voters who don't look are drawn."""
+    if voters.kind is None:
+        return opinion
+    kind = voters.kind[voter]
+    away = (kind == Kind.INATTENTIVE) & (rng.random(len(voter)) < voters.inattention)
+    away |= (kind == Kind.RANDOM_CLICKER) | (kind == Kind.ALWAYS_LEFT)
+    drawn = rng.random(opinion.shape)
+    return np.asarray(np.where(away.reshape(-1, *[1] * (opinion.ndim - 1)), drawn, opinion))
 
 
-def _rated(opinion: Floats, voters: Voters, n: int, rng: np.random.Generator) -> Floats:
+def _rated(question: Question, opinion: Floats, voters: Voters, n: int, rng: np.random.Generator) -> Floats:
     n_voters, n_items = opinion.shape
     if n < n_items:
         raise InputError(f"The time pays for {n} ratings, and there are {n_items} items.")
-    stretch = np.exp(STRETCH * rng.standard_normal(n_voters))
+    stretch = np.exp(question.stretch * rng.standard_normal(n_voters))
     even = np.arange(1, POINTS) / POINTS
-    cuts = np.sort(even + SHIFT / POINTS * rng.standard_normal((n_voters, POINTS - 1)), axis=1)
+    cuts = np.sort(even + question.shift / POINTS * rng.standard_normal((n_voters, POINTS - 1)), axis=1)
     item = np.concatenate([rng.permutation(n_items) for _ in range(-(-n // n_items))])[:n]
     voter = deal_in_turn(item, n_voters, n_items, rng)
-    given = rate(opinion[voter, item], stretch[voter], cuts[voter], voters.oversight[voter], rng)
+    held = _held(opinion[voter, item], voter, voters, rng)
+    given = rate(held, stretch[voter], cuts[voter], voters.oversight[voter], rng)
     return np.asarray(np.bincount(item, given, n_items) / np.bincount(item, minlength=n_items))
 
 
@@ -216,7 +231,8 @@ def _grouped(question: Question, opinion: Floats, voters: Voters, n: int, rng: n
     found, seconds = [], 0.0
     for number, group in enumerate(question.groups):
         asked = voter[which == number]
-        places = put_in_order(opinion[asked][:, list(group)], voters.oversight[asked], rng)
+        held = _held(opinion[asked][:, list(group)], asked, voters, rng)
+        places = put_in_order(held, voters.oversight[asked], rng)
         seconds += len(asked) * question.times.of(GROUPS, len(group))
         try:
             found.append(metrics.spearman(-places.mean(axis=0), question.truth[list(group)]))
@@ -243,12 +259,10 @@ def _best_worst(
     parts: list[tuple[Ints, Ints, Ints]] = []
     scores = np.zeros(n_items)
     for number, size in enumerate(sizes):
-        items = np.argsort(-scores, kind="stable")[:size]
-        blur = 0.1 * np.std(scores[items]) * np.arange(1, each + 1)[:, None]
-        order = -scores[items] + blur * rng.standard_normal((each, size)) if number else None
-        shown = draw_tuples(items, each, rng=rng, order=order)
+        shown = next_round(scores, size, each, rng=rng) if number else draw_tuples(np.arange(size), each, rng=rng)
         voter = rng.permutation(len(shown)) % len(voters)
-        best, worst = choose_extremes(opinion[voter[:, None], shown], voters.oversight[voter], rng)
+        held = _held(opinion[voter[:, None], shown], voter, voters, rng)
+        best, worst = choose_extremes(held, voters.oversight[voter], rng)
         parts.append((shown, best, worst))
         answers = BestWorst(*(np.concatenate(column) for column in zip(*parts, strict=True)))
         winner, loser, _ = answers.implied()

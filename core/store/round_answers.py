@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from ..schemes.best_worst import BestWorst
 from ..schemes.collected import extremes, ordered
+from ..schemes.rating_sets import RatingSet
 from ..schemes.target_groups import GroupComparison, from_orders
 from . import schema as t
+from .areas import items_of
 from .command import fetch_rows
 from .rounds import Round, shown_of
 
@@ -108,3 +110,46 @@ def group_comparisons(conn: sa.Connection, project_id: str, found: Round) -> lis
         mine = [of_voter[group.target] for of_voter in orders.values() if group.target in of_voter]
         comparisons += from_orders(group, mine)
     return comparisons
+
+
+def rating_set(conn: sa.Connection, project_id: str, found: Round) -> RatingSet:
+    """The ratings of a round that count, as a set that was read from a file: items in the order of their positions.
+
+    The genre of an item is its area; the order of a rating is A where the item was shown as it is stored, else B.
+    """
+    items = items_of(conn, project_id).set_index("item")
+    rated = rated_items(conn, found.id)
+    swapped = _turned(conn, found)
+    v = t.voter.c
+    names = dict(fetch_rows(conn, sa.select(v.id, v.external_id).where(v.project_id == project_id)))
+    person, item = np.nonzero(~np.isnan(rated.table))
+    mine = items.loc[rated.items]
+    nothing = np.full(len(rated.items), np.nan)
+    return RatingSet(
+        found.title,
+        tuple(mine["token_a"]),
+        tuple(mine["token_b"]),
+        ("",) * len(mine),
+        tuple(mine["area"]) if mine["area"].nunique() > 1 else ("",) * len(mine),
+        tuple(names[voter] for voter in rated.voters.tolist()),
+        person,
+        item,
+        rated.table[person, item],
+        ("",) * len(person),
+        tuple("B" if position in swapped else "A" for position in rated.items[item].tolist()),
+        nothing,
+        nothing,
+    )
+
+
+def _turned(conn: sa.Connection, found: Round) -> set[int]:
+    """The positions of the items that a round of ratings shows with their tokens exchanged."""
+    put = t.task_question.c
+    query = (
+        sa.select(t.item.c.position)
+        .join(t.question_option, t.question_option.c.item_id == t.item.c.id)
+        .join(t.task_question, put.question_id == t.question_option.c.question_id)
+        .join(t.task, t.task.c.id == put.task_id)
+        .where(t.task.c.ballot_id == found.id, put.left_swapped.is_(True))
+    )
+    return {position for (position,) in fetch_rows(conn, query)}

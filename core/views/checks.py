@@ -105,8 +105,8 @@ class VoteChecks:
         if found is None:
             return self.no_agreement
         return (
-            f"Krippendorff's α = {found.alpha:.2f} ({100 * found.level:.0f} % interval {found.lower:.2f} to "
-            f"{found.upper:.2f}), over {many(found.n_units, 'comparison')} that several voters answered, "
+            f"Krippendorff's α = {found.alpha:.2f} ({found.interval()}), "
+            f"over {many(found.n_units, 'comparison')} that several voters answered, "
             f"{many(found.n_answers, 'answer')} of {many(found.n_voters, 'voter')}."
         )
 

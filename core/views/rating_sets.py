@@ -13,7 +13,9 @@ import pandas as pd
 from ..agreement import Agreement
 from ..estimates import Estimate
 from ..schemes.cross_level import Fit, Standing
+from ..schemes.expert_files import Qualified
 from ..schemes.rating_report import RatingReport
+from ..schemes.rating_statistics import Deviation
 from .words import estimated, many
 
 UNDEFINED = "–"
@@ -52,10 +54,27 @@ MODEL_HELP = {
     "place": "By the sum of Pearson's r over the levels.",
     "model": "An embedding, or one of two string baselines: a floor for every model.",
     "level": "Sizes of the two texts; “all” where the file has no levels.",
-    "genre": "Kind of text; “all” sums up a level.",
+    "genre": "Kind of text; “all” sums up a level, “held out” the genres that models couldn't prepare for.",
     "Pearson": "Pearson's r of similarities with mean ratings.",
     "Spearman": "Spearman's ρ of the same.",
     "covered": "Items the model has a similarity for, of those with a mean.",
+}
+
+
+QUALIFIED_HELP = {
+    "person": "As the file names them.",
+    "near enough": "Gold pairs rated within the points allowed.",
+    "gold pairs": "Gold pairs among the items of the file.",
+    "not rated": "Gold pairs that the person left out; they count as not near.",
+    "passed": "Whether every gold pair was rated near enough.",
+}
+DEVIATION_HELP = {
+    "genre": "“all” is over all items.",
+    "mean": "Mean crowd rating minus expert rating, in points.",
+    "lower quartile": "A quarter of the items lie below.",
+    "median": "Half of the items lie below.",
+    "upper quartile": "A quarter of the items lie above.",
+    "items": "Items that both rated.",
 }
 
 
@@ -82,6 +101,11 @@ def figures(found: RatingReport) -> list[tuple[str, str, str]]:
             "Leave-one-out r",
             UNDEFINED if mean is None else f"{mean:.3f} ({worst:.3f} to {best:.3f})",
             "Pearson's r of each person with the mean of all others: the mean over people, and the worst and best.",
+        ),
+        (
+            "Pairwise ρ",
+            UNDEFINED if found.pairwise.mean is None else f"{found.pairwise.mean:.3f}",
+            f"Spearman's ρ between two people, the mean over {found.pairwise.n_pairs:,} pairs of people.",
         ),
         ("Krippendorff's α", alpha_said, HELP["α"] + " In brackets its 90 % interval. " + HELP["90 % interval"]),
     ]
@@ -189,10 +213,31 @@ def orders(found: RatingReport) -> pd.DataFrame:
     return table.astype(dict.fromkeys(names[4:7], "float64")).sort_values("p (t)", kind="stable", ignore_index=True)
 
 
+def qualified(people: Sequence[Qualified]) -> pd.DataFrame:
+    """A row a person, those who don't pass first, fewest near pairs first."""
+    rows = [(q.voter, q.result.n_within, q.result.n, q.missing, q.result.passed) for q in people]
+    table = pd.DataFrame(rows, columns=list(QUALIFIED_HELP))
+    return table.sort_values(["passed", "near enough"], kind="stable", ignore_index=True)
+
+
+def deviations(found: Mapping[str, Deviation | None]) -> pd.DataFrame:
+    """A row a genre, all items first."""
+    rows = [
+        (name, None, None, None, None, 0)
+        if one is None
+        else (name, one.mean, one.lower_quartile, one.median, one.upper_quartile, one.n)
+        for name, one in found.items()
+    ]
+    table = pd.DataFrame(rows, columns=list(DEVIATION_HELP))
+    return table.astype(dict.fromkeys(table.columns[1:5], "float64"))
+
+
 def models(standings: Sequence[Standing]) -> pd.DataFrame:
     """A row a model, level and genre, best model first; a level as a whole before its genres."""
     rows = []
     for standing in standings:
+        if standing.unseen is not None:
+            rows.append((standing.place, standing.model, "all", "held out", *_fitted(standing.unseen)))
         for level, whole in standing.by_level.items():
             parts = [(genre, fit) for (of, genre), fit in standing.by_genre.items() if of == level and genre != "all"]
             for genre, fit in [("all", whole), *parts]:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, Issue
+from ..schemes.group_agreement import GroupAgreement
 from ..schemes.group_files import GroupFile
 from ..schemes.target_groups import GroupComparison, GroupFigure, GroupScores, Similarity, TargetGroup
 from .words import many
@@ -34,6 +35,13 @@ WORST_HELP = {
     "R": "Share of people that prefer the first; 1 by definition for distractors and randoms.",
     "cos, preferred": "The model's similarity of the target and the preferred word.",
     "cos, other": "Its similarity of the target and the other word.",
+}
+PEOPLE_HELP = {
+    "voter": "As the file names them.",
+    "ρ with others": "Mean Spearman's ρ with everybody who ordered two words of a target that this one ordered too.",
+    "others": "People it is compared with.",
+    "targets": "Targets ordered.",
+    "proposed": "More than one standard deviation under the mean: look at their orders, and leave them out or not.",
 }
 EDIT_COLUMNS = ("target", "positives", "distractors", "randoms")
 
@@ -95,6 +103,23 @@ def group_html(group: TargetGroup) -> str:
     )
     grid = "display:grid;grid-template-columns:max-content 1fr;gap:.35rem 1rem;margin:.5rem 0 0"
     return f'<strong>{_bdi(group.target)}</strong><dl style="{grid}">{rows}</dl>'
+
+
+def agreement_said(found: GroupAgreement, n_targets: int) -> str:
+    """How far people agree in their orders, and who is proposed to be left out."""
+    who = ", ".join(map(isolated, found.proposed)) or "nobody"
+    bound = "" if found.bound is None else f" (under {found.bound:.3f})"
+    return (
+        f"{many(n_targets, 'target')} ordered by {len(found.people):,} people: mean pairwise ρ {found.mean:.3f}. "
+        f"More than one SD under the mean{bound}: {who}."
+    )
+
+
+def people(found: GroupAgreement) -> pd.DataFrame:
+    """A row a person, the lowest agreement first."""
+    rows = [(p.voter, p.agreement, p.n, p.n_targets, p.voter in found.proposed) for p in found.people]
+    table = pd.DataFrame(rows, columns=list(PEOPLE_HELP)).astype({"ρ with others": "float64"})
+    return table.sort_values("ρ with others", kind="stable", ignore_index=True)
 
 
 def direction(word: str) -> str:

@@ -180,9 +180,8 @@ class VotersView:
         found = self.quality.alpha
         if found is None:
             return f"Krippendorff's α is not defined: {self.quality.no_alpha.rstrip('.')}."
-        interval = f"{100 * found.level:.0f} % interval {found.lower:.2f} to {found.upper:.2f}"
         return (
-            f"Krippendorff's α = {found.alpha:.2f} ({interval}) "
+            f"Krippendorff's α = {found.alpha:.2f} ({found.interval()}) "
             f"over {many(found.n_units, 'comparison')} that several voters answered, {many(found.n_answers, 'answer')} "
             f"of {many(found.n_voters, 'voter')}. 1 is full agreement, 0 what chance gives; answers agree or not."
         )

@@ -64,7 +64,7 @@ def test_models_stand_beside_the_string_baselines(demo, visit):
     app = upload(visit("schemes", "demo"), "File of ratings", "means.tsv", data)
     assert "who rated what isn't in the file" in words(app)
     assert "The file has means only" in words(app)
-    assert [metric.value for metric in app.metric] == ["–", "–", "–"]
+    assert [metric.value for metric in app.metric] == ["–", "–", "–", "–"]
     labelled(app.toggle, "Hold them against the means").set_value(True).run()
     assert not app.exception
     (found,) = tables(app, "model", "Pearson")
@@ -136,3 +136,94 @@ def test_schemes_are_compared_by_a_job_and_kept(empty, visit):
     assert found["ρ_w"].tolist()[-1] == "–"  # target groups rank no items across targets
     assert "Best in these simulations" in words(app)
     assert "28 items" in words(app)
+
+
+def test_the_plans_hours_and_voters_lead_to_the_comparison(demo, visit):
+    plan = visit("plan", "demo")
+    settings = plan.session_state["_plan_for_schemes"][2]
+    assert any("Which scheme?" in link.label for link in plan.get("page_link")) or "Which scheme?" in words(plan)
+    app = plan.switch_page("../pages/schemes.py").run()
+    assert not app.exception
+    n_items = next(option for option in labelled(app.selectbox, "Items of").options if "this project" in option)
+    hours = labelled(app.number_input, "Person-hours").value
+    size = int(n_items.split("(")[1].split(" ")[0].replace(",", ""))
+    assert hours == pytest.approx(round(settings.cost(settings.plan(size)).hours, 1))
+    seconds = labelled(app.number_input, "Seconds to read an item").value
+    assert 3 * seconds == pytest.approx(settings.seconds_per_comparison, abs=0.02)
+
+
+def test_gold_and_experts_beside_ratings(demo, visit):
+    app = upload(visit("schemes", "demo"), "File of ratings", "wide.csv", WIDE)
+    upload(app, "Gold ratings", "gold.csv", b"word1,word2,score\nboat,ship,9\nsea,salt,6\n")
+    assert "3 of 3 people pass." in words(app)
+    (people,) = tables(app, "near enough", "passed")
+    assert people["near enough"].tolist() == [2, 2, 2]
+    upload(app, "Experts' ratings", "experts.csv", b"word1,word2,score\nship,boat,8\nsea,salt,6\n")
+    (found,) = tables(app, "genre", "lower quartile")
+    assert found["mean"].tolist() == pytest.approx([((9 + 8.5 + 9) / 3 - 8 + (7 + 5 + 6.5) / 3 - 6) / 2])
+
+
+def test_genres_can_be_held_out(demo, visit):
+    one, two, three, four, five, six = read_areas(demo, "demo")[0].tokens[:6]
+    rows = [f"{a}\t{b}\t{g}\t{s}" for a, b, g, s in (
+        (one, two, "news", 4), (one, three, "news", 1), (two, three, "news", 2),
+        (four, five, "slang", 3), (four, six, "slang", 0), (five, six, "slang", 1),
+    )]  # fmt: skip
+    data = "\n".join(["text_a\ttext_b\tgenre\tscore", *rows]).encode()
+    app = upload(visit("schemes", "demo"), "File of ratings", "genres.tsv", data)
+    labelled(app.multiselect, "Genres held out").set_value(["slang"]).run()
+    labelled(app.toggle, "Hold them against the means").set_value(True).run()
+    assert not app.exception
+    (found,) = tables(app, "model", "Pearson")
+    held = found[found["genre"] == "held out"]
+    assert set(held["covered"]) == {"3 of 3"}
+    assert len(held) == found["model"].nunique()
+
+
+ORDERS = b"target,voter,word,place\n" + b"".join(
+    f"{target},{who},{word},{place}\n".encode()
+    for target in ("\u05d6\u05de\u05e8", "*sea*")
+    for who, places in (("A", (1, 2, 3)), ("B", (1, 2, 3)), ("C", (1, 3, 2)), ("D", (3, 2, 1)))
+    for word, place in zip(("x", "y", "z"), places, strict=True)
+)
+
+
+def test_orders_of_groups_agree_and_whoever_stands_apart_is_proposed(demo, visit):
+    app = upload(visit("schemes", "demo"), "File of orders", "orders.csv", ORDERS)
+    assert "2 targets ordered by 4 people: mean pairwise ρ -0.083." in words(app)
+    (people,) = tables(app, "ρ with others", "proposed")
+    assert people["voter"][0] == "D"
+    assert people["proposed"].tolist() == [True, False, False, False]
+    labelled(app.multiselect, "Leave out").set_value(["D"]).run()
+    assert not app.exception
+    assert "Without them: mean pairwise ρ 0.667." in words(app)
+
+
+def test_best_worst_judgements_are_worked_out_and_tuples_drawn(demo, visit):
+    rows = ["Item1,Item2,Item3,Item4,BestItem,WorstItem,Annotator,note"]
+    rows += [f"a,b,c,d,a,d,W{n}," for n in range(6)] + ["b,c,d,e,b,,W1,", "b,c,d,e,b,e,W1,"]
+    app = upload(visit("schemes", "demo"), "File of judgements", "bw.csv", "\n".join(rows).encode() + b"\n")
+    assert "bw.csv: 7 judgements of 5 items, 4 at a time, by 6 voters." in words(app)
+    assert "Columns that aren't read: note." in words(app)
+    (found,) = tables(app, "θ", "count")
+    assert (found["item"][0], found["count"][0], found["shown"][0]) == ("a", 1.0, 6)
+    (issues,) = tables(app, "row", "what", "found")
+    assert issues["what"].tolist() == ["the worst is missing"]
+    press(app, "Draw the tuples")
+    assert not app.exception
+    data = app.session_state["_tuples"][1]
+    assert data.startswith(b"tuple,item_1,item_2,item_3,item_4,best,worst,voter\n1,")
+
+
+def test_the_projects_scores_beside_a_file(demo, visit):
+    from core.store.scores import read_dataset
+
+    dataset = read_dataset(demo, "demo").dropna(subset=["score"]).head(12)
+    rows = [f"{b},{a},{s}" for a, b, s in dataset[["token_a", "token_b", "score"]].itertuples(index=False)]
+    data = "\n".join(["word1,word2,score", *rows, "nobody,knows,1"]).encode()
+    app = upload(visit("schemes", "demo"), "Second file", "other.csv", data)
+    assert "12 items scored by both this project's scores and other.csv." in words(app)
+    figures = {metric.label: metric.value for metric in app.metric}
+    assert figures["Spearman's ρ"].startswith("1.000")
+    (found,) = tables(app, "gap", "rank, first")
+    assert found["gap"].tolist() == [0.0] * 12

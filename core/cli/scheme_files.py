@@ -1,0 +1,256 @@
+"""`python -m core compare-schemes`, `best-worst`, `draw-tuples`, `group-orders`: files of other schemes worked out."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import InputError
+from .shared import read_file, text_table, with_json, write_file, write_json
+
+if TYPE_CHECKING:
+    from ..estimates import Estimate
+    from ..schemes.best_worst_report import BestWorstReport, Halves
+    from ..schemes.group_agreement import GroupAgreement
+
+FIGURES = {
+    "rho": "Spearman's ρ",
+    "rho_w": "ρ_w (both tops)",
+    "rho_w_one": "ρ_w (top of the first)",
+    "rho_w_other": "ρ_w (top of the second)",
+    "tau": "Kendall's τ",
+}
+
+
+def said(found: Estimate) -> str:
+    """An estimate with its interval or the reason."""
+    if found.estimate is None:
+        return f"undefined: {found.reason}"
+    if found.lower is None or found.upper is None:
+        return f"{found.estimate:.3f} ({found.reason})"
+    return f"{found.estimate:.3f} ({found.lower:.3f} to {found.upper:.3f})"
+
+
+@click.command("compare-schemes")
+@click.argument("first", type=click.Path())
+@click.argument("second", type=click.Path())
+@click.option(
+    "--items", "n_items", type=int, default=20, show_default=True, help="How many items that part are listed."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the intervals: same seed, same figures.")
+@with_json
+def compare_schemes_command(first: str, second: str, n_items: int, seed: int, as_json: bool) -> None:
+    """Set the scores of FIRST and SECOND side by side: datasets, ratings or best-worst judgements of the same items."""
+    from ..schemes.scored_files import read_scored, side_by_side
+
+    one, other = (read_scored(read_file(path), Path(path).name) for path in (first, second))
+    found, notes = side_by_side(one, other, seed=seed)
+    notes = (*notes, *one.notes, *other.notes)
+    issues = [f"{scored.name}, {issue}" for scored in (one, other) for issue in scored.issues]
+    if as_json:
+        figures = {name: asdict(figure) for name, figure in found.figures.items()}
+        only = {"only_first": list(found.only_one), "only_second": list(found.only_other)}
+        rows = found.table.to_dict("records")
+        head = {"first": first, "second": second, "n": found.n, "over": found.over, "figures": figures}
+        write_json({**head, **only, "items": rows, "notes": list(notes), "issues": issues})
+        return
+    lines = [("items both scored", f"{found.n:,}")]
+    lines += [(FIGURES[name], said(figure)) for name, figure in found.figures.items()]
+    only_said = [
+        (f"only in {name}", f"{len(ids):,} items") for name, ids in zip(found.names, _only(found), strict=True)
+    ]
+    width = max(len(label) for label, _ in [*lines, *only_said])
+    parts = ["\n".join(f"{label.ljust(width)}  {value}" for label, value in [*lines, *only_said])]
+    if found.over:
+        parts.append(f"In brackets: 90 % intervals over {found.over}; votes and ratings are taken as they are.")
+    if found.n and n_items > 0:
+        parts.append("Where they part most (gap above 0: the first puts it higher):")
+        header = ("item", "rank, first", "rank, second", "gap")
+        columns = ("item", "rank_one", "rank_other", "gap")
+        shown = found.table.head(n_items)[list(columns)].itertuples(index=False)
+        parts.append(text_table(header, [[str(item), f"{a:g}", f"{b:g}", f"{gap:+g}"] for item, a, b, gap in shown]))
+    click.echo("\n\n".join([*parts, *(f"Note: {note}" for note in notes), *issues]))
+
+
+def _only(found: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return found.only_one, found.only_other
+
+
+@click.command("best-worst")
+@click.argument("file", type=click.Path())
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Of splits and intervals: same seed, same figures."
+)
+@with_json
+def best_worst_command(file: str, seed: int, as_json: bool) -> None:
+    """Counts, scores, intervals and reliability of best-worst judgements FILE (a row a judgement)."""
+    from ..schemes.best_worst_files import read_best_worst
+    from ..schemes.best_worst_report import report
+
+    found = report(read_best_worst(read_file(file), Path(file).name), seed=seed)
+    if as_json:
+        write_json({"file": file, **_best_worst_json(found)})
+    else:
+        click.echo(_best_worst_text(found))
+
+
+def _rows(found: BestWorstReport) -> list[tuple[Any, ...]]:
+    columns: list[Any] = [found.read.items, found.shown.tolist(), found.best.tolist(), found.worst.tolist()]
+    for scores in (found.counts, found.theta):
+        columns += [scores.score.tolist(), scores.lower.tolist(), scores.upper.tolist()]
+    rows = list(zip(*columns, strict=True))
+    key = 4 if found.theta.score[0] != found.theta.score[0] else 7
+    return sorted(rows, key=lambda row: -row[key])
+
+
+def _best_worst_json(found: BestWorstReport) -> dict[str, Any]:
+    names = ("item", "shown", "best", "worst", "count", "count_lower", "count_upper", "theta", "lower", "upper")
+    read = found.read
+    return {
+        "n_judgements": read.n_judgements,
+        "n_voters": len(read.voters),
+        "halves_of_judgements": asdict(found.by_judgement),
+        "halves_of_voters": asdict(found.by_voter),
+        "why_undefined": {"count": found.counts.reason, "theta": found.theta.reason},
+        "items": [dict(zip(names, row, strict=True)) for row in _rows(found)],
+        "issues": [str(issue) for issue in read.issues],
+        "notes": list(read.notes),
+    }
+
+
+def _best_worst_text(found: BestWorstReport) -> str:
+    read = found.read
+    who = f"{len(read.voters):,} voters" if read.voters else "voters unknown"
+    parts = [f"{read.n_judgements:,} judgements of {len(read.items):,} items, {who}."]
+    halves = (("judgements", found.by_judgement), ("voters", found.by_voter))
+    parts.append("\n".join(f"Halves of the {what}: {halves_said(each)}" for what, each in halves))
+    header = ("item", "shown", "best", "worst", "count (90 %)", "score θ (90 %)")
+    rows = [
+        [str(row[0]), *(f"{n:,}" for n in row[1:4]), _bounded(*row[4:7]), _bounded(*row[7:10])] for row in _rows(found)
+    ]
+    parts.append(text_table(header, rows))
+    parts += sorted({reason for reason in (found.counts.reason, found.theta.reason) if reason})
+    return "\n\n".join([*parts, *(f"Note: {note}" for note in read.notes), *map(str, read.issues)])
+
+
+def halves_said(found: Halves) -> str:
+    """ρ and r of halves, or why there are none."""
+    if found.spearman is None or found.pearson is None:
+        return f"undefined: {found.reason}."
+    return f"Spearman's ρ {found.spearman:.3f}, Pearson's r {found.pearson:.3f} (mean of {found.n_splits:,} splits)."
+
+
+def _bounded(value: float, lower: float, upper: float) -> str:
+    if value != value:
+        return "–"
+    return f"{value:.3f}" + ("" if lower != lower else f" ({lower:.3f} to {upper:.3f})")
+
+
+@click.command("draw-tuples")
+@click.argument("items", type=click.Path())
+@click.option("--output", required=True, type=click.Path(), help="CSV to write: a row a tuple, with room for answers.")
+@click.option("--appearances", type=int, default=8, show_default=True, help="How often each item is shown.")
+@click.option("--size", type=int, default=4, show_default=True, help="Items in a tuple.")
+@click.option("--after", type=click.Path(), help="Answers so far: only the leading items go on, and neighbours meet.")
+@click.option("--keep", type=float, default=0.5, show_default=True, help="Share of the items that go on after answers.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same tuples.")
+@with_json
+def draw_tuples_command(
+    items: str, output: str, appearances: int, size: int, after: str | None, keep: float, seed: int, as_json: bool
+) -> None:
+    """Draw best-worst tuples of ITEMS (one a line, or a table with token_a and token_b) into a file to fill in."""
+    import numpy as np
+
+    from ..schemes.best_worst import draw_tuples, next_round
+    from ..schemes.best_worst_files import read_best_worst, read_items, write_tuples
+    from ..schemes.best_worst_report import report
+
+    texts = read_items(read_file(items), Path(items).name)
+    rng = np.random.default_rng(seed)
+    if after is None:
+        tuples = draw_tuples(range(len(texts)), appearances, size=size, rng=rng)
+    else:
+        if not 0 < keep <= 1:
+            raise InputError(f"--keep is a share above 0, at most 1; found {keep:g}.")
+        found = report(read_best_worst(read_file(after), Path(after).name), seed=seed, resamples=1, splits=1)
+        if np.isnan(found.theta.score).all():
+            raise InputError(f"The answers of {after} give no scores. {found.theta.reason}.")
+        known = dict(zip(found.read.items, found.theta.score.tolist(), strict=True))
+        unknown = [text for text in known if text not in texts]
+        if unknown:
+            raise InputError(f"{after} has items that {items} lacks, {unknown[0]!r} for one.")
+        scores = np.array([known.get(text, np.nan) for text in texts])
+        tuples = next_round(scores, max(size, round(keep * len(texts))), appearances, rng=rng, size=size)
+    write_file(output, write_tuples(texts, tuples))
+    if as_json:
+        write_json({"output": output, "n_tuples": len(tuples), "n_items": len(np.unique(tuples)), "seed": seed})
+    else:
+        click.echo(f"{len(tuples):,} tuples of {len(np.unique(tuples)):,} items are in {output}.")
+
+
+@click.command("group-orders")
+@click.argument("file", type=click.Path())
+@click.option("--groups", type=click.Path(), help="The target groups, in the authors' format: distractors and randoms.")
+@click.option("--leave-out", multiple=True, help="Leave this voter's orders out; can be repeated.")
+@click.option("--leave-out-proposed", is_flag=True, help="Leave out all who lie over one SD under the mean.")
+@click.option("--output", type=click.Path(), help="Write the groups with their shares, in the authors' format.")
+@with_json
+def group_orders_command(
+    file: str,
+    groups: str | None,
+    leave_out: tuple[str, ...],
+    leave_out_proposed: bool,
+    output: str | None,
+    as_json: bool,
+) -> None:
+    """How far people agree in their orders FILE (target, voter, word, place), and the shares R they come to."""
+    from ..platforms.csvfiles import decode_bytes
+    from ..schemes.group_agreement import group_agreement
+    from ..schemes.group_files import groups_of, read_groups, write_groups
+    from ..schemes.group_orders import comparisons_of, read_orders, without
+
+    known = []
+    if groups is not None:
+        known = groups_of(read_groups(decode_bytes(read_file(groups), Path(groups).name).text).comparisons)
+    read = read_orders(read_file(file), Path(file).name, known)
+    strange = sorted(set(leave_out) - set(read.orders))
+    if strange:
+        raise InputError(f"{file} has no voter {', '.join(strange)} to leave out.")
+    found = group_agreement(read.orders)
+    out = [*leave_out, *(found.proposed if leave_out_proposed else ())]
+    kept = without(read.orders, out)
+    comparisons = comparisons_of(kept, known)
+    if output is not None:
+        write_file(output, write_groups(comparisons).encode("utf-8"))
+    after = group_agreement(kept) if out else found
+    if as_json:
+        counts = {"n_targets": len(read.targets), "n_comparisons": len(comparisons), "left_out": sorted(set(out))}
+        texts = {"issues": list(map(str, read.issues)), "notes": list(read.notes)}
+        write_json({"file": file, **counts, "agreement": asdict(found), "agreement_after": after.mean, **texts})
+        return
+    parts = [_agreement_text(found, len(read.targets))]
+    if out:
+        parts.append(f"Without {', '.join(sorted(set(out)))}: mean ρ {after.mean:.3f}.")
+    parts.append(f"{len(comparisons):,} comparisons" + (f" are in {output}." if output else "; --output writes them."))
+    click.echo("\n\n".join([*parts, *(f"Note: {note}" for note in read.notes), *map(str, read.issues)]))
+
+
+def _agreement_text(found: GroupAgreement, n_targets: int) -> str:
+    people = sorted(found.people, key=lambda one: (one.agreement is None, one.agreement))
+    rows = [
+        [one.voter, "–" if one.agreement is None else f"{one.agreement:.3f}", f"{one.n:,}", f"{one.n_targets:,}"]
+        for one in people
+    ]
+    bound = "undefined: fewer than three people" if found.bound is None else f"{found.bound:.3f}"
+    proposed = ", ".join(found.proposed) or "nobody"
+    return "\n\n".join(
+        [
+            f"{n_targets:,} targets, {len(found.people):,} people; mean pairwise ρ {found.mean:.3f} over "
+            f"{found.n_pairs:,} pairs of people.",
+            f"Mean minus one SD: {bound}. Proposed for exclusion: {proposed}.",
+            text_table(("voter", "mean ρ with others", "others", "targets"), rows),
+        ]
+    )

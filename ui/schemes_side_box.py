@@ -1,0 +1,82 @@
+"""Two schemes side by side: the project's scores, or files of any scheme."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.errors import RunoffError
+from core.schemes.scored_files import Scored, of_dataset, read_scored, side_by_side
+from core.schemes.side_by_side import SideBySide
+from core.store.projects import Project
+from core.views import side_by_side as view
+from core.views.words import slug
+from ui import cache, chart_files, frame
+from ui.scheme_tables import download, show_issues, show_table
+
+MINE = "this project's scores"
+
+
+def side_box(project: Project, *, has_scores: bool) -> None:
+    """All of the tab; `has_scores` says that a ballot of the project is closed."""
+    st.markdown("**Two ways to ask, the same items: how far they agree, and the items where they part.**")
+    st.caption(
+        "Each is a dataset, a file of ratings, or one of best–worst judgements; items are matched by their texts."
+    )
+    one, other = _first(project, has_scores), _from_file(project, "second")
+    if one is None or other is None:
+        return
+    show_issues([*one.issues, *other.issues], [f"{s.name}: {note}" for s in (one, other) for note in s.notes])
+    found, notes = side_by_side(one, other)
+    for note in notes:
+        st.caption(frame.plain(note))
+    show_side_by_side(found, slug(f"{project.name}-side-by-side"))
+
+
+def show_side_by_side(found: SideBySide, stem: str) -> None:
+    """Figures, chart and items of a comparison of two schemes."""
+    st.markdown(f"**{frame.plain(view.headline(found))}**")
+    with st.container(horizontal=True):
+        for label, value, about in view.figures(found):
+            st.metric(label, value, help=about, width="content")
+    for reason in view.why_undefined(found):
+        st.caption(frame.plain(reason))
+    if found.over:
+        st.caption(f"Intervals are over {found.over}; scores are taken as they are, so other voters aren't in them.")
+    if found.n:
+        points = view.points(found)
+        chart_files.show(view.chart(found), points, name=stem, alt="Rank by the first against rank by the second")
+        st.subheader("Items where they part", help="The largest gaps between the two ranks first.")
+        table = view.table(found)
+        show_table(table, view.HELP, "Items both scored")
+        download("Download these items (CSV)", table, f"{stem}.csv")
+    alone = view.only(found)
+    if len(alone):
+        with st.expander(f"{len(alone):,} items that only one has"):
+            st.dataframe(alone, hide_index=True, alt="Items that only one has")
+
+
+def _first(project: Project, has_scores: bool) -> Scored | None:
+    if has_scores:
+        words = {"mine": MINE, "file": "a file"}
+        source = st.selectbox("First", list(words), format_func=words.get, key=f"side-source-{project.id}", width=240)
+        if source == "mine":
+            return of_dataset(cache.load_export(frame.store(), project).dataset, MINE)
+    return _from_file(project, "first")
+
+
+def _from_file(project: Project, place: str) -> Scored | None:
+    file = st.file_uploader(
+        f"{place.capitalize()} file", type=["csv", "tsv", "txt", "zip", "parquet"], key=f"side-{place}-{project.id}"
+    )
+    if file is None:
+        return None
+    try:
+        return _read(file.getvalue(), file.name)
+    except RunoffError as error:
+        frame.show_error(error)
+        return None
+
+
+@st.cache_resource(max_entries=8, show_spinner="Reading the scores …")
+def _read(data: bytes, name: str) -> Scored:
+    return read_scored(data, name)
