@@ -298,7 +298,7 @@ def explained(view: View) -> tuple[str, list[str]]:
 
 
 __all__ = [
-    "PORT", "TRAITS", "Forged", "IncompleteError", "InputError", "Place", "RunoffError", "Store", "View", "Who", "announce", "answer_of",
-    "asset",    "beat", "begin", "example_done", "explained", "finish", "kept_in", "leave", "look", "more", "open_voters_store",
-    "task_html", "tend", "tidy", "undo", "vote", "who_of",
+    "PORT", "TRAITS", "Forged", "IncompleteError", "InputError", "Place", "RunoffError", "Store", "View", "Who",
+    "announce", "answer_of", "asset", "beat", "begin", "example_done", "explained", "finish", "kept_in", "leave",
+    "look", "more", "open_voters_store", "task_html", "tend", "tidy", "undo", "vote", "who_of",
 ]  # fmt: skip

@@ -197,7 +197,10 @@ def test_an_answer_is_taken_back_and_given_anew(store, scheme):
     [
         *((scheme, wrong) for scheme in SCHEMES for wrong in ("", "left", "tie", "first", "nonsense")),
         *((RATING, wrong) for wrong in ("4.1", "2.1", "-1", "nan", "best=1;worst=2")),
-        *((BEST_WORST, wrong) for wrong in ("best=1;worst=1", "best=1;worst=", "best=0;worst=2", "best=1;worst=5", "2")),
+        *(
+            (BEST_WORST, wrong)
+            for wrong in ("best=1;worst=1", "best=1;worst=", "best=0;worst=2", "best=1;worst=5", "2")
+        ),
         *((ORDER, wrong) for wrong in ("1", "1 1 2 3", "1 2 3 4", "0 1", "2")),
     ],
 )
