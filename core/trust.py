@@ -30,6 +30,8 @@ GOOD_HALVES, FAIR_HALVES = 0.8, 0.6
 # By how much a model's ρ_w is pulled down by the votes alone: .05 is as much as good models differ by.
 GOOD_CEILING, FAIR_CEILING = 0.95, 0.8
 NAMED = 3
+# The plan has no ballot left, and is fixed once ballot 1 is drawn.
+AFTER_LAST = "The plan has no ballot left: reopen the last one for more votes, or publish with this said."
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def enough_votes(votes: Ints, planned: Ints) -> Line:
     return Line(name, GREEN, f"Every item has the votes planned for it; the fewest is {least}.")
 
 
-def won_and_lost(points: Floats, votes: Ints, top: Ints) -> Line:
+def won_and_lost(points: Floats, votes: Ints, top: Ints, *, is_last: bool = False) -> Line:
     """Whether every item both won and lost: one that only won, or only lost, has no place of its own.
 
     points : wins and half the ties; votes : both (n_items,); top : the leading items. Red: two of them never lost.
@@ -74,7 +76,7 @@ def won_and_lost(points: Floats, votes: Ints, top: Ints) -> Line:
     name = "Won and lost"
     undefeated, winless = (votes > 0) & (points == votes), (votes > 0) & (points == 0)
     n_top = int(undefeated[top].sum())
-    cure = "Draw the next ballot, where like meets like, or plan more appearances."
+    cure = AFTER_LAST if is_last else "Draw the next ballot, where like meets like, or plan more appearances."
     if n_top > 1:
         reason = f"{n_top} items of the top never lost a vote, so nothing says which of them is the higher."
         return Line(name, RED, reason, cure)
@@ -116,7 +118,7 @@ def no_circles(foresight: Foresight | None) -> Line | None:
     return Line(name, GREEN, "No circle of clear majorities at the top.")
 
 
-def certain_top(probability: Floats, n_top: int) -> Line:
+def certain_top(probability: Floats, n_top: int, *, is_last: bool = False) -> Line:
     """How many of the first `n_top` surely belong there: probability of 95 % or more.
 
     probability : of each item to be truly among them, (n_items,). Green: all; amber: at least half; else red.
@@ -128,18 +130,18 @@ def certain_top(probability: Floats, n_top: int) -> Line:
     reason = f"{certain} of the first {n_top} surely {verb} there (95 % or more); {_items(possible)} may."
     if certain >= n_top:
         return Line(name, GREEN, reason)
-    cure = "Draw another ballot, or give the last ballots more appearances."
+    cure = AFTER_LAST if is_last else "Draw another ballot, or give the last ballots more appearances."
     return Line(name, AMBER if certain >= MOSTLY * n_top else RED, reason, cure)
 
 
-def first_place(names: Sequence[str]) -> Line:
+def first_place(names: Sequence[str], *, is_last: bool = False) -> Line:
     """Whether the first is alone: `names` are the items that can't be told from it, best first."""
     name = "First place"
     if len(names) == 1:
         return Line(name, GREEN, f"{names[0]} is ahead of all others at 90 %.")
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     reason = f"{len(names)} items are tied for first: {', '.join(names[:NAMED])}{more} can't be told apart at 90 %."
-    return Line(name, AMBER, reason, "More votes on the leading items, in another ballot.")
+    return Line(name, AMBER, reason, AFTER_LAST if is_last else "More votes on the leading items, in another ballot.")
 
 
 def agreement(alpha: Alpha | None, why_not: str) -> Line:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ui import frame
+from ui.formulas import FORMULAS, SOURCE
 from ui.glossary import WORDS
 
 st.title("Help")
@@ -58,6 +59,16 @@ same accuracy. Source of the paper's: Lombardo et al., *Top-Rank-Focused Adaptiv
 the Evaluation of Domain-Specific Semantic Models*, EMNLP 2020.
 """
 )
+with st.expander("The formulas"):
+    for name, formula, about in FORMULAS:
+        st.markdown(f"**{name}**")
+        st.latex(formula)
+        st.caption(about)
+    st.caption(SOURCE)
 st.subheader("Words")
-for word, meaning in WORDS:
+part = st.text_input("Find a word", placeholder="For example: ballot").strip().casefold()
+found = [(word, meaning) for word, meaning in WORDS if part in f"{word} {meaning}".casefold()]
+for word, meaning in found:
     st.markdown(f"**{word}**: {meaning}")
+if not found:
+    st.caption("None of the words explained here has that in it.")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from core.errors import RunoffError
+from core.store.archive import delete_project
 from core.store.projects import change_project, create_project, read_log
+from core.store.templates import create_from_template, is_untouched
 from core.views.log import log_table
 from core.views.words import slug
-from ui import cache, frame, project_files
+from ui import cache, frame, project_files, tour
 from ui.archived_box import archived_box
 
 NOTIONS = {
@@ -22,26 +24,37 @@ KINDS = {
 }
 
 
+STARTS = {
+    "empty": "Empty: your own token lists",
+    "template": "Template: two areas of everyday words, a plan, and a drawn pilot of 50 comparisons",
+}
+
+
 def new_project() -> None:
     with st.form("new project", clear_on_submit=True):
         name = st.text_input("Name", placeholder="For example: biomedical terms", max_chars=100)
         notion = st.radio("What voters judge", list(NOTIONS), format_func=NOTIONS.get)
         kind = st.radio("Kind", list(KINDS), format_func=KINDS.get)
+        start = st.radio("Start from", list(STARTS), format_func=STARTS.get)
         if st.form_submit_button("Create project", type="primary"):
+            make = create_project if start == "empty" else create_from_template
             try:
-                project_id = create_project(frame.store(), name, kind=kind, notion=notion)
+                project_id = make(frame.store(), name, kind=kind, notion=notion)
             except RunoffError as error:
                 frame.show_error(error)
                 return
             st.session_state["project_id"] = project_id
             st.query_params["project"] = project_id
-            frame.flash(f"The project {name.strip()} is made. Next: its token lists.")
+            following = "its token lists" if start == "empty" else "let people vote on the pilot"
+            frame.flash(
+                f"The project {name.strip()} is made. Next: {following}. It can be undone at the end of this page."
+            )
             st.rerun()
 
 
 if not st.session_state.get("project_id"):
     st.title("Runoff")
-    st.write("Make a project to begin.")
+    st.markdown("**There is no project yet. Make one to begin.**")
     new_project()
     project_files.import_box(frame.store())
     archived_box(frame.store())
@@ -57,6 +70,7 @@ if view.simulated:
         "This project holds votes of simulated voters. Its scores say how Runoff works, and nothing about people.",
         icon=":material/science:",
     )
+tour.offer()
 frame.next_step(view.next_page, frame.plain(view.next_label[:1].lower() + view.next_label[1:]), area_id=view.next_area)
 
 st.subheader("The way of the data")
@@ -94,6 +108,12 @@ with st.expander("New project, import"):
     archived_box(frame.store())
 with st.expander("Files, copies, deleting"):
     project_files.files_box(frame.store(), project)
+if project.kind != "demo" and is_untouched(frame.store(), project.id):
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button("Undo: remove this project", icon=":material/undo:"):
+            done = f"{project.name} is removed. A copy lies in the workspace's folder backups."
+            frame.carry_out(delete_project, frame.store(), project.id, project.name, done=done)
+        st.caption("No vote has come yet, so the project can be taken back as it was made.")
 with st.expander("Log: who did what when"):
     log = log_table(read_log(frame.store(), project.id, LOGGED))
     if len(log) == LOGGED:

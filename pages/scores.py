@@ -112,4 +112,4 @@ ranking()
 if view.n_closed:
     trust_panel.show(project, area_id, about["votes"])
     checks_box.figures(project, area_id, about["votes"])
-    score_figures.figures(view, project, stem)
+    score_figures.figures(view, project, area_id, stem)

@@ -94,7 +94,10 @@ if not view.locked:
     with st.expander("Add near tokens"):
         near_tokens.propose_box(store, project, view)
 near_tokens.proposed_list(view)
-st.subheader("Rare tokens")
+st.subheader(
+    "Rare tokens",
+    help="Voters may not know them, and embeddings place them badly: the paper leaves out the rarest (footnote 2).",
+)
 token_choices.rare_tokens(store, project, view)
 with st.expander("Hubness: tokens that are near to everything"):
     near_tokens.hubness_box(store, project, view)

@@ -31,6 +31,25 @@ def test_neighbours_are_those_of_all_cosines(tmp_path: Path, monkeypatch: pytest
             assert embedding.neighbours(token, n) == expected
 
 
+def test_neighbours_of_several_tokens_are_those_of_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(neighbours, "_ROWS", 7)
+    vectors = np.random.default_rng(4).standard_normal((60, 5)).astype("<f4")
+    vectors[11], vectors[12], vectors[40] = 0.0, np.nan, vectors[3] * 1e-35
+    words = [f"w{row}" for row in range(60)]
+    embedding = load(write(tmp_path, binary(words, vectors)))
+    tokens = [word for word in words if word not in ("w11", "w12")]
+    together = embedding.neighbours_of(tokens, 4)
+    assert together == [embedding.neighbours(token, 4) for token in tokens]
+    for token, found in zip(tokens, together, strict=True):
+        others = [word for word in tokens if word != token]
+        cosines = embedding.cosines([token] * len(others), others)
+        order = np.argsort(-cosines, kind="stable")[:4]
+        assert found == [(others[at], cosines[at]) for at in order]
+    assert embedding.neighbours_of([], 4) == []
+    with pytest.raises(InputError, match="'w11' has no neighbours"):
+        embedding.neighbours_of(["w1", "w11"])
+
+
 def test_ties_stand_in_the_vocabularys_order(tmp_path: Path) -> None:
     words = ["zebra", "anvil", "mole", "barge", "dune"]
     embedding = imported(tmp_path, words, np.array([[1, 2], [2, 4], [3, 0], [0.5, 1], [10, 20]], np.float32))

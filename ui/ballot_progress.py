@@ -41,7 +41,7 @@ def progress(stage: Stage) -> None:
         ("Voters", f"{p.voters:,}", "Who gave at least one counted vote."),
         (
             "Effective voters",
-            "–" if p.effective_voters is None else f"{p.effective_voters:.1f}",
+            "–" if p.effective_voters is None else _counted(p.effective_voters),
             "The votes are as uneven as if so many voters had given equally many (1/Σp²).",
         ),
         ("Largest share of a voter", _percent(p.top_share), "A single opinion should not carry a ballot."),
@@ -68,6 +68,15 @@ def progress(stage: Stage) -> None:
     )
     if any(n for n, _ in kept):
         st.caption("Kept, not counted: " + ", ".join(f"{n:,} {what}" for n, what in kept if n) + ".")
+
+
+def _counted(voters: float) -> str:
+    """A number of voters, with a decimal only where it has one.
+
+    >>> _counted(42.0), _counted(3.26)
+    ('42', '3.3')
+    """
+    return f"{voters:.1f}".removesuffix(".0")
 
 
 def _percent(share: float | None) -> str:

@@ -34,6 +34,7 @@ from core.views import (
     pilot,
     scores,
     settlement,
+    settling,
     tokens,
     trust,
     voter_preview,
@@ -72,6 +73,10 @@ def load_votes_to_fit(store: Store, project: Project, area_id: int | None) -> di
 
 def load_panel_fit(store: Store, project: Project, area_id: int | None, similarity: str, which: str) -> StoredFit:
     return _load(fit_stored, store, project, area_id, similarity, which)
+
+
+def load_settling(store: Store, project: Project, area_id: int | None) -> settling.SettlingView:
+    return _load(settling.load, store, project, area_id)
 
 
 def load_pilot(store: Store, project: Project, area_id: int | None = None) -> pilot.PilotView:

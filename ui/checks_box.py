@@ -14,7 +14,7 @@ from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.views.checks import CHEAP, VoteChecks
 from core.views.plan_checks import answered_said, cost_said, counts_table
-from ui import cache, frame
+from ui import cache, frame, glossary
 
 
 def checks_form(start: CheckSettings | None, *, key: str, locked: bool) -> CheckSettings | None:
@@ -137,7 +137,7 @@ def figures(project: Project, area_id: int | None, n_votes: int) -> None:
         return
     checks: VoteChecks = cache.load_checks(frame.store(), project, area_id)
     if checks.has_checks:
-        st.subheader("Checks in the ballots")
+        st.subheader("Checks in the ballots", help=glossary.of("Check"))
         figures_table(checks.figures)
         st.caption(frame.plain(checks.agreement_said))
 

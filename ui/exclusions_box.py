@@ -13,7 +13,7 @@ from core.views.voter_preview import Preview
 from core.views.voters import VotersView
 from core.views.words import many
 from core.voter_rules import RULES, Rule, n_judged, propose
-from ui import cache, frame
+from ui import cache, frame, glossary
 
 BY_AGREEMENT = {"pairwise", "ranking"}
 
@@ -140,7 +140,7 @@ def left_out(project: Project, view: VotersView, hashed: bool) -> None:
     if not view.left_out:
         return
     names = view.called(hashed)
-    st.subheader("Left out")
+    st.subheader("Left out", help=glossary.of("Left out"))
     st.dataframe(view.left_out_table(hashed), hide_index=True, alt="Voters left out")
     ids = [exclusion.voter_id for exclusion in view.left_out]
     key = f"readmit-{project.id}-{project.revision}"

@@ -30,6 +30,18 @@ PAGES = (
 )
 
 
+# White on the dark theme's blue would be 2.5 : 1.
+_DARK_BUTTONS = """<style>
+[data-testid^="stBaseButton-primary"] :is(p, span) {color: #0b1a27}
+</style>"""
+
+
+def readable_buttons() -> None:
+    """Dark words on the bright primary buttons of the dark theme."""
+    if st.context.theme.type == "dark":
+        st.html(_DARK_BUTTONS)
+
+
 def navigation() -> Any:
     """Register the pages and return the one that was asked for."""
     pages = {
@@ -144,6 +156,17 @@ def choose_project() -> None:
         words = {"demo": "Demo: simulated voters", "trial": "Trial: may hold simulated votes"}
         st.sidebar.caption(f":material/science: {words[projects[chosen].kind]}")
     st.query_params["project"] = chosen
+    _show_campaign(projects[chosen])
+
+
+def _show_campaign(chosen: Project) -> None:
+    """How far the whole campaign is, on every page."""
+    from . import cache
+
+    campaign = cache.load_overview(store(), chosen).campaign
+    if campaign is not None:
+        share, said = campaign
+        st.sidebar.progress(share, text=plain(said))
 
 
 def _pick() -> None:

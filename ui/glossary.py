@@ -65,3 +65,8 @@ WORDS = (
         "A program that votes by the paper's model. Its votes are marked for ever, in demo and trial projects only.",
     ),
 )
+
+
+def of(word: str) -> str:
+    """What a word means, for the help of a heading or a box; `KeyError` for one that isn't explained."""
+    return dict(WORDS)[word]

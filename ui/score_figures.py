@@ -9,15 +9,16 @@ from core import charts
 from core.store.library import read_embeddings
 from core.store.projects import Project
 from core.views.scores import ScoresView, line_of, top_of
-from ui import cache, chart_files, embedding_view, frame
+from ui import cache, chart_files, embedding_view, frame, glossary, settling_box
 
 
-def figures(view: ScoresView, project: Project, stem: str) -> None:
+def figures(view: ScoresView, project: Project, area_id: int | None, stem: str) -> None:
     """All figures that exist for the protocol of the votes; `stem` begins the names of their files."""
     top = top_of(view.dataset)
     if len(top):
-        st.subheader("The top and how sure it is")
+        st.subheader("The top and how sure it is", help=glossary.of("Interval"))
         chart_files.show(charts.top_intervals(top), top, name=f"{stem}-top", alt="The first items with intervals")
+    settling_box.show(project, area_id, stem)
     if view.has_borda:
         _borda_figures(view, project, stem)
     else:
@@ -34,7 +35,7 @@ def figures(view: ScoresView, project: Project, stem: str) -> None:
 def _borda_figures(view: ScoresView, project: Project, stem: str) -> None:
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader("Scores by ballot")
+        st.subheader("Scores by ballot", help=glossary.of("x"))
         chart_files.show(
             charts.scores_by_ballot(view.by_ballot),
             view.by_ballot,
@@ -43,7 +44,7 @@ def _borda_figures(view: ScoresView, project: Project, stem: str) -> None:
         )
         st.caption("Win ratios of each ballot and the final score along the ranks (Figure 4 of the paper).")
     with right:
-        st.subheader("Rescaling")
+        st.subheader("Rescaling", help=glossary.of("b̂"))
         _figure2(view, project, stem)
 
 

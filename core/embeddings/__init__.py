@@ -11,12 +11,12 @@ kind "similarities".
 
 from .formats import Recognised
 from .loading import READERS, import_embedding, load, open_embedding, sniff
-from .look_up import MODES, LookUp, Mode, as_mode
+from .look_up import MODES, LookUp, Mode, as_mode, spellings
 from .neighbours import DuplicateVectors, NormsSummary
 from .options import ENCODINGS, EncodingError, TrustError, VocabularyError
 from .similarities import Similarities
 from .storage import EmbeddingInfo
-from .vectors import Embedding, spellings
+from .vectors import Embedding
 
 __all__ = [
     "ENCODINGS",

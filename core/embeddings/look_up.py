@@ -97,3 +97,12 @@ def why_no_mean(parts: Sequence[str], reasons: Mapping[str, str]) -> str:
     """Why the parts of a token have no mean, by the `reasons` of those without a vector."""
     lacking = [f"its part {word}: {reasons[word]}" for word in dict.fromkeys(parts) if word in reasons]
     return "; ".join(lacking) or CANCELLED
+
+
+def spellings(token: str) -> tuple[str, ...]:
+    """How a token is looked for unless something else is asked for: as it is, composed or not, with "_" for spaces.
+
+    >>> spellings("machine learning")
+    ('machine learning', 'machine_learning')
+    """
+    return LookUp().spellings(token)

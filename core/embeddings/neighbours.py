@@ -5,6 +5,7 @@ Everything goes block by block, so that a memory map of any size is read once an
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -45,41 +46,77 @@ class DuplicateVectors:
 
 
 def top(
-    matrix: np.ndarray,
-    norms: np.ndarray,
-    vector: np.ndarray,
-    n: int,
-    left_out: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """The `n` rows of the highest cosine with `vector`, and the cosines; ties by the order of rows.
+    matrix: np.ndarray, norms: np.ndarray, vectors: np.ndarray, n: int, left_out: Sequence[np.ndarray]
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For each of some vectors the `n` rows of the highest cosine, and the cosines; ties by the order of rows.
 
-    Rows with an unusable norm and those of `left_out` don't take part. float32 products choose candidates, whose
-    cosines are then taken in float64.
+    Rows with an unusable norm don't take part, nor, for a vector, those of its entry of `left_out`. float32 products
+    choose candidates, whose cosines are then taken in float64. The matrix is read once for all vectors.
     """
-    vector = vector.astype(np.float64)
-    unit = (vector / np.sqrt(vector @ vector)).astype(np.float32)
-    # Rows are divided by their norms after the product; what isn't usable becomes −∞.
+    wide = vectors.astype(np.float64)
+    units = (wide / np.sqrt(np.einsum("ij,ij->i", wide, wide))[:, None]).astype(np.float32)
     norms = np.asarray(norms)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        cosines = np.empty(len(matrix), dtype=np.float32)
-        for start in range(0, len(matrix), _ROWS):
-            part = slice(start, start + _ROWS)
-            np.dot(matrix[part], unit, out=cosines[part])
-        cosines /= norms
+    candidates = _Candidates(len(units), n)
+    out = [np.unique(rows) for rows in left_out]
+    for start in range(0, len(matrix), _ROWS):
+        cosines = _products(matrix[start : start + _ROWS], norms[start : start + _ROWS], units)
+        for at, rows in enumerate(out):
+            here = rows[np.searchsorted(rows, start) : np.searchsorted(rows, start + _ROWS)]
+            cosines[here - start, at] = -np.inf
+        candidates.add(start, cosines)
+    found = []
+    for vector, rows in zip(wide, candidates.rows(), strict=True):
+        values = _exact(matrix, vector, rows)
+        chosen = np.lexsort((rows, -values))[:n]
+        found.append((rows[chosen], values[chosen]))
+    return found
+
+
+def _products(rows: np.ndarray, norms: np.ndarray, units: np.ndarray) -> np.ndarray:
+    """Cosines of rows with unit vectors in float32, a column a vector; −∞ where a row can't be compared, ∞ where
+    float32 may have got it wrong."""
     usable = norms > 0
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        cosines = rows @ units.T
+        cosines /= norms[:, None]
+    doubtful = usable[:, None] & ~np.isfinite(cosines) if not np.isfinite(cosines.sum()) else None
+    if doubtful is not None:
+        cosines[doubtful] = np.inf
+    cosines[usable & (norms < _TINY)] = np.inf
     cosines[~usable] = -np.inf
-    usable[left_out] = False
-    cosines[left_out] = -np.inf
-    # What float32 may have got wrong is a candidate in any case.
-    cosines[usable & ((norms < _TINY) | ~np.isfinite(cosines))] = np.inf
-    n_found = min(n, int(usable.sum()))
-    if n_found <= 0:
-        return np.empty(0, np.int64), np.empty(0)
-    bound = np.partition(cosines, len(cosines) - n_found)[len(cosines) - n_found]
-    rows = np.flatnonzero(usable & (cosines >= (bound - _MARGIN if np.isfinite(bound) else -2)))
-    values = _exact(matrix, vector, rows)
-    chosen = np.lexsort((rows, -values))[:n]
-    return rows[chosen], values[chosen]
+    return cosines
+
+
+class _Candidates:
+    """Rows that may be among the n best of each of some vectors, gathered block by block."""
+
+    def __init__(self, n_vectors: int, n: int) -> None:
+        self._n = n
+        self._bound = np.full(n_vectors, -np.inf)  # what the n-th best so far has
+        self._rows: list[np.ndarray] = [np.empty(0, np.int64) for _ in range(n_vectors)]
+        self._cosines: list[np.ndarray] = [np.empty(0, np.float32) for _ in range(n_vectors)]
+
+    def add(self, start: int, cosines: np.ndarray) -> None:
+        """A block of cosines, a row a row of the matrix from `start` on, a column a vector."""
+        reach = np.where(np.isfinite(self._bound), self._bound - _MARGIN, np.finfo(np.float32).min)
+        there = cosines >= reach.astype(np.float32)
+        for at in np.flatnonzero(there.any(axis=0)).tolist():
+            places = np.flatnonzero(there[:, at])
+            self._take(at, start + places, cosines[places, at])
+
+    def _take(self, at: int, rows: np.ndarray, cosines: np.ndarray) -> None:
+        rows, cosines = np.append(self._rows[at], rows), np.append(self._cosines[at], cosines)
+        sure = cosines[np.isfinite(cosines)]  # the others are kept in any case, and may turn out to be low
+        if len(sure) > self._n:
+            bound = float(np.partition(sure, len(sure) - self._n)[len(sure) - self._n])
+            self._bound[at] = bound
+            kept = cosines >= np.float32(bound - _MARGIN)
+            rows, cosines = rows[kept], cosines[kept]
+        self._rows[at], self._cosines[at] = rows, cosines
+
+    def rows(self) -> list[np.ndarray]:
+        """The candidates of each vector, in the order of rows."""
+        return self._rows
 
 
 def _exact(matrix: np.ndarray, vector: np.ndarray, rows: np.ndarray) -> np.ndarray:

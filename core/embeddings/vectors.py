@@ -32,15 +32,6 @@ ZERO = "its vector is all zeros"
 NOT_FINITE = "its vector has NaN or infinite values"
 
 
-def spellings(token: str) -> tuple[str, ...]:
-    """How a token is looked for unless something else is asked for: as it is, composed or not, with "_" for spaces.
-
-    >>> spellings("machine learning")
-    ('machine learning', 'machine_learning')
-    """
-    return LookUp().spellings(token)
-
-
 class Embedding:
     """Words with a vector each; made by `load` or `open_embedding`.
 
@@ -287,16 +278,20 @@ class Embedding:
         return rows[rows >= 0]
 
     def neighbours(self, token: str, n: int = 10) -> list[tuple[str, float]]:
-        """The `n` words with the highest cosine to `token`, highest first, each with its cosine.
+        """The neighbours of one token, as `neighbours_of` gives those of several."""
+        return self.neighbours_of([token], n)[0]
+
+    def neighbours_of(self, tokens: Sequence[str], n: int = 10) -> list[list[tuple[str, float]]]:
+        """For each token the `n` words with the highest cosine to it, highest first, each with its cosine.
 
         Exact (cosines in float64, rounded to 12 digits); ties stand in the vocabulary's order. The word itself and
-        markers such as `</s>` are left out. Raises `InputError` for a token without a usable vector, or if the
-        embedding was loaded for chosen tokens only.
+        markers such as `</s>` are left out. The vectors are read once for all tokens. Raises `InputError` for a token
+        without a usable vector, or if the embedding was loaded for chosen tokens only.
         """
         self._check_whole("find neighbours")
-        if reason := self.reasons([token]).get(token):
+        for token, reason in self.reasons(tokens).items():
             raise InputError(f"{token!r} has no neighbours in {self.name}: {reason}.")
-        return self.nearest(self.vectors([token])[0], n, leave_out=[token])
+        return self._nearest(self.vectors(tokens), n, [[token] for token in tokens])
 
     def nearest(self, vector: np.ndarray, n: int, *, leave_out: Sequence[str] = ()) -> list[tuple[str, float]]:
         """The `n` words with the highest cosine to a vector (not all zeros), as `neighbours` gives them.
@@ -304,13 +299,23 @@ class Embedding:
         Words that a token of `leave_out` was found as, and markers such as `</s>`, are left out.
         """
         self._check_whole("find neighbours")
+        return self._nearest(np.asarray(vector)[None], n, [leave_out])[0]
+
+    def _nearest(
+        self, vectors: np.ndarray, n: int, leave_out: Sequence[Sequence[str]]
+    ) -> list[list[tuple[str, float]]]:
         if n < 1:
             raise InputError(f"At least 1 neighbour must be asked for, found {n}.")
-        there = self._positions(leave_out)
-        left_out = np.append(self._marker_rows(), there[there >= 0])
-        rows, cosines = top(self._matrix, self._norms, vector, n, left_out)
-        words = self._vocabulary.take(pa.array(rows)).to_pylist()
-        return list(zip(words, cosines.tolist(), strict=True))
+        if not len(vectors):
+            return []
+        markers = self._marker_rows()
+        there = [self._positions(words) for words in leave_out]
+        left_out = [np.append(markers, rows[rows >= 0]) for rows in there]
+        found = []
+        for rows, cosines in top(self._matrix, self._norms, vectors, n, left_out):
+            words = self._vocabulary.take(pa.array(rows)).to_pylist()
+            found.append(list(zip(words, cosines.tolist(), strict=True)))
+        return found
 
     def norms_summary(self) -> NormsSummary:
         """Quantiles of the vectors' lengths, and how many vectors can't be compared."""

@@ -209,15 +209,23 @@ def _runoff_of(conn: sa.Connection, ballots: Sequence[Ballot]) -> pd.DataFrame |
     closed = [ballot for ballot in ballots if not ballot.is_open and ballot.protocol == "runoff"]
     if not closed:
         return None
+    frame = runoff_history_of(conn, closed[-1:]).drop(columns="ballot")
+    return frame.rename(columns={"score": "mean"}).set_index("item")
+
+
+def runoff_history_of(conn: sa.Connection, ballots: Sequence[Ballot]) -> pd.DataFrame:
+    """What closed ballots by the protocol "runoff" wrote of every item: ballot (its number), item, score, its bounds
+    and those of its rank; by ballot and item."""
     names = ("score", "lower", "upper", "rank_lower", "rank_upper")
     query = (
-        sa.select(t.item.c.position, *(t.item_score.c[name] for name in names))
+        sa.select(t.ballot.c.number, t.item.c.position, *(t.item_score.c[name] for name in names))
         .join(t.item, t.item.c.id == t.item_score.c.item_id)
-        .where(t.item_score.c.ballot_id == closed[-1].id)
-        .order_by(t.item.c.position)
+        .join(t.ballot, t.ballot.c.id == t.item_score.c.ballot_id)
+        .where(t.item_score.c.ballot_id.in_([ballot.id for ballot in ballots]))
+        .order_by(t.ballot.c.number, t.item.c.position)
     )
-    frame = pd.DataFrame(fetch_rows(conn, query), columns=["item", *names]).astype(dict.fromkeys(names, "float64"))
-    return frame.rename(columns={"score": "mean"}).set_index("item")
+    frame = pd.DataFrame(fetch_rows(conn, query), columns=["ballot", "item", *names])
+    return frame.astype(dict.fromkeys(("ballot", "item"), "int64") | dict.fromkeys(names, "float64"))
 
 
 def build_dataset(

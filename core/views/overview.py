@@ -6,11 +6,14 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from ..errors import PlanError
 from ..store import Store
+from ..store import schema as t
 from ..store.areas import areas_of, n_items_of
 from ..store.ballots import Ballot, ballots_of, pilot_of
+from ..store.laid_aside import excluded_ids
 from ..store.library import embeddings_of
-from ..store.plans import settings_of
+from ..store.plans import PlanSettings, settings_of
 from ..store.rankings import Ranking, rankings_of
 from ..store.simulated import has_simulated_votes
 from ..store.tallies import Progress, progress_of
@@ -37,6 +40,13 @@ class Standing:
     ballots: tuple[Ballot, ...]
     progress: Progress | None  # of the newest ballot, of the pilot before there is one
     pilot: Ballot | None = None
+    n_comparisons: int | None = None  # of all the ballots planned
+
+    @property
+    def n_answered(self) -> int:
+        """Comparisons that are done with: those of closed ballots, and those of the open one that have a vote."""
+        closed = sum(ballot.n_comparisons for ballot in self.ballots if not ballot.is_open)
+        return closed + (self.progress.answered if self.is_open and self.progress is not None else 0)
 
     @property
     def pilot_is_open(self) -> bool:
@@ -104,6 +114,20 @@ class Overview:
     next_area: int | None
 
     @property
+    def campaign(self) -> tuple[float, str] | None:
+        """How far the whole campaign is, 0 to 1, and the same in words; None while a ranking has no plan."""
+        planned = [standing.n_comparisons for standing in self.standings]
+        if not planned or None in planned:
+            return None
+        total, done = sum(n for n in planned if n), sum(standing.n_answered for standing in self.standings)
+        if len(self.standings) == 1:
+            said = self.standings[0].said
+        else:
+            said = f"{sum(s.is_final for s in self.standings)} of {many(len(self.standings), 'area')} finished"
+        share = 1.0 if all(standing.is_final for standing in self.standings) else min(done / max(total, 1), 1.0)
+        return share, f"{said[:1].upper()}{said[1:]}. {done:,} of about {total:,} comparisons voted on."
+
+    @property
     def ballots(self) -> tuple[Ballot, ...]:
         """The ballots of all rankings."""
         return tuple(ballot for standing in self.standings for ballot in standing.ballots)
@@ -122,6 +146,8 @@ def load(store: Store, project_id: str) -> Overview:
         n_embeddings = len(embeddings_of(conn, project_id))
         n_items = n_items_of(conn, project_id)
         standings = standings_of(conn, project_id)
+        n_voters = conn.execute(sa.select(sa.func.count()).where(t.voter.c.project_id == project_id)).scalar_one()
+        n_left_out = len(excluded_ids(conn, project_id))
     n_tokens = sum(len(area.tokens) for area in areas)
     first = next((s for s in standings if not s.is_final), standings[0] if standings else None)
     headline, page, label = next_step(first, n_items, n_embeddings)
@@ -140,6 +166,7 @@ def load(store: Store, project_id: str) -> Overview:
         ),
         Step("plan", "Plan", _planned(standings), bool(standings) and all(s.n_planned for s in standings)),
         Step("collect", "Collect", _collected(standings), done),
+        Step("voters", "Voters", _voted(n_voters, n_left_out), n_voters > 0 and n_closed > 0),
         Step("scores", "Scores", _scored(n_closed, standings), n_closed > 0),
         Step(
             "evaluate",
@@ -178,17 +205,27 @@ def standings_of(conn: sa.Connection, project_id: str) -> list[Standing]:
         ballots = ballots_of(conn, project_id, ranking.area_id)
         pilot = pilot_of(conn, project_id, ranking.area_id)
         newest = ballots[-1] if ballots else pilot
+        n_items = n_items_of(conn, project_id, ranking.area_id)
         standings.append(
             Standing(
                 ranking,
-                n_items_of(conn, project_id, ranking.area_id),
+                n_items,
                 found[1].n_ballots if found else None,
                 tuple(ballots),
                 progress_of(conn, newest.id) if newest else None,
                 pilot,
+                _n_planned(found[1], n_items) if found else None,
             )
         )
     return standings
+
+
+def _n_planned(settings: PlanSettings, n_items: int) -> int | None:
+    """Comparisons of all ballots; None where the plan no longer fits the items, which the Plan page says."""
+    try:
+        return settings.plan(n_items).n_comparisons
+    except PlanError:
+        return None
 
 
 def next_step(standing: Standing | None, n_items: int, n_embeddings: int) -> tuple[str, str, str]:
@@ -234,6 +271,12 @@ def _collected(standings: list[Standing]) -> str:
         return "no ballot drawn"
     n_open, n_final = sum(s.is_open for s in standings), sum(s.is_final for s in standings)
     return f"{many(n_open, 'ballot')} open; {n_final} of {many(len(standings), 'area')} finished"
+
+
+def _voted(n_voters: int, n_left_out: int) -> str:
+    if not n_voters:
+        return "nobody voted yet"
+    return many(n_voters, "voter") + (f", {n_left_out:,} left out" if n_left_out else "")
 
 
 def _scored(n_closed: int, standings: list[Standing]) -> str:

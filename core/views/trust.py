@@ -73,20 +73,20 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> TrustView
         tied = closed_fit_of(conn, ballots[-1].id).get("tied_for_first", [])
         is_last = _is_last(conn, project_id, area_id, ballots[-1].number)
     names = dict(zip(items["item"], pair_label(items), strict=True))
-    lines = _vote_lines(ballots, votes)
+    lines = _vote_lines(ballots, votes, is_last)
     try:
         fitted = fit_votes(votes)
-        lines += _ranking_lines(ballots[-1], votes, fitted, tied, names, foresight)
+        lines += _ranking_lines(ballots[-1], votes, fitted, tied, names, foresight, is_last)
     except (DisconnectedError, UndefinedMetricError) as error:
         lines.append(Line("The top", trust.RED, f"There is no ranking of all items: {error}", "See the lines above."))
-    if (cut := trust.cut_lost(foresight, audit)) is not None:
+    if len(ballots) > 1 and (cut := trust.cut_lost(foresight, audit)) is not None:  # ballot 1 holds all: nothing is cut
         lines.append(cut)
     checked = checks.load(store, project_id, area_id)
     lines.append(trust.agreement(checked.agreement, checked.no_agreement))
     return TrustView(tuple(lines), foresight, ballots[-1].number, is_last)
 
 
-def _vote_lines(ballots: list[Ballot], votes: list[BallotVotes]) -> list[Line]:
+def _vote_lines(ballots: list[Ballot], votes: list[BallotVotes], is_last: bool) -> list[Line]:
     """What the votes allow at all: how many, won and lost, joined."""
     items = np.sort(votes[0].items)
     first, second, outcome, _ = joined(votes, items)
@@ -99,7 +99,7 @@ def _vote_lines(ballots: list[Ballot], votes: list[BallotVotes]) -> list[Line]:
     return [
         trust.one_graph([len(part) for part in parts], int((times == 0).sum())),
         trust.enough_votes(times, planned),
-        trust.won_and_lost(points, times, top),
+        trust.won_and_lost(points, times, top, is_last=is_last),
     ]
 
 
@@ -110,6 +110,7 @@ def _ranking_lines(
     tied: list[int],
     names: dict[int, str],
     foresight: Foresight | None,
+    is_last: bool,
 ) -> list[Line]:
     """What is known of the ranking: its top, its first, contradictions, and what was cut."""
     n_top = min(N_TOP, len(fitted.items) - 1)
@@ -120,9 +121,9 @@ def _ranking_lines(
         n_votes = sum(len(held.first) for held in votes)
         draws = draw_scores(votes, ballot.protocol, resamples=number_of_resamples(n_votes), rng=rng)
         probability, tied = draws.top_probability(n_top), draws.tied_for_first().tolist()
-    lines = [trust.certain_top(probability, n_top)]
+    lines = [trust.certain_top(probability, n_top, is_last=is_last)]
     if tied:
-        lines.append(trust.first_place([names[item] for item in tied]))
+        lines.append(trust.first_place([names[item] for item in tied], is_last=is_last))
     if (found := trust.no_circles(foresight)) is not None:
         lines.append(found)
     return lines

@@ -23,6 +23,7 @@ def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo") / "workspace"
     store = open_store(folder)
     assert ensure_demo(store) == "demo"
+    (folder / "tour-seen").touch()
     store.engine.dispose()
     _open.cache_clear()
     return folder

@@ -480,7 +480,7 @@ def test_scores_show_the_three_figures_with_their_files(demo, visit):
     for figure in ("Figure 2 of the paper", "Figure 3 of the paper", "Figure 4 of the paper", "b̂ = 0.586"):
         assert figure in said
     files = [button.proto.url or button.label for button in app.get("download_button")]
-    assert len(files) == 1 + 3 * 4  # the ranking; SVG, PNG and CSV of the top and of each figure
+    assert len(files) == 1 + 3 * 5  # the ranking; SVG, PNG and CSV of the top, how it settled, and each figure
 
 
 def test_every_page_of_results_leads_on(demo, visit):
@@ -534,3 +534,81 @@ def test_the_papers_figures_are_shown_simulated_on_request(demo, visit):
     for figure in ("Figure 2: bringing", "Figure 4: scores by ballot", "Figure 3: distributions"):
         assert figure in said
     assert not app.exception
+
+
+# --- the tour, templates, undoing, the campaign in the side bar ---
+
+
+def test_the_tour_leads_from_page_to_page_once(demo, visit):
+    (demo.folder / "tour-seen").unlink()
+    places = []
+    for key in ("project", "tokens", "plan", "collect", "scores", "evaluate", "export"):
+        app = visit(key, "demo")
+        (card,) = [text.value for text in app.main.markdown if "**Tour, " in text.value]
+        places.append(card.split("**")[1])
+    assert places == [f"Tour, {n} of 7." for n in range(1, 8)]
+    assert "**Tour, " not in words(visit("voters", "demo"))  # no stop there
+    press(app, "End the tour")
+    assert "**Tour, " not in words(visit("project", "demo"))  # also for the next visitor
+
+
+def test_a_tour_can_be_taken_again(demo, visit):
+    app = visit("project", "demo")
+    assert "**Tour, " not in words(app)
+    assert "Tour, 1 of 7" in words(press(app, "Take the tour"))
+
+
+def test_the_side_bar_says_how_far_the_campaign_is(demo, visit):
+    for key in ("project", "voters", "help"):
+        (bar,) = visit(key, "demo").sidebar.get("progress")
+        assert bar.proto.text.replace("\\", "").startswith("Ballot 4 of 5 open, 40% voted. 15,046 of about 16,203")
+        assert bar.proto.value == int(100 * 15_046 / 16_203)
+
+
+def test_a_project_from_the_template_stands_before_its_pilot_and_can_be_undone(empty, visit):
+    app = visit("project")
+    app.text_input[0].input("First steps")
+    (start,) = [radio for radio in app.radio if radio.label == "Start from"]
+    start.set_value("template")
+    app = press(app, "Create project")
+    (project,) = list_projects(empty)
+    assert [(area.name, len(area.tokens)) for area in read_areas(empty, project.id)] == [("Kitchen", 9), ("Weather", 9)]
+    assert "The pilot is open: 0 of 50 comparisons have a vote." in words(app)
+    press(app, "Undo: remove this project")
+    assert list_projects(empty) == []
+    assert len(list((empty.folder / "backups").glob("*.zip"))) == 1
+
+
+def test_a_project_with_votes_can_no_longer_be_undone(empty, visit):
+    from core.store.templates import is_untouched
+    from core.store.votes import accept_upload
+    from tests.campaigns import answer_batch, draw_batch, make_project
+
+    project_id = make_project(empty)
+    batch = draw_batch(empty, project_id)
+    assert is_untouched(empty, project_id)
+    accept_upload(empty, project_id, answer_batch(batch), "results.csv")
+    assert not is_untouched(empty, project_id)
+    labels = [button.label for button in visit("project", project_id).button]
+    assert "Undo: remove this project" not in labels
+
+
+def test_the_way_has_a_step_for_the_voters(demo, empty, visit):
+    from core.views.overview import load
+
+    (step,) = [step for step in load(demo, "demo").steps if step.page == "voters"]
+    assert (step.state, step.done) == ("60 voters", True)
+
+
+def test_help_finds_words_and_shows_the_formulas(demo, visit):
+    from ui import formulas, glossary
+
+    app = visit("help", "demo")
+    assert [latex.value.strip("$\n ") for latex in app.latex] == [formula for _, formula, _ in formulas.FORMULAS]
+    (box,) = [box for box in app.text_input if box.label == "Find a word"]
+    app = box.set_value("trigamma").run()
+    assert "None of the words" in words(app)
+    (box,) = [box for box in app.text_input if box.label == "Find a word"]
+    said = words(box.set_value("ballot").run())
+    assert glossary.of("Batch") in said
+    assert glossary.of("Lapse ε") not in said

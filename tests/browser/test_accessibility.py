@@ -1,0 +1,137 @@
+"""No serious fault by axe-core (WCAG 2 A and AA and its good practices) on any page, light and dark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import axe_playwright_python
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from voting_server import VotingServer, make_voting
+
+from core.platforms.template import render_preview, template
+from core.store import open_store
+from core.store.engine import _open
+from core.voting_settings import VotingSettings
+from tests.browser.server import Server
+from tests.browser.test_demo import address
+from tests.browser.visitor import TITLES, Visitor
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+QUICK_MS = 350  # the page takes no answer that may be the second half of a double click
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
+# Colours of a control that is switched off need not stand out (WCAG 2.2, 1.4.3); axe knows that of its text, not of
+# the label that Streamlit fades with it.
+_RUN = """async () => {
+  const found = await axe.run(document, {resultTypes: ["violations"]});
+  const isOff = (selector) => {
+    const widget = document.querySelector(selector)?.closest('[data-testid="stElementContainer"]');
+    return !!widget?.querySelector(':disabled, [aria-disabled="true"]');
+  };
+  return found.violations.filter(fault => ["serious", "critical"].includes(fault.impact)).flatMap(fault => fault.nodes
+    .filter(node => !(fault.id === "color-contrast" && isOff(node.target.at(-1))))
+    .map(node => `${fault.id}: ${node.html.slice(0, 200)} ${node.failureSummary ?? ""}`));
+}"""
+
+
+def faults(page: Page) -> list[str]:
+    page.evaluate(AXE)
+    return page.evaluate(_RUN)
+
+
+def unfold_all(visitor: Visitor) -> None:
+    """Open all boxes, so that what stands in them is looked at too."""
+    closed = visitor.main.locator("details:not([open]) > summary")
+    for _ in range(closed.count()):
+        if not closed.count():
+            break
+        closed.first.click()
+    visitor.settle()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_of_the_owner_has_a_serious_fault(server: Server, visit: Callable[..., Visitor], scheme: str) -> None:
+    visitor = visit(server, color_scheme=scheme)
+    found: dict[str, list[str]] = {}
+    for title in TITLES:
+        visitor.open(address(title))
+        unfold_all(visitor)
+        if there := faults(visitor.page):
+            found[title] = there
+    assert found == {}
+
+
+def test_a_fault_would_be_found(server: Server, visit: Callable[..., Visitor]) -> None:
+    visitor = visit(server)
+    visitor.open(address("Help"))
+    visitor.page.evaluate(
+        "document.querySelector('h1').innerHTML += '<img src=\"data:,\">'"
+        " + '<small style=\"color:#ccc\">faint words</small>'"
+    )
+    assert {fault.split(":")[0] for fault in faults(visitor.page)} == {"image-alt", "color-contrast"}
+
+
+@pytest.fixture(scope="module")
+def links(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Links of a voting page with examples, and of one without."""
+    store = open_store(tmp_path_factory.mktemp("accessible") / "workspace")
+    server = VotingServer(store.folder)
+    server.start()
+    found = {}
+    for name, examples in (("examples", True), ("none", False)):
+        settings = VotingSettings(task_size=2, tasks_per_voter=1, completion="shared", code="C1X2", examples=examples)
+        _, code = make_voting(store, settings, tokens=("cat", "dog", "ship", "שלום", "salt"), appearances=2)
+        found[name] = f"{server.url}/v/{code}"
+    yield found
+    server.kill()
+    store.engine.dispose()
+    _open.cache_clear()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_of_a_voter_has_a_serious_fault(links: dict[str, str], chromium: Browser, scheme: str) -> None:
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    page = context.new_page()
+    found: dict[str, list[str]] = {}
+    page.goto(links["examples"])
+    found["welcome"] = faults(page)
+    begin(page, f"Anna {scheme}")
+    found["example"] = faults(page)
+    page.goto(links["none"])
+    begin(page, f"Anna {scheme}")
+    for number in (1, 2):
+        expect(page.locator("#count")).to_have_text(f"{number} of 2")
+        found[f"comparison {number}"] = faults(page)
+        page.wait_for_timeout(QUICK_MS)
+        page.keyboard.press("ArrowLeft")
+    page.get_by_role("button", name="Finish").click()
+    expect(page.locator(".ro-code")).to_have_text("C1X2")
+    found["end"] = faults(page)
+    context.close()
+    assert {name: there for name, there in found.items() if there} == {}
+
+
+def begin(page: Page, name: str) -> None:
+    page.get_by_label("Your name").fill(name)
+    page.get_by_role("button", name="I agree, begin").click()
+    page.wait_for_load_state("load")
+    page.locator("form").first.wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_task_page_of_a_batch_has_a_serious_fault(chromium: Browser, scheme: str) -> None:
+    page_text = template(n_comparisons=3, notion="relatedness", ties_allowed=True)
+    row = {f"area_{side}_{n}": "Kitchen" for n in range(1, 4) for side in ("left", "right")} | {
+        f"{side}_{token}_{n}": word
+        for n in range(1, 4)
+        for side in ("left", "right")
+        for token, word in (("a", "kettle"), ("b", "teapot"))
+    }
+    context = chromium.new_context(color_scheme=scheme)
+    page = context.new_page()
+    page.set_content(render_preview(page_text, row))
+    there = faults(page)
+    context.close()
+    assert there == []

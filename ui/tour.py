@@ -1,0 +1,88 @@
+"""A short tour: a card on top of each page says what the page is for, and leads to the next one.
+
+It runs by itself once in a workspace, while the demo is open; later from the Project page and from Help.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui import frame
+
+# The page, and what is said of it: what it is for, and what to look at in the demo.
+STOPS = (
+    (
+        "project",
+        "Runoff builds a list of word pairs ranked by how related people find them, and ranks word embeddings with it. "
+        "This demo is half way: three ballots are closed, the fourth is open. The way of the data below shows each "
+        "step, what stands there, and what comes next.",
+    ),
+    (
+        "tokens",
+        "A project begins with lists of tokens by semantic area. All pairs of an area become items. Look at the "
+        "four of the demo.",
+    ),
+    (
+        "plan",
+        "The plan says how many ballots there are and which share of the items stays from one to the next, so that "
+        "votes go to the top ranks. Its cost and its accuracy are told before a vote is paid for.",
+    ),
+    (
+        "collect",
+        "A ballot goes to voters as a file, by a link to a voting page, or over a platform, and their votes come back "
+        "here. Nothing counts before you accepted it, and uploads can be withdrawn.",
+    ),
+    (
+        "scores",
+        "The ranking, with an interval and the number of votes beside each score. Below: how far to trust it, and "
+        "how it settled from ballot to ballot.",
+    ),
+    (
+        "evaluate",
+        "How well each embedding ranks the items as people do. Top ranks weigh more in ρ_w and τ_w. Here the votes are "
+        "simulated, so the figures say how Runoff works and nothing about people.",
+    ),
+    ("export", "The dataset for others: a file, or one zip with its datasheet and the votes behind it. That is all."),
+)
+_MARK = "tour-seen"
+
+
+def show(key: str) -> None:
+    """The card of a page, while the tour runs; in a workspace whose demo nobody has seen yet it begins by itself."""
+    places = [stop[0] for stop in STOPS]
+    if not st.session_state.get("project_id") or not _runs() or key not in places:
+        return
+    at = places.index(key)
+    with st.container(border=True):
+        st.markdown(f":material/tour: **Tour, {at + 1} of {len(STOPS)}.** {frame.plain(STOPS[at][1])}")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if at + 1 < len(STOPS):
+                following = places[at + 1]
+                title = next(page[1] for page in frame.PAGES if page[0] == following)
+                frame.link(following, f"**{title}**", icon=":material/arrow_forward:")
+            st.button("End the tour", on_click=_end, type="tertiary", icon=":material/close:")
+
+
+def offer() -> None:
+    """A button that begins the tour, on the demo, which it is about, while it doesn't run."""
+    if st.session_state.get("project_id") == "demo" and not st.session_state.get("_tour"):
+        st.button("Take the tour", on_click=_begin, type="tertiary", icon=":material/tour:")
+
+
+def _runs() -> bool:
+    if "_tour" not in st.session_state:
+        fresh = st.session_state["project_id"] == "demo" and not (frame.store().folder / _MARK).exists()
+        st.session_state["_tour"] = fresh
+    return bool(st.session_state["_tour"])
+
+
+def _begin() -> None:
+    st.session_state["_tour"] = True
+
+
+def _end() -> None:
+    st.session_state["_tour"] = False
+    try:
+        (frame.store().folder / _MARK).touch()
+    except OSError:
+        return  # a folder that can't be written to: the tour shows up again, and nothing else
