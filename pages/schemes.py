@@ -22,7 +22,9 @@ standings = cache.load_standings(frame.store(), project)
 area_id = frame.area(project, standings)
 n_items = sum(standing.n_items for standing in standings if standing.ranking.area_id == area_id)
 which, collect, ratings, best_worst, groups, side = st.tabs(
-    ["Which scheme?", "Collect", "Ratings", "Best–worst", "Target groups", "Side by side"]
+    ["Which scheme?", "Collect", "Ratings", "Best–worst", "Target groups", "Side by side"],
+    key="schemes-tab",
+    on_change="rerun",  # so that a message above doesn't lead back to the first
 )
 with which:
     which_box(project, area_id, n_items)

@@ -41,8 +41,11 @@ def collect_box(project: Project, area_id: int | None, n_items: int) -> None:
     numbers = {found.round.number: found for found in reversed(rounds)}
     chosen = NEW
     if numbers:
+        key = f"round-{project.id}-{area_id}"
+        if (drawn := st.session_state.pop("_drawn_round", None)) in numbers:
+            st.session_state[key] = drawn
         chosen = st.selectbox(
-            "Round", [*numbers, NEW], key=f"round-{project.id}-{area_id}", width=360,
+            "Round", [*numbers, NEW], key=key, width=360,
             format_func=lambda n: "A new round" if n == NEW else f"{numbers[n].round.title} ({numbers[n].state})",
         )  # fmt: skip
     if chosen == NEW:
@@ -87,11 +90,17 @@ def _new(project: Project, area_id: int | None, n_items: int, rounds: tuple[view
         partial(draw_round, area_id=area_id, after=after),
         project.id,
         settings,
-        done=lambda number: f"Round {number} is drawn. Download its batch and give it to people.",
+        done=_drawn,
         type="primary",
         icon=":material/casino:",
         key=f"draw-{key}",
     )
+
+
+def _drawn(number: int) -> str:
+    """Say so, and show the round at the next run."""
+    st.session_state["_drawn_round"] = number
+    return f"Round {number} is drawn. Download its batch and give it to people."
 
 
 def _rating(settings: RoundSettings, key: str) -> RoundSettings:

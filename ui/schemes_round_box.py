@@ -19,11 +19,13 @@ from core.store.simulated_rounds import simulate_round
 from core.store.uploads import withdraw_upload
 from core.store.votes import UploadPreview, accept_upload, preview_upload
 from core.views.rounds import RoundView
-from core.views.words import many, moment
+from core.views.words import many, moment, slug
 from ui import frame
 from ui.row_classes_box import classes_box
+from ui.schemes_people_box import people_box
 from ui.schemes_round_results import results_box
 from ui.schemes_voting_box import round_voting_box
+from ui.settlement_box import settle
 
 
 def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
@@ -36,8 +38,12 @@ def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
         _back(project, found)
         _uploads(project, found)
         _close(project, area_id, found)
+        if not found.progress.untouched:
+            people_box(project, found, slug(f"{project.name}-round-{found.round.number}"))
+        _settle(project, found)
         return
     results_box(project, area_id, found)
+    _settle(project, found)
     with st.expander("Uploads and reopening"):
         _uploads(project, found)
         frame.command_button(
@@ -48,6 +54,16 @@ def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
             done=f"Round {found.round.number} is open again.",
             help="Its scores are taken off until it is closed again.",
         )
+
+
+def _settle(project: Project, found: RoundView) -> None:
+    """Assignments approved, rejected and paid, as those of ballots are."""
+    if found.progress.untouched:
+        return
+    box = st.expander("Settle up: approve, reject, pay", key=f"settle-round-{found.round.id}", on_change="rerun")
+    if box.open:
+        with box:
+            settle(frame.store(), project, found.round.ballot)
 
 
 def _out(project: Project, found: RoundView) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core.dataset import to_csv
 from core.errors import RunoffError
 from core.schemes.collected import BEST_WORST, ORDER, RATING
 from core.schemes.group_files import write_groups
-from core.schemes.scored_files import of_dataset, side_by_side
 from core.store.projects import Project
 from core.views import rating_sets, target_groups
 from core.views import rounds as view
@@ -16,6 +17,7 @@ from core.views.rounds import RoundView
 from core.views.words import slug
 from ui import cache, frame
 from ui.scheme_tables import download, show_table
+from ui.schemes_people_box import people_box
 from ui.schemes_side_box import show_side_by_side
 
 
@@ -32,7 +34,8 @@ def results_box(project: Project, area_id: int | None, found: RoundView) -> None
     else:
         _items(project, found, stem)
     if found.round.scheme == RATING:
-        _ratings(project, found, stem)
+        _ratings(project, found)
+    people_box(project, found, stem)
     _models(project, found, stem)
     if found.round.scheme != ORDER:
         _beside_votes(project, area_id, found, stem)
@@ -42,8 +45,13 @@ def results_box(project: Project, area_id: int | None, found: RoundView) -> None
 
 def _items(project: Project, found: RoundView, stem: str) -> None:
     st.subheader("Items", help="By score, the most related first.")
-    table = view.items(frame.store(), project.id, found.round)
-    show_table(table, view.ITEM_HELP, "Items of the round")
+    table = cache.load_round(view.items, frame.store(), project, found.round)
+    digits = {"rank": "%.1f", "score": "%.3f", "lower": "%.3f", "upper": "%.3f"}
+    config = {
+        name: st.column_config.NumberColumn(help=about, format=digits.get(name))
+        for name, about in view.ITEM_HELP.items()
+    }
+    st.dataframe(table, hide_index=True, column_config=config, height=400, alt="Items of the round")
     if found.round.ballot.interval_note:
         st.caption(frame.plain(found.round.ballot.interval_note))
     st.download_button(
@@ -54,21 +62,17 @@ def _items(project: Project, found: RoundView, stem: str) -> None:
     )  # fmt: skip
 
 
-def _ratings(project: Project, found: RoundView, stem: str) -> None:
-    report = view.rating_report(frame.store(), project.id, found.round)
+def _ratings(project: Project, found: RoundView) -> None:
+    report = cache.load_round(view.rating_report, frame.store(), project, found.round)
     with st.expander(f"Items to adjudicate ({len(report.waiting):,})"):
         st.caption("Any two people differ by a point or more there, so the mean hides a disagreement.")
         table = rating_sets.items(report).iloc[list(report.waiting)]
         show_table(table, rating_sets.HELP, "Items to adjudicate")
-    with st.expander("People"):
-        people = rating_sets.people(report)
-        show_table(people, rating_sets.HELP, "People of the round")
-        download("Download the people (CSV)", people, f"{stem}-people.csv")
 
 
 def _orders(project: Project, found: RoundView, stem: str) -> None:
     st.subheader("Preferences", help="R: the share of people that put one word above the other.")
-    words = view.compared_words(frame.store(), project.id, found.round)
+    words = cache.load_round(view.compared_words, frame.store(), project, found.round)
     table = view.preferences(words)
     show_table(table, target_groups.WORST_HELP, "Preferences of two positives")
     st.download_button(
@@ -86,7 +90,7 @@ def _models(project: Project, found: RoundView, stem: str) -> None:
         st.caption("There is no embedding in this project yet: import one on the Embeddings page.")
         return
     try:
-        table = view.models(frame.store(), project.id, found.round, opened)
+        table = cache.load_round(partial(view.models, opened=opened), frame.store(), project, found.round)
     except RunoffError as error:
         frame.show_error(error)
         return
@@ -102,9 +106,5 @@ def _beside_votes(project: Project, area_id: int | None, found: RoundView, stem:
         st.caption("Once a ballot of comparisons is closed, both can be set side by side here.")
         return
     with st.expander("Side by side with the votes"):
-        votes = of_dataset(view.votes(frame.store(), project.id, area_id), "votes")
-        of_round = of_dataset(view.dataset(frame.store(), project.id, found.round), found.round.settings.label)
-        both, notes = side_by_side(of_round, votes)
-        for note in notes:
-            st.caption(frame.plain(note))
+        both = cache.load_round(view.beside_votes, frame.store(), project, found.round)
         show_side_by_side(both, f"{stem}-votes")

@@ -14,6 +14,8 @@ from ..evaluation import evaluate
 from ..evaluation.results import Figure
 from ..schemes.collected import BEST_WORST, ORDER, RATING, RoundSettings
 from ..schemes.rating_report import RatingReport, report
+from ..schemes.scored_files import of_dataset, side_by_side
+from ..schemes.side_by_side import SideBySide
 from ..schemes.target_groups import GroupComparison, score_groups
 from ..store import Store
 from ..store.foresights import closed_fit_of
@@ -143,9 +145,10 @@ def dataset(store: Store, project_id: str, found: Round) -> pd.DataFrame:
     return round_dataset(store, project_id, found.id)
 
 
-def votes(store: Store, project_id: str, area_id: int | None) -> pd.DataFrame:
-    """The dataset of the project's comparisons, of one ranking."""
-    return read_dataset(store, project_id, area_id)
+def beside_votes(store: Store, project_id: str, found: Round) -> SideBySide:
+    """The scores of a closed round beside those of the comparisons of the same ranking."""
+    votes = of_dataset(read_dataset(store, project_id, found.ballot.area_id), "votes")
+    return side_by_side(of_dataset(dataset(store, project_id, found), found.settings.label), votes)[0]
 
 
 def rating_report(store: Store, project_id: str, found: Round) -> RatingReport:
