@@ -17,7 +17,7 @@ from core.platforms.scheme_parts import columns_of
 from core.platforms.scheme_settings import scheme_settings
 from core.platforms.text_batches import read_writing, write_text_pairs, write_writing
 from core.schemes.scales import CLSS, STSS, RatingScale
-from core.schemes.writing import (
+from core.schemes.writing_tasks import (
     LargerText,
     Written,
     counts_of,
