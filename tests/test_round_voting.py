@@ -19,12 +19,13 @@ from core.errors import InputError, StoreError
 from core.schemes.collected import BEST_WORST, ORDER, RATING, SCHEMES, read_answer
 from core.store import open_store
 from core.store import schema as t
+from core.store.archive import export_project, import_project
 from core.store.drawing import draw_next_ballot
 from core.store.engine import _open
 from core.store.invariants import check_store
 from core.store.plans import save_plan
 from core.store.round_closing import close_round
-from core.store.round_drawing import draw_round
+from core.store.round_drawing import discard_round, draw_round
 from core.store.round_voting import open_round_voting, round_voting_settings, set_round_voting_state
 from core.store.rounds import read_rounds, read_shown
 from core.store.voting import open_voting, set_voting_state
@@ -365,3 +366,17 @@ def test_the_page_keeps_its_rules_of_safety(running):
     assert not re.search(r"<script>|<style>| style=| on[a-z]+=", pages[2].body)
     (forged,) = ask(server, *begun(code, "Eve"), post(code, {"form": "0" * 64, "best_1": "1", "worst_1": "2"}))[-1:]
     assert forged.status == 403
+
+
+def test_a_project_with_a_round_on_the_page_goes_through_an_archive_and_is_discarded(store):
+    project_id, code = opened(store, BEST_WORST)
+    visit = Visit(store, code, "V1")
+    visit.answer("best=1;worst=2")
+    copied = import_project(store, export_project(store, project_id))
+    assert [row[1:] for row in answers(store, copied)] == [row[1:] for row in answers(store, project_id)]
+    fine(store)
+    other, link = opened(store, ORDER)
+    Visit(store, link, "V1")
+    discard_round(store, other, 1)
+    assert voting.look(store, link, "", "x").kind == "nothing"
+    fine(store)
