@@ -21,6 +21,7 @@ from .cli.check import check_command
 from .cli.dataset import diff_command, replay_command
 from .cli.evaluate import evaluate_command
 from .cli.ratings import groups_command, ratings_command
+from .cli.rounds import rounds_command
 from .cli.scheme_files import best_worst_command, compare_schemes_command, draw_tuples_command, group_orders_command
 from .cli.schemes import schemes_command
 from .cli.shared import appearances_of, text_table, with_json, write_json
@@ -46,6 +47,7 @@ for _command in (
     schemes_command,
     ratings_command,
     groups_command,
+    rounds_command,
     group_orders_command,
     best_worst_command,
     draw_tuples_command,

@@ -86,6 +86,22 @@ COMPARISONS = Schema(
     optional=frozenset({"role"}),
 )
 
+# What a round of another scheme shows: a row for each item of a question, at its `place` from 1. `n` counts the
+# questions of a task from 1; token_a and token_b are in the order shown, of an order the target first.
+SHOWN = Schema(
+    "questions of a round",
+    {
+        "question_id": "int",
+        "task_id": "text",
+        "n": "int",
+        "place": "int",
+        "item": "int",
+        "token_a": "text",
+        "token_b": "text",
+        "area": "text",
+    },
+)
+
 # What a result file says, one row an answer field. `row` is the file's row (header = 1); `choice` is
 # left, right, tie, unknown, "" (no answer), or whatever else was found; `status` is submitted, approved
 # or rejected; `assignment_id`, `task_id` and the texts are "" where the file lacks them; `seconds` is a comparison's

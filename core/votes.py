@@ -101,7 +101,7 @@ def classify(
     rows["answer"] = pd.Series(_answers(choice, found, comparisons), dtype="str")
     verdict = Verdict(found.kind, found.reason, np.full(len(rows), "", dtype=object))
     _set_aside(verdict, rows["choice"], choice, ties_allowed)
-    _name_assignments(rows, verdict.open, found.place, comparisons, known)
+    name_assignments(rows, verdict.open, found.place, comparisons, known)
     others = judge(rows, verdict, known, policy, excluded)
     _mark_checks(verdict, found.place, comparisons)
     for name in ("kind", "reason", "becomes"):
@@ -152,7 +152,7 @@ def _set_aside(verdict: Verdict, given: pd.Series, choice: Objects, ties_allowed
         verdict.give((verdict.kind == "") & (choice == "tie"), "unreadable", text)
 
 
-def _name_assignments(
+def name_assignments(
     rows: pd.DataFrame, open_at: Ints, place: Ints, comparisons: pd.DataFrame, known: pd.DataFrame
 ) -> None:
     """Give assignments without an id the one that the store or the file has of the same voter, answer and time, else
@@ -193,4 +193,4 @@ def _mark_checks(verdict: Verdict, place: Ints, comparisons: pd.DataFrame) -> No
     verdict.kind[is_check & (verdict.kind == "new")] = "check"
 
 
-__all__ = ["KINDS", "Preview", "classify", "text_key"]
+__all__ = ["KINDS", "Preview", "classify", "name_assignments", "text_key"]

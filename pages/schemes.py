@@ -6,6 +6,7 @@ import streamlit as st
 
 from ui import cache, frame
 from ui.schemes_best_worst_box import best_worst_box
+from ui.schemes_collect_box import collect_box
 from ui.schemes_groups_box import groups_box
 from ui.schemes_ratings_box import ratings_box
 from ui.schemes_side_box import side_box
@@ -14,17 +15,21 @@ from ui.schemes_which_box import which_box
 project = frame.project()
 st.title("Other schemes")
 st.caption(
-    "Runoff collects comparisons. Here other schemes are compared with it, and their data is read and worked out; "
-    "it can't be collected through Runoff's own pages yet."
+    "Ratings, best–worst choices and orders of target groups: compared with votes on comparisons, collected with this "
+    "project's items, and read from files."
 )
 standings = cache.load_standings(frame.store(), project)
 area_id = frame.area(project, standings)
 n_items = sum(standing.n_items for standing in standings if standing.ranking.area_id == area_id)
-which, ratings, best_worst, groups, side = st.tabs(
-    ["Which scheme?", "Ratings", "Best–worst", "Target groups", "Side by side"]
+which, collect, ratings, best_worst, groups, side = st.tabs(
+    ["Which scheme?", "Collect", "Ratings", "Best–worst", "Target groups", "Side by side"],
+    key="schemes-tab",
+    on_change="rerun",  # so that a message above doesn't lead back to the first
 )
 with which:
     which_box(project, area_id, n_items)
+with collect:
+    collect_box(project, area_id, n_items)
 with ratings:
     ratings_box(project)
 with best_worst:

@@ -213,8 +213,8 @@ def test_contrast(dark: bool) -> None:
     page = template(n_comparisons=1, notion="relatedness", ties_allowed=True)
     parts = re.findall(r"--ro-([a-z-]+): (#[0-9a-f]{6})", page)
     colour = dict(parts[len(parts) // 2 :] if dark else parts[: len(parts) // 2])
-    assert len(colour) == 8
-    for ink in ("ink", "soft"):
+    assert len(colour) == 9
+    for ink in ("ink", "soft", "fault"):
         for ground in ("page", "card", "pick-card"):
             assert contrast(colour[ink], colour[ground]) >= 4.5, (ink, ground)
     for mark in ("line", "pick", "focus"):

@@ -20,6 +20,7 @@ from core.store import Store
 from core.store.forecasts import GuessSource, read_ceiling, read_guess
 from core.store.panel_fits import StoredFit, fit_stored, votes_to_fit
 from core.store.projects import Project
+from core.store.rounds import Round
 from core.trust import Line
 from core.views import (
     checks,
@@ -93,6 +94,13 @@ def load_ceiling(store: Store, project: Project, area_id: int | None, source: Gu
 
 def load_standings(store: Store, project: Project) -> tuple[overview.Standing, ...]:
     return _load(overview.load_standings, store, project)
+
+
+def load_round(view: Any, store: Store, project: Project, found: Round) -> Any:
+    """What a view of `core.views.rounds` says of a round."""
+    named = getattr(view, "func", view)
+    return _cached(f"{named.__module__}.{named.__name__}", str(store.folder), project.id, project.stamp,
+                   (found.id,), lambda store, project_id, _: view(store, project_id, found), store)  # fmt: skip
 
 
 def load_items(store: Store, project: Project) -> pd.DataFrame:

@@ -34,10 +34,11 @@ def settlement_box(store: Store, project: Project, view: CollectView) -> None:
         ballot = ballots[0]
         if len(ballots) > 1:
             ballot = st.selectbox("Ballot", ballots, format_func=lambda one: one.called, key=f"settled-{project.id}")
-        _unfolded(store, project, ballot)
+        settle(store, project, ballot)
 
 
-def _unfolded(store: Store, project: Project, ballot: Ballot) -> None:
+def settle(store: Store, project: Project, ballot: Ballot) -> None:
+    """The assignments of a ballot or a round, and what is decided about them."""
     rules = st.container()
     if cache.load_settlement(store, project, ballot.id, Rules()).assignments.empty:
         st.caption("Simulated voters need no pay, and nobody else has voted here.")

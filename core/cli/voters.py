@@ -24,15 +24,15 @@ def voters_command(project: str, area: str | None, as_json: bool) -> None:
     from ..views.voters import load
 
     store = open_store()
-    project_id = _project_id(store, project)
-    view = load(store, project_id, _area_id(store, project_id, area))
+    project_id = project_named(store, project)
+    view = load(store, project_id, area_named(store, project_id, area))
     if as_json:
         write_json(_json(view))
     else:
         click.echo(_text(view))
 
 
-def _project_id(store: Store, named: str) -> str:
+def project_named(store: Store, named: str) -> str:
     """The project of this id, else the only one of this name."""
     from ..store.projects import list_projects
 
@@ -47,7 +47,8 @@ def _project_id(store: Store, named: str) -> str:
     return found[0]
 
 
-def _area_id(store: Store, project_id: str, area: str | None) -> int | None:
+def area_named(store: Store, project_id: str, area: str | None) -> int | None:
+    """The id of the area, None where one ranking holds all areas."""
     from ..store.rankings import read_rankings
 
     rankings = {ranking.area: ranking.area_id for ranking in read_rankings(store, project_id)}

@@ -104,6 +104,11 @@ def template(
             "",
         ]
     )
+    return wrapped(page, target)
+
+
+def wrapped(page: str, target: str) -> str:
+    """`page` as a platform takes it: Mechanical Turk in a `<crowd-form>`, Turkle as it is."""
     if target == "mturk":
         return f'<script src="{_CROWD}"></script>\n<crowd-form answer-format="flatten-objects">\n{page}</crowd-form>\n'
     return page

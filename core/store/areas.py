@@ -27,18 +27,26 @@ def refuse_after_draw(
 ) -> None:
     """Raise `StoreError` if ballot 1 is drawn, of that area or of any: what it was drawn from can't change under it.
 
-    A drawn pilot (ballot 0) fixes it too, unless `pilot` is False: plans are made after a pilot.
+    A drawn pilot (ballot 0) and rounds of other schemes fix it too, unless `pilot` is False: plans are made after a
+    pilot, and a round has settings of its own.
     """
     query = sa.select(t.ballot.c.number).where(t.ballot.c.project_id == project_id)
     if area_id is not None:
         query = query.where(t.ballot.c.area_id == area_id)
     newest = conn.execute(query.order_by(t.ballot.c.number.desc()).limit(1)).scalar_one_or_none()
-    if newest:
+    if newest is None or (newest <= 0 and not pilot):
+        return
+    if newest > 0:
         raise StoreError(
             f"{what} can't be changed any more: ballot 1 is drawn. "
             "Discard the ballot while it has no votes, or start another project."
         )
-    if newest == 0 and pilot:
+    if newest < 0:
+        raise StoreError(
+            f"{what} can't be changed any more: a round of another scheme is drawn. "
+            "Discard the round while it has no answers, or start another project."
+        )
+    if newest == 0:
         raise StoreError(
             f"{what} can't be changed any more: the pilot is drawn. "
             "Discard the pilot while it has no votes, or start another project."

@@ -16,11 +16,11 @@ from . import schema as t
 from .command import fetch_rows
 from .comparisons import comparisons_of
 from .engine import Store
-from .rankings import belongs, ranking_of
+from .rankings import COMPARISON, belongs, is_comparison, ranking_of
 
 LEVEL = 0.9
 RESAMPLES = 1000
-PILOT = 0  # the number of a pilot
+PILOT = 0  # the number of a pilot; rounds of other schemes have numbers below it
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class Ballot:
     drawn_at: str
     closed_at: str | None
     area_id: int | None = None  # the area that it ranks, where each has a ranking of its own
+    scheme: str = COMPARISON  # else it is a round of another scheme
 
     @property
     def is_open(self) -> bool:
@@ -57,12 +58,19 @@ class Ballot:
         """What sentences call it."""
         return called(self.number)
 
+    @property
+    def is_round(self) -> bool:
+        """Whether it asks something else than comparisons."""
+        return self.scheme != COMPARISON
+
 
 _COLUMNS = [t.ballot.c[name] for name in Ballot.__annotations__]
 
 
 def called(number: int) -> str:
-    """What sentences call a ballot: "ballot 2", "the pilot"."""
+    """What sentences call a ballot: "ballot 2", "the pilot", "round 1" of another scheme, whose number is −1."""
+    if number < PILOT:
+        return f"round {-number}"
     return "the pilot" if number == PILOT else f"ballot {number}"
 
 
@@ -71,21 +79,27 @@ def sentence_start(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def ballots_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> list[Ballot]:
-    """The ballots of one ranking by number, from 1 on: without its pilot."""
+def _of_ranking(project_id: str, area_id: int | None) -> sa.Select:
+    """The ballots and the pilot of one ranking."""
     query = sa.select(*_COLUMNS).where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id))
+    return query.where(is_comparison())
+
+
+def ballots_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> list[Ballot]:
+    """The ballots of one ranking by number, from 1 on: without its pilot, and without rounds of other schemes."""
+    query = _of_ranking(project_id, area_id)
     return [Ballot(*row) for row in conn.execute(query.where(t.ballot.c.number > PILOT).order_by(t.ballot.c.number))]
 
 
 def pilot_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> Ballot | None:
     """The pilot of one ranking, None where there is none."""
-    query = sa.select(*_COLUMNS).where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id))
+    query = _of_ranking(project_id, area_id)
     row = conn.execute(query.where(t.ballot.c.number == PILOT)).one_or_none()
     return None if row is None else Ballot(*row)
 
 
 def every_ballot_of(conn: sa.Connection, project_id: str) -> list[Ballot]:
-    """The ballots of all rankings, pilots among them, in the order they were drawn."""
+    """The ballots of all rankings, pilots and rounds of other schemes among them, in the order they were drawn."""
     query = sa.select(*_COLUMNS).where(t.ballot.c.project_id == project_id).order_by(t.ballot.c.id)
     return [Ballot(*row) for row in conn.execute(query)]
 

@@ -20,6 +20,7 @@ from .command import Change, check_revision, command, project_row
 from .engine import Store, now
 from .laid_aside import excluded_ids
 from .rescoring import scores_without
+from .round_closing import rescore_rounds
 from .scoring import NewScores, write_scores
 from .tallies import write_tallies
 
@@ -130,11 +131,12 @@ def _follow(change: Change, moved: set[int], scores: list[NewScores]) -> Moved:
     for ballot in every_ballot_of(conn, change.project_id):
         if ballot.id in with_votes:
             write_tallies(conn, ballot.id)
+    n_rounds = rescore_rounds(change, with_votes)
     for new in scores:
         write_scores(change, new)
     answers = abs(_n_excluded(conn, moved) - before)
-    change.detail = {"voters": len(moved), "judgements": answers, "ballots scored anew": len(scores)}
-    return Moved(len(moved), answers, len(scores))
+    change.detail = {"voters": len(moved), "judgements": answers, "ballots scored anew": len(scores) + n_rounds}
+    return Moved(len(moved), answers, len(scores) + n_rounds)
 
 
 def _n_excluded(conn: sa.Connection, voter_ids: set[int]) -> int:

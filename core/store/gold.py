@@ -13,7 +13,7 @@ from . import schema as t
 from .areas import items_of
 from .command import Change, command, fetch_rows, insert_one, insert_rows
 from .engine import Store
-from .rankings import ballot_named, belongs
+from .rankings import ballot_named, belongs, is_comparison
 from .voting import open_ballot_row
 
 MAX_GOLD = 100
@@ -135,6 +135,7 @@ def propose_gold(
             .join(t.ballot_item, b.item_id == i.id)
             .join(t.ballot, t.ballot.c.id == b.ballot_id)
             .where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id), b.mean.is_not(None))
+            .where(is_comparison())
             .order_by(t.ballot.c.number)
         )
         scores = dict(fetch_rows(conn, query))  # of an item's several, the last one

@@ -8,17 +8,19 @@ import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
+from ..schemes.collected import value_of
 from ..tables import KNOWN
 from ..votes import Preview
 from . import schema as t
 from .command import Change, fetch_rows, insert_rows, next_id, update_rows
+from .rankings import COMPARISON
 
 VALUES = {"first": 1.0, "second": 0.0, "tie": 0.5}
 _ANSWERS = ("first", "second", "tie", "unknown")
 _STATUSES = ("counted", "unknown", "rejected", "repeat")
 
 
-def known_of(conn: sa.Connection, ballot_id: int, platform: str) -> pd.DataFrame:
+def known_of(conn: sa.Connection, ballot_id: int, platform: str, *, scheme: str = COMPARISON) -> pd.DataFrame:
     """The ballot's judgements from a platform (schema KNOWN): ids of another one may mean somebody else.
 
     Withdrawn judgements are left out, so that they may come again; those of voters who are left out are what they
@@ -38,6 +40,7 @@ def known_of(conn: sa.Connection, ballot_id: int, platform: str) -> pd.DataFrame
         columns=["id", "assignment_id", "voter", "submitted_at", "decision"],
     )
     # Numbers in place of texts: a million judgements would be millions of Python strings.
+    answers = _ANSWERS if scheme == COMPARISON else _different_answers(conn, ballot_id)
     codes = sa.case(*((j.answer == answer, at) for at, answer in enumerate(_ANSWERS)), else_=-1)
     unknown, counted = _STATUSES.index("unknown"), _STATUSES.index("counted")
     states = sa.case(
@@ -45,20 +48,35 @@ def known_of(conn: sa.Connection, ballot_id: int, platform: str) -> pd.DataFrame
         *((j.status == status, at) for at, status in enumerate(_STATUSES)), else_=-1,
     )  # fmt: skip
     judged: sa.Select[Any] = (
-        sa.select(j.assignment_id, j.question_id, codes, states)
+        sa.select(j.assignment_id, j.question_id, codes if scheme == COMPARISON else j.answer, states)
         .join(t.assignment, a.id == j.assignment_id)
         .join(t.voter, t.voter.c.id == a.voter_id)
         .where(*here, j.status != "withdrawn", j.source == "person")
     )
-    rows = np.array(fetch_rows(conn, judged), dtype=np.int64).reshape(-1, 4)
+    found = fetch_rows(conn, judged)
+    if scheme != COMPARISON:
+        number_of = {answer: at for at, answer in enumerate(answers)}
+        found = [(assignment, question, number_of[answer], state) for assignment, question, answer, state in found]
+    rows = np.array(found, dtype=np.int64).reshape(-1, 4)
     at = pd.Index(assignments["id"]).get_indexer(pd.Index(rows[:, 0]))
     told = {name: assignments[name].astype("str").array.take(at) for name in assignments.columns if name != "id"}
     frame = pd.DataFrame(told).assign(
         question_id=rows[:, 1],
-        answer=pd.Series(_ANSWERS, dtype="str").array.take(rows[:, 2]),
+        answer=pd.Series(answers, dtype="str").array.take(rows[:, 2]),
         status=pd.Series(_STATUSES, dtype="str").array.take(rows[:, 3]),
     )
     return KNOWN.check(frame[list(KNOWN.columns)])
+
+
+def _different_answers(conn: sa.Connection, ballot_id: int) -> tuple[str, ...]:
+    """The answers that occur in a round, each once."""
+    query = (
+        sa.select(t.judgement.c.answer)
+        .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
+        .where(t.assignment.c.ballot_id == ballot_id)
+        .distinct()
+    )
+    return tuple(sorted(answer for (answer,) in fetch_rows(conn, query)))
 
 
 def left_out_of(conn: sa.Connection, project_id: str, platform: str) -> frozenset[str]:
@@ -85,7 +103,9 @@ def write_judgements(change: Change, ballot_id: int, upload_id: int, platform: s
     questions = taken["question_id"].to_numpy(dtype=np.int64).tolist()
     answers, statuses = _texts(taken["answer"]), _texts(taken["becomes"])
     seconds = [None if time != time else time for time in taken["seconds"].tolist()]  # NaN differs from itself
-    values = [VALUES.get(answer) for answer in answers]
+    scheme = conn.execute(sa.select(t.ballot.c.scheme).where(t.ballot.c.id == ballot_id)).scalar_one()
+    is_vote = scheme == COMPARISON
+    values = [VALUES.get(answer) if is_vote else value_of(scheme, answer) for answer in answers]
     there = _judged(conn, ballot_id) if min(assignments, default=first_new) < first_new else frozenset()
     new: list[tuple] = []
     again: list[tuple] = []

@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from . import schema as t
+from .ballots import called
 from .command import fetch_rows
 from .engine import Store
 
@@ -43,7 +44,8 @@ class Look:
         b = t.ballot.c
         query = sa.select(b.id, b.project_id, b.number, t.area.c.name).outerjoin(t.area, t.area.c.id == b.area_id)
         return {
-            id_: f"{self.project(project)}, ballot {number}" + (f" of {area}" if area is not None else "")
+            id_: f"{self.project(project)}, {called(number) if number < 0 else f'ballot {number}'}"
+            + (f" of {area}" if area is not None else "")
             for id_, project, number, area in self.rows(query)
         }
 

@@ -10,7 +10,7 @@ from ..datasheet.fields import SheetFields, check_fields
 from ..errors import InputError, Issue
 from . import schema as t
 from .areas import items_of
-from .ballots import PILOT, ballot_seed, ballots_of, every_ballot_of
+from .ballots import ballot_seed, ballots_of
 from .command import insert_rows, next_id, project_row
 from .csv_tables import FETCH_AGAIN, MAX_ISSUES, Rows
 from .item_rules import ItemRules
@@ -18,6 +18,7 @@ from .library import embeddings_of
 from .plans import check_settings, settings_of
 from .project_zip import TABLES, Contents
 from .rankings import rankings_of
+from .rounds import check_rounds
 from .scores import dataset_of
 
 
@@ -128,8 +129,7 @@ def check_readable(conn: sa.Connection, project_id: str) -> None:
             ballot_seed(*seeds, 1, ranking.position)
             numbers = [ballot.number for ballot in ballots_of(conn, project_id, ranking.area_id)]
             _check_counting("ballots", numbers, 1)
-        if any(ballot.number < PILOT for ballot in every_ballot_of(conn, project_id)):
-            raise ValueError("a ballot has a number below 0, that of a pilot")
+        check_rounds(conn, project_id)
         _check_counting("items", items_of(conn, project_id)["item"].tolist(), 0)
         dataset_of(conn, project_id)
         for column in (t.log.c.detail, t.upload.c.counts, t.release.c.detail):

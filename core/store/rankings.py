@@ -16,6 +16,8 @@ from .areas import refuse_after_draw
 from .command import command, project_row
 from .engine import Store
 
+COMPARISON = "comparison"  # the scheme of ballots
+
 
 @dataclass(frozen=True)
 class Ranking:
@@ -57,6 +59,14 @@ def belongs(column: sa.ColumnElement[int], area_id: int | None) -> sa.ColumnElem
     return column.is_(None) if area_id is None else column == area_id
 
 
+def is_comparison() -> sa.ColumnElement[bool]:
+    """Whether a row of `ballot` asks comparisons: a ballot or a pilot, no round of another scheme.
+
+    Whatever speaks of a ranking's ballots asks for this; the look-ups of `ballots` do.
+    """
+    return t.ballot.c.scheme == COMPARISON
+
+
 def set_ranking(store: Store, project_id: str, ranking: str, *, expected_revision: int | None = None) -> None:
     """Rank all items together ("all") or each area for itself ("area"); fixed once a ballot is drawn.
 
@@ -71,6 +81,6 @@ def set_ranking(store: Store, project_id: str, ranking: str, *, expected_revisio
 
 
 def ballot_named(conn: sa.Connection, project_id: str, area_id: int | None, number: int) -> dict[str, Any]:
-    """How the log names a ballot: by its number, and its area where each has a ranking of its own."""
+    """How the log names a ballot or a round: by its number, and its area where each has a ranking of its own."""
     area = ranking_of(conn, project_id, area_id).area
-    return ({"area": area} if area else {}) | {"ballot": number}
+    return ({"area": area} if area else {}) | ({"ballot": number} if number >= 0 else {"round": -number})

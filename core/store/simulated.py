@@ -48,7 +48,7 @@ def simulate_votes(
         if project.kind == "real":
             raise StoreError("Simulated voters answer in demo and trial projects only. Real projects take real votes.")
         ballot = open_ballot_of(conn, project_id, area_id)
-        beliefs = _beliefs(conn, store, project)
+        beliefs = read_beliefs(conn, store, project)
         settings = settings_for(conn, ballot.id)
         rng = np.random.default_rng([ballot.seed, 3, _n_assignments(conn, ballot.id)])
         loads, open_to = _loads(conn, project_id, ballot.id, settings.n_voters)
@@ -134,7 +134,7 @@ def deal_tasks(loads: np.ndarray, n_tasks: int, rng: np.random.Generator) -> np.
     return np.tile(order, rounds)[np.argsort(levels.ravel(), kind="stable")[:n_tasks]]
 
 
-def _name(number: int) -> str:
+def simulated_name(number: int) -> str:
     return f"simulated-{number + 1:03d}"
 
 
@@ -151,10 +151,10 @@ def _loads(conn: sa.Connection, project_id: str, ballot_id: int, n_voters: int) 
         t.voter.c.id.in_(excluded_ids(conn, project_id)), t.voter.c.platform == PLATFORM
     )
     out = set(conn.execute(left_out).scalars())
-    open_to = np.array([number for number in range(n_voters) if _name(number) not in out], dtype=int)
+    open_to = np.array([number for number in range(n_voters) if simulated_name(number) not in out], dtype=int)
     if not len(open_to):
         raise StoreError("All simulated voters are left out. Readmit some on the Voters page.")
-    return np.array([counts.get(_name(number), 0) for number in range(n_voters)]), open_to
+    return np.array([counts.get(simulated_name(number), 0) for number in range(n_voters)]), open_to
 
 
 def _n_assignments(conn: sa.Connection, ballot_id: int) -> int:
@@ -185,7 +185,7 @@ def _missing_questions(conn: sa.Connection, ballot_id: int) -> np.ndarray:
     return np.array(rows, dtype=int).reshape(len(rows), 4)
 
 
-def _beliefs(conn: sa.Connection, store: Store, project: sa.Row) -> _Beliefs:
+def read_beliefs(conn: sa.Connection, store: Store, project: sa.Row) -> _Beliefs:
     """What the simulated voters take for true: the stored similarity of each item, made now where it is missing.
 
     It is the cosine of the project's first embedding; items that lack one (or all, without an embedding) get a
@@ -213,7 +213,7 @@ def _beliefs(conn: sa.Connection, store: Store, project: sa.Row) -> _Beliefs:
 def _write(change: Change, ballot_id: int, made: _Made) -> None:
     conn = change.conn
     voters = made.voter.tolist()
-    names = {number: _name(number) for number in sorted(set(voters))}
+    names = {number: simulated_name(number) for number in sorted(set(voters))}
     ids = voter_ids(change, list(names.values()), PLATFORM, "simulated")
     start = next_id(conn, t.assignment)
     at = now()

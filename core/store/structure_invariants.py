@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from . import schema as t
 from .ballots import PILOT
 from .looks import Found, Look
+from .rankings import COMPARISON
 
 
 def keys_lead_somewhere(look: Look) -> Iterator[Found]:
@@ -98,11 +99,17 @@ def tokens_of_area(look: Look) -> Iterator[Found]:
 
 
 def ballot_numbers(look: Look) -> Iterator[Found]:
-    """Rankings whose ballots have gaps in their numbers, or several of them open; a pilot has the number 0."""
+    """Rankings whose ballots have gaps in their numbers, or several of them open; a pilot has the number 0.
+
+    Rounds of other schemes, and they alone, have numbers below it.
+    """
     b = t.ballot.c
+    strange = sa.select(b.id, b.scheme, b.number).where((b.scheme == COMPARISON) != (b.number >= PILOT))
+    for ballot_id, scheme, number in look.rows(strange):
+        yield Found(look.ballot(ballot_id), f"{scheme} with the number {number}")
     drawn: dict[tuple[str, int | None], list[tuple[int, str]]] = {}
     for project_id, area_id, number, state in look.rows(
-        sa.select(b.project_id, b.area_id, b.number, b.state).order_by(b.project_id, b.number)
+        sa.select(b.project_id, b.area_id, b.number, b.state).where(b.number >= PILOT).order_by(b.project_id, b.number)
     ):
         drawn.setdefault((project_id, area_id), []).append((number, state))
     for (project_id, area_id), found in drawn.items():
@@ -129,7 +136,10 @@ def ballot_sizes(look: Look) -> Iterator[Found]:
 
 
 def two_options(look: Look) -> Iterator[Found]:
-    """Comparisons without exactly a first and a second item, and those that count with an item outside the ballot."""
+    """Comparisons without exactly a first and a second item, and those that count with an item outside the ballot.
+
+    A rated question has one item, a tuple or an order two or more, all different, at places without gaps.
+    """
     q, option, item = t.question.c, t.question_option.c, t.ballot_item.c
     places = sa.func.min(option.position), sa.func.max(option.position)
     items = sa.func.count(option.item_id), sa.func.count(option.item_id.distinct())
@@ -140,6 +150,23 @@ def two_options(look: Look) -> Iterator[Found]:
         .group_by(q.ballot_id, q.id)
         .having(sa.or_(items[0] != 2, items[1] != 2, places[0] != 0, places[1] != 1))
     )
+    gaps = (
+        sa.select(q.ballot_id, q.id, *items, *places)
+        .outerjoin(t.question_option, option.question_id == q.id)
+        .where(q.kind != "comparison")
+        .group_by(q.ballot_id, q.id, q.kind)
+        .having(
+            sa.or_(
+                items[0] < sa.case((q.kind == "rating", 1), else_=2),
+                sa.and_(q.kind == "rating", items[0] > 1),
+                items[0] != items[1],
+                places[0] != 0,
+                places[1] != items[0] - 1,
+            )
+        )
+    )
+    for ballot_id, id_, n, n_items, *_ in look.rows(gaps):
+        yield Found(f"{look.ballot(ballot_id)}, question {id_}", f"{n} places with {n_items} different items")
     for ballot_id, id_, n, n_items, *_ in look.rows(query):
         yield Found(f"{look.ballot(ballot_id)}, question {id_}", f"{n} sides with {n_items} different items")
     outside = (

@@ -16,7 +16,9 @@ from . import schema as t
 from .command import fetch_rows, update_rows
 from .laid_aside import lay_aside
 from .page_tallies import has_voting, write_dealt
+from .rankings import COMPARISON
 from .reviews import apply_reviews
+from .round_tallies import item_counts, scheme_of
 
 
 def _array(conn: sa.Connection, query: sa.Select, width: int) -> np.ndarray:
@@ -96,17 +98,25 @@ def write_tallies(conn: sa.Connection, ballot_id: int) -> None:
     kept = sa.select(b.item_id, b.wins, b.ties, b.losses, b.unknowns).where(b.ballot_id == ballot_id)
     before = _array(conn, kept.order_by(b.item_id), 5).astype(int)
     items = before[:, 0]
-    outcomes = _outcomes(conn, ballot_id)
-    value = np.concatenate([outcomes[:, 2], 1 - outcomes[:, 2]])
-    place = np.searchsorted(items, np.concatenate([outcomes[:, 0], outcomes[:, 1]]))
-    kinds = (value == 1.0, value == 0.5, value == 0.0, np.isnan(value))
-    after = np.column_stack([items, *(np.bincount(place[kind], minlength=len(items)) for kind in kinds)])
+    scheme = scheme_of(conn, ballot_id)
+    is_vote = scheme == COMPARISON
+    counts = _item_counts(conn, ballot_id, items) if is_vote else item_counts(conn, ballot_id, scheme, items)
+    after = np.column_stack([items, counts])
     changed = after[(after != before).any(axis=1)]
     rows = [(*tallies, ballot_id, item) for item, *tallies in changed.tolist()]
     update_rows(conn, t.ballot_item, ["wins", "ties", "losses", "unknowns"], ["ballot_id", "item_id"], rows)
     write_progress(conn, ballot_id)
     if has_voting(conn, ballot_id):
         write_dealt(conn, ballot_id)
+
+
+def _item_counts(conn: sa.Connection, ballot_id: int, items: np.ndarray) -> np.ndarray:
+    """Wins, ties, losses and unknowns of a ballot's items (ids, ascending), shape (n_items, 4)."""
+    outcomes = _outcomes(conn, ballot_id)
+    value = np.concatenate([outcomes[:, 2], 1 - outcomes[:, 2]])
+    place = np.searchsorted(items, np.concatenate([outcomes[:, 0], outcomes[:, 1]]))
+    kinds = (value == 1.0, value == 0.5, value == 0.0, np.isnan(value))
+    return np.column_stack([np.bincount(place[kind], minlength=len(items)) for kind in kinds])
 
 
 def _outcomes(conn: sa.Connection, ballot_id: int) -> np.ndarray:

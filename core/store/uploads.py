@@ -15,7 +15,7 @@ from .command import Change, command
 from .effects import between, new_and_known, standing_of, voters_heard
 from .engine import Store, now
 from .judgements import write_judgements
-from .rankings import ballot_named, belongs
+from .rankings import ballot_named, belongs, is_comparison
 from .tallies import write_tallies
 from .votes import preview_of
 
@@ -50,8 +50,10 @@ def read_uploads(store: Store, project_id: str, area_id: int | None = None) -> l
         return uploads_of(conn, project_id, area_id)
 
 
-def uploads_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> list[Upload]:
-    """Every accepted upload of a ranking, the newest first, withdrawn ones too."""
+def uploads_of(
+    conn: sa.Connection, project_id: str, area_id: int | None = None, *, ballot_id: int | None = None
+) -> list[Upload]:
+    """Every accepted upload of a ranking's ballots (or of the one ballot or round), the newest first, withdrawn too."""
     query = (
         sa.select(
             t.upload.c.id,
@@ -65,9 +67,13 @@ def uploads_of(conn: sa.Connection, project_id: str, area_id: int | None = None)
             t.upload.c.effect,
         )
         .join(t.ballot, t.ballot.c.id == t.upload.c.ballot_id)
-        .where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id))
+        .where(t.ballot.c.project_id == project_id)
         .order_by(t.upload.c.id.desc())
     )
+    mine = (
+        (belongs(t.ballot.c.area_id, area_id), is_comparison()) if ballot_id is None else (t.ballot.c.id == ballot_id,)
+    )
+    query = query.where(*mine)
     return [Upload(*row[:-1], *_effects(row.effect)) for row in conn.execute(query)]
 
 

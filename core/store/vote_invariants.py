@@ -11,12 +11,16 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ..errors import InputError
+from ..schemes.collected import BEST_WORST, ORDER, UNKNOWN, RoundSettings, read_answer, value_of
 from . import schema as t
 from .ballots import PILOT
 from .judgements import VALUES
 from .looks import Found, Look
 from .page_tallies import UNKNOWN_ALLOWED
 from .policies import policy_of
+from .rankings import COMPARISON
+from .round_tallies import kind_of
 from .tallies import count_progress
 
 _J, _A, _Q = t.judgement.c, t.assignment.c, t.question.c
@@ -40,13 +44,37 @@ def of_their_ballot(look: Look) -> Iterator[Found]:
 
 
 def values(look: Look) -> Iterator[Found]:
-    """Judgements whose value isn't that of their answer (1 first, 0 second, .5 tie), and counted ones without."""
+    """Judgements whose value isn't that of their answer (1 first, 0 second, .5 tie), and counted ones without.
+
+    Of rounds: answers that aren't written as the round's settings have them, and ratings with another value.
+    """
     right = [sa.and_(_J.answer == answer, _J.value == value) for answer, value in VALUES.items()]
     is_right = sa.or_(*right, sa.and_(_J.answer == "unknown", _J.value.is_(None), _J.status != "counted"))
     query = _judged(_A.ballot_id, _J.id, _J.answer, _J.value, _J.status).where(_Q.kind == "comparison")
     # NULL counts as wrong: a value that is missing makes the comparison undefined, not false.
     for ballot_id, id_, answer, value, status in look.rows(query.where(sa.case((is_right, 0), else_=1) == 1)):
         yield Found(f"{look.ballot(ballot_id)}, judgement {id_}", f"{status}: {answer} with the value {value}")
+    yield from _values_of_rounds(look)
+
+
+def _values_of_rounds(look: Look) -> Iterator[Found]:
+    of, option = t.ballot.c, t.question_option.c
+    query = sa.select(of.id, of.scheme, of.settings).where(of.scheme != COMPARISON)
+    for row in look.conn.execute(query).all():
+        settings = RoundSettings.of({**row.settings, "scheme": row.scheme})
+        shown = sa.select(sa.func.count()).where(option.question_id == _Q.id).scalar_subquery()
+        answers = _judged(_J.answer, _J.value, _J.status, shown, sa.func.min(_J.id)).where(_Q.ballot_id == row.id)
+        for answer, value, status, n_shown, id_ in look.rows(answers.group_by(_J.answer, _J.value, _J.status, _Q.id)):
+            if not _is_written(settings, answer, value, status, n_shown):
+                yield Found(f"{look.ballot(row.id)}, judgement {id_}", f"{status}: {answer} with the value {value}")
+
+
+def _is_written(settings: RoundSettings, answer: str, value: float | None, status: str, n_shown: int) -> bool:
+    try:
+        same = read_answer(settings, answer, n_shown) == answer
+    except InputError:
+        return False
+    return same and value == value_of(settings.scheme, answer) and (answer != UNKNOWN or status != "counted")
 
 
 def one_each(look: Look) -> Iterator[Found]:
@@ -130,7 +158,7 @@ def dealt(look: Look) -> Iterator[Found]:
 def item_tallies(look: Look) -> Iterator[Found]:
     """Items with other wins, ties, losses or unknowns than the answers to main questions give."""
     option = t.question_option.c
-    keys = (_Q.ballot_id, option.item_id, option.position, _J.status, _J.answer)
+    keys = (_Q.ballot_id, option.item_id, option.position, _Q.kind, _J.status, _J.answer)
     query = (
         _judged(*keys, sa.func.count())
         .join(t.question_option, option.question_id == _Q.id)
@@ -138,9 +166,9 @@ def item_tallies(look: Look) -> Iterator[Found]:
         .group_by(*keys)
     )
     counted: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-    for ballot_id, item_id, side, status, answer, n in look.rows(query):
+    for ballot_id, item_id, side, kind, status, answer, n in look.rows(query):
         won = {"tie": 1, "first": 0 if side == 0 else 2, "second": 2 if side == 0 else 0}
-        place = 3 if status == "unknown" else won.get(answer)
+        place = 3 if status == "unknown" else won.get(answer) if kind == COMPARISON else kind_of(kind, answer, side)
         if place is not None:
             counted[ballot_id, item_id][place] += n
     b = t.ballot_item.c
@@ -174,17 +202,17 @@ def scores(look: Look) -> Iterator[Found]:
     per_item = sa.and_(s.ballot_id == i.ballot_id, s.item_id == i.item_id)
     counts = (sa.func.count(i.mean), sa.func.count(s.item_id), sa.func.max(sa.func.coalesce(fitted.c.n, 0)))
     query = (
-        sa.select(b.id, b.number, b.state, b.protocol, b.n_items, *counts)
+        sa.select(b.id, b.number, b.state, b.protocol, b.n_items, *counts, sa.func.max(b.scheme))
         .join(t.ballot_item, i.ballot_id == b.id)
         .outerjoin(t.item_score, per_item)
         .outerjoin(fitted, fitted.c.ballot_id == b.id)
         .group_by(b.id, b.number, b.state, b.protocol, b.n_items)
     )
-    for ballot_id, number, state, protocol, n_items, with_mean, with_fit, fits in look.rows(query):
-        if state == "open" or number == PILOT:
+    for ballot_id, number, state, protocol, n_items, with_mean, with_fit, fits, scheme in look.rows(query):
+        if state == "open" or number == PILOT or scheme == ORDER:  # orders score no item by itself
             if with_mean or fits:
                 yield Found(look.ballot(ballot_id), f"{state}, with {max(with_mean, fits)} scores")
             continue
-        n = with_fit if protocol == "runoff" else with_mean
+        n = with_fit if protocol in ("runoff", BEST_WORST) else with_mean
         if n != n_items:
             yield Found(look.ballot(ballot_id), f"closed, and {n} of {n_items} items have a score")

@@ -24,7 +24,7 @@ READS: Mapping[sa.Table, str] = {
     t.invitation: "voting_link_id, name, token",
     t.project: "id, notion, archived_at, pulse",
     t.plan: "id, wording",
-    t.ballot: "id, project_id, area_id, plan_id, number, state, progress",
+    t.ballot: "id, project_id, area_id, plan_id, number, scheme, settings, state, progress",
     t.voting: "id, ballot_id, state, settings",
     t.sitting: ALL,
     t.deal: ALL,

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from ..effects import Effect
 from ..errors import Issue, StoreError
 from ..former_spellings import as_spelled_now
-from ..platforms import Mapping, Table, open_results, read_table
+from ..platforms import Mapping, ResultFile, Table, open_results, read_table
 from ..row_classes import class_table, count_answers, count_rows
 from ..votes import Preview, classify
 from . import schema as t
@@ -29,6 +29,7 @@ from .mappings import mapping_of
 from .plans import settings_for
 from .policies import policy_of
 from .rankings import ballot_named, rankings_of
+from .round_files import open_round, read_round_file
 from .tallies import write_tallies
 
 
@@ -95,13 +96,17 @@ def preview_upload(
     area_id: int | None = None,
     *,
     mapping: Mapping | None = None,
+    ballot_id: int | None = None,
 ) -> UploadPreview:
     """Read a result file and say row by row what accepting it for the ranking's open ballot would do.
 
     `mapping` says which column is which; without one the project's own for these columns is taken, if there is one.
+    With `ballot_id`, for that open round of another scheme; then there is no mapping.
     Raises `InputError` for a file that is no result file, `StoreError` if no ballot is open.
     """
     with store.read() as conn:
+        if ballot_id is not None:
+            return preview_of(conn, project_id, open_round(conn, project_id, ballot_id), data, filename, None)
         ballot = open_ballot_of(conn, project_id, area_id)
         return _preview(conn, project_id, ballot, data, filename, mapping)
 
@@ -126,6 +131,9 @@ def preview_of(
     table: Table | None = None,
 ) -> UploadPreview:
     """What a file holds, read by this mapping or by none, against the store as `conn` sees it."""
+    if ballot.is_round:
+        results, preview = read_round_file(conn, project_id, ballot, data, filename)
+        return _previewed(conn, project_id, ballot, data, filename, None, results, preview)
     results = read_table(table or open_results(data, filename), mapping)
     comparisons = comparisons_of(conn, ballot.id, project_id)
     preview = classify(
@@ -137,6 +145,20 @@ def preview_of(
         policy=policy_of(conn, project_id),
         excluded=left_out_of(conn, project_id, results.platform),
     )
+    return _previewed(conn, project_id, ballot, data, filename, mapping, results, preview)
+
+
+def _previewed(
+    conn: sa.Connection,
+    project_id: str,
+    ballot: Ballot,
+    data: bytes,
+    filename: str,
+    mapping: Mapping | None,
+    results: ResultFile,
+    preview: Preview,
+) -> UploadPreview:
+    """A file that was read and classified, with what else is to be known before it is accepted."""
     _name_other_ballots(conn, project_id, preview.rows)
     digest = hashlib.sha256(data).hexdigest()
     query = sa.select(t.upload.c.accepted_at).where(
@@ -185,8 +207,11 @@ def accept_upload(
     *,
     mapping: Mapping | None = None,
     found: UploadPreview | None = None,
+    ballot_id: int | None = None,
 ) -> Accepted:
     """Take the votes of a result file for the ranking's open ballot, all of them or none; it is kept byte for byte.
+
+    With `ballot_id`, the answers of a file for that open round of another scheme.
 
     The file is read against the store as it is now, so that a second tab or a second press doubles nothing; `found`,
     its preview, saves that where the project hasn't changed since. `mapping` as for `preview_upload`.
@@ -194,9 +219,12 @@ def accept_upload(
     """
     with command(store, project_id, "accept upload") as change:
         conn = change.conn
-        ballot = open_ballot_of(conn, project_id, area_id)
+        ballot = (
+            open_ballot_of(conn, project_id, area_id) if ballot_id is None else open_round(conn, project_id, ballot_id)
+        )
         if found is None or not _still_holds(found, change.project, ballot, data, mapping):
-            found = _preview(conn, project_id, ballot, data, filename, mapping)
+            read = preview_of if ballot.is_round else _preview
+            found = read(conn, project_id, ballot, data, filename, mapping)
         if not found.takes_something:
             raise StoreError(f"{found.filename} holds no vote that isn't in the store already. Nothing was changed.")
         digest, counts = keep_bytes(store, data), found.counts
@@ -218,7 +246,7 @@ def accept_upload(
         write_tallies(conn, ballot.id)
         effect = between(before, standing_of(conn, ballot.id), new_and_known(found.preview.rows, heard))
         conn.execute(sa.update(t.upload).where(t.upload.c.id == upload_id).values(effect=effect.stored()))
-        change.detail = ballot_named(conn, project_id, area_id, ballot.number)
+        change.detail = ballot_named(conn, project_id, ballot.area_id, ballot.number)
         change.detail |= {"file": found.filename, "sha256": digest, "counts": counts}
     return Accepted(upload_id, counts, effect)
 

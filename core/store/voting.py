@@ -14,7 +14,7 @@ from . import schema as t
 from .command import Change, command, insert_one
 from .engine import Store, now
 from .page_tallies import write_dealt
-from .rankings import ballot_named, belongs
+from .rankings import ballot_named, belongs, is_comparison
 from .tallies import write_tallies
 from .voting_rest import take_back
 
@@ -50,8 +50,10 @@ def read_voting(store: Store, ballot_id: int) -> Voting | None:
 
 def open_ballot_row(conn: sa.Connection, project_id: str, area_id: int | None) -> sa.Row:
     """The open ballot of a ranking; `StoreError` where there is none."""
-    query = sa.select(t.ballot).where(
-        t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id), t.ballot.c.state == "open"
+    query = (
+        sa.select(t.ballot)
+        .where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id), t.ballot.c.state == "open")
+        .where(is_comparison())
     )
     row = conn.execute(query).one_or_none()
     if row is None:
@@ -76,6 +78,7 @@ def open_voting(
     with command(store, project_id, "open voting", expected_revision=expected_revision) as change:
         conn = change.conn
         ballot = open_ballot_row(conn, project_id, area_id)
+        refuse_second_page(conn, project_id, area_id, ballot.id)
         found = voting_of(conn, ballot.id)
         values = {"state": "open", "settings": settings.stored(), "closed_at": None}
         if found is None:
@@ -104,11 +107,28 @@ def set_voting_state(
         found = voting_of(conn, ballot.id)
         if found is None:
             raise StoreError("Voting was never opened for this ballot.")
+        if state == "open":
+            refuse_second_page(conn, project_id, area_id, ballot.id)
         values = {"state": state, "closed_at": now() if state == "closed" else None}
         conn.execute(sa.update(t.voting).where(t.voting.c.id == found.id).values(values))
         if state == "closed":
             take_back(conn, found.id, ballot.id)
         change.detail = ballot_named(conn, project_id, area_id, ballot.number)
+
+
+def refuse_second_page(conn: sa.Connection, project_id: str, area_id: int | None, ballot_id: int) -> None:
+    """`StoreError` while the ranking's link leads to the open voting page of another ballot or round."""
+    b = t.ballot.c
+    query = (
+        sa.select(b.number)
+        .join(t.voting, t.voting.c.ballot_id == b.id)
+        .where(b.project_id == project_id, belongs(b.area_id, area_id), b.id != ballot_id)
+        .where(t.voting.c.state == "open", b.state == "open")
+    )
+    number = conn.execute(query.limit(1)).scalar_one_or_none()
+    if number is not None:
+        name = f"round {-number}" if number < 0 else f"ballot {number}"
+        raise StoreError(f"The voting page is open for {name}, and there is one link. Pause or close it first.")
 
 
 # Links

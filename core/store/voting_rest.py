@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from . import schema as t
 from .engine import Store, now
 from .page_tallies import write_dealt
-from .rankings import belongs
+from .rankings import belongs, is_comparison
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -49,7 +49,7 @@ def _votings(project_id: str, area_id: int | None) -> sa.Select:
     return (
         sa.select(t.voting.c.id, t.voting.c.ballot_id)
         .join(t.ballot, t.ballot.c.id == t.voting.c.ballot_id)
-        .where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id))
+        .where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id), is_comparison())
     )
 
 
@@ -78,6 +78,15 @@ def _end_voting(store: Store, project_id: str, area_id: int | None) -> None:
                 row = sa.update(t.voting).where(t.voting.c.id == voting_id)
                 conn.execute(row.values(state="closed", closed_at=now()))
                 take_back(conn, voting_id, ballot_id)
+
+
+def end_voting(conn: sa.Connection, ballot_id: int) -> None:
+    """Close the voting page of a round that is being closed, in the same transaction; what voters hold goes back."""
+    v = t.voting.c
+    voting_id = conn.execute(sa.select(v.id).where(v.ballot_id == ballot_id, v.state != "closed")).scalar_one_or_none()
+    if voting_id is not None:
+        conn.execute(sa.update(t.voting).where(v.id == voting_id).values(state="closed", closed_at=now()))
+        take_back(conn, voting_id, ballot_id)
 
 
 def take_back(conn: sa.Connection, voting_id: int, ballot_id: int) -> None:

@@ -33,7 +33,7 @@ from ..store.command import fetch_rows, project_row
 from ..store.item_rules import ItemRules
 from ..store.origins import proposed_tokens_of
 from ..store.plans import PlanSettings, settings_of
-from ..store.rankings import Ranking, rankings_of
+from ..store.rankings import Ranking, is_comparison, rankings_of
 from ..store.scores import dataset_of
 from . import checks, draws, trust
 from .tokens import rare_of
@@ -185,7 +185,7 @@ def _voters(conn: sa.Connection, project_id: str) -> VoterFacts:
         sa.select(of.trait, of.value, sa.func.sum(of.n))
         .join(t.voting, t.voting.c.id == of.voting_id)
         .join(t.ballot, t.ballot.c.id == t.voting.c.ballot_id)
-        .where(t.ballot.c.project_id == project_id)
+        .where(t.ballot.c.project_id == project_id, is_comparison())
         .group_by(of.trait, of.value)
         .order_by(of.trait, of.value)
     )

@@ -38,6 +38,11 @@ SENTENCES = {
     "register plan": "Registered the plan, so that it can be shown to have stood before the votes",
     "draw ballot": "Drew ballot {ballot}",
     "discard ballot": "Discarded the draw of ballot {ballot}",
+    "draw round": "Drew round {round} of another scheme",
+    "discard round": "Discarded the draw of round {round}",
+    "simulate answers": "Let simulated people answer round {round}",
+    "close round": "Closed round {round}",
+    "reopen round": "Reopened round {round}",
     "set policy": "Chose what counts: rejected answers {rejected}, of repeats {repeats}",
     "map columns": "Named the columns of a table of votes",
     "forget columns": "Forgot the columns of a table of votes",
@@ -65,6 +70,7 @@ SENTENCES = {
     "release dataset": "Released the dataset as version {version}",
 }
 RANKINGS = {"all": "one over all areas", "area": "one for each area"}
+_NUMBERED = {"ballot", "round"}
 _LONGEST = 6  # members of a list that are told
 _PLURALS = {"items", "comparisons", "tasks", "votes", "voters", "judgements"}
 _UNTOLD = {"embedding", "proposed by", "from", "wording", "settings"}  # kept in the log, of no use to a reader
@@ -90,18 +96,20 @@ def what(action: str, detail: Mapping[str, Any]) -> str:
 
     >>> what("draw ballot", {"ballot": 2, "area": "Tools"}), what("set sails", {})
     ('Drew ballot 2 of Tools', 'Set sails')
-    >>> what("draw ballot", {"ballot": 0})
-    'Drew the pilot'
+    >>> what("draw ballot", {"ballot": 0}), what("accept upload", {"round": 1, "file": "a.csv"})
+    ('Drew the pilot', 'Took votes for round 1 from a.csv')
     """
     named = {key: RANKINGS.get(str(value), str(value)) for key, value in detail.items()}
     try:
         sentence = SENTENCES[action]
         if detail.get("ballot") == PILOT:
             sentence = sentence.replace("ballot {ballot}", called(PILOT))
+        if "round" in detail:
+            sentence = sentence.replace("ballot {ballot}", "round {round}")
         sentence = sentence.format_map(named)
     except KeyError:
         return action.capitalize()
-    return f"{sentence} of {named['area']}" if "ballot" in detail and "area" in detail else sentence
+    return f"{sentence} of {named['area']}" if _NUMBERED & set(detail) and "area" in detail else sentence
 
 
 def details(action: str, detail: Mapping[str, Any]) -> str:
@@ -113,7 +121,7 @@ def details(action: str, detail: Mapping[str, Any]) -> str:
     sentence = SENTENCES.get(action, "")
     told = []
     for key, value in detail.items():
-        is_said = f"{{{key}}}" in sentence or (key == "area" and "ballot" in detail)
+        is_said = f"{{{key}}}" in sentence or key == "round" or (key == "area" and bool(_NUMBERED & set(detail)))
         is_file = key == "sha256" and "file" in detail  # a file is named by its name
         if not is_said and not is_file and key not in _UNTOLD and value not in (None, "", [], {}):
             told.append(_told(key, value))

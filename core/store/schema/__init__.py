@@ -1,8 +1,8 @@
 """The tables of a workspace, as SQLAlchemy Core, in four modules.
 
 Judgements are stored, not votes: a `question` of some kind has options (items), a voter's `assignment`
-answers it with a `judgement`. A vote is a counted judgement of a comparison. Ratings, target groups and
-best–worst come in as further kinds without a migration of votes.
+answers it with a `judgement`. A vote is a counted judgement of a comparison. Ratings, tuples of best–worst and
+target groups to order are other kinds of question, in rounds: ballots of another scheme.
 
 Item order inside a comparison is `question_option.position` (0 first, 1 second); what a voter saw is
 `task_question.flipped` (first on the right) with the order of the tokens of each side.

@@ -43,6 +43,9 @@ ballot = Table(
     since_(
         "0003", Column("fit", JSON)
     ),  # of a closed ballot: what the estimator says of itself, what another would change
+    # comparison, or a scheme of core/schemes/collected.py: then it is a round, and its number −1, −2, …
+    since_("0006", text_("scheme", default="comparison")),
+    since_("0006", Column("settings", JSON)),  # of a round; NULL for comparisons, which a plan describes
     UniqueConstraint("project_id", "area_id", "number"),
     CheckConstraint("state IN ('open', 'closed')", name="state"),
 )
@@ -58,7 +61,7 @@ ballot_item = Table(
     to_("ballot", primary_key=True),
     to_("item", primary_key=True),
     Column("entry_score", Float),  # the ȳ that let it in; NULL in ballot 1
-    count_("wins"),
+    count_("wins"),  # of best–worst: named best, neither, worst; a rating or an order counts as a tie
     count_("ties"),
     count_("losses"),
     count_("unknowns"),
@@ -104,7 +107,7 @@ question = Table(
     metadata,
     id_(),
     to_("ballot"),
-    text_("kind"),  # comparison; later rating, group, best-worst
+    text_("kind"),  # comparison, rating, best-worst or order: the scheme of its ballot
     text_("role"),  # main, or check (gold, repeat, overlap): checks never enter scores
     Column("n_wanted", Integer, nullable=False),
     count_("n_votes"),
@@ -214,8 +217,8 @@ judgement = Table(
     id_(),
     to_("assignment"),
     to_("question"),
-    text_("answer"),  # first, second, tie or unknown for a comparison
-    Column("value", Float),  # 1 first, 0 second, .5 tie; NULL where there is no vote
+    text_("answer"),  # unknown; of a comparison first, second or tie; else as core/schemes/collected.py writes it
+    Column("value", Float),  # 1 first, 0 second, .5 tie; a rating; NULL where there is none
     Column("seconds", Float),
     text_("status"),  # counted, unknown, rejected, repeat, withdrawn, excluded
     text_("source"),  # person or simulated, for ever

@@ -1,0 +1,255 @@
+"""`runoff rounds`: rounds of ratings, best–worst and orders of target groups of a project of the workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import InputError
+from .shared import text_table, with_json, write_json
+from .voters import area_named, project_named
+
+if TYPE_CHECKING:
+    from ..schemes.collected import RoundSettings
+    from ..store import Store
+    from ..store.rounds import Round
+
+Command = Callable[..., Any]
+
+
+@click.group("rounds")
+def rounds_command() -> None:
+    """Ratings, best–worst and orders of target groups, collected through a project."""
+
+
+def _of_round(command: Command) -> Command:
+    """PROJECT (id or name), the round's NUMBER, and the area where each has a ranking of its own."""
+    command = click.argument("number", type=int)(command)
+    command = click.argument("project")(command)
+    return _with_area(command)
+
+
+def _with_area(command: Command) -> Command:
+    return click.option("--area", help="The area, where each has a ranking of its own.")(command)
+
+
+def _opened(project: str, area: str | None) -> tuple[Store, str, int | None]:
+    from ..store import open_store
+
+    store = open_store()
+    project_id = project_named(store, project)
+    return store, project_id, area_named(store, project_id, area)
+
+
+def _found(store: Store, project_id: str, number: int, area_id: int | None) -> Round:
+    from ..store.rounds import round_of
+
+    with store.read() as conn:
+        return round_of(conn, project_id, number, area_id)
+
+
+@rounds_command.command("list")
+@click.argument("project")
+@_with_area
+@with_json
+def list_command(project: str, area: str | None, as_json: bool) -> None:
+    """The rounds of a PROJECT with their progress."""
+    from ..views.rounds import load
+
+    store, project_id, area_id = _opened(project, area)
+    rounds = load(store, project_id, area_id)
+    if as_json:
+        write_json({"rounds": [
+            {"number": v.round.number, "scheme": v.round.scheme, "state": v.round.ballot.state,
+             "answered": v.progress.answered, "wanted": v.progress.wanted, "figures": v.fit} for v in rounds
+        ]})  # fmt: skip
+        return
+    click.echo("\n".join(f"{view.round.title}. {view.said}" for view in rounds) or "There is no round yet.")
+
+
+@rounds_command.command("draw")
+@click.argument("project")
+@click.option("--scheme", required=True, help="rating, best-worst or order.")
+@click.option("--scale", default="CLSS", show_default=True, help="Of ratings: CLSS or STSS.")
+@click.option("--raters", type=int, help="People wanted for each question (5 ratings, 1 a tuple, 10 orders).")
+@click.option("--task-size", type=int, help="Questions a task.")
+@click.option("--size", type=int, help="Items a tuple (4).")
+@click.option("--appearances", type=int, help="Tuples an item (8).")
+@click.option("--after", type=int, help="Of best–worst: go on with the leading items of this closed round.")
+@click.option("--keep", type=float, help="Share of the items that goes on (0.5).")
+@click.option("--groups", type=click.Path(path_type=Path), help="Of orders: a file of target groups.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same round.")
+@_with_area
+@with_json
+def draw_command(
+    project: str, scheme: str, scale: str, after: int | None, groups: Path | None, seed: int, area: str | None,
+    as_json: bool, **sizes: float | None,
+) -> None:  # fmt: skip
+    """Draw a round of a PROJECT (its id or name)."""
+    from ..store.round_drawing import draw_round
+
+    store, project_id, area_id = _opened(project, area)
+    settings = _settings(
+        scheme, scale, groups, seed, {name: value for name, value in sizes.items() if value is not None}
+    )
+    number = draw_round(store, project_id, settings, area_id=area_id, after=after)
+    found = _found(store, project_id, number, area_id)
+    if as_json:
+        write_json({"round": number, "questions": found.ballot.n_comparisons, "items": found.ballot.n_items})
+    else:
+        click.echo(f"{found.title}: {found.ballot.n_comparisons:,} questions about {found.ballot.n_items:,} items.")
+
+
+def _settings(scheme: str, scale: str, groups: Path | None, seed: int, sizes: dict[str, Any]) -> RoundSettings:
+    from ..platforms.csvfiles import decode_bytes
+    from ..schemes.collected import default_settings
+    from ..schemes.group_files import groups_of, read_groups
+    from ..schemes.scales import SCALES
+
+    if scale not in SCALES:
+        raise InputError(f"--scale is one of {', '.join(SCALES)}, found {scale!r}.")
+    settings = replace(default_settings(scheme, seed=seed), scale=SCALES[scale], **sizes)
+    if groups is None:
+        return settings
+    try:
+        text = decode_bytes(groups.read_bytes(), groups.name).text
+    except OSError as error:
+        raise InputError(f"{groups} can't be read: {error.strerror}.") from error
+    return replace(settings, groups=tuple(groups_of(read_groups(text).comparisons)))
+
+
+@rounds_command.command("batch")
+@_of_round
+@click.argument("target", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--table", is_flag=True, help="A table to fill in (question_id, voter, answer) in place of a batch.")
+@click.option("--missing", is_flag=True, help="Only questions that want more answers.")
+@click.option("--ascii", "ascii_only", is_flag=True, help="Letters outside ASCII as character references, for Turkle.")
+@with_json
+def batch_command(
+    project: str, number: int, target: Path, area: str | None, table: bool, missing: bool, ascii_only: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Write the batch of round NUMBER of a PROJECT to FILE, one row a task."""
+    from ..platforms.scheme_batch import write_questions, write_round
+    from ..store.rounds import read_shown, short_questions
+
+    store, project_id, area_id = _opened(project, area)
+    found = _found(store, project_id, number, area_id)
+    shown = read_shown(store, project_id, found.id)
+    only = short_questions(store, found.id) if missing else None
+    if table:
+        data = write_questions(shown, only=only)
+    else:
+        data = write_round(shown, found.scheme, only=only, ascii_only=ascii_only)
+    _write(target, data)
+    if as_json:
+        write_json({"file": str(target), "bytes": len(data)})
+    else:
+        click.echo(f"{target}: {found.title}.")
+
+
+def _write(target: Path, data: bytes) -> None:
+    try:
+        target.write_bytes(data)
+    except OSError as error:
+        raise InputError(f"{target} can't be written: {error.strerror}.") from error
+
+
+@rounds_command.command("upload")
+@_of_round
+@click.argument("source", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--accept", is_flag=True, help="Take the answers; without this they are only looked at.")
+@with_json
+def upload_command(project: str, number: int, source: Path, area: str | None, accept: bool, as_json: bool) -> None:
+    """Look at a result FILE for round NUMBER of a PROJECT, or take its answers."""
+    from ..store.votes import accept_upload, preview_upload
+
+    store, project_id, area_id = _opened(project, area)
+    found = _found(store, project_id, number, area_id)
+    try:
+        data = source.read_bytes()
+    except OSError as error:
+        raise InputError(f"{source} can't be read: {error.strerror}.") from error
+    preview = preview_upload(store, project_id, data, source.name, ballot_id=found.id)
+    if accept:
+        accept_upload(store, project_id, data, source.name, found=preview, ballot_id=found.id)
+    if as_json:
+        write_json({"accepted": accept, "rows": preview.n_rows, "answers": preview.counts,
+                    "issues": [str(issue) for issue in preview.issues]})  # fmt: skip
+        return
+    told = ", ".join(f"{n:,} {kind}" for kind, n in preview.counts.items()) or "no answer"
+    click.echo(f"{source.name}: {told}. {'Taken.' if accept else 'Nothing was taken: add --accept.'}")
+
+
+@rounds_command.command("simulate")
+@_of_round
+@with_json
+def simulate_round_command(project: str, number: int, area: str | None, as_json: bool) -> None:
+    """Let simulated voters answer what round NUMBER still lacks; in demo and trial projects only."""
+    from ..store.simulated_rounds import simulate_round
+
+    store, project_id, area_id = _opened(project, area)
+    n = simulate_round(store, project_id, number, area_id=area_id)
+    if as_json:
+        write_json({"answers": n})
+    else:
+        click.echo(f"{n:,} answers of simulated voters.")
+
+
+@rounds_command.command("close")
+@_of_round
+@with_json
+def close_command(project: str, number: int, area: str | None, as_json: bool) -> None:
+    """Close round NUMBER of a PROJECT: its scores are computed and kept."""
+    from ..store.round_closing import close_round
+    from ..views.rounds import load
+
+    store, project_id, area_id = _opened(project, area)
+    close_round(store, project_id, number, area_id=area_id)
+    view = next(view for view in load(store, project_id, area_id) if view.round.number == number)
+    if as_json:
+        write_json({"round": number, "figures": view.fit})
+    else:
+        click.echo("\n".join([view.said, *(f"{label}: {value}" for label, value, _ in view.figures)]))
+
+
+@rounds_command.command("scores")
+@_of_round
+@click.argument("target", metavar="FILE", type=click.Path(path_type=Path))
+@with_json
+def scores_command(project: str, number: int, target: Path, area: str | None, as_json: bool) -> None:
+    """Write what a closed round says to FILE, and rank the project's embeddings by it.
+
+    Ratings and best–worst: a dataset, with its description in a JSON file beside it, as `evaluate` takes it. Orders: a
+    file of target groups, as `groups` takes it.
+    """
+    from ..dataset import to_csv, to_json
+    from ..schemes.group_files import write_groups
+    from ..store.round_datasets import round_dataset
+    from ..views import rounds as view
+
+    store, project_id, area_id = _opened(project, area)
+    found = _found(store, project_id, number, area_id)
+    if found.scheme == "order":
+        _write(target, write_groups(view.compared_words(store, project_id, found)).encode("utf-8"))
+    else:
+        dataset = round_dataset(store, project_id, found.id)
+        _write(target, to_csv(dataset))
+        _write(target.with_suffix(".json"), to_json({str(name): value for name, value in dataset.attrs.items()}))
+    opened, problems = view.opened_models(store, project_id)
+    table = view.models(store, project_id, found, opened)
+    if as_json:
+        write_json({"file": str(target), "models": table.to_dict("records"), "problems": problems})
+        return
+    rows = [[_cell(value) for value in row] for row in table.itertuples(index=False, name=None)]
+    click.echo("\n\n".join([f"{target}: {found.title}.", text_table(list(table.columns), rows), *problems]))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "–" if value != value else f"{value:.3f}"
+    return str(value)

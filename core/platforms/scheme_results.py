@@ -1,0 +1,213 @@
+"""Result files of rounds: ratings, best–worst choices and orders as platforms and tables hold them.
+
+On a platform each row is an assignment; beside `Input.*`, which repeat the batch file (`scheme_batch`), stand
+
+    Answer.rating_n = 3.25     Answer.best_n = 3, Answer.worst_n = 1     Answer.order_n = 3 1 2     Answer.unknown_n = 1
+
+also as a crowd-form writes them (`Answer.best_1.3 = true`, or JSON in `Answer.taskAnswers`). A table of one's own has
+`question_id, voter, answer` and perhaps `seconds, submitted_at`, a row an answer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InputError, Issue
+from ..schemes.collected import BEST_WORST, LABELS, ORDER, RATING, UNKNOWN
+from ..tables import ANSWERS
+from .answers import TEXTS, joined
+from .base import ResultFile
+from .mturk import decided
+from .plain import split_ids
+from .quick_csv import Table
+from .reading import decoded, forget_damaged, numbers, result_file, row_issues, seconds_of, stripped, utc_times
+from .result_tables import open_results
+from .scheme_batch import id_column
+from .times import to_utc
+
+_FIELD = re.compile(r"(rating|best|worst|order|unknown)(?:_([1-9]\d{0,3}))?(?:\.label|\.(.+?))?(?:\.on)?")
+FIELDS = {RATING: ("rating",), BEST_WORST: ("best", "worst"), ORDER: ("order",)}
+_NO = frozenset({"", "0", "false", "off"})
+_DECISIONS = ("assignmentstatus", "approve", "reject", "requesterfeedback")
+
+
+def read_round_results(data: bytes, filename: str, scheme: str) -> ResultFile:
+    """Read a result file of a round of this scheme.
+
+    Its `answers` (`tables.ANSWERS`) have in `choice` the answer as it was given, in the form of `schemes.collected`; in
+    `left_a` and `left_b` the tokens of a rated item, and in `right_a` the ids of the items with spaces between, where
+    the file shows them. Raises `InputError` for a file of another kind.
+    """
+    table = open_results(data, filename)
+    columns = {name.strip().casefold() for name in table.header}
+    if {"question_id", "answer"} <= columns:
+        return _read_plain(table)
+    if {"assignmentid", "workerid"} <= columns:
+        return _read_platform(table, scheme)
+    raise InputError(
+        f"{table.name} is no result file of {LABELS[scheme]}: it has neither the columns AssignmentId and WorkerId of "
+        "a platform, nor question_id, voter and answer."
+    )
+
+
+def _read_plain(table: Table) -> ResultFile:
+    names = [name.strip().casefold() for name in table.header]
+    if "voter" not in names:
+        raise InputError(f"{table.name} lacks the column voter.", [Issue("column is missing", column="voter")])
+    used = [name for name in ("question_id", "voter", "answer", "seconds", "submitted_at") if name in names]
+    wanted = [names.index(name) for name in used]
+    rows = table.texts(wanted, max(wanted[:3]) + 1)
+    cell = dict(zip(used, rows.columns, strict=True))
+    question, voter, answer = (cell[name].str.strip() for name in ("question_id", "voter", "answer"))
+    task, n = split_ids(question)
+    is_filled = (answer != "").to_numpy()
+    unread = []
+    for at in np.flatnonzero(is_filled & ((n == 0) | (voter == "").to_numpy())).tolist():
+        what, column = ("no id of a question", "question_id") if n[at] == 0 else ("no voter", "voter")
+        unread.append(Issue(what, row=int(rows.numbers[at]), column=column, found=question.iloc[at]))
+    times, notices = utc_times(cell.get("submitted_at"), "submitted_at")
+    frame = pd.DataFrame(
+        {
+            "row": rows.numbers,
+            "assignment_id": "",  # of its task, voter and time
+            "voter": voter,
+            "task_id": task,
+            "n": n,
+            "choice": answer.str.lower(),
+            "seconds": seconds_of(cell.get("seconds")),
+            "submitted_at": times,
+            "status": "submitted",
+        }
+    ).assign(**dict.fromkeys((*TEXTS, "note"), ""))
+    kept = is_filled & (n > 0) & (voter != "").to_numpy()
+    return result_file("plain", rows, _typed(frame[kept].reset_index(drop=True)), unread, notices, shows_texts=False)
+
+
+def _read_platform(table: Table, scheme: str) -> ResultFile:
+    names = [name.strip().casefold() for name in table.header]
+    place = {name: at for at, name in enumerate(names)}
+    if "input.task_id" not in place:
+        raise InputError(
+            f"{table.name} lacks the column Input.task_id, so nothing says which questions were answered.",
+            [Issue("column is missing", column="Input.task_id")],
+        )
+    fields = {at: match for at, name in enumerate(names) if (match := _field(name))}
+    if not fields and "answer.taskanswers" not in place:
+        told = " and ".join(f"Answer.{name}_1" for name in FIELDS[scheme])
+        raise InputError(f"{table.name} lacks the columns {told}: it holds no {LABELS[scheme]}.")
+    last = max([*fields, place.get("answer.taskanswers", 0), place["assignmentid"], place["workerid"]])
+    rows = table.texts(list(range(len(names))), last + 1)
+    cell = [column.to_numpy(dtype=object).tolist() for column in rows.columns]
+    is_turkle = "turkle.username" in place or "assignmentstatus" not in place
+    length = len(rows.numbers)
+    empty = pd.Series([""] * length, dtype="str")
+    decisions = [rows.columns[place[name]] if name in place else empty for name in _DECISIONS]
+    statuses, notes = (["submitted"] * length, [""] * length) if is_turkle else decided(decisions)
+    frame = pd.DataFrame(
+        {
+            "row": rows.numbers,
+            "assignment_id": stripped(cell[place["assignmentid"]]),
+            "voter": stripped(cell[place["workerid"]]),
+            "status": pd.Series(statuses, dtype="str"),
+            "note": pd.Series(notes, dtype="str"),
+            "seconds": numbers(cell[place["worktimeinseconds"]]) if "worktimeinseconds" in place else np.nan,
+        }
+    )
+    times, unread_times = to_utc(cell[place["submittime"]] if "submittime" in place else [""] * length)
+    frame["submitted_at"] = pd.Series(times, dtype="str")
+    unread, notices = row_issues(frame)
+    if unread_times:
+        notices.append(Issue(f"{unread_times} times of submission could not be read", column="SubmitTime"))
+    frame["task_id"] = decoded(cell[place["input.task_id"]]).astype("str").str.strip()
+    forget_damaged(frame, "task_id", "Input.task_id", notices)
+    given = _given(fields, cell, cell[place["answer.taskanswers"]] if "answer.taskanswers" in place else None, length)
+    answers = _spread(frame, given, {name: cell[at] for name, at in place.items() if name.startswith("input.")}, scheme)
+    return result_file("turkle" if is_turkle else "mturk", rows, answers, unread, notices)
+
+
+def _field(name: str) -> re.Match[str] | None:
+    return _FIELD.fullmatch(name.removeprefix("answer.")) if name.startswith("answer.") else None
+
+
+def _given(
+    fields: Mapping[int, re.Match[str]], cell: list[list[str]], packed: list[str] | None, length: int
+) -> dict[tuple[str, int], list[str]]:
+    """What stands in each field (name and number), row by row, put together from its options where it has several."""
+    found: dict[tuple[str, int], list[str]] = {}
+    options: dict[tuple[str, int], dict[str, list[str]]] = {}
+    for at, match in fields.items():
+        key = (match[1], int(match[2] or 1))
+        if match[3] is None:
+            found[key] = [value.strip() for value in cell[at]]
+        else:
+            options.setdefault(key, {})[match[3]] = cell[at]
+    for key, parts in options.items():
+        found.setdefault(key, joined(parts, length))
+    for row, text in enumerate(packed or ()):
+        for name, value in _unpacked(text).items():
+            packed_field = _FIELD.fullmatch(name)
+            if packed_field is not None:
+                key = (packed_field[1], int(packed_field[2] or 1))
+                found.setdefault(key, [""] * length)[row] = _told(value)
+    return found
+
+
+def _unpacked(text: str) -> Mapping[str, Any]:
+    """The fields of a crowd-form's JSON; none where it can't be read."""
+    try:
+        read = json.loads(text) if text.strip() else []
+    except (ValueError, RecursionError):
+        return {}
+    first = read[0] if isinstance(read, list) and read else read
+    return first if isinstance(first, Mapping) else {}
+
+
+def _told(value: Any) -> str:
+    """A field's value in JSON: itself, or of several options the one that is true."""
+    if isinstance(value, Mapping):
+        return "+".join(str(name) for name, is_on in value.items() if is_on is True)
+    return "" if value is None or value is False else "1" if value is True else str(value).strip()
+
+
+def _spread(
+    frame: pd.DataFrame, given: Mapping[tuple[str, int], list[str]], inputs: Mapping[str, list[str]], scheme: str
+) -> pd.DataFrame:
+    """One row an answer: the questions of each task below each other; those that the task doesn't have are left out."""
+    blank = [""] * len(frame)
+    parts = []
+    for n in sorted({number for _, number in given}):
+        part = frame.assign(n=n, **dict.fromkeys(TEXTS, ""))
+        told = [given.get((name, n), blank) for name in FIELDS[scheme]]
+        unknown = given.get(("unknown", n), blank)
+        part["choice"] = [_choice(scheme, mark, *values) for mark, *values in zip(unknown, *told, strict=True)]
+        ids = [inputs.get(f"input.{id_column(scheme, n, place)}") for place in range(1, 51 if scheme != RATING else 2)]
+        listed = [" ".join(v.strip() for v in row if v.strip()) for row in zip(*(c for c in ids if c), strict=True)]
+        part["right_a"] = listed or blank
+        if scheme == RATING:
+            part["left_a"] = list(decoded(inputs.get(f"input.token_a_{n}", blank)))
+            part["left_b"] = list(decoded(inputs.get(f"input.token_b_{n}", blank)))
+        parts.append(part[(part["choice"] != "") | (part["right_a"] != "")])
+    answers = pd.concat(parts, ignore_index=True) if parts else frame.head(0).assign(n=0, choice="")
+    answers["seconds"] = answers["seconds"] / answers.groupby("row")["row"].transform("size")
+    return _typed(answers.sort_values(["row", "n"], kind="stable", ignore_index=True))
+
+
+def _choice(scheme: str, unknown: str, *values: str) -> str:
+    """The answer of one question in the form of `schemes.collected`, "" where nothing is filled in."""
+    if unknown.strip().lower() not in _NO:
+        return UNKNOWN
+    if scheme != BEST_WORST:
+        return values[0].lower()
+    return f"best={values[0]};worst={values[1]}" if any(values) else ""
+
+
+def _typed(frame: pd.DataFrame) -> pd.DataFrame:
+    missing = {name: "" for name, kind in ANSWERS.columns.items() if kind == "text" and name not in frame}
+    kinds = {"text": "str", "int": "int64", "float": "float64"}
+    return frame.assign(**missing).astype({name: kinds[kind] for name, kind in ANSWERS.columns.items()})

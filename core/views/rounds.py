@@ -1,0 +1,205 @@
+"""What the part Collect of the page Other schemes shows: rounds with their progress, and what a closed one says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from ..embeddings import Embedding
+from ..errors import RunoffError
+from ..evaluation import evaluate
+from ..evaluation.results import Figure
+from ..schemes.collected import BEST_WORST, ORDER, RATING, RoundSettings
+from ..schemes.rating_report import RatingReport, report
+from ..schemes.scored_files import of_dataset, side_by_side
+from ..schemes.side_by_side import SideBySide
+from ..schemes.target_groups import GroupComparison, score_groups
+from ..store import Store
+from ..store.foresights import closed_fit_of
+from ..store.library import open_library, read_embeddings
+from ..store.round_answers import group_comparisons, rating_set
+from ..store.round_datasets import round_dataset
+from ..store.rounds import Round, rounds_of
+from ..store.scores import read_dataset
+from ..store.tallies import Progress, progress_of
+from ..store.uploads import Upload, uploads_of
+from . import target_groups
+from .words import many
+
+FIGURES = {"ρ_w": "rho_w", "τ_w": "tau_w", "ρ": "rho", "Pearson": "pearson"}
+MODEL_HELP = {
+    "model": "An embedding of this project.",
+    "ρ_w": "Spearman's ρ with weights that let the top count most.",
+    "τ_w": "Kendall's τ with the same weights.",
+    "ρ": "Spearman's ρ, all ranks alike.",
+    "Pearson": "Pearson's r with the scores themselves.",
+    "covered": "Items whose tokens the model all has.",
+}
+ITEM_HELP = {
+    "rank": "1 is the most related; tied items share their average rank.",
+    "score": "Of ratings their mean; of best–worst the expected share of wins against all other items.",
+    "lower": "Lower end of the score's 90 % interval, voters drawn anew.",
+    "upper": "Upper end of the score's 90 % interval, voters drawn anew.",
+    "answers": "Answers in which the item was shown and that count.",
+}
+FIGURE_HELP = {
+    "noise": ("Noise", "Mean of the items' standard deviations, in points of the scale: less is closer."),
+    "leave_one_out": ("Leave-one-out r", "Mean Pearson's r of each person with the mean of all others."),
+    "alpha": ("Krippendorff's α", "By squared differences: 1 is full agreement, 0 what chance gives."),
+    "to_adjudicate": ("To adjudicate", "Items where any two people differ by a point or more."),
+    "lapse": ("Lapse", "How often a comparison that a choice decides goes against the scores, estimated."),
+    "comparisons": ("Comparisons", "What the choices of this round and those before it decide."),
+    "agreement": ("Agreement", "Mean over pairs of people of Spearman's ρ between their orders."),
+    "orders": ("Orders", "Orders that count."),
+    "voters": ("Voters", "People whose answers count."),
+}
+
+
+@dataclass(frozen=True)
+class RoundView:
+    """A round with its progress and its uploads, the newest first."""
+
+    round: Round
+    progress: Progress
+    uploads: tuple[Upload, ...]
+    fit: dict[str, Any]
+
+    @property
+    def said(self) -> str:
+        """How far it has come, in a sentence."""
+        p, found = self.progress, self.round
+        asked = many(found.ballot.n_comparisons, {RATING: "item", BEST_WORST: "tuple", ORDER: "target"}[found.scheme])
+        state = "Open" if found.is_open else "Closed"
+        aside = ((p.unknown, "“I don't know”"), (p.rejected, "rejected"), (p.repeats, "repeated"))
+        extra = [f"{n:,} {what}" for n, what in (*aside, (p.excluded, "of voters left out")) if n]
+        also = f"; not counted: {', '.join(extra)}" if extra else ""
+        return f"{state}: {p.answered:,} of {many(p.wanted, 'answer')} to {asked}, by {many(p.voters, 'voter')}{also}."
+
+    @property
+    def state(self) -> str:
+        """Open with its share, or closed."""
+        return f"open, {self.progress.share:.0%}" if self.round.is_open else "closed"
+
+    @property
+    def why_undefined(self) -> list[str]:
+        """Why a figure has no value, where it is known."""
+        return [str(self.fit["why"])] if self.fit.get("why") else []
+
+    @property
+    def figures(self) -> list[tuple[str, str, str]]:
+        """Label, value and help of the figures of a closed round; "–" where undefined."""
+        return [
+            (label, _figure(self.fit[name]), about) for name, (label, about) in FIGURE_HELP.items() if name in self.fit
+        ]
+
+
+def _figure(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
+
+
+def load(store: Store, project_id: str, area_id: int | None = None) -> tuple[RoundView, ...]:
+    """The rounds of a ranking in the order they were drawn."""
+    with store.read() as conn:
+        return tuple(
+            RoundView(
+                found,
+                progress_of(conn, found.id),
+                tuple(uploads_of(conn, project_id, ballot_id=found.id)),
+                {} if found.is_open else closed_fit_of(conn, found.id),
+            )
+            for found in rounds_of(conn, project_id, area_id)
+        )
+
+
+def cost_said(settings: RoundSettings, n_items: int) -> str:
+    """What a round of so many items costs, in a sentence.
+
+    >>> print(cost_said(RoundSettings("rating", reward=1.0), 20))
+    20 questions in 2 tasks, each with 5 assignments: **100 answers**, 0.2 hours, 12.00 in rewards and fees.
+    """
+    n = n_questions(settings, n_items)
+    tasks = -(-n // settings.task_size)
+    assignments = tasks * settings.raters
+    money = assignments * settings.reward * (1 + settings.fee)
+    hours = n * settings.raters * settings.seconds / 3600
+    return (
+        f"{many(n, 'question')} in {many(tasks, 'task')}, each with {many(settings.raters, 'assignment')}: "
+        f"**{many(n * settings.raters, 'answer')}**, {hours:,.1f} hours, {money:,.2f} in rewards and fees."
+    )
+
+
+def n_questions(settings: RoundSettings, n_items: int) -> int:
+    """How many questions a round of so many items has."""
+    if settings.scheme == BEST_WORST:
+        return -(-n_items * settings.appearances // settings.size)
+    return len(settings.groups) if settings.scheme == ORDER else n_items
+
+
+def dataset(store: Store, project_id: str, found: Round) -> pd.DataFrame:
+    """The dataset of a closed round."""
+    return round_dataset(store, project_id, found.id)
+
+
+def beside_votes(store: Store, project_id: str, found: Round) -> SideBySide:
+    """The scores of a closed round beside those of the comparisons of the same ranking."""
+    votes = of_dataset(read_dataset(store, project_id, found.ballot.area_id), "votes")
+    return side_by_side(of_dataset(dataset(store, project_id, found), found.settings.label), votes)[0]
+
+
+def rating_report(store: Store, project_id: str, found: Round) -> RatingReport:
+    """The ratings of a round, worked out as those of a file are."""
+    with store.read() as conn:
+        return report(rating_set(conn, project_id, found))
+
+
+def preferences(words: Sequence[GroupComparison]) -> pd.DataFrame:
+    """Every two positives with the share that prefers the first, target by target."""
+    rows = [(c.target, c.first, c.second, c.r, c.n) for c in words if c.kind == "positive"]
+    return pd.DataFrame(rows, columns=["target", "preferred", "other", "R", "people"])
+
+
+def items(store: Store, project_id: str, found: Round) -> pd.DataFrame:
+    """The items of a closed round, best first: rank, tokens, score, bounds and answers."""
+    frame = round_dataset(store, project_id, found.id).rename(columns={"votes": "answers"})
+    return frame[["rank", "token_a", "token_b", "area", "score", "lower", "upper", "answers"]]
+
+
+def compared_words(store: Store, project_id: str, found: Round) -> list[GroupComparison]:
+    """The comparisons that the orders of a round give, with those that hold by definition."""
+    with store.read() as conn:
+        return group_comparisons(conn, project_id, found)
+
+
+def models(store: Store, project_id: str, found: Round, opened: Sequence[tuple[str, Embedding]]) -> pd.DataFrame:
+    """A row a model, the best first, against what a closed round says; None where a figure is undefined.
+
+    Ratings and best–worst: by ρ_w. Orders: by the score of Avraham and Goldberg, as for a file of target groups.
+    """
+    if found.scheme == ORDER:
+        words = compared_words(store, project_id, found)
+        return target_groups.scores({name: score_groups(words, model.cosines) for name, model in opened})
+    people = dataset(store, project_id, found)
+    rows = []
+    for name, model in opened:
+        overall = evaluate(people, model).overall
+        figures: list[Figure] = [getattr(overall, key) for key in FIGURES.values()]
+        covered = f"{overall.n_covered:,} of {overall.n_items:,}"
+        rows.append((name, *(figure.estimate for figure in figures), covered))
+    table = pd.DataFrame(rows, columns=["model", *FIGURES, "covered"]).astype(dict.fromkeys(FIGURES, "float64"))
+    return table.sort_values("ρ_w", ascending=False, kind="stable", ignore_index=True)
+
+
+def opened_models(store: Store, project_id: str) -> tuple[list[tuple[str, Embedding]], list[str]]:
+    """The embeddings of the project that can be opened, by name, and why others can't."""
+    opened, problems = [], []
+    for imported in read_embeddings(store, project_id):
+        try:
+            opened.append((imported.name, open_library(store, imported)))
+        except RunoffError as error:
+            problems.append(f"{imported.name}: {error}")
+    return opened, problems

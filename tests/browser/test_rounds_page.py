@@ -1,0 +1,160 @@
+"""Ratings, best–worst and orders in a real browser, from a new project to models ranked by what people said."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+from playwright.sync_api import expect
+from scipy.stats import pearsonr, spearmanr
+
+from tests.browser.results import as_turkle
+from tests.browser.server import ROOT, Server
+from tests.browser.test_way import N_ITEMS, add_areas, import_by_upload, make_project
+from tests.browser.visitor import Visitor
+from tests.rounds_of_people import answer_round
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.slow]
+UPLOAD = "Result files of Turkle or in Mechanical Turk's format, or the table filled in"
+
+
+def test_each_scheme_from_a_new_project_to_ranked_models(own_server: Server, visit: Callable[..., Visitor]) -> None:
+    own_server.start()
+    visitor = visit(own_server)
+    make_project(visitor)
+    import_by_upload(visitor)
+    add_areas(visitor)
+    visitor.go("Other schemes")
+    with visitor.a_run():
+        visitor.main.get_by_role("tab", name="Collect").click()
+    ratings(visitor)
+    best_worst(visitor)
+    orders(visitor)
+    assert visitor.faults == []
+
+
+def new_round(visitor: Visitor, scheme: str) -> None:
+    picker = visitor.main.get_by_role("combobox", name="Round", exact=True)
+    option = visitor.page.get_by_role("option", name="A new round")
+    while option.count() == 0:  # a page that is still scrolling closes the list
+        picker.click()
+        visitor.page.wait_for_timeout(300)
+    with visitor.a_run():
+        option.click()
+    visitor.choose(scheme)
+
+
+def take(visitor: Visitor, name: str, results: bytes, n: int, number: int) -> None:
+    """Upload a result file, take its answers, close the round."""
+    visitor.upload(UPLOAD, name, results)
+    visitor.says(f"{n:,} new answers.")
+    visitor.press("Take these answers")
+    visitor.says(f"{name} is taken: {n:,} new answers.")
+    visitor.press(f"Close round {number}")
+    visitor.says(f"Round {number} is closed: what it says stands below.")
+
+
+def ratings(visitor: Visitor) -> None:
+    visitor.says(f"{N_ITEMS} questions in 6 tasks, each with 5 assignments: 280 answers")
+    visitor.press("Draw the round")
+    visitor.says(f"Open: 0 of 280 answers to {N_ITEMS} items")
+    batch = visitor.download("Batch (CSV)")
+    page = visitor.download("Task page for Turkle (HTML)").decode()
+    assert "${token_a_10}" in page
+    assert 'name="rating_10"' in page
+    results = answer_round(batch, "rating", voters=("W1", "W2", "W3", "W4", "W5"), per_task=5)
+    take(visitor, "ratings.csv", as_turkle(results), 280, 1)
+    rows = list(csv.DictReader(io.StringIO(visitor.download("Download the dataset (CSV)").decode())))
+    assert {frozenset((row["token_a"], row["token_b"])): float(row["score"]) for row in rows} == pytest.approx(
+        means_of(results)
+    )
+    ((_, *figures, covered),) = visitor.cells("Models against the round", n_rows=1)
+    scores, cosines = covered_by_demo(rows)
+    assert covered == f"{len(scores)} of {N_ITEMS}"
+    expected = (spearmanr(scores, cosines).statistic, pearsonr(scores, cosines).statistic)
+    assert [float(figure) for figure in figures[2:]] == pytest.approx(expected, abs=0.0006)
+    visitor.says("Leave-one-out r")
+
+
+def means_of(results: bytes) -> dict[frozenset[str], float]:
+    given: dict[frozenset[str], list[float]] = {}
+    for row in csv.DictReader(io.StringIO(results.decode())):
+        for n in range(1, 11):
+            if row.get(f"Input.item_id_{n}"):
+                pair = frozenset(html.unescape(row[f"Input.token_{side}_{n}"]) for side in "ab")
+                given.setdefault(pair, []).append(float(row[f"Answer.rating_{n}"]))
+    return {pair: sum(values) / len(values) for pair, values in given.items()}
+
+
+def covered_by_demo(rows: list[dict[str, str]]) -> tuple[list[float], list[float]]:
+    """The scores of the items that the demo's embedding has, and their |cosines|."""
+    vectors = KeyedVectors.load_word2vec_format(ROOT / "data" / "demo.bin", binary=True)
+    pairs = [(row["token_a"], row["token_b"], float(row["score"])) for row in rows]
+    known = [(a, b, score) for a, b, score in pairs if a in vectors and b in vectors]
+    return [score for *_, score in known], [abs(float(vectors.similarity(a, b))) for a, b, _ in known]
+
+
+def best_worst(visitor: Visitor) -> None:
+    new_round(visitor, "Best–worst")
+    visitor.says("112 questions in 23 tasks, each with 1 assignment: 112 answers")
+    visitor.press("Draw the round")
+    visitor.says("Open: 0 of 112 answers to 112 tuples")
+    results = answer_round(visitor.download("Batch (CSV)"), "best-worst")
+    visitor.upload(UPLOAD, "half.csv", results[: results.rfind(b"\n", 0, len(results) // 2) + 1])
+    visitor.press("Take these answers")
+    expect(visitor.main.get_by_role("button", name="Close round 2")).to_be_disabled()
+    visitor.says("answers that the round wants are missing.")
+    visitor.upload(UPLOAD, "all.csv", results)
+    visitor.press("Take these answers")
+    visitor.press("Close round 2")
+    rows = list(csv.DictReader(io.StringIO(visitor.download("Download the dataset (CSV)").decode())))
+    sizes = [len(row["token_a"] + row["token_b"]) for row in rows]
+    assert spearmanr(sizes, [float(row["score"]) for row in rows]).statistic > 0.95
+    new_round(visitor, "Best–worst")
+    visitor.says("56 questions in 12 tasks")  # the leading half
+    visitor.press("Draw the round")
+    visitor.says("Open: 0 of 56 answers to 56 tuples")
+    take(visitor, "next.csv", answer_round(visitor.download("Batch (CSV)"), "best-worst", tag="N"), 56, 3)
+    again = list(csv.DictReader(io.StringIO(visitor.download("Download the dataset (CSV)").decode())))
+    assert len(again) == N_ITEMS
+    assert np.isfinite([float(row["score"]) for row in again]).all()
+
+
+def orders(visitor: Visitor) -> None:
+    new_round(visitor, "Orders of target groups")
+    visitor.press("Propose")
+    visitor.says("10 questions in 2 tasks, each with 10 assignments: 100 answers")
+    visitor.press("Draw the round")
+    voters = [f"W{number}" for number in range(1, 11)]
+    results = answer_round(visitor.download("Batch (CSV)"), "order", voters=voters, per_task=10)
+    take(visitor, "orders.csv", results, 100, 4)
+    groups = visitor.download("Download the groups (text)").decode()
+    assert groups.count("distractors") == 10
+    ((_, overall, positive, *_),) = visitor.cells("Models against the round", n_rows=1)
+    assert 0 < float(overall) < 1
+    assert 0 <= float(positive) <= 1
+    visitor.says("Agreement")
+
+
+def test_a_trial_is_gone_through_with_simulated_people(
+    own_server: Server, visit: Callable[..., Visitor], tmp_path: Path
+) -> None:
+    own_server.start()
+    visitor = visit(own_server, viewport={"width": 390, "height": 900})
+    visitor.open("schemes?project=demo")
+    with visitor.a_run():
+        visitor.main.get_by_role("tab", name="Collect").click()
+    visitor.press("Draw the round")
+    visitor.press("Let simulated people answer")
+    visitor.says("3,800 answers of simulated people. They are marked so for ever.")
+    visitor.press("Close round 1")
+    visitor.unfold("Side by side with the votes")
+    visitor.says("items")
+    visitor.check_no_error()
+    assert visitor.faults == []

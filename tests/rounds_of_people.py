@@ -1,0 +1,126 @@
+"""Small rounds for tests: projects with rounds of other schemes, and people who answer their batch files."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from campaigns import make_project
+
+from core.platforms.scheme_batch import write_round
+from core.schemes.collected import BEST_WORST, ORDER, RATING, RoundSettings, default_settings
+from core.schemes.target_groups import TargetGroup
+from core.store import Store
+from core.store.round_drawing import draw_round
+from core.store.rounds import read_rounds, read_shown
+from core.store.votes import accept_upload
+
+GROUPS = (
+    TargetGroup("cat", ("dog", "horse", "mouse"), ("lion", "kennel"), ("hammer",)),
+    TargetGroup("hammer", ("saw", "007"), ("nail",)),
+)
+SMALL = {
+    RATING: replace(default_settings(RATING, seed=3), raters=3, task_size=4),
+    BEST_WORST: replace(default_settings(BEST_WORST, seed=3), appearances=4, task_size=3),
+    ORDER: replace(default_settings(ORDER, seed=3), raters=3, groups=GROUPS),
+}
+Answer = Callable[[str, int, Sequence[tuple[str, str]]], Mapping[str, str]]  # voter, n, shown → fields without _n
+
+
+def letters(pair: tuple[str, str]) -> int:
+    return len(pair[0]) + len(pair[1])
+
+
+def by_letters(voter: str, n: int, shown: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """A person who finds longer words more related; of equal ones the first shown. Voters whose names end in an odd
+    number rate half a point higher."""
+    order = sorted(range(len(shown)), key=lambda at: (-letters(shown[at]), at))
+    rating = min(4.0, max(0.0, (letters(shown[0]) - 4) / 2 + 0.5 * (int(voter[1:]) % 2)))
+    return {
+        "rating": f"{rating:g}",
+        "best": str(order[0] + 1),
+        "worst": str(order[-1] + 1),
+        "order": " ".join(str(at + 1) for at in order),
+    }
+
+
+FIELDS = {RATING: ("rating",), BEST_WORST: ("best", "worst"), ORDER: ("order",)}
+
+
+def answer_round(
+    batch: bytes,
+    scheme: str,
+    *,
+    voters: Sequence[str] = ("W1", "W2", "W3"),
+    per_task: int = 1,
+    answer: Answer = by_letters,
+    status: str = "Approved",
+    tag: str = "R",
+) -> bytes:
+    """A result file in Mechanical Turk's format: `per_task` of the voters answer each task, taking turns."""
+    tasks = list(csv.DictReader(io.StringIO(batch.decode("utf-8"))))
+    inputs = list(tasks[0])
+    width = max(int(name.split("_")[-1 if scheme == RATING else 1]) for name in inputs if "item_id" in name)
+    fixed = ["HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "SubmitTime", "WorkTimeInSeconds"]
+    names = [f"{field}_{n}" for n in range(1, width + 1) for field in (*FIELDS[scheme], "unknown")]
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    writer.writerow([*fixed, *(f"Input.{name}" for name in inputs), *(f"Answer.{name}" for name in names)])
+    turn = 0
+    for number, task in enumerate(tasks):
+        shown = {name: html.unescape(value) for name, value in task.items()}
+        for copy in range(per_task):
+            voter = voters[turn % len(voters)]
+            turn += 1
+            given: dict[str, str] = {}
+            for n in range(1, width + 1):
+                pairs = texts_of(shown, scheme, n)
+                if pairs:
+                    given |= {f"{field}_{n}": value for field, value in answer(voter, n, pairs).items()}
+            minute = f"2026-10-0{1 + copy}T10:{number % 60:02d}:00Z"
+            about = [f"H{number}", f"{tag}{number}-{copy}", voter, status, minute, "60"]
+            writer.writerow([*about, *shown.values(), *(given.get(name, "") for name in names)])
+    return out.getvalue().encode("utf-8")
+
+
+def texts_of(shown: Mapping[str, str], scheme: str, n: int) -> list[tuple[str, str]]:
+    """What question n of a task shows, in its places."""
+    if scheme == RATING:
+        return [(shown[f"token_a_{n}"], shown[f"token_b_{n}"])] if shown.get(f"item_id_{n}") else []
+    pairs = []
+    for place in range(1, 11):
+        if scheme == BEST_WORST and shown.get(f"tuple_{n}_item_id_{place}"):
+            pairs.append((shown[f"tuple_{n}_token_a_{place}"], shown[f"tuple_{n}_token_b_{place}"]))
+        if scheme == ORDER and shown.get(f"order_{n}_item_id_{place}"):
+            pairs.append((shown[f"order_{n}_target"], shown[f"order_{n}_word_{place}"]))
+    return pairs
+
+
+def batch_of(store: Store, project_id: str, number: int = 1) -> bytes:
+    """The batch file of a round."""
+    found = next(one for one in read_rounds(store, project_id) if one.number == number)
+    return write_round(read_shown(store, project_id, found.id), found.scheme, ascii_only=False)
+
+
+def round_id(store: Store, project_id: str, number: int = 1) -> int:
+    return next(one.id for one in read_rounds(store, project_id) if one.number == number)
+
+
+def collected(store: Store, scheme: str, settings: RoundSettings | None = None) -> str:
+    """A project with an open round of a scheme that has all its answers."""
+    project_id = make_project(store, plan=None)
+    add_round(store, project_id, settings or SMALL[scheme])
+    return project_id
+
+
+def add_round(store: Store, project_id: str, settings: RoundSettings, **choices: int) -> int:
+    """Draw a round and answer it in full; returns its number."""
+    number = draw_round(store, project_id, settings, **choices)
+    data = answer_round(
+        batch_of(store, project_id, number), settings.scheme, per_task=settings.raters, tag=f"R{number}-"
+    )
+    accept_upload(store, project_id, data, f"round-{number}.csv", ballot_id=round_id(store, project_id, number))
+    return number

@@ -1,0 +1,61 @@
+"""The people of a round, and leaving some of them out."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core.store.exclusions import exclude_voters
+from core.store.projects import Project
+from core.views import round_people
+from core.views.rounds import RoundView
+from ui import cache, frame
+from ui.exclusions_box import said
+from ui.scheme_tables import download, show_table
+
+
+def people_box(project: Project, found: RoundView, stem: str) -> None:
+    """Everyone whose answers count with their figure; who stands apart is proposed, a person decides."""
+    people: round_people.People = cache.load_round(round_people.load, frame.store(), project, found.round)
+    box = st.expander(f"People ({len(people.table):,})", key=f"people-{found.round.id}", on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        table = people.table.drop(columns="voter_id")
+        about = {
+            "answers": "Answers that count.",
+            people.figure: people.about,
+            "apart": "More than one standard deviation under the mean of all: a hint, no proof.",
+        }
+        show_table(table, about, "People of the round")
+        download("Download the people (CSV)", table, f"{stem}-people.csv")
+        _leave_out(project, found, people)
+
+
+def _leave_out(project: Project, found: RoundView, people: round_people.People) -> None:
+    names, key = people.names, f"leave-out-{found.round.id}-{project.revision}"
+    if people.apart:
+        st.button(
+            f"Choose the {len(people.apart):,} who stand apart",
+            on_click=partial(_choose, key, people.apart),
+            icon=":material/playlist_add_check:",
+        )
+    chosen = st.multiselect("People to leave out", list(names), format_func=names.__getitem__, key=key,
+                            placeholder="Nobody yet")  # fmt: skip
+    if not chosen:
+        st.caption(
+            "Their answers stay in the store, laid aside, in everything of this project. It is logged; the page Voters "
+            "lets them count again. Leaving out whoever disagrees raises agreement by itself."
+        )
+        return
+    reason = st.text_input("Reason", key=f"{key}-reason", max_chars=500, placeholder="For the log and the datasheet")
+    if st.button(f"Leave {len(chosen):,} out", type="primary", disabled=not reason.strip(), key=f"{key}-button"):
+        frame.carry_out(
+            exclude_voters, frame.store(), project.id, chosen, reason,
+            done=partial(said, "left out"), expected_revision=frame.expected(),
+        )  # fmt: skip
+
+
+def _choose(key: str, ids: list[int]) -> None:
+    st.session_state[key] = ids

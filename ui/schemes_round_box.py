@@ -1,0 +1,219 @@
+"""One round: its batch goes out, answers come back, it is closed, and says what it found."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.errors import RunoffError
+from core.platforms.scheme_files import round_files
+from core.schemes.collected import RATING
+from core.store.projects import Project
+from core.store.round_closing import close_round, reopen_round
+from core.store.round_drawing import discard_round
+from core.store.rounds import read_shown, short_questions
+from core.store.simulated_rounds import simulate_round
+from core.store.uploads import withdraw_upload
+from core.store.votes import UploadPreview, accept_upload, preview_upload
+from core.views.rounds import RoundView
+from core.views.words import many, moment, slug
+from ui import frame
+from ui.row_classes_box import classes_box
+from ui.schemes_people_box import people_box
+from ui.schemes_round_results import results_box
+from ui.schemes_voting_box import round_voting_box
+from ui.settlement_box import settle
+
+
+def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
+    """All of one round."""
+    st.markdown(f"**{found.said}**")
+    st.progress(found.progress.share, text=f"{found.progress.share:.0%}")
+    if found.round.is_open:
+        _out(project, found)
+        round_voting_box(project, area_id, found.round)
+        _back(project, found)
+        _uploads(project, found)
+        _close(project, area_id, found)
+        if not found.progress.untouched:
+            people_box(project, found, slug(f"{project.name}-round-{found.round.number}"))
+        _settle(project, found)
+        return
+    results_box(project, area_id, found)
+    _settle(project, found)
+    with st.expander("Uploads and reopening"):
+        _uploads(project, found)
+        frame.command_button(
+            f"Reopen round {found.round.number}",
+            partial(reopen_round, area_id=area_id),
+            project.id,
+            found.round.number,
+            done=f"Round {found.round.number} is open again.",
+            help="Its scores are taken off until it is closed again.",
+        )
+
+
+def _settle(project: Project, found: RoundView) -> None:
+    """Assignments approved, rejected and paid, as those of ballots are."""
+    if found.progress.untouched:
+        return
+    box = st.expander("Settle up: approve, reject, pay", key=f"settle-round-{found.round.id}", on_change="rerun")
+    if box.open:
+        with box:
+            settle(frame.store(), project, found.round.ballot)
+
+
+def _out(project: Project, found: RoundView) -> None:
+    st.subheader("1. Give it to people")
+    one, store = found.round, frame.store()
+    settings = {**one.settings.stored(), "notion": project.notion}
+    widest = min(one.settings.task_size, one.ballot.n_comparisons)
+    begun = not found.progress.untouched and not found.progress.is_complete
+    top_up = begun and st.toggle(
+        "Only what still wants answers", key=f"missing-{one.id}", help="Leaves out questions that have their answers."
+    )
+    files = round_files(
+        one.ballot.code,
+        one.scheme,
+        settings,
+        shown=lambda: read_shown(store, project.id, one.id),
+        widest=widest,
+        only=(lambda: short_questions(store, one.id)) if top_up else (lambda: None),
+        is_top_up=top_up,
+    )
+    with st.container(horizontal=True):
+        for number, file in enumerate(files):
+            st.download_button(
+                file.label, file.make, file.name, file.mime, icon=":material/download:", on_click="ignore",
+                help=file.note, key=f"out-{one.id}-{number}-{top_up}", type="primary" if number == 0 else "secondary",
+            )  # fmt: skip
+    st.caption(
+        f"Publish each task with {many(one.settings.raters, 'assignment')}. "
+        + ("Half of the items are shown with their tokens exchanged." if one.scheme == RATING and one.settings.swaps
+           else "")
+    )  # fmt: skip
+    if project.kind != "real":
+        frame.command_button(
+            "Let simulated people answer",
+            partial(simulate_round, area_id=one.ballot.area_id),
+            project.id,
+            one.number,
+            done=lambda n: f"{many(n, 'answer')} of simulated people. They are marked so for ever.",
+            icon=":material/science:",
+            disabled=found.progress.is_complete,
+        )
+
+
+def _back(project: Project, found: RoundView) -> None:
+    st.subheader("2. Take the answers in")
+    turn = st.session_state.setdefault("_round_turn", 0)
+    files = st.file_uploader(
+        "Result files of Turkle or in Mechanical Turk's format, or the table filled in",
+        type=["csv", "tsv", "txt", "json", "xlsx"],
+        accept_multiple_files=True,
+        key=f"answers-{found.round.id}-{turn}",
+        help="Nothing is taken until you confirm. A file may be uploaded again: known answers are not doubled.",
+    )
+    ready = [(file, preview) for file in files if (preview := _previewed(project, found, file)) is not None]
+    useful = [(file, preview) for file, preview in ready if preview.takes_something]
+    if ready and not useful:
+        st.info("There is nothing new in these files.", icon=":material/info:")
+    if useful and st.button("Take these answers", type="primary", icon=":material/check:"):
+        _take(project, found, useful)
+
+
+def _previewed(project: Project, found: RoundView, file: Any) -> UploadPreview | None:
+    store = frame.store()
+    try:
+        preview = preview_upload(store, project.id, file.getvalue(), file.name, ballot_id=found.round.id)
+    except RunoffError as error:
+        st.markdown(f"**{frame.plain(file.name)}**")
+        frame.show_error(error)
+        return None
+    with st.container(border=True):
+        new = many(preview.counts.get("new", 0), "new answer")
+        st.markdown(f"**{frame.plain(preview.filename)}**: {many(preview.n_rows, 'row')}. **{new}.**")
+        if preview.accepted_before:
+            st.caption(f"The same file was taken on {moment(preview.accepted_before)} UTC.")
+        for issue in preview.issues[:3]:
+            st.warning(frame.plain(str(issue)))
+        classes_box(preview, f"round-{file.file_id}")
+    return preview
+
+
+def _take(project: Project, found: RoundView, files: list[tuple[Any, UploadPreview]]) -> None:
+    for file, preview in files:
+        try:
+            accept_upload(
+                frame.store(), project.id, file.getvalue(), file.name, found=preview, ballot_id=found.round.id
+            )
+        except RunoffError as error:
+            frame.flash(f"{file.name}: {error}", kind="warning")
+        else:
+            frame.flash(f"{file.name} is taken: {many(preview.counts.get('new', 0), 'new answer')}.")
+    st.session_state["_round_turn"] += 1
+    frame.changed_here()
+    st.rerun()
+
+
+def _uploads(project: Project, found: RoundView) -> None:
+    if not found.uploads:
+        return
+    rows = [
+        {
+            "file": upload.filename,
+            "rows": upload.n_rows,
+            "new answers": upload.counts.get("new", 0),
+            "taken (UTC)": moment(upload.accepted_at),
+            "state": "counted" if not upload.withdrawn_at else f"withdrawn on {moment(upload.withdrawn_at)}",
+        }
+        for upload in found.uploads
+    ]
+    st.dataframe(pd.DataFrame(rows), hide_index=True, alt="Files of this round")
+    there = [upload for upload in found.uploads if not upload.withdrawn_at]
+    if not there or not found.round.is_open:
+        return
+    with st.form(f"withdraw-{found.round.id}"):
+        chosen = st.selectbox(
+            "Withdraw a file", there, format_func=lambda one: f"{one.filename}, {moment(one.accepted_at)} UTC",
+            help="Its answers stay in the store, marked, and count no more. The same file can be taken again.",
+        )  # fmt: skip
+        if st.form_submit_button("Withdraw it"):
+            frame.carry_out(
+                withdraw_upload, frame.store(), project.id, chosen.id,
+                done=lambda done: f"{many(done.judgements, 'answer')} of {chosen.filename} count no more.",
+            )  # fmt: skip
+
+
+def _close(project: Project, area_id: int | None, found: RoundView) -> None:
+    st.subheader("3. Close it")
+    progress = found.progress
+    if progress.untouched:
+        st.caption("It can be closed once it has answers.")
+    elif not progress.is_complete:
+        left = progress.wanted - progress.answered
+        st.warning(f"{many(left, 'answer')} that the round wants {'is' if left == 1 else 'are'} missing.")
+    sure = progress.is_complete or (
+        not progress.untouched and st.checkbox("Close it all the same", key=f"sure-{found.round.id}")
+    )
+    with st.container(horizontal=True):
+        frame.command_button(
+            f"Close round {found.round.number}",
+            partial(close_round, area_id=area_id),
+            project.id,
+            found.round.number,
+            done=f"Round {found.round.number} is closed: what it says stands below.",
+            type="primary" if progress.is_complete else "secondary",
+            disabled=not sure,
+        )
+        if progress.untouched:
+            frame.command_button(
+                "Discard this round",
+                partial(discard_round, area_id=area_id),
+                project.id,
+                found.round.number,
+                done=f"Round {found.round.number} is discarded.",
+            )

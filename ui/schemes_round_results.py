@@ -1,0 +1,110 @@
+"""What a closed round says: figures, items, people, models, and how it compares with the project's votes."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core.dataset import to_csv
+from core.errors import RunoffError
+from core.schemes.collected import BEST_WORST, ORDER, RATING
+from core.schemes.group_files import write_groups
+from core.store.projects import Project
+from core.views import rating_sets, target_groups
+from core.views import rounds as view
+from core.views.rounds import RoundView
+from core.views.words import slug
+from ui import cache, frame
+from ui.scheme_tables import download, show_table
+from ui.schemes_people_box import people_box
+from ui.schemes_side_box import show_side_by_side
+
+
+def results_box(project: Project, area_id: int | None, found: RoundView) -> None:
+    """All that a closed round says."""
+    stem = slug(f"{project.name}-round-{found.round.number}")
+    with st.container(horizontal=True):
+        for label, value, about in found.figures:
+            st.metric(label, value, help=about, width="content")
+    for reason in found.why_undefined:
+        st.caption(frame.plain(reason))
+    if found.round.scheme == ORDER:
+        _orders(project, found, stem)
+    else:
+        _items(project, found, stem)
+    if found.round.scheme == RATING:
+        _ratings(project, found)
+    people_box(project, found, stem)
+    _models(project, found, stem)
+    if found.round.scheme != ORDER:
+        _beside_votes(project, area_id, found, stem)
+    if found.round.scheme == BEST_WORST:
+        st.caption("A further round with the leading items: choose “A new round” above, then best–worst.")
+
+
+def _items(project: Project, found: RoundView, stem: str) -> None:
+    st.subheader("Items", help="By score, the most related first.")
+    table = cache.load_round(view.items, frame.store(), project, found.round)
+    digits = {"rank": "%.1f", "score": "%.3f", "lower": "%.3f", "upper": "%.3f"}
+    config = {
+        name: st.column_config.NumberColumn(help=about, format=digits.get(name))
+        for name, about in view.ITEM_HELP.items()
+    }
+    st.dataframe(table, hide_index=True, column_config=config, height=400, alt="Items of the round")
+    if found.round.ballot.interval_note:
+        st.caption(frame.plain(found.round.ballot.interval_note))
+    st.download_button(
+        "Download the dataset (CSV)",
+        lambda: to_csv(view.dataset(frame.store(), project.id, found.round)),
+        f"{stem}.csv", "text/csv", icon=":material/download:", on_click="ignore", key=f"dataset-{found.round.id}",
+        help="The page Evaluate and the command `evaluate` take it.",
+    )  # fmt: skip
+
+
+def _ratings(project: Project, found: RoundView) -> None:
+    report = cache.load_round(view.rating_report, frame.store(), project, found.round)
+    with st.expander(f"Items to adjudicate ({len(report.waiting):,})"):
+        st.caption("Any two people differ by a point or more there, so the mean hides a disagreement.")
+        table = rating_sets.items(report).iloc[list(report.waiting)]
+        show_table(table, rating_sets.HELP, "Items to adjudicate")
+
+
+def _orders(project: Project, found: RoundView, stem: str) -> None:
+    st.subheader("Preferences", help="R: the share of people that put one word above the other.")
+    words = cache.load_round(view.compared_words, frame.store(), project, found.round)
+    table = view.preferences(words)
+    show_table(table, target_groups.WORST_HELP, "Preferences of two positives")
+    st.download_button(
+        "Download the groups (text)", write_groups(words).encode("utf-8"), f"{stem}.txt", "text/plain",
+        icon=":material/download:", on_click="ignore", help="The tab Target groups and the command `groups` take it.",
+    )  # fmt: skip
+
+
+def _models(project: Project, found: RoundView, stem: str) -> None:
+    st.subheader("Models", help="The project's embeddings against what people said.")
+    opened, problems = view.opened_models(frame.store(), project.id)
+    for problem in problems:
+        st.warning(frame.plain(problem))
+    if not opened:
+        st.caption("There is no embedding in this project yet: import one on the Embeddings page.")
+        return
+    try:
+        table = cache.load_round(partial(view.models, opened=opened), frame.store(), project, found.round)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    about = target_groups.HELP if found.round.scheme == ORDER else view.MODEL_HELP
+    show_table(table, about, "Models against the round")
+    download("Download the models (CSV)", table, f"{stem}-models.csv")
+
+
+def _beside_votes(project: Project, area_id: int | None, found: RoundView, stem: str) -> None:
+    standings = cache.load_standings(frame.store(), project)
+    mine = next((standing for standing in standings if standing.ranking.area_id == area_id), None)
+    if mine is None or not mine.n_closed:
+        st.caption("Once a ballot of comparisons is closed, both can be set side by side here.")
+        return
+    with st.expander("Side by side with the votes"):
+        both = cache.load_round(view.beside_votes, frame.store(), project, found.round)
+        show_side_by_side(both, f"{stem}-votes")
