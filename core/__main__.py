@@ -28,6 +28,7 @@ from .cli.shared import appearances_of, text_table, with_json, write_json
 from .cli.simulate import simulate_command
 from .cli.voters import voters_command
 from .cli.workspace import backup_command, restore_command, tend_command, voters_role_command
+from .cli.writing import draw_writing_command, written_items_command
 from .errors import RunoffError
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ for _command in (
     best_worst_command,
     draw_tuples_command,
     compare_schemes_command,
+    draw_writing_command,
+    written_items_command,
     voters_command,
     archived_command,
     check_command,

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from .errors import InputError, RunoffError
 from .platforms.batch import FIELDS
-from .platforms.template import NOTIONS, asset, fill, template
+from .platforms.template import NOTIONS, fill, template
 from .store import Store, open_store
 from .store import schema as t
 from .store.dialects import VOTERS_DATABASE, is_postgresql, name_of
@@ -39,11 +39,13 @@ from .store.page_visits import (
     voter_id,
     who_of,
 )  # fmt: skip
-from .store.page_votes import record, set_aside, stop, take_back_last
+from .store.page_votes import IncompleteError, record, set_aside, stop, take_back_last
 from .store.voters_role import open_by_role
 from .store.voting_rounds import release_due
 from .store.voting_rounds import tend as _tend
 from .voting_process import PORT, announce, beat, leave
+from .voting_questions import answer_of, asset, question_html
+from .voting_questions import explained as explained_round
 from .voting_settings import TRAITS
 
 
@@ -270,7 +272,9 @@ def tidy(store: Store) -> None:
 
 
 def task_html(view: View, texts: Mapping[str, str]) -> str:
-    """The one comparison of the page, by the template of all platforms, with its texts filled in and escaped."""
+    """The one question of the page, by the template of all platforms, with its texts filled in and escaped."""
+    if view.round is not None:
+        return question_html(view.round, view.notion, texts)
     wording = view.wording or {}
     page = template(
         n_comparisons=1,
@@ -285,6 +289,8 @@ def task_html(view: View, texts: Mapping[str, str]) -> str:
 
 def explained(view: View) -> tuple[str, list[str]]:
     """The question and the paragraphs of the instructions, as plain texts."""
+    if view.round is not None:
+        return explained_round(view.round, view.notion)
     asked, standard = NOTIONS[view.notion]
     wording = view.wording or {}
     parts = (wording.get("instructions") or standard).split("\n\n")
@@ -292,7 +298,7 @@ def explained(view: View) -> tuple[str, list[str]]:
 
 
 __all__ = [
-    "PORT", "TRAITS", "Forged", "InputError", "Place", "RunoffError", "Store", "View", "Who", "announce", "asset",
-    "beat", "begin", "example_done", "explained", "finish", "kept_in", "leave", "look", "more", "open_voters_store",
-    "task_html", "tend", "tidy", "undo", "vote", "who_of",
+    "PORT", "TRAITS", "Forged", "IncompleteError", "InputError", "Place", "RunoffError", "Store", "View", "Who",
+    "announce", "answer_of", "asset", "beat", "begin", "example_done", "explained", "finish", "kept_in", "leave",
+    "look", "more", "open_voters_store", "task_html", "tend", "tidy", "undo", "vote", "who_of",
 ]  # fmt: skip

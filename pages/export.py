@@ -44,4 +44,4 @@ st.caption(
 )
 st.dataframe(dataset.head(10), hide_index=True, alt="The first ten rows of the dataset")
 with st.expander("The description"):
-    st.code(view.description, language="json")
+    st.code(view.description, language=None, wrap_lines=True)  # the colours of JSON would be too faint

@@ -33,7 +33,7 @@ with collect:
 with ratings:
     ratings_box(project)
 with best_worst:
-    best_worst_box(project)
+    best_worst_box(project, sum(standing.n_items for standing in standings))
 with groups:
     groups_box(project)
 with side:

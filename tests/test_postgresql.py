@@ -12,10 +12,12 @@ import pytest
 import sqlalchemy as sa
 from campaigns import answer_batch, draw_batch, make_project
 from click.testing import CliRunner
+from rounds_of_people import SMALL
 
 from core import voting
 from core.__main__ import cli
 from core.errors import InputError, StoreError
+from core.schemes.collected import BEST_WORST, ORDER, RATING, SCHEMES
 from core.store import Store, backups, dialects, engine, postgresql, voters_role
 from core.store import schema as t
 from core.store.areas import add_areas
@@ -23,10 +25,13 @@ from core.store.closing import close_ballot
 from core.store.drawing import draw_next_ballot
 from core.store.engine import _open
 from core.store.gold import add_gold
+from core.store.invariants import check_store
 from core.store.projects import create_project, list_projects, read_log
+from core.store.round_drawing import draw_round
+from core.store.round_voting import open_round_voting
 from core.store.scores import read_dataset
 from core.store.votes import accept_upload
-from core.store.voting import invite, open_voting, read_invitations
+from core.store.voting import invite, open_voting, read_invitations, set_voting_state
 from core.store.voting_rounds import tend
 from core.tokens import AreaTokens
 from core.voting_settings import VotingSettings
@@ -409,3 +414,27 @@ def test_the_address_is_shown_without_what_is_secret():
     url = sa.make_url("postgresql+psycopg://me:pass@host:5433/db?sslpassword=x&sslmode=require")
     assert dialects.shown(url) == "postgresql://me@host:5433/db"
     assert os.environ.get("RUNOFF_DATABASE_URL") is None
+
+
+class TestVotersRoleInRounds:
+    @pytest.mark.parametrize("scheme", SCHEMES)
+    def test_it_does_all_that_a_round_on_the_voting_page_does(self, by_role, scheme):
+        store, project_id, code, voters = by_role
+        set_voting_state(store, project_id, "paused")
+        draw_round(store, project_id, SMALL[scheme])
+        assert open_round_voting(store, project_id, 1) == code
+        given = {RATING: "1.5", BEST_WORST: "best=1;worst=2", ORDER: "2 1"}[scheme]
+        view = voting.begin(voters, code, "v", voting.look(voters, code, "", "v").form, voting.Who(), name="Ada")
+        cookie, step = view.cookie, {"task": 1, "n": 1}
+        n_words = sum(name.startswith("order_1_word") for name in view.place.texts)
+        given = given if n_words < 3 else "2 1 3"
+        for choice in (given, "unknown"):
+            view = voting.vote(voters, code, cookie, view.form, choice=choice, **step)
+            view = voting.undo(voters, code, cookie, view.form)
+        view = voting.vote(voters, code, cookie, view.form, choice=given, **step)
+        with pytest.raises(voting.IncompleteError):
+            voting.vote(voters, code, cookie, view.form, choice="nothing", task=1, n=2)
+        with store.read() as conn:
+            found = conn.execute(sa.select(t.judgement.c.answer, t.judgement.c.status)).all()
+        assert found == [(given, "counted")]
+        assert check_store(store).faults == ()

@@ -240,7 +240,7 @@ class TestRealPeople:
         rated = ~np.isnan(read.table)
         everybody = rated.sum(axis=0) > 600
         tranche = rated[:, np.flatnonzero(~everybody)[0]]  # the people who got the same 70 pairs
-        assert pairwise(read.table, most=400).mean == pytest.approx(0.615, abs=0.03)
+        assert pairwise(read.table, most=400).mean == pytest.approx(0.612, abs=0.03)
         assert pairwise(read.table[tranche]).mean < 0.8
         assert leave_one_out(read.table, ranked=True).mean == pytest.approx(0.753, abs=0.0006)
 

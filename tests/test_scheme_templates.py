@@ -7,6 +7,7 @@ import re
 import pytest
 
 from core.errors import InputError
+from core.platforms.gold_results import read_gold
 from core.platforms.scheme_parts import columns_of
 from core.platforms.scheme_settings import SCHEMES, read_qualification, scale_of, scheme_settings
 from core.platforms.scheme_templates import scheme_template
@@ -95,6 +96,22 @@ def test_qualification(given: dict[str, str], passed: bool, within: int) -> None
 def test_without_gold_nobody_qualifies() -> None:
     with pytest.raises(InputError, match="no gold pairs"):
         read_qualification({}, {"scale": "STSS"})
+
+
+def test_gold_is_read_from_a_result_file() -> None:
+    stored = {"scale": "STSS", "gold": GOLD[:2]}
+    data = (
+        b"AssignmentId,WorkerId,Answer.gold_1,Answer.gold_2,Answer.rating_1\n"
+        b"a1,W1,0.4,1.9,3\na2,W2,0.4,2.1,3\na3,W1,4,4,3\na4,W3,,1,2\na5,,0,1,2\n"
+    )
+    found = read_gold(data, "results.csv", stored)
+    assert {voter: (one.passed, one.n_within) for voter, one in found.items()} == {
+        "W1": (True, 2), "W2": (False, 1), "W3": (False, 1),
+    }  # fmt: skip
+    with pytest.raises(InputError, match=r"answer.gold_3"):
+        read_gold(data, "results.csv", {"scale": "STSS", "gold": GOLD[:3]})
+    with pytest.raises(InputError, match="no gold pairs"):
+        read_gold(data, "results.csv", {"scale": "STSS"})
 
 
 def test_a_scale_as_json_keeps_it() -> None:

@@ -169,3 +169,11 @@ def test_scales_that_differ_more_cost_ratings_accuracy():
     assert spread[0] > spread[1] + 0.02
     with pytest.raises(InputError, match="from 0 on"):
         replace(ASKED, shift=-1.0)
+
+
+def test_money_is_hours_at_a_wage_with_a_fee():
+    small = ["--tokens", "8", "--simulations", "1", "--scheme", "ratings", "--json"]
+    paid = CliRunner().invoke(schemes_command, [*small, "--money", "36", "--wage", "10", "--fee", "0.2"])
+    timed = CliRunner().invoke(schemes_command, [*small, "--hours", "3"])
+    assert json.loads(paid.output) == json.loads(timed.output)
+    assert CliRunner().invoke(schemes_command, [*small, "--money", "0"]).exception is not None

@@ -10,8 +10,9 @@ FORMULAS = (
     ),
     (
         "Comparisons, and votes on an item",
-        r"N_\text{comp} = \sum_{k=1}^{n_b} \left\lceil \tfrac{1}{2} M N^{(k)} \right\rceil, \qquad "
-        r"M_\text{top} = \sum_{k=1}^{n_b} M, \qquad M_\text{unif} = \frac{2 N_\text{comp}}{N}",
+        r"\begin{gathered}"
+        r"N_\text{comp} = \sum_{k=1}^{n_b} \left\lceil \tfrac{1}{2} M N^{(k)} \right\rceil \\[1ex]"
+        r"M_\text{top} = \sum_{k=1}^{n_b} M, \quad M_\text{unif} = \frac{2 N_\text{comp}}{N}\end{gathered}",
         "n_b ballots, each item M times in each; M_unif is what every item would get if all were treated alike "
         "(Eqs. 3 and 4).",
     ),
@@ -22,17 +23,20 @@ FORMULAS = (
     ),
     (
         "Rescaling",
-        r"y^{(k)} = 1 - \hat b + \hat b\, x^{(k)}, \qquad "
-        r"\hat b = \frac{\sum (1 - x^{(k)})(1 - \bar y^{(k-1)})}{\sum (1 - x^{(k)})^2}",
+        r"\begin{gathered}"
+        r"y^{(k)} = 1 - \hat b + \hat b\, x^{(k)} \\[1ex]"
+        r"\hat b = \frac{\sum (1 - x^{(k)})(1 - \bar y^{(k-1)})}{\sum (1 - x^{(k)})^2}\end{gathered}",
         "Least squares through (1, 1) over the items of ballot k; ȳ is the mean of the y's so far (Eqs. 5 and 6).",
     ),
     (
         "Weighted rank correlations",
+        r"\begin{gathered}"
         r"\rho_w = \frac{\sum_i w_i (a_i - \bar a)(b_i - \bar b)}"
-        r"{\sqrt{\sum_i w_i (a_i - \bar a)^2 \, \sum_i w_i (b_i - \bar b)^2}}, \qquad "
+        r"{\sqrt{\sum_i w_i (a_i - \bar a)^2 \, \sum_i w_i (b_i - \bar b)^2}} \\[1ex]"
         r"\tau_w = \frac{\sum_{i,j} w_i w_j \operatorname{sgn}(a_j - a_i) \operatorname{sgn}(b_j - b_i)}"
         r"{\sqrt{\sum_{i,j} w_i w_j \operatorname{sgn}^2(a_j - a_i) \, "
-        r"\sum_{i,j} w_i w_j \operatorname{sgn}^2(b_j - b_i)}}",
+        r"\sum_{i,j} w_i w_j \operatorname{sgn}^2(b_j - b_i)}}"
+        r"\end{gathered}",
         "a and b are an item's ranks by people and by the model, ā and b̄ their weighted means (Eqs. 7 and 8).",
     ),
     (

@@ -14,10 +14,12 @@ from ui import frame
 
 
 def show_table(table: pd.DataFrame, about: Mapping[str, str], alt: str, *, height: int | None = None) -> None:
-    """A table with help for its columns, numbers to three digits; reasons only where there are any."""
+    """A table with help for its columns, ranks to one digit, other numbers to three; reasons where there are any."""
     shown = table.drop(columns="why undefined") if _no_reason(table) else table
     config = {
-        name: st.column_config.NumberColumn(help=about.get(name), format="%.3f")
+        name: st.column_config.NumberColumn(
+            help=about.get(name), format="%.1f" if name.startswith(("rank", "gap")) else "%.3f"
+        )
         if pd.api.types.is_float_dtype(shown[name])
         else st.column_config.Column(help=about.get(name))
         for name in shown.columns

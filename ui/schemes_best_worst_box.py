@@ -21,8 +21,8 @@ EXAMPLE = (
 )
 
 
-def best_worst_box(project: Project) -> None:
-    """All of the tab."""
+def best_worst_box(project: Project, n_items: int) -> None:
+    """All of the tab; `n_items` of the project, of which tuples can be drawn."""
     st.markdown("**Of four items a person names the most and the least related.**")
     with st.popover("What a file looks like", icon=":material/help:", type="tertiary"):
         st.markdown(
@@ -39,7 +39,7 @@ def best_worst_box(project: Project) -> None:
             frame.show_error(error)
         else:
             _show(found, slug(file.name.rsplit(".", 1)[0], "best-worst"))
-    _draw(project)
+    _draw(project, n_items)
 
 
 @st.cache_resource(max_entries=8, show_spinner="Reading the judgements …")
@@ -60,18 +60,17 @@ def _show(found: BestWorstReport, stem: str) -> None:
     download("Download these items (CSV)", table, f"{stem}-scores.csv")
 
 
-def _draw(project: Project) -> None:
+def _draw(project: Project, n_items: int) -> None:
     """Tuples of the project's items, as a file to fill in."""
     st.subheader(
         "Draw tuples",
         help="Every item equally often, within one; no two items together twice as far as exchanges find it.",
     )
-    items = cache.load_items(frame.store(), project)
-    if len(items) < 4:
+    if n_items < 4:
         st.caption("This takes four items at least: add token lists to the project.")
         return
-    if len(items) > MOST_ITEMS:
-        st.caption(f"{len(items):,} items are many for a page: `python -m core draw-tuples` draws them into a file.")
+    if n_items > MOST_ITEMS:
+        st.caption(f"{n_items:,} items are many for a page: `python -m core draw-tuples` draws them into a file.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         size = st.number_input("Items in a tuple", 3, 8, 4, key=f"tuple-size-{project.id}", width=150)
@@ -82,6 +81,7 @@ def _draw(project: Project) -> None:
         seed = st.number_input(
             "Seed", 0, 2**31 - 1, 1, key=f"tuple-seed-{project.id}", width=110, help="Same seed, same tuples."
         )
+    items = cache.load_items(frame.store(), project)
     names = (items["token_a"] + " – " + items["token_b"]).tolist()
     size = min(int(size), len(names))
     asked = (project.id, len(names), size, int(each), int(seed))

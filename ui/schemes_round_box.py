@@ -24,6 +24,7 @@ from ui import frame
 from ui.row_classes_box import classes_box
 from ui.schemes_people_box import people_box
 from ui.schemes_round_results import results_box
+from ui.schemes_voting_box import round_voting_box
 from ui.settlement_box import settle
 
 
@@ -33,6 +34,7 @@ def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
     st.progress(found.progress.share, text=f"{found.progress.share:.0%}")
     if found.round.is_open:
         _out(project, found)
+        round_voting_box(project, area_id, found.round)
         _back(project, found)
         _uploads(project, found)
         _close(project, area_id, found)

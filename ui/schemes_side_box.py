@@ -22,11 +22,15 @@ def side_box(project: Project, *, has_scores: bool) -> None:
     st.caption(
         "Each is a dataset, a file of ratings, or one of best–worst judgements; items are matched by their texts."
     )
-    one, other = _first(project, has_scores), _from_file(project, "second")
+    mine = has_scores and _is_mine(project)
+    one = None if mine else _from_file(project, "first")
+    other = _from_file(project, "second")
+    if other is not None and mine:
+        one = of_dataset(cache.load_export(frame.store(), project).dataset, MINE)
     if one is None or other is None:
         return
     show_issues([*one.issues, *other.issues], [f"{s.name}: {note}" for s in (one, other) for note in s.notes])
-    found, notes = side_by_side(one, other)
+    found, notes = _compared(one.digest, other.digest, one, other)
     for note in notes:
         st.caption(frame.plain(note))
     show_side_by_side(found, slug(f"{project.name}-side-by-side"))
@@ -35,9 +39,7 @@ def side_box(project: Project, *, has_scores: bool) -> None:
 def show_side_by_side(found: SideBySide, stem: str) -> None:
     """Figures, chart and items of a comparison of two schemes."""
     st.markdown(f"**{frame.plain(view.headline(found))}**")
-    with st.container(horizontal=True):
-        for label, value, about in view.figures(found):
-            st.metric(label, value, help=about, width="content")
+    show_table(view.figures(found), view.FIGURE_HELP, "Agreement of the two")
     for reason in view.why_undefined(found):
         st.caption(frame.plain(reason))
     if found.over:
@@ -55,13 +57,10 @@ def show_side_by_side(found: SideBySide, stem: str) -> None:
             st.dataframe(alone, hide_index=True, alt="Items that only one has")
 
 
-def _first(project: Project, has_scores: bool) -> Scored | None:
-    if has_scores:
-        words = {"mine": MINE, "file": "a file"}
-        source = st.selectbox("First", list(words), format_func=words.get, key=f"side-source-{project.id}", width=240)
-        if source == "mine":
-            return of_dataset(cache.load_export(frame.store(), project).dataset, MINE)
-    return _from_file(project, "first")
+def _is_mine(project: Project) -> bool:
+    words = {"mine": MINE, "file": "a file"}
+    source = st.selectbox("First", list(words), format_func=words.get, key=f"side-source-{project.id}", width=240)
+    return source == "mine"
 
 
 def _from_file(project: Project, place: str) -> Scored | None:
@@ -75,6 +74,11 @@ def _from_file(project: Project, place: str) -> Scored | None:
     except RunoffError as error:
         frame.show_error(error)
         return None
+
+
+@st.cache_resource(max_entries=8, show_spinner="Comparing …")
+def _compared(one: str, other: str, _one: Scored, _other: Scored) -> tuple[SideBySide, tuple[str, ...]]:
+    return side_by_side(_one, _other)
 
 
 @st.cache_resource(max_entries=8, show_spinner="Reading the scores …")

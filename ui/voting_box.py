@@ -25,15 +25,15 @@ def voting_panel(store: Store, project: Project, ballot: Ballot, plan: PlanSetti
     view = views.load(store, project.id, ballot)
     state = f"Voting is **{view.voting.state}**." if view.voting else "Voting is not open yet."
     st.markdown(state)
-    _server(store)
+    server_switch(store)
     settings = settings_form(view.voting.settings if view.voting else None, plan, ballot)
     if settings is not None:
         _send(partial(open_voting, area_id=ballot.area_id), project, settings, done="Voting is open.")
     if view.voting is None:
         return
     _states(project, ballot, view.voting.state)
-    _live(store, ballot.id)
-    _links(store, project, ballot)
+    live_figures(store, ballot.id)
+    links_box(store, project, ballot)
     checks_box(store, project, ballot, view)
     voters_box(project, view)
 
@@ -42,7 +42,7 @@ def _send(action: partial, project: Project, *args: object, done: str) -> None:
     frame.carry_out(action, frame.store(), project.id, *args, done=done, expected_revision=frame.expected())
 
 
-def _server(store: Store) -> None:
+def server_switch(store: Store) -> None:
     """The switch of the server, and where it listens."""
     running = voting_process.running_server(store)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -85,7 +85,7 @@ def _states(project: Project, ballot: Ballot, state: str) -> None:
 
 
 @st.fragment(run_every=3)
-def _live(store: Store, ballot_id: int) -> None:
+def live_figures(store: Store, ballot_id: int) -> None:
     """Votes, voters, pace and expected end, anew every few seconds."""
     live = views.load_live(store, ballot_id)
     st.progress(live.share, text=f"{live.votes:,} of {many(live.wanted, 'vote')}")
@@ -97,7 +97,7 @@ def _live(store: Store, ballot_id: int) -> None:
         st.metric("Expected end", end, width="content", help="If the votes go on coming at this pace.")
 
 
-def _links(store: Store, project: Project, ballot: Ballot) -> None:
+def links_box(store: Store, project: Project, ballot: Ballot) -> None:
     """The plain link, those of platforms, and personal ones."""
     code = read_link(store, project.id, ballot.area_id)
     if code is None:
@@ -110,7 +110,7 @@ def _links(store: Store, project: Project, ballot: Ballot) -> None:
         help="Where your web server passes voters on to this page, such as https://vote.example.org.",
         key=f"voting-base-{address}",
     )
-    st.markdown("**The link** (the same for all ballots of this ranking):")
+    st.markdown("**The link** (the same for all ballots and rounds of this ranking):")
     plain = views.link(base, code)
     st.code(plain, language=None)
     with st.expander("Links for platforms"):

@@ -15,6 +15,7 @@ _ACTIONS = {
     "set aside": "goes on, but the votes aren't counted",
 }
 _IDENTIFY = {"name": "by a name they type", "none": "by nothing: their browser only"}
+LATER = "Then what isn't answered goes to somebody else."
 _COMPLETION = {"none": "no code", "shared": "the same code for all", "own": "a code of each voter's own"}
 
 
@@ -28,6 +29,21 @@ def settings_form(saved: VotingSettings | None, plan: PlanSettings, ballot: Ball
     with st.expander("Settings of the voting page", expanded=saved is None), st.form(f"voting-{ballot.id}"):
         values = _dealing(old) | _checks(old) | _voters(old) | _texts(old)
         if st.form_submit_button("Save and open voting" if saved is None else "Save (and open)", type="primary"):
+            return VotingSettings(**values)
+    return None
+
+
+def round_form(old: VotingSettings, key: str, *, is_new: bool) -> VotingSettings | None:
+    """The form for a round of another scheme, which asks for no ties, checks or examples; its settings once sent."""
+    with st.expander("Settings of the voting page", expanded=is_new), st.form(f"voting-{key}"):
+        with st.container(horizontal=True):
+            values: dict = {
+                "task_size": _number("Questions a task", old.task_size, 1, 50, "What a voter answers in one sitting."),
+                "tasks_per_voter": _number("Tasks a voter", old.tasks_per_voter, 1, 1000, "At most."),
+                "minutes_per_task": _number("Minutes for a task", old.minutes_per_task, 1, 1440, LATER),
+            }
+        values |= _voters(old) | _texts(old, has_examples=False)
+        if st.form_submit_button("Save and open voting" if is_new else "Save (and open)", type="primary"):
             return VotingSettings(**values)
     return None
 
@@ -50,9 +66,7 @@ def _dealing(old: VotingSettings) -> dict:
             "tasks_per_voter": _number(
                 "Tasks a voter, at most", old.tasks_per_voter, 1, 1000, "No single opinion wins."
             ),
-            "minutes_per_task": _number(
-                "Minutes for a task", old.minutes_per_task, 1, 1440, "Then what isn't answered goes to somebody else."
-            ),
+            "minutes_per_task": _number("Minutes for a task", old.minutes_per_task, 1, 1440, LATER),
         }
     ties = st.checkbox("Voters may answer “equal”", old.ties_allowed)
     adaptive = st.checkbox(
@@ -107,10 +121,12 @@ def _voters(old: VotingSettings) -> dict:
     return {"identify": identify, "hash_ids": hashed, "ask": tuple(ask)}
 
 
-def _texts(old: VotingSettings) -> dict:
-    st.markdown("**Texts** (the question, the instructions and the examples are the plan's)")
+def _texts(old: VotingSettings, *, has_examples: bool = True) -> dict:
+    st.markdown(
+        "**Texts**" + (" (the question, the instructions and the examples are the plan's)" if has_examples else "")
+    )
     consent = st.text_area("Consent, shown before anything is asked", old.consent, max_chars=5000)
-    examples = st.checkbox("Let voters try the plan's examples first, with the answer", old.examples)
+    examples = has_examples and st.checkbox("Let voters try the plan's examples first, with the answer", old.examples)
     closing = st.text_area("Thanks at the end", old.closing, max_chars=5000)
     completion = st.selectbox(
         "Completion code",

@@ -91,7 +91,12 @@ class Server:
             return _page("busy")
         fields = await form_fields(request)
         action, after = _STEPS[name](fields)
-        view = await run_in_threadpool(action, self.store, code, cookie, fields.get("form", ""))
+        try:
+            view = await run_in_threadpool(action, self.store, code, cookie, fields.get("form", ""))
+        except voting.IncompleteError as error:
+            view = await run_in_threadpool(voting.look, self.store, code, cookie)
+            page = pages.vote(code, view, str(error)) if view.kind == "vote" else pages.page(code, view, {})
+            return HTMLResponse(page, 400)
         if request.headers.get("accept") == "application/json":
             return JSONResponse(_next(view))
         return _to(code, after)
@@ -100,11 +105,9 @@ class Server:
         """Style and script; of the template's, and of the voting page itself. There is nothing else to be had."""
         name = request.path_params["name"]
         media = {"css": "text/css", "js": "text/javascript"}.get(name.rpartition(".")[2])
-        if name in ("template.css", "template.js"):
-            text = voting.asset(name)
-        elif name in ("vote.css", "vote.js"):
-            text = (_STATIC / name).read_text(encoding="utf-8")
-        else:
+        own = ("vote.css", "vote.js", "question.js")
+        text = (_STATIC / name).read_text(encoding="utf-8") if name in own else voting.asset(name)
+        if text is None:
             return _page("nothing")
         return Response(text, media_type=media, headers={"Cache-Control": "public, max-age=300"})
 
@@ -180,7 +183,7 @@ def _vote(fields: dict[str, str]) -> tuple[Callable[..., voting.View], str]:
     except ValueError:
         seconds = None
     seconds = seconds if seconds is not None and math.isfinite(seconds) else None
-    choice = fields.get("choice", "")
+    choice = fields.get("choice") or voting.answer_of(fields)
     return partial(voting.vote, task=int(task), n=int(n), choice=choice, seconds=seconds), ""
 
 

@@ -27,13 +27,17 @@ $body
 </html>
 """)
 _SCRIPTS = '<script src="/static/template.js" defer></script>\n<script src="/static/vote.js" defer></script>\n'
+_QUESTION = """<link rel="stylesheet" href="/static/scheme.css">
+<script src="/static/$scheme.js" defer></script>
+<script src="/static/question.js" defer></script>
+"""
 _PLAIN = {
     "nothing": ("There is nothing here", "Open the link that you were given, whole and unchanged."),
     "preview": ("A preview", "Accept the task first. This page then shows what to do."),
     "paused": ("A short break", "Voting is paused. Your place is kept; please come back by the same link later."),
     "closed": ("Voting is over", "This round is closed. Thank you for your interest."),
-    "full": ("Nothing to do now", "Every comparison is taken care of at the moment. Please come back later."),
-    "stopped": ("This is the end", "There are no more comparisons for you. Thank you for your time."),
+    "full": ("Nothing to do now", "Everything is taken care of at the moment. Please come back later."),
+    "stopped": ("This is the end", "There is nothing more for you to do. Thank you for your time."),
     "cookies": (
         "Cookies are needed",
         "This page can't know you again without a cookie. Allow it and open your link anew.",
@@ -44,9 +48,9 @@ _PLAIN = {
 }
 
 
-def frame(title: str, body: str, *, scripts: bool = False) -> str:
-    """A whole page; `body` is HTML."""
-    return _FRAME.substitute(title=escape(title), body=body, scripts=_SCRIPTS if scripts else "")
+def frame(title: str, body: str, *, scripts: str = "") -> str:
+    """A whole page; `body` is HTML, `scripts` what its head has more."""
+    return _FRAME.substitute(title=escape(title), body=body, scripts=scripts)
 
 
 def message(kind: str, text: str = "") -> str:
@@ -104,18 +108,19 @@ def entry(code: str, view: View, query: Mapping[str, str], problem: str = "") ->
     return frame(question, body)
 
 
-def vote(code: str, view: View) -> str:
-    """A comparison, with its progress, a way back, and what a break means."""
+def vote(code: str, view: View, problem: str = "") -> str:
+    """A question, with its progress, a way back, and what a break means; `problem` is what its last answer lacked."""
     place = view.place
     if place is None:
         return message("fault")
+    told = f'<p class="ro-problem" role="alert">Not saved: {escape(problem)}</p>' if problem else _said(view)
     inside = (
         f'<input type="hidden" name="place" value="{place_id(place)}"><input type="hidden" name="seconds" value="">'
         f'{task_html(view, place.texts)}<button type="submit" class="ro-send">Send</button>'
     )
     minutes = view.settings.minutes_per_task
     body = (
-        f"{progress(place)}{_said(view)}"
+        f"{progress(place)}{told}"
         + _form(code, "vote", view, inside, id="vote")
         + '<div class="ro ro-foot">'
         + _form(
@@ -128,7 +133,8 @@ def vote(code: str, view: View) -> str:
         + f"<details><summary>Take a break</summary><p>Close this page whenever you like. Within {minutes} minutes "
         "the same link brings you back to this place; later you get other comparisons.</p></details></div>"
     )
-    return frame(f"{place.texts['at']} of {place.of}", body, scripts=True)
+    scripts = _SCRIPTS if view.round is None else Template(_QUESTION).substitute(scheme=view.round.scheme)
+    return frame(f"{place.texts['at']} of {place.of}", body, scripts=scripts)
 
 
 def place_id(place: Place) -> str:
@@ -154,7 +160,7 @@ def example(code: str, view: View) -> str:
     )
     total = len((view.wording or {}).get("examples", ()))
     body = f'<p class="ro-top"><strong>Example {number + 1} of {total}.</strong> It doesn’t count.</p>'
-    return frame(f"Example {number + 1}", body + _form(code, "example", view, inside, id="example"), scripts=True)
+    return frame(f"Example {number + 1}", body + _form(code, "example", view, inside, id="example"), scripts=_SCRIPTS)
 
 
 def _example_texts(view: View, number: int) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..errors import InputError
 from .shared import text_table, with_json, write_json
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ _FIGURES = (("rho_w", "ρ_w", 3), ("tau_w", "τ_w", 3), ("rho", "ρ", 3), ("with
 
 @click.command("schemes")
 @click.option("--hours", type=float, default=49.0, show_default=True, help="Person-hours that each scheme may take.")
+@click.option("--money", type=float, help="A budget in place of the hours: what they come to at the wage and the fee.")
+@click.option("--wage", type=float, default=12.0, show_default=True, help="Pay of an hour, for --money.")
+@click.option("--fee", type=float, default=0.2, show_default=True, help="The platform's share on top, for --money.")
 @click.option(
     "--tokens", type=int, default=45, show_default=True, help="Tokens of the area; items are all their pairs."
 )
@@ -37,6 +41,9 @@ _FIGURES = (("rho_w", "ρ_w", 3), ("tau_w", "τ_w", 3), ("rho", "ρ", 3), ("with
 @with_json
 def schemes_command(
     hours: float,
+    money: float | None,
+    wage: float,
+    fee: float,
     tokens: int,
     similarity: str,
     schemes: tuple[str, ...],
@@ -51,6 +58,8 @@ def schemes_command(
     """Compare ways to ask people on simulated voters who have the same time."""
     import numpy as np
 
+    if money is not None:
+        hours = _hours_for(money, wage, fee)
     from ..simulation.scheme_table import compare_schemes
     from ..simulation.schemes import SCHEMES, Question, Times, groups_of_tokens
     from ..simulation.similarities import distribution
@@ -65,6 +74,13 @@ def schemes_command(
         write_json({"seed": seed, "hours": hours, "items": len(z), "rows": [asdict(row) for row in rows]})
     else:
         click.echo(_text(rows, len(z), seed, read, decide))
+
+
+def _hours_for(money: float, wage: float, fee: float) -> float:
+    """The hours that a budget pays for; raises `InputError` for a wage or a budget that isn't above 0."""
+    if not (money > 0 and wage > 0 and fee >= 0):
+        raise InputError(f"Money and wage must be above 0, the fee from 0 on; found {money:g}, {wage:g} and {fee:g}.")
+    return money / (wage * (1 + fee))
 
 
 def _text(rows: list[SchemeRow], n_items: int, seed: int, read: float, decide: float) -> str:

@@ -50,8 +50,11 @@ function goOn() {
   if (current + 1 < boxes.length) return go(current + 1);
   var open = boxes.findIndex(function (box) { return !isDone(box); });
   if (open >= 0 && open !== current) return go(open);
-  var button = submitButton();
-  if (button && open < 0) focusOn(button);
+  var button = submitButton(), voting = document.getElementById("vote");
+  if (!button || open >= 0) return;
+  // The voting page has one question: it goes on by itself.
+  if (voting) voting.requestSubmit();
+  else focusOn(button);
 }
 function tell(prefix) {
   if (!status) return; // the voting page tells by itself

@@ -25,7 +25,7 @@ def round_files(
     """The files of a round; nothing is read or written before one is asked for.
 
     code : begins the files' names; settings : as JSON holds them, with the notion; shown : reads `tables.SHOWN`;
-    widest : questions of the widest task; only : ids of the questions to ask for, those of a top-up.
+    widest : the most questions a task may have; only : ids of the questions to ask for, those of a top-up.
     """
     part = f"{code}-top-up" if is_top_up else code
     about = "One row a task, with the questions that want more answers." if is_top_up else "One row a task."
@@ -33,8 +33,12 @@ def round_files(
     def batch(*, ascii_only: bool) -> bytes:
         return write_round(shown(), scheme, only=only(), ascii_only=ascii_only)
 
+    def n_places() -> int:
+        return int(shown()["n"].max())
+
     def page(target: str) -> bytes:
-        return scheme_template(scheme, settings, task_size=widest, target=target).encode("utf-8")
+        # A page with more places than the batch has columns would show the names of variables.
+        return scheme_template(scheme, settings, task_size=min(widest, n_places()), target=target).encode("utf-8")
 
     csv, html = "text/csv", "text/html"
     return (

@@ -80,7 +80,7 @@ def scheme_box(settings: SchemeSettings) -> str:
             f'<div class="ro ro-scheme-{settings.scheme}" id="runoff" lang="en">',
             f'<h1 dir="auto">{question}</h1>',
             f'<details class="ro-help"><summary>What is asked</summary>{explained}</details>',
-            f'<p class="ro-keys">With a keyboard: {keys_of(settings)}.</p>',
+            f'<p class="ro-keys">With a keyboard: {keys_of(settings, is_alone=True)}.</p>',
             *scale,
             f'<div id="ro-boxes">{box(settings, 1, 1, question)}</div>',
             "</div>",
@@ -90,7 +90,12 @@ def scheme_box(settings: SchemeSettings) -> str:
 
 def scheme_style() -> str:
     """The style of these pages: the comparison's, and what they have more."""
-    return _file("template.css") + _file("scheme.css")
+    return _file("template.css") + scheme_style_only()
+
+
+def scheme_style_only() -> str:
+    """What these pages have more in style than the comparison's."""
+    return _file("scheme.css")
 
 
 def scheme_script(scheme: str) -> str:

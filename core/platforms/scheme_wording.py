@@ -48,6 +48,15 @@ _KEYS: Mapping[str, str] = {
     "writing": "<kbd>Tab</kbd> goes on to the next text",
 }
 
+_KEYS_ALONE: Mapping[str, str] = {
+    "rating": "<kbd>0</kbd>–<kbd>9</kbd> a whole number, <kbd>←</kbd> <kbd>→</kbd> less or more, <kbd>Enter</kbd> "
+    "sends, <kbd>U</kbd> a word you don’t know",
+    "best-worst": "the number of the most {adjective}, then that of the least, which sends; <kbd>0</kbd> a word you "
+    "don’t know",
+    "order": "<kbd>↑</kbd> <kbd>↓</kbd> choose a word, with <kbd>Shift</kbd> move it, a number sends it to that "
+    "place; <kbd>Enter</kbd> takes the order and sends it, <kbd>U</kbd> a word you don’t know",
+}
+
 
 def question_of(settings: SchemeSettings) -> str:
     """What is asked, as plain text."""
@@ -62,9 +71,9 @@ def paragraphs_of(settings: SchemeSettings) -> list[str]:
     return [part.strip() for part in (settings.instructions or standard).split("\n\n") if part.strip()]
 
 
-def keys_of(settings: SchemeSettings) -> str:
-    """What keys do, as HTML."""
-    return _filled(_KEYS[settings.scheme], settings)
+def keys_of(settings: SchemeSettings, *, is_alone: bool = False) -> str:
+    """What keys do, as HTML; where a question stands alone on its page, an answer is sent by itself."""
+    return _filled((_KEYS_ALONE if is_alone else _KEYS)[settings.scheme], settings)
 
 
 def most_of(settings: SchemeSettings) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from ..errors import InputError, Issue
 from ..schemes.scales import CLSS, RatingScale
-from ..schemes.writing import TextPair, WritingTask
+from ..schemes.writing_tasks import TextPair, WritingTask
 from .result_tables import open_results
 from .text import decode, encode, to_ascii
 
@@ -56,7 +56,8 @@ def _batch(cells: list[list[str]], names: tuple[str, ...], size: int, code: str,
 def read_writing(data: bytes, filename: str) -> list[tuple[str, str, str]]:
     """The answers of a result file of the writing page: (text_id, writer, text), "" where somebody couldn't write one.
 
-    `schemes.writing.read_written` takes them. Rejected assignments are left out. Raises `InputError` for another file.
+    `schemes.writing_tasks.read_written` takes them. Rejected assignments are left out. Raises `InputError` for another
+    file.
     """
     table = open_results(data, filename)
     place = {name.strip().casefold(): at for at, name in enumerate(table.header)}

@@ -7,6 +7,7 @@ is split where its text has one “ – ”.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -43,6 +44,12 @@ class Scored:
     score: Floats
     issues: tuple[Issue, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """Of name, items and scores: equal ones are compared alike."""
+        texts = "\x1f".join([self.name, *self.first, *self.second])
+        return hashlib.sha256(texts.encode("utf-8", "surrogatepass") + self.score.tobytes()).hexdigest()
 
 
 def read_scored(data: bytes, name: str) -> Scored:

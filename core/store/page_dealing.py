@@ -13,6 +13,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from ..checks import MOST_OVERLAP_VOTERS
+from ..schemes.collected import RATING, RoundSettings
 from ..voting_settings import VotingSettings
 from . import schema as t
 from .command import insert_rows
@@ -25,11 +26,17 @@ SPARE = 1.1  # checks are dealt a little more densely than they are wanted, so t
 
 @dataclass(frozen=True)
 class Table:
-    """Where dealing happens: the voting page, its ballot, its settings."""
+    """Where dealing happens: the voting page, its ballot, its settings; those of a round where it is one."""
 
     voting_id: int
     ballot_id: int
     settings: VotingSettings
+    round: RoundSettings | None = None
+
+    def lacks_votes(self) -> sa.ColumnElement[bool]:
+        """Whether a row of `question` lacks votes that aren't being given: a round wants so many answers of each."""
+        q = t.question.c
+        return q.n_dealt < (q.n_wanted if self.round is not None else self.settings.votes_per_comparison)
 
     def expires(self) -> str:
         """When a lease given now is over."""
@@ -130,6 +137,8 @@ def _draw_main(
 
     No two items meet twice in a task. What was drawn for one task stands together, as it does in a batch.
     """
+    if table.round is not None:
+        return _draw_of_round(conn, table, sitting_id, n)
     q, place = t.question.c, t.task_question.c
     one, two = t.question_option.alias("one"), t.question_option.alias("two")
     given = was_given(sitting_id, q.id)
@@ -139,7 +148,7 @@ def _draw_main(
         .join(one, sa.and_(one.c.question_id == q.id, one.c.position == 0))
         .join(two, sa.and_(two.c.question_id == q.id, two.c.position == 1))
         .where(q.ballot_id == table.ballot_id, q.role == "main", ~given)
-        .where(q.n_dealt < table.settings.votes_per_comparison)
+        .where(table.lacks_votes())
         .order_by(q.n_dealt, q.id)
         .limit(2 * n + 10)
     )
@@ -153,6 +162,26 @@ def _draw_main(
             drawn.append({"question_id": id_, **dict(zip(_SIDES, sides, strict=True))})
     _add_dealt(conn, [row["question_id"] for row in drawn], 1)
     return drawn
+
+
+def _draw_of_round(conn: sa.Connection, table: Table, sitting_id: int, n: int) -> list[dict[str, Any]]:
+    """Lease up to `n` questions of a round that lack answers and are new to the voter, the fewest answers first.
+
+    Every other person sees the tokens of a rated item the other way round, where the round exchanges them at all.
+    """
+    q, place = t.question.c, t.task_question.c
+    query = (
+        sa.select(q.id, q.n_dealt, place.left_swapped)
+        .join(t.task_question, place.question_id == q.id)
+        .where(q.ballot_id == table.ballot_id, q.role == "main", ~was_given(sitting_id, q.id), table.lacks_votes())
+        .order_by(q.n_dealt, q.id)
+        .limit(n)
+    )
+    rows = conn.execute(query).all()
+    swaps = table.round is not None and table.round.scheme == RATING and table.round.swaps
+    _add_dealt(conn, [row.id for row in rows], 1)
+    sides = [(False, bool(row.left_swapped) != (swaps and row.n_dealt % 2 == 1), False) for row in rows]
+    return [{"question_id": row.id, **dict(zip(_SIDES, of, strict=True))} for row, of in zip(rows, sides, strict=True)]
 
 
 _SIDES = ("flipped", "left_swapped", "right_swapped")

@@ -9,6 +9,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from . import schema as t
+from .rankings import COMPARISON
+from .round_tallies import kind_of
 
 UNKNOWN_ALLOWED = 2  # so many voters may not know a word before their answers stand for votes: another may know it
 LEASED, COUNTED, UNKNOWN, ASIDE = "leased", "counted", "unknown", "aside"
@@ -47,7 +49,7 @@ _NAMES = {"first": ("wins", "losses"), "second": ("losses", "wins"), "tie": ("ti
 
 
 def move(conn: sa.Connection, ballot_id: int, question_id: int, answer: str, before: str, after: str) -> None:
-    """Follow one answer to a comparison that is scored from one standing to another; the judgement is written already.
+    """Follow one answer to a question that is scored from one standing to another; the judgement is written already.
 
     The standings are LEASED (open, no answer), COUNTED, UNKNOWN ("I don't know a word here") and ASIDE (not counted).
     """
@@ -87,14 +89,16 @@ def _n_unknown(conn: sa.Connection, question_id: int) -> int:
 def _changes(
     conn: sa.Connection, ballot_id: int, question_id: int, answer: str, votes: int, unknowns: int
 ) -> list[dict[str, int]]:
-    """What changes in the tallies of the two items."""
-    option = t.question_option.c
-    query = sa.select(option.item_id).where(option.question_id == question_id).order_by(option.position)
+    """What changes in the tallies of the items that the question shows."""
+    option, q = t.question_option.c, t.question.c
+    query = sa.select(option.item_id, q.kind).join(t.question, q.id == option.question_id)
+    query = query.where(option.question_id == question_id).order_by(option.position)
     changes = []
-    for side, item_id in enumerate(conn.execute(query).scalars()):
+    for side, (item_id, kind) in enumerate(conn.execute(query)):
         change = {"of_ballot": ballot_id, "of_item": item_id}
         change |= dict.fromkeys(("d_wins", "d_ties", "d_losses"), 0) | {"d_unknowns": unknowns}
         if votes:
-            change[f"d_{_NAMES[answer][side]}"] = votes
+            name = _NAMES[answer][side] if kind == COMPARISON else _KEPT[kind_of(kind, answer, side)]
+            change[f"d_{name}"] = votes
         changes.append(change)
     return changes

@@ -8,6 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ..schemes.collected import ORDER, RATING, RoundSettings
 from ..voting_settings import VotingSettings
 from . import schema as t
 from .engine import now
@@ -42,6 +43,7 @@ class View:
     notion: str = "relatedness"
     wording: Mapping[str, Any] | None = None
     settings: VotingSettings = field(default_factory=VotingSettings)
+    round: RoundSettings | None = None  # where the page asks for something else than comparisons
     form: str = ""  # the token that a form of this view must send
     cookie: str | None = None
     place: Place | None = None
@@ -55,7 +57,15 @@ class View:
 
 def make_view(at: At, kind: str, seal: str, **more: Any) -> View:
     values: dict[str, Any] = {"project_id": at.project_id, "ballot_id": at.table.ballot_id, "notion": at.notion}
-    return View(kind, **values, wording=at.wording, settings=at.table.settings, form=at.sign("form", seal), **more)
+    return View(
+        kind,
+        **values,
+        wording=at.wording,
+        settings=at.table.settings,
+        round=at.table.round,
+        form=at.sign("form", seal),
+        **more,
+    )
 
 
 def shown(conn: sa.Connection, at: At, sitting: sa.Row, said: str = "") -> View:
@@ -87,7 +97,7 @@ def show(conn: sa.Connection, at: At, sitting: sa.Row, *, writes: bool) -> View 
     if deal is None:
         more = _may_more(conn, at, sitting)
         return make_view(at, "between", cookie, cookie=cookie, may_more=more, may_undo=True)
-    return make_view(at, "vote", cookie, cookie=cookie, place=_place(conn, sitting, deal))
+    return make_view(at, "vote", cookie, cookie=cookie, place=_place(conn, at, sitting, deal))
 
 
 def _may_more(conn: sa.Connection, at: At, sitting: sa.Row) -> bool:
@@ -96,17 +106,17 @@ def _may_more(conn: sa.Connection, at: At, sitting: sa.Row) -> bool:
         return False
     q = t.question.c
     query = sa.select(q.id).where(q.ballot_id == at.table.ballot_id, q.role == "main", ~was_given(sitting.id, q.id))
-    query = query.where(q.n_dealt < at.table.settings.votes_per_comparison)
-    if conn.execute(query.limit(1)).first() is not None:
+    if conn.execute(query.where(at.table.lacks_votes()).limit(1)).first() is not None:
         return True
     return conn.execute(open_checks(at.table, sitting.id).limit(1)).first() is not None
 
 
-def _place(conn: sa.Connection, sitting: sa.Row, deal: sa.Row) -> Place:
+def _place(conn: sa.Connection, at: At, sitting: sa.Row, deal: sa.Row) -> Place:
     deals = task_deals(conn, sitting.id, deal.task)
     kept = [row for row in deals if row.state != "released"]
     n_done = sum(row.state == "answered" for row in kept)
-    return Place(deal.task, deal.n, len(kept), _texts(conn, deal) | {"at": str(n_done + 1)}, n_done > 0)
+    texts = _texts(conn, deal) if at.table.round is None else _texts_of_round(conn, deal, at.table.round.scheme)
+    return Place(deal.task, deal.n, len(kept), texts | {"at": str(n_done + 1)}, n_done > 0)
 
 
 _A, _B, _OPTION = t.token.alias("a"), t.token.alias("b"), t.question_option.c
@@ -130,3 +140,22 @@ def _texts(conn: sa.Connection, deal: sa.Row) -> dict[str, str]:
         pair = (row[1], row[0]) if getattr(deal, f"{side}_swapped") else (row[0], row[1])
         texts |= {f"{side}_a": pair[0], f"{side}_b": pair[1], f"area_{side}": row[2]}
     return texts
+
+
+def _texts_of_round(conn: sa.Connection, deal: sa.Row, scheme: str) -> dict[str, str]:
+    """The words of a rating, a tuple or an order, by variable of its template; the target is what all items share."""
+    pairs = [(row[0], row[1]) for row in conn.execute(_WORDS, {"question": deal.question_id})]
+    if scheme == RATING:
+        ((one, other),) = pairs
+        first, second = (other, one) if deal.left_swapped else (one, other)
+        return {"token_a_1": first, "token_b_1": second}
+    if scheme == ORDER:
+        (target,) = set.intersection(*(set(pair) for pair in pairs))
+        words = [pair[0] if pair[1] == target else pair[1] for pair in pairs]
+        return {"order_1_target": target} | {f"order_1_word_{k}": word for k, word in enumerate(words, 1)}
+    named = [
+        (f"tuple_1_token_{letter}_{k}", word)
+        for k, pair in enumerate(pairs, 1)
+        for letter, word in zip("ab", pair, strict=True)
+    ]
+    return dict(named)

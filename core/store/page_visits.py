@@ -12,12 +12,14 @@ from typing import Any
 import sqlalchemy as sa
 
 from ..errors import InputError
+from ..schemes.collected import RoundSettings
 from ..voting_settings import TRAITS, VotingSettings
 from . import schema as t
 from .command import insert_one
 from .engine import now
 from .page_dealing import Table
 from .page_votes import stop
+from .rankings import COMPARISON
 from .voting import MAX_NAME
 
 MAX_ID = 100
@@ -49,7 +51,8 @@ class At:
 
     @property
     def examples(self) -> list[Mapping[str, Any]]:
-        return list(self.wording.get("examples", ())) if self.table.settings.examples else []
+        has_some = self.table.settings.examples and self.table.round is None
+        return list(self.wording.get("examples", ())) if has_some else []
 
     def sign(self, *parts: Any) -> str:
         text = "|".join(map(str, parts)).encode("utf-8", "replace")
@@ -62,27 +65,28 @@ _WHERE_A_LINK_LEADS = (
     sa.select(
         _LINK.secret, t.project.c.id, t.project.c.notion, t.plan.c.wording, t.project.c.archived_at, _VOTING.state,
         _VOTING.id.label("voting_id"), _VOTING.settings, _BALLOT.id.label("ballot_id"),
-        _BALLOT.state.label("ballot_state"),
+        _BALLOT.state.label("ballot_state"), _BALLOT.scheme, _BALLOT.settings.label("round"),
     )
     .join(t.project, t.project.c.id == _LINK.project_id)
     .join(t.ballot, sa.and_(_BALLOT.project_id == _LINK.project_id, _SAME_AREA))
     .join(t.plan, t.plan.c.id == _BALLOT.plan_id)
     .join(t.voting, _VOTING.ballot_id == _BALLOT.id)
-    .where(_LINK.code == sa.bindparam("code"), _BALLOT.scheme == "comparison")
-    .order_by(_BALLOT.number.desc())
+    .where(_LINK.code == sa.bindparam("code"))
+    .order_by(sa.case((_VOTING.state == "open", 0), else_=1), _VOTING.id.desc())
     .limit(1)
 )  # fmt: skip
 
 
 def link_at(conn: sa.Connection, code: str) -> At | None:
-    """Where a link leads: the voting page of its ranking's newest ballot that has one."""
+    """Where a link leads: the voting page of its ranking that is open (one is, at a time), else the newest."""
     if not code.isprintable():
         return None
     row = conn.execute(_WHERE_A_LINK_LEADS, {"code": code}).one_or_none()
     if row is None:
         return None
     is_open = row.ballot_state == "open" and row.archived_at is None
-    table = Table(row.voting_id, row.ballot_id, VotingSettings.of(row.settings))
+    other = None if row.scheme == COMPARISON else RoundSettings.of({**row.round, "scheme": row.scheme})
+    table = Table(row.voting_id, row.ballot_id, VotingSettings.of(row.settings), other)
     return At(row.secret, row.id, row.notion, row.wording, row.state if is_open else "closed", table)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ..errors import InputError
+from ..schemes.collected import RoundSettings, read_answer, value_of
 from . import schema as t
 from .command import insert_one
 from .engine import now
@@ -20,38 +21,55 @@ from .page_tallies import ASIDE, COUNTED, LEASED, UNKNOWN, move, move_check, sta
 MAX_SECONDS = 3600.0
 
 
+class IncompleteError(InputError):
+    """An answer to a question of a round that lacks something; the question can be shown again with the message."""
+
+
 def record(
     conn: sa.Connection, table: Table, sitting: sa.Row, task: int, n: int, choice: str, seconds: float | None
 ) -> str:
-    """Record the answer to one comparison of a task: left, right, tie or unknown.
+    """Record the answer to one comparison of a task: left, right, tie or unknown; of a round, as it is collected.
 
     Returns "saved"; "known" where it is answered already (nothing changes: a press that came twice, another tab);
     "late" where its time was over and somebody else has been given it. The standing of the judgement: a vote counts,
     "I don't know" is kept, a check has its own role, a repeat is kept beside the first vote, and all of a voter who
     failed the checks, or whom the owner left out, is kept aside. Raises `InputError` for an answer or a place that
-    the page didn't offer.
+    the page didn't offer, `IncompleteError` for a round's answer that lacks something.
     """
     d = t.deal.c
     deal = conn.execute(sa.select(t.deal).where(d.sitting_id == sitting.id, d.task == task, d.n == n)).one_or_none()
     allowed = ("left", "right", "unknown", *(("tie",) if table.settings.ties_allowed else ()))
-    if deal is None or choice not in allowed:
+    if deal is None or (table.round is None and choice not in allowed):
         raise InputError("This answer fits nothing that the page asked. Load the page again.")
     if deal.state == "answered":
         return "known"
     if deal.state == "released" and not lease_again(conn, table, deal):
         return "late"
     answer = choice
-    if choice in ("left", "right"):
+    if table.round is not None:
+        answer = _answer_of_round(conn, table.round, deal.question_id, choice)
+    elif choice in ("left", "right"):
         answer = "first" if (choice == "left") != bool(deal.flipped) else "second"
     assignment_id = _assignment(conn, table, sitting, deal)
     standing = _standing(sitting, deal.kind, answer, is_excluded(conn, sitting.voter_id))
-    _write(conn, assignment_id, deal.question_id, answer, standing[0], _bounded(seconds, sitting.seen_at))
+    value = VALUES.get(answer) if table.round is None else value_of(table.round.scheme, answer)
+    spent = _bounded(seconds, sitting.seen_at)
+    _write(conn, assignment_id, deal.question_id, answer, value, standing[0], spent)
     answered = {"state": "answered", "answered_at": now(), "assignment_id": assignment_id}
     conn.execute(sa.update(t.deal).where(d.id == deal.id).values(answered))
     _follow(conn, table.ballot_id, deal, answer, LEASED, standing[1])
     _note_step(conn, sitting.id, deal, answer, 1)
     _raise_pulse(conn, table.ballot_id)
     return "saved"
+
+
+def _answer_of_round(conn: sa.Connection, settings: RoundSettings, question_id: int, given: str) -> str:
+    option = t.question_option.c
+    n_shown = conn.execute(sa.select(sa.func.count()).where(option.question_id == question_id)).scalar_one()
+    try:
+        return read_answer(settings, given, n_shown)
+    except InputError as error:
+        raise IncompleteError(str(error)) from error
 
 
 def _follow(conn: sa.Connection, ballot_id: int, deal: sa.Row, answer: str, before: str, after: str) -> None:
@@ -114,11 +132,17 @@ def _assignment(conn: sa.Connection, table: Table, sitting: sa.Row, deal: sa.Row
 
 
 def _write(
-    conn: sa.Connection, assignment_id: int, question_id: int, answer: str, status: str, seconds: float | None
+    conn: sa.Connection,
+    assignment_id: int,
+    question_id: int,
+    answer: str,
+    value: float | None,
+    status: str,
+    seconds: float | None,
 ) -> None:
     """Write the judgement, or bring the one that was taken back up to date."""
     j = t.judgement.c
-    values = {"answer": answer, "value": VALUES.get(answer), "seconds": seconds, "status": status, "source": "person"}
+    values = {"answer": answer, "value": value, "seconds": seconds, "status": status, "source": "person"}
     again = sa.update(t.judgement).where(j.assignment_id == assignment_id, j.question_id == question_id).values(values)
     if conn.execute(again).rowcount == 0:
         conn.execute(sa.insert(t.judgement).values(assignment_id=assignment_id, question_id=question_id, **values))

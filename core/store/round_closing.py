@@ -16,6 +16,7 @@ from .rankings import ballot_named, rankings_of
 from .round_scores import RoundScores, score_round, write_round_scores
 from .rounds import Round, round_of, rounds_of
 from .tallies import write_tallies
+from .voting_rest import end_voting
 
 
 def close_round(
@@ -40,6 +41,7 @@ def close_round(
         write_round_scores(change, found, scores)
         row = sa.update(t.ballot).where(t.ballot.c.id == found.id)
         change.conn.execute(row.values(state="closed", closed_at=now()))
+        end_voting(change.conn, found.id)
         change.detail = ballot_named(change.conn, project_id, area_id, -number)
         change.detail |= {"scheme": found.scheme} | scores.fit
 

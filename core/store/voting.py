@@ -78,6 +78,7 @@ def open_voting(
     with command(store, project_id, "open voting", expected_revision=expected_revision) as change:
         conn = change.conn
         ballot = open_ballot_row(conn, project_id, area_id)
+        refuse_second_page(conn, project_id, area_id, ballot.id)
         found = voting_of(conn, ballot.id)
         values = {"state": "open", "settings": settings.stored(), "closed_at": None}
         if found is None:
@@ -106,11 +107,28 @@ def set_voting_state(
         found = voting_of(conn, ballot.id)
         if found is None:
             raise StoreError("Voting was never opened for this ballot.")
+        if state == "open":
+            refuse_second_page(conn, project_id, area_id, ballot.id)
         values = {"state": state, "closed_at": now() if state == "closed" else None}
         conn.execute(sa.update(t.voting).where(t.voting.c.id == found.id).values(values))
         if state == "closed":
             take_back(conn, found.id, ballot.id)
         change.detail = ballot_named(conn, project_id, area_id, ballot.number)
+
+
+def refuse_second_page(conn: sa.Connection, project_id: str, area_id: int | None, ballot_id: int) -> None:
+    """`StoreError` while the ranking's link leads to the open voting page of another ballot or round."""
+    b = t.ballot.c
+    query = (
+        sa.select(b.number)
+        .join(t.voting, t.voting.c.ballot_id == b.id)
+        .where(b.project_id == project_id, belongs(b.area_id, area_id), b.id != ballot_id)
+        .where(t.voting.c.state == "open", b.state == "open")
+    )
+    number = conn.execute(query.limit(1)).scalar_one_or_none()
+    if number is not None:
+        name = f"round {-number}" if number < 0 else f"ballot {number}"
+        raise StoreError(f"The voting page is open for {name}, and there is one link. Pause or close it first.")
 
 
 # Links

@@ -80,6 +80,15 @@ def _end_voting(store: Store, project_id: str, area_id: int | None) -> None:
                 take_back(conn, voting_id, ballot_id)
 
 
+def end_voting(conn: sa.Connection, ballot_id: int) -> None:
+    """Close the voting page of a round that is being closed, in the same transaction; what voters hold goes back."""
+    v = t.voting.c
+    voting_id = conn.execute(sa.select(v.id).where(v.ballot_id == ballot_id, v.state != "closed")).scalar_one_or_none()
+    if voting_id is not None:
+        conn.execute(sa.update(t.voting).where(v.id == voting_id).values(state="closed", closed_at=now()))
+        take_back(conn, voting_id, ballot_id)
+
+
 def take_back(conn: sa.Connection, voting_id: int, ballot_id: int) -> None:
     """End all leases of a voting page."""
     sittings = sa.select(t.sitting.c.id).where(t.sitting.c.voting_id == voting_id)

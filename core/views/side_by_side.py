@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..charts import BLUE, GREY, ORANGE, Chart, thin
 from ..schemes.side_by_side import SideBySide
-from .words import estimated, many
+from .words import many
 
 N_MARKED = 20
 HELP = {
@@ -20,6 +20,12 @@ HELP = {
     "rank, second": "Rank by the second.",
     "score, first": "Score of the first, on its own scale.",
     "score, second": "Score of the second, on its own scale.",
+}
+FIGURE_HELP = {
+    "figure": "Rank correlations: 1 is the same order, 0 none, −1 the opposite one.",
+    "value": "Over the items both scored.",
+    "90 % interval": "Would other tokens, or items, of these kinds have said the same?",
+    "what counts": "Which ranks weigh most.",
 }
 FIGURES = {
     "rho": ("Spearman's ρ", "All ranks count alike."),
@@ -36,10 +42,14 @@ def headline(found: SideBySide) -> str:
     return f"{many(found.n, 'item')} scored by both {one} and {other}."
 
 
-def figures(found: SideBySide) -> list[tuple[str, str, str]]:
-    """Label, value and help of each figure; "–" where undefined."""
-    interval = f" In brackets its 90 % interval over {found.over}." if found.over else ""
-    return [(label, estimated(found.figures[name]), about + interval) for name, (label, about) in FIGURES.items()]
+def figures(found: SideBySide) -> pd.DataFrame:
+    """A row a figure: its value, the interval in words, and what it looks at."""
+    rows = []
+    for name, (label, about) in FIGURES.items():
+        figure = found.figures[name]
+        ends = "" if figure.lower is None else f"{figure.lower:.3f} to {figure.upper:.3f}"
+        rows.append((label, figure.estimate, ends, about))
+    return pd.DataFrame(rows, columns=list(FIGURE_HELP)).astype({"value": "float64"})
 
 
 def why_undefined(found: SideBySide) -> list[str]:
@@ -86,11 +96,12 @@ def chart(found: SideBySide) -> Chart:
     one, other = (name if len(name) < 40 else name[:38] + "…" for name in found.names)
     dots = (
         alt.Chart(shown)
-        .mark_point(filled=True, opacity=0.55, size=36)
+        .mark_point(filled=True, size=40)
         .encode(
             x=alt.X("rank_one:Q", title=f"Rank by {one} (1 = most related)", scale=scale),
             y=alt.Y("rank_other:Q", title=f"Rank by {other}", scale=scale),
             color=alt.Color("marked:N", scale=alt.Scale(domain=kinds, range=[BLUE, ORANGE]), **how),
+            opacity=alt.Opacity("marked:N", scale=alt.Scale(domain=kinds, range=[0.5, 1.0]), **how),
             shape=alt.Shape("marked:N", scale=alt.Scale(domain=kinds, range=["circle", "diamond"]), **how),
             tooltip=tooltip,
         )

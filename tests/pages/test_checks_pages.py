@@ -100,6 +100,10 @@ def test_without_checks_nothing_is_said_of_them(empty, visit):
     simulate_votes(empty, project_id)
     assert "Checks in this ballot" not in words(visit("collect", project_id))
     close_ballot(empty, project_id)
+    assert "The cut" not in words(visit("scores", project_id))  # ballot 1 held all items
+    draw_next_ballot(empty, project_id)
+    simulate_votes(empty, project_id)
+    close_ballot(empty, project_id)
     said = words(visit("scores", project_id))
     assert "Checks in the ballots" not in said
     assert "No audit: no item that was cut came back as a check" in said

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 from campaigns import make_project
+from rounds_of_people import SMALL
 
 from core import voting
+from core.schemes.collected import RATING
 from core.store.ballots import read_ballots
 from core.store.drawing import draw_next_ballot
 from core.store.gold import gold_of
+from core.store.round_drawing import draw_round
 from core.store.voting import read_link, read_voting
 
 
@@ -85,3 +88,23 @@ def test_personal_links_and_a_voter_taken_out(page):
     assert "1 answer marked as withdrawn" in texts(app).replace("\\", "")
     with store.read() as conn:
         assert gold_of(conn, read_ballots(store, project_id)[0].id) == []
+
+
+def test_a_round_is_put_on_the_voting_page(empty, visit):
+    store, project_id = empty, make_project(empty, plan=None)
+    draw_round(store, project_id, SMALL[RATING])
+    app = visit("schemes", project_id)
+    assert "Voting is not open yet." not in texts(app)
+    (switch,) = [toggle for toggle in app.toggle if toggle.label == "Ask on Runoff's own voting page"]
+    switch.set_value(True).run()
+    assert "Voting is not open yet." in texts(app)
+    press(app, "Save and open voting")
+    assert "Voting is **open**." in texts(app)
+    code = read_link(store, project_id)
+    assert any(code in block.value for block in app.code)
+    assert voting.look(store, code, "", "v").round.scheme == RATING
+    press(app, "Pause voting")
+    assert voting.look(store, code, "", "v").kind == "paused"
+    press(app, "Resume voting")
+    press(app, "Close voting")
+    assert voting.look(store, code, "", "v").kind == "closed"

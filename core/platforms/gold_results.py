@@ -1,0 +1,33 @@
+"""How people did on the gold pairs of a rating page, read from a platform's result file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import InputError, Issue
+from ..schemes.rating_statistics import Qualification
+from .result_tables import open_results
+from .scheme_settings import read_qualification, scheme_settings
+
+
+def read_gold(data: bytes, filename: str, stored: Mapping[str, Any]) -> dict[str, Qualification]:
+    """Each person's result by the platform's id, in the order of the file; of several assignments the first counts.
+
+    stored : the settings that the page was made with, gold pairs among them; those of a page that shows them once tell
+    it of every task. Raises `InputError` for settings without gold pairs, or a file without their columns.
+    """
+    n_gold = len(scheme_settings("rating", stored).gold)
+    table = open_results(data, filename)
+    place = {name.strip().casefold(): at for at, name in enumerate(table.header)}
+    wanted = ["workerid", *(f"answer.gold_{n}" for n in range(1, n_gold + 1))]
+    missing = [Issue("column is missing", column=name) for name in wanted if name not in place]
+    if missing or not n_gold:
+        raise InputError(f"{filename} says nothing of the gold pairs.", missing or [Issue("there are no gold pairs")])
+    rows = table.texts([place[name] for name in wanted], max(place[name] for name in wanted) + 1)
+    found: dict[str, Qualification] = {}
+    for voter, *given in zip(*(column.tolist() for column in rows.columns), strict=True):
+        fields = {f"gold_{n}": text for n, text in enumerate(given, 1)}
+        if voter.strip() and voter.strip() not in found:
+            found[voter.strip()] = read_qualification(fields, stored)
+    return found

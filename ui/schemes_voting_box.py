@@ -1,0 +1,57 @@
+"""A round on Runoff's own voting page: its settings, its link, how it goes."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core.store.projects import Project
+from core.store.round_voting import open_round_voting, round_voting_settings, set_round_voting_state
+from core.store.rounds import Round
+from core.views import voting as views
+from ui import frame
+from ui.voting_box import links_box, live_figures, server_switch
+from ui.voting_checks import voters_box
+from ui.voting_form import round_form
+
+
+def round_voting_box(project: Project, area_id: int | None, found: Round) -> None:
+    """Everything about the voting page of an open round."""
+    store = frame.store()
+    view = views.load(store, project.id, found.ballot)
+    if not st.toggle("Ask on Runoff's own voting page", view.voting is not None, key=f"voting-{found.id}"):
+        return
+    with st.container(border=True):
+        st.markdown(f"Voting is **{view.voting.state}**." if view.voting else "Voting is not open yet.")
+        server_switch(store)
+        old = view.voting.settings if view.voting else round_voting_settings(found)
+        settings = round_form(old, f"round-{found.id}", is_new=view.voting is None)
+        if settings is not None:
+            _send(partial(open_round_voting, area_id=area_id), project, found, settings, done="Voting is open.")
+        if view.voting is None:
+            return
+        _states(project, area_id, found, view.voting.state)
+        live_figures(store, found.id)
+        links_box(store, project, found.ballot)
+        voters_box(project, view)
+
+
+def _send(action: partial, project: Project, found: Round, *args: object, done: str) -> None:
+    frame.carry_out(
+        action, frame.store(), project.id, found.number, *args, done=done, expected_revision=frame.expected()
+    )
+
+
+def _states(project: Project, area_id: int | None, found: Round, state: str) -> None:
+    change = partial(set_round_voting_state, area_id=area_id)
+    with st.container(horizontal=True):
+        if state == "open" and st.button("Pause voting", icon=":material/pause:", key=f"pause-{found.id}"):
+            _send(change, project, found, "paused", done="Voting is paused; everybody keeps their place.")
+        if state == "paused" and st.button("Resume voting", icon=":material/play_arrow:", key=f"resume-{found.id}"):
+            _send(change, project, found, "open", done="Voting goes on.")
+        if state != "closed" and st.button(
+            "Close voting", key=f"end-{found.id}",
+            help="Voters get no more. The round stays open for files, until you close it below.",
+        ):  # fmt: skip
+            _send(change, project, found, "closed", done="Voting is closed.")
