@@ -29,6 +29,7 @@ from rounds_of_people import (
 from core.dataset import to_csv
 from core.errors import InputError, PlanError, StoreError
 from core.platforms.batch import write_batch
+from core.platforms.scheme_batch import write_round
 from core.schemes.collected import BEST_WORST, ORDER, RATING, SCHEMES, default_settings
 from core.schemes.target_groups import TargetGroup
 from core.settlement import Review
@@ -40,6 +41,7 @@ from core.store.drawing import draw_next_ballot
 from core.store.exclusions import exclude_voters, readmit_voters
 from core.store.invariants import check_store
 from core.store.plans import read_plan, save_plan
+from core.store.rankings import read_rankings, set_ranking
 from core.store.round_answers import given_orders, group_comparisons, rated_items
 from core.store.round_closing import close_round, reopen_round
 from core.store.round_datasets import round_dataset
@@ -486,6 +488,30 @@ def test_a_project_with_rounds_comes_back_from_its_file_bit_for_bit(store, schem
     close = next(found for found in other if found.is_open) if scheme == BEST_WORST else None
     if close is not None:
         close_round(store, again, close.number)
+    fine(store)
+
+
+def test_each_area_has_rounds_of_its_own_where_it_has_a_ranking_of_its_own(store):
+    project_id = make_project(store, plan=None)
+    set_ranking(store, project_id, "area")
+    areas = [ranking.area_id for ranking in read_rankings(store, project_id)]
+    with pytest.raises(StoreError, match="choose one of its areas"):
+        draw_round(store, project_id, SMALL[RATING])
+    numbers = [draw_round(store, project_id, SMALL[RATING], area_id=area_id) for area_id in areas]
+    assert numbers == [1, 1]
+    for area_id, n_items in zip(areas, (15, 6), strict=True):
+        (found,) = read_rounds(store, project_id, area_id)
+        shown = read_shown(store, project_id, found.id)
+        assert shown["area"].nunique() == 1
+        batch = write_round(shown, RATING, ascii_only=False)
+        data = answer_round(batch, RATING, per_task=3)
+        accept_upload(store, project_id, data, "r.csv", ballot_id=found.id)
+        close_round(store, project_id, 1, area_id=area_id)
+        dataset = round_dataset(store, project_id, found.id)
+        assert len(dataset) == n_items
+        assert dataset.attrs["unscored_items"] == 0
+    again = import_project(store, export_project(store, project_id))
+    assert [len(read_rounds(store, again, r.area_id)) for r in read_rankings(store, again)] == [1, 1]
     fine(store)
 
 
