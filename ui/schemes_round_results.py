@@ -105,6 +105,9 @@ def _beside_votes(project: Project, area_id: int | None, found: RoundView, stem:
     if mine is None or not mine.n_closed:
         st.caption("Once a ballot of comparisons is closed, both can be set side by side here.")
         return
-    with st.expander("Side by side with the votes"):
+    box = st.expander("Side by side with the votes", key=f"beside-{found.round.id}", on_change="rerun")
+    if not box.open:
+        return
+    with box, st.spinner("Comparing …"):
         both = cache.load_round(view.beside_votes, frame.store(), project, found.round)
         show_side_by_side(both, f"{stem}-votes")

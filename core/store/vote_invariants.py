@@ -11,8 +11,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ..errors import InputError
-from ..schemes.collected import BEST_WORST, ORDER, UNKNOWN, RoundSettings, read_answer, value_of
+from ..errors import InputError, PlanError
+from ..schemes.collected import BEST_WORST, ORDER, UNKNOWN, RoundSettings, check_round, read_answer, value_of
 from . import schema as t
 from .ballots import PILOT
 from .judgements import VALUES
@@ -61,7 +61,11 @@ def _values_of_rounds(look: Look) -> Iterator[Found]:
     of, option = t.ballot.c, t.question_option.c
     query = sa.select(of.id, of.scheme, of.settings).where(of.scheme != COMPARISON)
     for row in look.conn.execute(query).all():
-        settings = RoundSettings.of({**row.settings, "scheme": row.scheme})
+        try:
+            settings = check_round(RoundSettings.of({**row.settings, "scheme": row.scheme}))
+        except (PlanError, TypeError, ValueError, KeyError, AttributeError) as error:
+            yield Found(look.ballot(row.id), f"its settings can't be read: {error}")
+            continue
         shown = sa.select(sa.func.count()).where(option.question_id == _Q.id).scalar_subquery()
         answers = _judged(_J.answer, _J.value, _J.status, shown, sa.func.min(_J.id)).where(_Q.ballot_id == row.id)
         for answer, value, status, n_shown, id_ in look.rows(answers.group_by(_J.answer, _J.value, _J.status, _Q.id)):
@@ -168,7 +172,7 @@ def item_tallies(look: Look) -> Iterator[Found]:
     counted: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
     for ballot_id, item_id, side, kind, status, answer, n in look.rows(query):
         won = {"tie": 1, "first": 0 if side == 0 else 2, "second": 2 if side == 0 else 0}
-        place = 3 if status == "unknown" else won.get(answer) if kind == COMPARISON else kind_of(kind, answer, side)
+        place = 3 if status == "unknown" else won.get(answer) if kind == COMPARISON else _counts_as(kind, answer, side)
         if place is not None:
             counted[ballot_id, item_id][place] += n
     b = t.ballot_item.c
@@ -177,6 +181,14 @@ def item_tallies(look: Look) -> Iterator[Found]:
         if said != there:
             told = ", ".join(f"{n} {name} (recount {m})" for name, n, m in zip(_TALLIES, said, there, strict=True))
             yield Found(f"{look.ballot(ballot_id)}, item {item_id}", told)
+
+
+def _counts_as(kind: str, answer: str, side: int) -> int | None:
+    """As what an answer of a round counts; None for one that can't be read, which is a break of another rule."""
+    try:
+        return kind_of(kind, answer, side)
+    except InputError:
+        return None
 
 
 def progress(look: Look) -> Iterator[Found]:
