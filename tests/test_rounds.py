@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from campaigns import PLAN, answer_batch, make_project
 from rounds_of_people import (
@@ -42,6 +43,7 @@ from core.store.exclusions import exclude_voters, readmit_voters
 from core.store.invariants import check_store
 from core.store.plans import read_plan, save_plan
 from core.store.rankings import read_rankings, set_ranking
+from core.store.records import record_of
 from core.store.round_answers import given_orders, group_comparisons, rated_items
 from core.store.round_closing import close_round, reopen_round
 from core.store.round_datasets import round_dataset
@@ -52,6 +54,7 @@ from core.store.settlement import read_assignments, review_assignments
 from core.store.uploads import uploads_of, withdraw_upload
 from core.store.votes import accept_upload, preview_upload
 from core.tokens import AreaTokens
+from core.views import datasheet, trust
 
 
 def fine(store) -> None:
@@ -444,27 +447,30 @@ def voter_numbers(store, project_id: str) -> dict[str, int]:
 # Beside comparisons
 
 
-def test_scores_and_dataset_of_ballots_are_the_same_with_and_without_rounds(store):
-    plain, mixed = make_project(store), make_project(store)
+@pytest.mark.parametrize("protocol", ["paper", "runoff"])
+def test_all_that_ballots_give_is_the_same_with_and_without_rounds(store, protocol):
+    plan = replace(PLAN, protocol=protocol)
+    plain, mixed = make_project(store, plan=plan), make_project(store, plan=plan)
     for scheme in SCHEMES:
         close_round(store, mixed, add_round(store, mixed, SMALL[scheme]))
-    found = {}
     for project_id in (plain, mixed):
-        assert read_plan(store, project_id) == PLAN
+        assert read_plan(store, project_id) == plan
         for number in (1, 2):
             draw_next_ballot(store, project_id)
             data = answer_batch(write_batch(read_comparisons(store, project_id, number)), tag=f"B{number}-")
             accept_upload(store, project_id, data, f"{number}.csv")
             close_ballot(store, project_id)
-        dataset = read_dataset(store, project_id)
-        found[project_id] = (
-            to_csv(dataset),
-            dataset.attrs,
-            [ballot.number for ballot in read_ballots(store, project_id)],
-        )
-    assert found[plain][0] == found[mixed][0]
-    assert found[plain][2] == found[mixed][2] == [1, 2]
-    assert found[plain][1] == found[mixed][1]
+        assert [ballot.number for ballot in read_ballots(store, project_id)] == [1, 2]
+    one, other = (read_dataset(store, project_id) for project_id in (plain, mixed))
+    assert to_csv(one) == to_csv(other)
+    assert one.attrs == other.attrs
+    with store.read() as conn:
+        records = [record_of(conn, project_id, "secret") for project_id in (plain, mixed)]
+    for name in ("items", "ballot_items", "fit_scores", "comparisons", "tasks", "votes", "voters"):
+        pd.testing.assert_frame_equal(getattr(records[0], name), getattr(records[1], name))
+    facts = [datasheet.load(store, project_id) for project_id in (plain, mixed)]
+    assert (facts[0].votes, facts[0].voters) == (facts[1].votes, facts[1].voters)
+    assert trust.load(store, plain).lines == trust.load(store, mixed).lines
     fine(store)
 
 
