@@ -21,7 +21,7 @@ from .command import Change, check_revision, command, insert_one, insert_rows, n
 from .engine import Store, now
 from .plans import PlanSettings, Wording
 from .rankings import Ranking, ballot_named, ranking_of
-from .round_scores import scores_by_item
+from .round_scores import fitted_items
 from .rounds import Round, round_of, rounds_of
 from .tallies import write_progress
 
@@ -61,7 +61,7 @@ def draw_round(
     seed = round_seed(project.seed, settings.seed, number, ranking.position)
     rng = np.random.default_rng([seed, 11])
     positions = items["item"].to_numpy() if entry is None else entry.index.to_numpy()
-    scores = None if entry is None else entry.to_numpy()
+    scores = None if entry is None else entry["theta"].to_numpy()
     drawn = draw_questions(positions, settings, rng=rng, groups=groups, scores=scores)
     with command(store, project_id, "draw round", expected_revision=project.revision) as change:
         _insert(change, ranking, number, seed, settings, drawn, items, entry)
@@ -103,18 +103,18 @@ def groups_as_items(groups: Sequence[TargetGroup], items: pd.DataFrame) -> list[
     return found
 
 
-def _leading(conn: sa.Connection, project_id: str, before: Round, settings: RoundSettings) -> pd.Series:
-    """The scores of the items that go on after a round, by position; ties at the cut are broken by position."""
+def _leading(conn: sa.Connection, project_id: str, before: Round, settings: RoundSettings) -> pd.DataFrame:
+    """Score and θ of the items that go on after a round, by position; ties at the cut are broken by position."""
     if before.scheme != BEST_WORST or settings.scheme != BEST_WORST:
         raise StoreError("Only best–worst goes on with the leading items of a round.")
     if before.is_open:
         raise StoreError(f"{before.title}, is still open. Close it first: its scores say which items go on.")
-    scores = scores_by_item(conn, before.id)
+    fitted = fitted_items(conn, before.id)
     size = int(np.floor(round(settings.keep * before.ballot.n_items, 6) + 0.5))
     if size < settings.size:
         raise StoreError(f"{size} items would go on, and a tuple needs {settings.size}. Keep a larger share.")
-    kept = scores.sort_index().sort_values(ascending=False, kind="stable").index[:size]
-    return scores[kept].sort_index()
+    ranked = fitted["score"].round(12).sort_values(ascending=False, kind="stable")
+    return fitted.loc[ranked.index[:size]].sort_index()
 
 
 def _plan_row(change: Change, ranking: Ranking, settings: RoundSettings, n_items: int) -> int:
@@ -145,7 +145,7 @@ def _insert(
     settings: RoundSettings,
     drawn: DrawnRound,
     items: pd.DataFrame,
-    entry: pd.Series | None,
+    entry: pd.DataFrame | None,
 ) -> None:
     """Write a drawn round with its items, tasks and questions, and say so in the log."""
     conn, positions, n = change.conn, drawn.items, len(drawn.options)
@@ -169,7 +169,8 @@ def _insert(
         scheme=settings.scheme,
         settings=settings.stored(),
     )
-    entries = [(ballot_id, ids[p], None if entry is None else float(entry[p])) for p in positions.tolist()]
+    score_of = {} if entry is None else dict(zip(entry.index.tolist(), entry["score"].tolist(), strict=True))
+    entries = [(ballot_id, ids[p], score_of.get(p)) for p in positions.tolist()]
     insert_rows(conn, t.ballot_item, ["ballot_id", "item_id", "entry_score"], entries)
     n_tasks = int(drawn.task.max()) + 1
     first_task, first_question = next_id(conn, t.task), next_id(conn, t.question)

@@ -249,14 +249,14 @@ def write_round_scores(change: Change, found: Round, scores: RoundScores) -> Non
     conn.execute(sa.update(t.ballot).where(t.ballot.c.id == found.id).values(kept))
 
 
-def scores_by_item(conn: sa.Connection, ballot_id: int) -> pd.Series:
-    """The score of each item of a closed round, by its position."""
-    b = t.ballot_item.c
+def fitted_items(conn: sa.Connection, ballot_id: int) -> pd.DataFrame:
+    """Score and θ of the items of a closed round of best–worst, by position."""
+    b, s = t.ballot_item.c, t.item_score.c
     query = (
-        sa.select(t.item.c.position, b.mean)
-        .join(t.item, t.item.c.id == b.item_id)
-        .where(b.ballot_id == ballot_id, b.mean.is_not(None))
+        sa.select(t.item.c.position, s.score, s.theta)
+        .join(t.item, t.item.c.id == s.item_id)
+        .join(t.ballot_item, sa.and_(b.item_id == s.item_id, b.ballot_id == s.ballot_id))
+        .where(s.ballot_id == ballot_id)
         .order_by(t.item.c.position)
     )
-    rows = fetch_rows(conn, query)
-    return pd.Series([mean for _, mean in rows], index=[item for item, _ in rows], dtype="float64")
+    return pd.DataFrame(fetch_rows(conn, query), columns=["item", "score", "theta"]).set_index("item")
