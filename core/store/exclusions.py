@@ -20,7 +20,9 @@ from .command import Change, check_revision, command, project_row
 from .engine import Store, now
 from .laid_aside import excluded_ids
 from .rescoring import scores_without
-from .round_closing import rescore_rounds
+from .round_closing import rounds_without
+from .round_scores import RoundScores, write_round_scores
+from .rounds import Round
 from .scoring import NewScores, write_scores
 from .tallies import write_tallies
 
@@ -81,6 +83,7 @@ def exclude_voters(
         if not new:
             raise StoreError("Choose voters who aren't left out yet." if wanted else "Choose the voters to leave out.")
         scores = scores_without(conn, project_id, out | new, new)
+        rounds = rounds_without(conn, project_id, out | new, new)
     with command(store, project_id, "exclude voters", expected_revision=project.revision) as change:
         at = now()
         rows = [
@@ -94,7 +97,7 @@ def exclude_voters(
             for id_ in sorted(new)
         ]
         change.conn.execute(sa.insert(t.exclusion), rows)
-        moved = _follow(change, new, scores)
+        moved = _follow(change, new, scores, rounds)
         change.detail |= {"reason": reason}
         return moved
 
@@ -115,14 +118,15 @@ def readmit_voters(
         if not back:
             raise StoreError("None of these voters is left out.")
         scores = scores_without(conn, project_id, out - back, back)
+        rounds = rounds_without(conn, project_id, out - back, back)
     with command(store, project_id, "readmit voters", expected_revision=project.revision) as change:
         e = t.exclusion.c
         undone = sa.update(t.exclusion).where(e.voter_id.in_(sorted(back)), e.undone_at.is_(None))
         change.conn.execute(undone.values(undone_at=now()))
-        return _follow(change, back, scores)
+        return _follow(change, back, scores, rounds)
 
 
-def _follow(change: Change, moved: set[int], scores: list[NewScores]) -> Moved:
+def _follow(change: Change, moved: set[int], scores: list[NewScores], rounds: list[tuple[Round, RoundScores]]) -> Moved:
     """Bring judgements, tallies and scores in line with who is left out now."""
     conn = change.conn
     before = _n_excluded(conn, moved)
@@ -131,12 +135,13 @@ def _follow(change: Change, moved: set[int], scores: list[NewScores]) -> Moved:
     for ballot in every_ballot_of(conn, change.project_id):
         if ballot.id in with_votes:
             write_tallies(conn, ballot.id)
-    n_rounds = rescore_rounds(change, with_votes)
     for new in scores:
         write_scores(change, new)
+    for found, of_round in rounds:
+        write_round_scores(change, found, of_round)
     answers = abs(_n_excluded(conn, moved) - before)
-    change.detail = {"voters": len(moved), "judgements": answers, "ballots scored anew": len(scores) + n_rounds}
-    return Moved(len(moved), answers, len(scores) + n_rounds)
+    change.detail = {"voters": len(moved), "judgements": answers, "ballots scored anew": len(scores) + len(rounds)}
+    return Moved(len(moved), answers, len(scores) + len(rounds))
 
 
 def _n_excluded(conn: sa.Connection, voter_ids: set[int]) -> int:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from ..schemes.best_worst import BestWorst
-from ..schemes.collected import extremes, ordered
+from ..schemes.collected import UNKNOWN, extremes, ordered
 from ..schemes.rating_sets import RatingSet
 from ..schemes.target_groups import GroupComparison, from_orders
 from . import schema as t
@@ -36,17 +36,26 @@ class RatedItems:
     table: Floats
 
 
-def counted_answers(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFrame:
-    """The answers that count, in a fixed order: question_id, voter_id, answer, value (NaN where it has none)."""
+def counted_answers(
+    conn: sa.Connection, ballot_ids: Sequence[int], without: frozenset[int] | None = None
+) -> pd.DataFrame:
+    """The answers that count, in a fixed order: question_id, voter_id, answer, value (NaN where it has none).
+
+    `without` names the voters to leave out in place of those who are: what would count then.
+    """
     j, a = t.judgement.c, t.assignment.c
+    counts = j.status == "counted"
+    if without is not None:
+        counts = sa.and_(j.status.in_(["counted", "excluded"]), j.answer != UNKNOWN)
     query: sa.Select[Any] = (
         sa.select(j.question_id, a.voter_id, j.answer, j.value)
         .join(t.assignment, a.id == j.assignment_id)
         .join(t.question, t.question.c.id == j.question_id)
-        .where(a.ballot_id.in_(list(ballot_ids)), t.question.c.role == "main", j.status == "counted")
+        .where(a.ballot_id.in_(list(ballot_ids)), t.question.c.role == "main", counts)
         .order_by(j.question_id, a.voter_id, j.id)
     )
     frame = pd.DataFrame(fetch_rows(conn, query), columns=["question_id", "voter_id", "answer", "value"])
+    frame = frame[~frame["voter_id"].isin(without or ())].reset_index(drop=True)
     return frame.astype({"question_id": "int64", "voter_id": "int64", "answer": "str", "value": "float64"})
 
 
@@ -63,9 +72,9 @@ def item_options(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFrame
     return pd.DataFrame(fetch_rows(conn, query), columns=["question_id", "place", "item"]).astype("int64")
 
 
-def rated_items(conn: sa.Connection, ballot_id: int) -> RatedItems:
-    """The ratings of a round that count."""
-    answers, options = counted_answers(conn, [ballot_id]), item_options(conn, [ballot_id])
+def rated_items(conn: sa.Connection, ballot_id: int, without: frozenset[int] | None = None) -> RatedItems:
+    """The ratings of a round that count; `without` as for `counted_answers`."""
+    answers, options = counted_answers(conn, [ballot_id], without), item_options(conn, [ballot_id])
     items = np.unique(options["item"].to_numpy())
     voters = np.unique(answers["voter_id"].to_numpy())
     item_of = options.set_index("question_id")["item"]
@@ -76,9 +85,12 @@ def rated_items(conn: sa.Connection, ballot_id: int) -> RatedItems:
     return RatedItems(voters, items, table)
 
 
-def best_worst_answers(conn: sa.Connection, ballot_ids: Sequence[int]) -> tuple[BestWorst, Ints]:
-    """The answers of rounds of best–worst of one size that count, by item position, and the voter of each."""
-    answers, options = counted_answers(conn, ballot_ids), item_options(conn, ballot_ids)
+def best_worst_answers(
+    conn: sa.Connection, ballot_ids: Sequence[int], without: frozenset[int] | None = None
+) -> tuple[BestWorst, Ints]:
+    """The answers of rounds of best–worst of one size that count, by item position, and the voter of each; `without` as
+    for `counted_answers`."""
+    answers, options = counted_answers(conn, ballot_ids, without), item_options(conn, ballot_ids)
     shown = options.groupby("question_id", sort=False)["item"].agg(list)
     rows = [shown[question] for question in answers["question_id"]]
     size = len(shown.iloc[0]) if len(shown) else 2
@@ -90,13 +102,14 @@ def best_worst_answers(conn: sa.Connection, ballot_ids: Sequence[int]) -> tuple[
 Orders = dict[int, dict[str, dict[str, float]]]  # of a voter: target → word → place, 1 = most related
 
 
-def given_orders(conn: sa.Connection, project_id: str, found: Round) -> Orders:
-    """The orders that count, by voter: the place of each positive of each target."""
+def given_orders(conn: sa.Connection, project_id: str, found: Round, without: frozenset[int] | None = None) -> Orders:
+    """The orders that count, by voter: the place of each positive of each target; `without` as for
+    `counted_answers`."""
     shown = shown_of(conn, project_id, found)
     words = shown.sort_values(["question_id", "place"]).groupby("question_id", sort=False)["token_b"].agg(list)
     target = shown.drop_duplicates("question_id").set_index("question_id")["token_a"]
     orders: Orders = {}
-    for question, voter, answer, _ in counted_answers(conn, [found.id]).itertuples(index=False, name=None):
+    for question, voter, answer, _ in counted_answers(conn, [found.id], without).itertuples(index=False, name=None):
         places = {words[question][place]: float(rank) for rank, place in enumerate(ordered(answer), 1)}
         orders.setdefault(voter, {})[target[question]] = places
     return orders

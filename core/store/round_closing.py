@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from ..errors import DisconnectedError, InputError, NotConvergedError, StoreError
 from ..schemes.collected import BEST_WORST
 from . import schema as t
-from .command import Change, check_revision, command, project_row
+from .command import check_revision, command, project_row
 from .engine import Store, now
 from .policies import recount
 from .rankings import ballot_named, rankings_of
@@ -71,27 +71,32 @@ def reopen_round(
         change.detail = ballot_named(conn, project_id, area_id, -number) | {"scheme": found.scheme}
 
 
-def rescore_rounds(change: Change, ballot_ids: Collection[int]) -> int:
-    """Score the closed rounds among these ballots anew, and those of best–worst that rest on them; how many.
+def rounds_without(
+    conn: sa.Connection, project_id: str, without: frozenset[int], moved: Collection[int]
+) -> list[tuple[Round, RoundScores]]:
+    """New scores of the closed rounds with answers of the voters `moved`, and of those of best–worst that rest on them.
 
-    Raises `StoreError` where a closed round can't be scored with the answers that are left.
+    `without` are all voters left out then. Nothing is written. Takes as long as closing these rounds did. Raises
+    `StoreError` where a closed round can't be scored with the answers that are left.
     """
-    n = 0
-    for ranking in rankings_of(change.conn, change.project_id):
+    a = t.assignment.c
+    theirs = sa.select(a.ballot_id).where(a.voter_id.in_(sorted(moved))).distinct()
+    touched = set(conn.execute(theirs).scalars())
+    found: list[tuple[Round, RoundScores]] = []
+    for ranking in rankings_of(conn, project_id):
         is_moved = False  # a round of best–worst before this one
-        for found in rounds_of(change.conn, change.project_id, ranking.area_id):
-            is_pooled = found.scheme == BEST_WORST
-            if found.is_open or not (found.id in ballot_ids or (is_pooled and is_moved)):
+        for one in rounds_of(conn, project_id, ranking.area_id):
+            is_pooled = one.scheme == BEST_WORST
+            if one.is_open or not (one.id in touched or (is_pooled and is_moved)):
                 continue
             is_moved = is_moved or is_pooled
-            write_round_scores(change, found, _scores_left(change, found))
-            n += 1
-    return n
+            found.append((one, _scores_left(conn, project_id, one, without)))
+    return found
 
 
-def _scores_left(change: Change, found: Round) -> RoundScores:
+def _scores_left(conn: sa.Connection, project_id: str, found: Round, without: frozenset[int]) -> RoundScores:
     try:
-        return score_round(change.conn, change.project_id, found)
+        return score_round(conn, project_id, found, without)
     except (StoreError, DisconnectedError, InputError, NotConvergedError) as error:
         raise StoreError(
             f"{found.title}, is closed and can't be scored without these voters: {error} Leave out fewer of them; or "

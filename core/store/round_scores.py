@@ -65,16 +65,19 @@ class RoundScores:
     note: str = ""
 
 
-def score_round(conn: sa.Connection, project_id: str, found: Round) -> RoundScores:
+def score_round(
+    conn: sa.Connection, project_id: str, found: Round, without: frozenset[int] | None = None
+) -> RoundScores:
     """The scores of a round by its counted answers; the same answers give the same scores.
 
+    `without` names the voters to leave out in place of those who are.
     Raises `StoreError` where there are no answers, or where an item of ratings or best–worst would have no score.
     """
     if found.scheme == RATING:
-        return _score_ratings(conn, found)
+        return _score_ratings(conn, found, without)
     if found.scheme == BEST_WORST:
-        return _score_best_worst(conn, project_id, found)
-    return _score_orders(conn, project_id, found)
+        return _score_best_worst(conn, project_id, found, without)
+    return _score_orders(conn, project_id, found, without)
 
 
 def _refuse_unscored(n_unscored: int, n_items: int) -> None:
@@ -87,8 +90,8 @@ def _refuse_unscored(n_unscored: int, n_items: int) -> None:
         )
 
 
-def _score_ratings(conn: sa.Connection, found: Round) -> RoundScores:
-    rated = rated_items(conn, found.id)
+def _score_ratings(conn: sa.Connection, found: Round, without: frozenset[int] | None) -> RoundScores:
+    rated = rated_items(conn, found.id, without)
     if not len(rated.voters):
         _refuse_unscored(1, 1)
     items = item_ratings(rated.table)
@@ -143,13 +146,15 @@ def mean_intervals(table: Floats, rng: np.random.Generator) -> tuple[Floats, Flo
     return lower, upper, ""
 
 
-def _score_best_worst(conn: sa.Connection, project_id: str, found: Round) -> RoundScores:
+def _score_best_worst(
+    conn: sa.Connection, project_id: str, found: Round, without: frozenset[int] | None
+) -> RoundScores:
     pooled = [*closed_before(conn, project_id, found), found]
-    of_round, _ = best_worst_answers(conn, [found.id])
+    of_round, _ = best_worst_answers(conn, [found.id], without)
     items = _items_of_round(conn, found.id)
     appearances = np.bincount(of_round.shown.ravel(), minlength=items[-1] + 1)[items]
     _refuse_unscored(int((appearances == 0).sum()), len(items))
-    winner, loser, voter = _decided(conn, pooled)
+    winner, loser, voter = _decided(conn, pooled, without)
     everyone = np.unique(np.concatenate([winner, loser]))
     first, second = np.searchsorted(everyone, winner), np.searchsorted(everyone, loser)
     fit = fit_bradley_terry(first, second, np.ones(len(first)), n_items=len(everyone), lapse=None, ridge=RIDGE)
@@ -175,11 +180,11 @@ def closed_before(conn: sa.Connection, project_id: str, found: Round) -> list[Ro
     return [one for one in rounds if one.scheme == BEST_WORST and one.number < found.number and not one.is_open]
 
 
-def _decided(conn: sa.Connection, rounds: Sequence[Round]) -> tuple[Ints, Ints, Ints]:
+def _decided(conn: sa.Connection, rounds: Sequence[Round], without: frozenset[int] | None) -> tuple[Ints, Ints, Ints]:
     """The comparisons that the choices of rounds decide: winner, loser (item positions) and voter id."""
     parts = []
     for one in rounds:
-        answers, voter = best_worst_answers(conn, [one.id])
+        answers, voter = best_worst_answers(conn, [one.id], without)
         winner, loser, row = answers.implied()
         parts.append((winner, loser, voter[row]))
     winner, loser, voter = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -198,8 +203,8 @@ def _resampled(
     return (lower, upper), ""
 
 
-def _score_orders(conn: sa.Connection, project_id: str, found: Round) -> RoundScores:
-    orders = given_orders(conn, project_id, found)
+def _score_orders(conn: sa.Connection, project_id: str, found: Round, without: frozenset[int] | None) -> RoundScores:
+    orders = given_orders(conn, project_id, found, without)
     n_orders = sum(len(of_voter) for of_voter in orders.values())
     _refuse_unscored(int(n_orders == 0), 1)
     try:
