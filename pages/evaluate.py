@@ -8,12 +8,14 @@ from core.store.library import read_embeddings
 from core.views.evaluate import EvaluateView
 from ui import (
     cache,
+    encoder_box,
     evaluation_differences_box,
     evaluation_headline,
     evaluation_parts_box,
     evaluation_tables,
     evaluation_why_box,
     frame,
+    imports,
 )
 
 project = frame.project()
@@ -21,6 +23,7 @@ st.title("Evaluate")
 if not read_embeddings(frame.store(), project.id):
     frame.nothing_yet("There is no embedding to compare yet.", "embeddings", "load an embedding")
 
+imports.watch(frame.store(), project)
 answer = st.container()  # the headline stands above the settings that it follows from
 n0, notion, policy, top = evaluation_headline.settings(project)
 view: EvaluateView = cache.load_evaluation(frame.store(), project, n0, notion, policy, top)
@@ -46,3 +49,8 @@ with parts:
     evaluation_parts_box.show(view, project)
 with variants:
     evaluation_parts_box.variants(view, project)
+with st.expander("Add a model", icon=":material/add:"):
+    frame.link(
+        "embeddings", "A file of vectors or of similarities: on the Embeddings page", icon=":material/upload_file:"
+    )
+    encoder_box.show(frame.store(), project, "evaluate")

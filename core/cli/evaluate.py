@@ -95,7 +95,8 @@ def evaluate_command(
     """Rank word embeddings (MODEL, any known format) by a DATASET file."""
     from ..dataset import read_dataset
     from ..embeddings import LookUp, as_mode, load
-    from ..evaluation import compare, encoded, sentence_transformer, tokens_of, words_of
+    from ..encoders import open_encoder
+    from ..evaluation import compare, encoded, tokens_of, words_of
 
     if not models and not encoders:
         raise InputError("Name a MODEL, or an encoder's folder with --encoder.")
@@ -106,7 +107,7 @@ def evaluate_command(
     options: dict[str, Any] = {"trusted": trust, "encoding": encoding, "vocabulary": vocabulary, "look_up": look_up}
     wanted = words_of(tokens) if policy == "parts" else tokens
     loaded = (load(model, tokens=wanted, **options) for model in models)
-    by_encoders = (encoded(sentence_transformer(folder), tokens, name=folder) for folder in encoders)
+    by_encoders = (encoded(open_encoder(folder, trusted=trust), tokens, name=folder) for folder in encoders)
     every = chain(_with_options(loaded), by_encoders)
     comparison = compare(table, every, n0=n0, notion=notion, policy=policy, top=top)
     if with_tokens:

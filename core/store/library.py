@@ -157,11 +157,13 @@ def remove_embedding(store: Store, project_id: str, embedding_id: str) -> None:
     """Use an embedding no longer in a project; the import stays in the workspace."""
     with command(store, project_id, "remove embedding") as change:
         change.detail = {"embedding": embedding_id}
-        change.conn.execute(
-            sa.delete(t.project_embedding).where(
-                t.project_embedding.c.project_id == project_id, t.project_embedding.c.embedding_id == embedding_id
-            )
-        )
+        unlink_embedding(change.conn, project_id, embedding_id)
+
+
+def unlink_embedding(conn: sa.Connection, project_id: str, embedding_id: str) -> None:
+    """Take an embedding out of a project, inside a command."""
+    key = {"project_id": project_id, "embedding_id": embedding_id}
+    conn.execute(sa.delete(t.project_embedding).filter_by(**key))
 
 
 def set_subwords(store: Store, project_id: str, embedding_id: str, use: bool) -> None:
