@@ -36,7 +36,8 @@ LEFT_SECONDS = 24 * 3600.0
 ORPHAN_SECONDS = 600.0
 JOBS = "jobs"  # what `Store.write` calls them
 ENDED = ("done", "failed", "cancelled")
-KINDS = ("import_embedding", "encode_tokens", "plan_curve", "plan_search", "scheme_table")  # what `work` can do
+# What `work` can do.
+KINDS = ("import_embedding", "encode_tokens", "evaluation_figure", "plan_curve", "plan_search", "scheme_table")
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from .store.command import command
 from .store.forecasts import GuessSource, make_forecast, make_search, read_guess
 from .store.library import adopt_import, embeddings_of, link_embedding, record_import, unlink_embedding
 from .store.scheme_runs import SchemeQuestion, as_result, run_schemes
+from .views.evaluate_jobs import carry_out
 
 
 def _import_embedding(store: Store, job: Job, report: Reporter) -> None:
@@ -78,6 +79,13 @@ def _encode_tokens(store: Store, job: Job, report: Reporter) -> None:
         mark_done(change.conn, job.id, result)
 
 
+def _evaluation_figure(store: Store, job: Job, report: Reporter) -> None:
+    """A figure of the Evaluate page; what was found is the job's result."""
+    result = carry_out(store, str(job.project_id), job.params)
+    with store.write(JOBS) as conn:
+        mark_done(conn, job.id, result)
+
+
 def _plan_curve(store: Store, job: Job, report: Reporter) -> None:
     """Forecasts of a plan's ballots at other budgets, by each protocol; those known already are passed over."""
     guess, plan = _guess(store, job), Plan(**job.params["plan"])
@@ -124,6 +132,7 @@ def _guess(store: Store, job: Job) -> Guess:
 WORK: dict[str, Callable[[Store, Job, Reporter], None]] = {
     "import_embedding": _import_embedding,
     "encode_tokens": _encode_tokens,
+    "evaluation_figure": _evaluation_figure,
     "plan_curve": _plan_curve,
     "plan_search": _plan_search,
     "scheme_table": _scheme_table,

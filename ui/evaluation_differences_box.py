@@ -12,13 +12,12 @@ from core.views import evaluate_tokens
 from core.views.evaluate import FIGURES, EvaluateView, IntervalsView
 from core.views.evaluate_tokens import TokensView
 from core.views.words import many
-from ui import cache, frame
+from ui import evaluation_jobs, frame
 
 WHAT = {
     "votes": "would other voters have put them in this order, on these items?",
     "tokens": "would other tokens, with scores like these?",
 }
-QUICK_ITEMS = 2_000  # items for which permuting tokens takes some seconds
 
 
 def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None, project: Project) -> None:
@@ -37,14 +36,14 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
 
 
 def _by_tokens(view: EvaluateView, tokens: TokensView | None, project: Project) -> None:
-    if tokens is None or tokens.draws is None:
+    if tokens is None or not tokens.n_tokens:
         st.caption(frame.plain(tokens.problem) if tokens else "Ask for intervals over tokens to see what those say.")
         return
     labels = {label: key for key, label in FIGURES}
     label = st.segmented_control(
         "Figure that tokens are asked about", list(labels), default="ρ_w", required=True, key=f"told-{project.id}"
     )
-    _differences("tokens", tokens.told(labels[label]), label, tokens.draws.n_tokens, view)
+    _differences("tokens", tokens.told(labels[label]), label, tokens.n_tokens, view)
 
 
 def _differences(unit: str, told: tuple[Told, ...], label: str, n: int, view: EvaluateView) -> None:
@@ -74,15 +73,10 @@ def _chance(view: EvaluateView, project: Project) -> None:
         "Tokens change places within their areas, so that the embedding says all it says, about other tokens. p is the "
         f"share of {many(evaluate_tokens.PERMUTATIONS, 'such permutation')} that agree with people as well."
     )
-    if len(view.dataset) > QUICK_ITEMS and not st.toggle(
-        "Permute the tokens", key=f"permute-{project.id}", help="A minute or more for so many items."
-    ):
+    about = "Some seconds an embedding for a thousand items, a minute or more for many thousands."
+    table: pd.DataFrame | None = evaluation_jobs.figure("p_values", "Compute p-values", view, project, help=about)
+    if table is None:
         return
-    if not st.session_state.get(f"chance-{project.id}") and not st.button("Compute p-values"):
-        return
-    st.session_state[f"chance-{project.id}"] = True
-    with st.spinner("Permuting the tokens …"):
-        table: pd.DataFrame = cache.of_evaluation(evaluate_tokens.load_p_values, frame.store(), project, view)
     three = st.column_config.NumberColumn(format="%.3f")
     config = {"estimate": three, "chance reaches (5 %)": three, "p": three}
     st.dataframe(table, hide_index=True, column_config=config, alt="p-values by permuted tokens")

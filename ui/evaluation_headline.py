@@ -101,7 +101,7 @@ def _leader(view: EvaluateView, found: IntervalsView | None, tokens: TokensView 
     by = {}
     if found and found.differences:
         by["votes"] = evaluate_tokens.by_votes(found.differences)
-    if tokens and tokens.draws is not None:
+    if tokens and tokens.n_tokens:
         by["tokens"] = tokens.told("rho_w")
     apart = frame.plain(evaluate_tokens.said(ranked, by))
     verb = "leads" if len(leaders) == 1 else "lead"

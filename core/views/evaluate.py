@@ -182,11 +182,18 @@ class IntervalsView:
 def load_intervals(view: EvaluateView, draws: DatasetDraws) -> IntervalsView:
     """Intervals by resampled voters; none, and why, where the protocol has none or voters can't be resampled."""
     if draws.problem or view.compared is None:
-        return IntervalsView(_with_bounds(view, None), (), 0, draws.problem)
+        return intervals_of(view, None, (), 0, draws.problem)
     rows = view.dataset[view.dataset["score"].notna()]
     apart = rows["area"].to_numpy() if view.ranked_apart else None
     found, differences = with_intervals(view.compared, Resampled(draws.columns_of(rows), apart))
-    return IntervalsView(_with_bounds(view, found), differences, len(draws.drawn), "", found)
+    return intervals_of(view, found, differences, len(draws.drawn), "")
+
+
+def intervals_of(
+    view: EvaluateView, found: Comparison | None, differences: tuple[Difference, ...], resamples: int, problem: str
+) -> IntervalsView:
+    """The intervals of a comparison `found` beside a view; None for none."""
+    return IntervalsView(_with_bounds(view, found), differences, resamples, problem, found)
 
 
 def _with_bounds(view: EvaluateView, found: Comparison | None) -> EvaluateView:

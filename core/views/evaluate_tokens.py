@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -12,29 +13,28 @@ from ..errors import InputError
 from ..evaluation import Comparison, Correlations
 from ..evaluation.differences import Told, adjusted, by_tokens, groups, times_needed
 from ..evaluation.permutation import permutation_test
-from ..evaluation.tokens import TokenDraws, with_token_intervals
+from ..evaluation.tokens import with_token_intervals
 from ..evaluation_intervals import Difference
 from ..store import Store
 from ..store.command import project_row
 from .evaluate import FIGURES, EvaluateView
 
-QUICK_ITEMS = 2_000  # items whose tokens are resampled without being asked to: a second a model
 PERMUTATIONS = 999
 
 
 @dataclass(frozen=True, eq=False)
 class TokensView:
-    """Intervals over tokens of an evaluation: a comparison with them, and the draws; `problem` says why not, or ""."""
+    """Intervals over tokens of an evaluation: a comparison with them, of how many tokens, and by figure what is known
+    of every two embeddings; `problem` says why not, or ""."""
 
     compared: Comparison | None
-    draws: TokenDraws | None = field(repr=False, default=None)
+    n_tokens: int = 0
+    by_figure: Mapping[str, tuple[Told, ...]] = field(default_factory=dict, repr=False)
     problem: str = ""
 
     def told(self, figure: str) -> tuple[Told, ...]:
         """Every two embeddings by resampled tokens, in one figure."""
-        if self.compared is None or self.draws is None:
-            return ()
-        return by_tokens(self.compared.names, self.draws, figure)
+        return self.by_figure.get(figure, ())
 
 
 def seeded(store: Store, project_id: str, what: int) -> np.random.Generator:
@@ -51,7 +51,8 @@ def load(store: Store, project_id: str, view: EvaluateView) -> TokensView:
         found, draws = with_token_intervals(view.compared, rng=seeded(store, project_id, 1))
     except InputError as error:
         return TokensView(None, problem=str(error))
-    return TokensView(found, draws)
+    told = {key: by_tokens(found.names, draws, key) for key, _ in FIGURES}
+    return TokensView(found, draws.n_tokens, told)
 
 
 def by_votes(differences: tuple[Difference, ...]) -> tuple[Told, ...]:

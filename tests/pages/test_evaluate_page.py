@@ -128,14 +128,3 @@ def test_reasons_parts_and_variants(demo, view) -> None:
     variants = evaluate_why.load_variants(demo, "demo", view)
     plain = variants[variants["cosines"] == "as it is"]["ρ_w"].to_numpy()
     assert plain == pytest.approx(view.overall["ρ_w"].to_numpy())
-
-
-def test_p_values_are_computed_on_request(demo, visit, monkeypatch) -> None:
-    monkeypatch.setattr(evaluate_tokens, "PERMUTATIONS", 19)
-    app = visit("evaluate", "demo")
-    assert not any("p" in table.value.columns for table in app.dataframe)
-    next(button for button in app.button if button.label == "Compute p-values").click().run()
-    assert not app.exception
-    found = next(table.value for table in app.dataframe if "p" in table.value.columns)
-    assert found["figure"].tolist() == ["ρ_w", "τ_w"]
-    assert found["p"].between(1 / 20, 1).all()
