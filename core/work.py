@@ -63,7 +63,7 @@ def _encode_tokens(store: Store, job: Job, report: Reporter) -> None:
         work,
         encoder,
         tokens,
-        source=found.folder.name,
+        source=found.name,
         digest=digest,
         progress=lambda done, total: report(done, total, "tokens encoded"),
     )

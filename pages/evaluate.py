@@ -23,7 +23,8 @@ st.title("Evaluate")
 if not read_embeddings(frame.store(), project.id):
     frame.nothing_yet("There is no embedding to compare yet.", "embeddings", "load an embedding")
 
-imports.watch(frame.store(), project)
+with st.container():  # each has a place of its own, full or empty, so that the open tab stays open
+    imports.watch(frame.store(), project)
 answer = st.container()  # the headline stands above the settings that it follows from
 n0, notion, policy, top = evaluation_headline.settings(project)
 view: EvaluateView = cache.load_evaluation(frame.store(), project, n0, notion, policy, top)
@@ -34,8 +35,10 @@ if not view.evaluations:
         evaluation_headline.show(view, None, None, project)
     st.stop()
 
-by_votes = evaluation_tables.votes_intervals(view, project)
-by_tokens = evaluation_tables.token_intervals(view, project)
+with st.container():
+    by_votes = evaluation_tables.votes_intervals(view, project)
+with st.container():
+    by_tokens = evaluation_tables.token_intervals(view, project)
 with answer:
     evaluation_headline.show(view, by_votes, by_tokens, project)
 figures, differences, why, parts, variants = st.tabs(["Figures", "Differences", "Why", "Parts", "Variants"])

@@ -221,3 +221,8 @@ def test_an_encoder_that_loses_tokens_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="one vector a token"):
         encode_into(tmp_path / "e", Short(), ["sea", "taste"], source="Short", digest="d")
     assert not (tmp_path / "e").exists()
+
+
+def test_a_folder_whose_name_says_nothing_is_called_after_the_one_above(tmp_path: Path) -> None:
+    assert look_at(TINY).name == "tiny_encoder"
+    assert look_at(shutil.copytree(TINY, tmp_path / "minilm" / "model")).name == "minilm"

@@ -48,7 +48,7 @@ def show(store: Store, project: Project, place: str) -> None:
     if found.needs_trust:
         st.warning(frame.plain(found.needs_trust))
         trusted = st.checkbox("I know where this model comes from, and I trust it", key=f"trust-{key}-{path}")
-    name = st.text_input("Name in this project", path.name, max_chars=100, key=f"encoder-name-{key}-{path}")
+    name = st.text_input("Name in this project", found.name, max_chars=100, key=f"encoder-name-{key}-{path}")
     if st.button(f"Encode {many(n_tokens, 'token')}", type="primary", key=f"encode-{key}", disabled=not trusted):
         if not name.strip():
             st.error("The encoder has no name. Type one.")

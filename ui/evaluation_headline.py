@@ -77,7 +77,8 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
     share = f"R(n₀) = {view.first_rank_share:.0%}"
     st.caption(
         "ρ_w and τ_w say how far an embedding ranks the items as people do, the top ranks weighing most: 1 is full "
-        f"agreement, 0 none. With n₀ = {view.n0:g} the first rank holds {share} of the weight of a long ranking."
+        "agreement; a random ranking of more than a few dozen items lies below 0. "
+        f"With n₀ = {view.n0:g} the first rank holds {share} of the weight of a long ranking."
     )
 
 

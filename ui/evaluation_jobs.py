@@ -17,7 +17,7 @@ from ui import cache, frame
 
 
 def figure(name: str, button: str, view: EvaluateView, project: Project, *extra: Any, help: str = "") -> Any:
-    """A figure of `evaluate_jobs.SLOW`; None while it isn't there: then its `button`, or what its job does, is shown."""
+    """A figure of `evaluate_jobs.SLOW`; None as long as it isn't there: its `button` or its job is shown."""
     store, slow = frame.store(), SLOW[name]
     if evaluate_jobs.is_quick(name, view, *extra):
         if name == "votes":  # whose draws are kept for every n₀

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core import evaluation_charts
+from core.encoders import ENCODED
 from core.evaluation.variants import WHAT
 from core.store.projects import Project
 from core.views import evaluate_why
@@ -51,6 +52,11 @@ def variants(view: EvaluateView, project: Project) -> None:
     if table is None:
         return
     st.dataframe(table.drop(columns="what it is"), hide_index=True, column_config=_config(), alt="Variants")
+    if any(model.info.format == ENCODED for model in view.models):
+        st.caption(
+            "Of an encoder only the project's tokens are known: their mean, and what they have most in common, is what "
+            "relates them, so that taking it away does harm."
+        )
     with st.expander("What they are"):
         for name, text in WHAT.items():
             st.markdown(f"**{name}**: {text}")

@@ -19,6 +19,7 @@ from .tensors import read_tensors
 from .wordpiece import WordPiece, read_word_pieces
 
 CONFIG, WEIGHTS, PICKLES = "config.json", "model.safetensors", ("*.bin", "*.pt", "*.pth", "*.pkl")
+UNTOLD = ("model", "encoder", "0_Transformer", "onnx")  # names of folders that say nothing of what is in them
 BATCH = 4096  # word pieces of one step
 POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}
 
@@ -37,7 +38,14 @@ class FoundEncoder:
     needs_trust: str = ""
 
     @property
+    def name(self) -> str:
+        """What it is called: its folder's name, or that of the folder above where that says nothing."""
+        path = self.folder.resolve()
+        return path.parent.name or path.name if path.name in UNTOLD else path.name
+
+    @property
     def package(self) -> str:
+        """What must be installed to open it, "" for nothing."""
         return "sentence-transformers" if self.why_not else ""
 
     def sentence(self) -> str:
