@@ -136,7 +136,10 @@ def _floor_and_top(floor: Scale, top: Scale) -> None:
 
 def _table(table: pd.DataFrame, alt: str) -> None:
     shown = table.dropna(axis="columns", how="all") if len(table) else table
-    st.dataframe(shown, hide_index=True, column_config=_config(), alt=alt)
+    counts = [name for name in ("items", "covered") if name in shown]  # last: a phone shows the first columns only
+    first = [name for name in ("embedding", "area", "coverage") if name in shown]
+    order = [*first, *(name for name in shown if name not in (*first, *counts)), *counts]
+    st.dataframe(shown, hide_index=True, column_order=order, column_config=_config(), alt=alt)
 
 
 def _intervals_said(
@@ -165,6 +168,6 @@ def _config() -> dict:
             help_ = f"The {end} bound of the 90 % interval of {name} over votes."
             config[f"{name} {end}"] = st.column_config.NumberColumn(format="%.3f", help=help_)
     config["coverage"] = st.column_config.ProgressColumn(
-        format="percent", min_value=0, max_value=1, help="Share of the items both of whose tokens the embedding has."
+        format="percent", width="small", min_value=0, max_value=1, help="Share of the items both of whose tokens the embedding has."
     )
     return config
