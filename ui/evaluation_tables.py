@@ -168,6 +168,10 @@ def _config() -> dict:
             help_ = f"The {end} bound of the 90 % interval of {name} over votes."
             config[f"{name} {end}"] = st.column_config.NumberColumn(format="%.3f", help=help_)
     config["coverage"] = st.column_config.ProgressColumn(
-        format="percent", width="small", min_value=0, max_value=1, help="Share of the items both of whose tokens the embedding has."
+        format="percent",
+        width="small",
+        min_value=0,
+        max_value=1,
+        help="Share of the items both of whose tokens the embedding has.",
     )
     return config
