@@ -58,11 +58,13 @@ Reader = Callable[[bytes], object]
 
 @dataclass(frozen=True)
 class Target:
-    """A reader: its name, what reads, and valid files by their names, whose endings say what they are."""
+    """A reader: its name, what reads, valid files by their names, whose endings say what they are, and the memory that
+    it may take whatever the file."""
 
     name: str
     read: Reader
     seeds: Callable[[], Sequence[tuple[str, bytes]]]
+    base_bytes: int = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def _embedding(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as room:
         path = Path(room) / "model.bin"
         path.write_bytes(data)
-        (Path(room) / "model.vocab").write_text("anvil\nbarge\ncandle\ndune\n", encoding="utf-8")
+        (Path(room) / "model.bin.vocab").write_text("anvil\nbarge\ncandle\ndune\n", encoding="utf-8")
         problem: Exception | None = None
         try:
             _used(load(path, tokens=["anvil", "barge"]))
@@ -228,7 +230,9 @@ def _result_files() -> list[tuple[str, bytes]]:
     rows = list(csv.reader(io.StringIO(made.results.decode())))
     width = len(rows[0])
     found.append(("results.xlsx", workbook({"Results": [(row + [""] * width)[:width] for row in rows[:8]]})))
-    lines = "\n".join(json.dumps({"voter": f"v{n}", "comparison_id": f"T{n}.1", "choice": "left"}) for n in range(4))
+    lines = "\n".join(
+        json.dumps({"voter": f"v{n}", "comparison_id": f"b1-0a1b2c3d-0000{n}-1", "choice": "left"}) for n in range(4)
+    )
     found += [("lines.json", lines.encode()), ("potato.json", _potato())]
     return [*found, *((f"{preset.name}.csv", _preset(preset.name)) for preset in PRESETS)]
 
@@ -248,12 +252,15 @@ def _label_studio(tasks: bytes) -> bytes:
 
 def _plain() -> bytes:
     header = "voter,comparison_id,choice,left_a,left_b,right_a,right_b,seconds,submitted_at\n"
-    rows = [f"v{n},T{n}.1,{'left' if n % 2 else 'tie'},cat,dog,saw,007,{n},2026-01-05T10:00:0{n}Z\n" for n in range(6)]
+    rows = [
+        f"v{n},b1-0a1b2c3d-0000{n}-1,{'left' if n % 2 else 'tie'},cat,dog,saw,007,{n},2026-01-05T10:00:0{n}Z\n"
+        for n in range(6)
+    ]
     return (header + "".join(rows)).encode()
 
 
 def _potato() -> bytes:
-    labels = {f"T{n}.1": [[{"schema": "choice", "name": "left"}, "true"]] for n in range(3)}
+    labels = {f"b1-0a1b2c3d-0000{n}-1": [[{"schema": "choice", "name": "left"}, "true"]] for n in range(3)}
     return json.dumps({"user_id": "anna", "instance_id_to_label_to_value": labels}).encode()
 
 
@@ -270,7 +277,7 @@ def _preset(name: str) -> bytes:
     """A table of a preset's columns, with the same few values in all of them."""
     columns = _COLUMNS.get(name, "voter,comparison_id,choice")
     width = columns.count(",") + 1
-    rows = [",".join(("T1.1", "left", "x", "1")[(n + at) % 4] for at in range(width)) for n in range(4)]
+    rows = [",".join(("b1-0a1b2c3d-00001-1", "left", "x", "1")[(n + at) % 4] for at in range(width)) for n in range(4)]
     return "\n".join([columns, *rows, ""]).encode()
 
 
@@ -287,7 +294,7 @@ def _frequencies() -> list[tuple[str, bytes]]:
     found = {
         "counts.csv": "word,count\nsea,30\nship,10\n",
         "counts.txt": "the 100\nsea 30\nship 10\n",
-        "rank.tsv": "1\tsea\t3,000\n2\tship\t1.000\n",
+        "rank.tsv": "rank\tword\tcount\n1\tsea\t3,000\n2\tship\t1.000\n",
     }
     return [(name, content.encode()) for name, content in found.items()]
 
@@ -320,7 +327,7 @@ s2,p2,RETURNED,,,,
 TARGETS = {
     target.name: target
     for target in (
-        Target("embeddings", _embedding, _embeddings),
+        Target("embeddings", _embedding, _embeddings, 256 << 20),
         Target("tokens", _tokens, _tables),
         Target("pasted", _text(lambda found: read_pasted("Area", found)), lambda: [("pasted.txt", b"ship\nboat\n")]),
         Target("results", _results, _result_files),

@@ -112,6 +112,7 @@ def is_published(data: bytes) -> bool:
     """Whether a file is a zip with the manifest of a published dataset; nothing else of it is checked."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(MANIFEST) as handle:
+            check_sizes(archive, len(data), MAX_BYTES)
             found = parse_json(handle.read(2**24))
     except DAMAGED:
         return False

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
 
 from .errors import InputError, Issue
-from .zips import DAMAGED, check_sizes
+from .zips import DAMAGED, check_sizes, check_stated
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
@@ -66,6 +66,7 @@ def read_workbook(data: bytes, name: str) -> tuple[Sheet, ...]:
             if "[Content_Types].xml" not in archive.namelist():
                 raise InputError(f"{name} is not an Excel workbook. Save the table as .xlsx or as “CSV UTF-8”.")
             check_sizes(archive, len(data), _MAX_BYTES)
+            check_stated(archive)
         return tuple(_sheets(data))
     except InputError:
         raise

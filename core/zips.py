@@ -15,6 +15,7 @@ from .errors import InputError
 DATE = (1980, 1, 1, 0, 0, 0)
 # What no file that somebody made for Runoff comes near, but one made to fill the memory does.
 SMALL_BYTES, MAX_RATIO = 64 << 20, 100
+_PIECE_BYTES = 1 << 16
 # What a damaged or hostile zip file can raise.
 DAMAGED = (
     zipfile.BadZipFile,
@@ -34,8 +35,9 @@ def check_sizes(archive: zipfile.ZipFile, n_packed: int, limit: int) -> None:
     """Raise `InputError` for a zip file of `n_packed` bytes that unpacks to more than `limit` bytes, or to over 64 MB
     and more than 100 times its own size, or packs a member otherwise than zip programs do (stored or deflated).
 
-    What it states binds it: `zipfile` reads no more of a member than the size that the zip states. Stored and deflated
-    members are unpacked piece by piece; of the other ways one small piece can fill the memory.
+    The sizes are those that the zip states; `zipfile` hands out no more of a member, but unpacks more where it is asked
+    for all of it at once: read members piece by piece, or see `check_stated`. Of the other ways of packing one small
+    piece can fill the memory.
     """
     entries = archive.infolist()
     n_bytes = sum(entry.file_size for entry in entries)
@@ -46,6 +48,21 @@ def check_sizes(archive: zipfile.ZipFile, n_packed: int, limit: int) -> None:
         )
     if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
         raise InputError("This zip file is packed in an unusual way. Pack it again, as a plain zip file.")
+
+
+def check_stated(archive: zipfile.ZipFile) -> None:
+    """Raise `InputError` where a member unpacks to more than the zip states: for programs that then read it whole."""
+    for entry in archive.infolist():
+        stated = entry.file_size
+        entry.file_size, left = stated + 1, stated + 1
+        try:
+            with archive.open(entry) as member:
+                while left > 0 and (piece := member.read(min(left, _PIECE_BYTES))):
+                    left -= len(piece)
+        finally:
+            entry.file_size = stated
+        if left <= 0:
+            raise InputError("This zip file holds more than it states: it is damaged, or made to do harm.")
 
 
 def pack(members: Iterable[tuple[str, bytes]]) -> bytes:

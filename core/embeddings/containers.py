@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from ..errors import InputError
-from ..zips import DAMAGED
+from ..zips import DAMAGED, MAX_RATIO
 
 _CHUNK_BYTES = 1 << 18
 _MAX_LZMA_BYTES = 1 << 28
-_SMALL_PIECE = 1 << 12
+_SMALL_PIECE, _SMALL_BYTES = 1 << 12, 1 << 24
 _HIDDEN = ("__MACOSX/", ".DS_Store")
 # What a file begins with, and the packing it tells of.
 MAGICS: tuple[tuple[bytes, str], ...] = (
@@ -216,6 +216,8 @@ class _Zipped(Content):
             self._member = archive.open(members[0])
             # Of bzip2 and xz the library unpacks all that it has read at once, however much that makes.
             is_bounded = members[0].compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+            if not is_bounded and members[0].file_size > max(_SMALL_BYTES, MAX_RATIO * file_size):
+                raise InputError(f"{name} is packed in an unusual way: unpack it and choose the file inside.")
             self._most = _CHUNK_BYTES if is_bounded else _SMALL_PIECE
         except DAMAGED as error:
             if isinstance(error, InputError):
