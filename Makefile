@@ -39,6 +39,7 @@ check: $(VENV)/.dev  ## lint, types and the whole suite, as they must be before 
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/bandit -q -c pyproject.toml -r core ui pages voting app.py
 	$(MAKE) test
 
 bench: $(VENV)/.dev chromium  ## speed, as ratios measured in one run

@@ -1,9 +1,9 @@
 """`python -m bench.fuzz results --minutes 10`: damaged files for a reader, until one of them is a finding.
 
-A finding is a file at which a reader raises anything but `RunoffError`, takes over 10 s of a processor, or needs more memory than
-64 MB (embeddings: 256) and ten times the file (of a zip: of what is in it, up to 100 times the zip). Of every kind of
-finding the smallest file is kept in `bench/out/fuzz/`. Without a reader's name all come in turn. Exits with 1 where
-there is a finding.
+A finding is a file at which a reader raises anything but `RunoffError`, takes over 10 s of a processor, or needs more
+memory than 64 MB (embeddings: 256) and ten times the file (of a zip: of what is in it, up to 100 times the zip). Of
+every kind of finding the smallest file is kept in `bench/out/fuzz/`. Without a reader's name all come in turn. Exits
+with 1 where there is a finding.
 
 `--atheris` lets atheris (Apache-2.0, `pip install atheris`; not in the requirements) choose the mutations, by what the
 reader's code comes to do: slower for each file, deeper in the end.
