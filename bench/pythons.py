@@ -1,8 +1,8 @@
 """`python -m bench.pythons PYTHON…`: whether other versions of Python come to the same bytes, and pass the same tests.
 
 Each PYTHON is the interpreter of an environment with Runoff's requirements (and pytest, hypothesis, choix, PyYAML).
-This interpreter and each of them draw ballots, fit, bootstrap, simulate and write a dataset from fixed seeds; hashes are
-compared. With `--tests` each of them also runs the tests of what computes. Exits with 1 where anything differs.
+This interpreter and each of them draw ballots, fit, bootstrap, simulate and write a dataset from fixed seeds; hashes
+are compared. With `--tests` each of them also runs the tests of what computes. Exits with 1 where anything differs.
 """
 
 from __future__ import annotations
