@@ -250,12 +250,12 @@ def kill_all(names: list[str], kills: int, rng: random.Random, place: InFolders)
     click.echo(
         "| command | it takes | steps | kills | not happened | happened | broken |\n|---|---|---|---|---|---|---|"
     )
-    for place, name in enumerate(names):
+    for number, name in enumerate(names):
         with tempfile.TemporaryDirectory() as room:
             prepared = Prepared.of(name, Path(room), place)
-            n = kills // len(names) + (place < kills % len(names))
-            for number in range(n):
-                prepared.kill_once(rng, at_step=number % 2 == 1)
+            n = kills // len(names) + (number < kills % len(names))
+            for turn in range(n):
+                prepared.kill_once(rng, at_step=turn % 2 == 1)
         counts = [prepared.outcomes[kind] for kind in ("before", "after", "fault")]
         click.echo(
             f"| {name} | {prepared.seconds * 1000:.0f} ms | {prepared.n_steps} | {n} | {' | '.join(map(str, counts))} |"
