@@ -25,7 +25,7 @@ DO $$ DECLARE r record; top bigint; BEGIN
 FOR r IN SELECT table_name, pg_get_serial_sequence(quote_ident(table_name), 'id') AS sequence
          FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'id' LOOP
   IF r.sequence IS NOT NULL THEN
-    EXECUTE format('SELECT max(id) FROM %I', r.table_name) INTO top;
+    EXECUTE 'SELECT max(id) FROM ' || quote_ident(r.table_name) INTO top;
     PERFORM setval(r.sequence, coalesce(top, 1), top IS NOT NULL);
   END IF;
 END LOOP; END $$

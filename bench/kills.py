@@ -111,7 +111,7 @@ class Prepared:
     def of(cls, name: str, room: Path, place: InFolders | None = None) -> Prepared:
         """Prepare a command, and do it to its end for the digest after it and for the time it takes."""
         folder = room / "template"
-        place = place or InFolders()
+        place = InFolders() if place is None else place
         place.make(folder)
         with place.at(folder):
             given = SCENARIOS[name].prepare(folder)
