@@ -4,10 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8501
 HOST ?= 127.0.0.1
+PYTHONS ?= python3.12 python3.13
 VOTE_PORT ?= $(or $(RUNOFF_VOTING_PORT),8600)
 
 .DEFAULT_GOAL := help
-.PHONY: help run vote soak test test-fast test-encoders test-postgres check bench format clean chromium postgresql
+.PHONY: help run vote soak test test-fast test-encoders test-postgres test-pythons check bench format clean chromium postgresql
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,10 +36,16 @@ test-encoders: $(VENV)/.dev  ## a real sentence encoder, in an environment of it
 test-postgres: $(VENV)/.dev chromium postgresql  ## the whole suite on PostgreSQL
 	$(BIN)/python -m pytest -n 2 --dist loadgroup --database postgresql
 
+test-pythons: $(VENV)/.dev  ## the same bytes, and the tests of what computes, on other versions (PYTHONS="python3.12 python3.13")
+	for python in $(PYTHONS); do \
+	  $$python -m venv .pythons/$$python && .pythons/$$python/bin/python -m pip install --quiet -r requirements-dev.txt || exit 1; done
+	$(BIN)/python -m bench.pythons --tests $(PYTHONS:%=.pythons/%/bin/python)
+
 check: $(VENV)/.dev  ## lint, types and the whole suite, as they must be before a commit
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/bandit -q -c pyproject.toml -r core ui pages voting app.py
 	$(MAKE) test
 
 bench: $(VENV)/.dev chromium  ## speed, as ratios measured in one run
@@ -66,6 +73,6 @@ $(VENV)/.run: requirements.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet -r requirements.txt
 	touch $@
 
-$(VENV)/.dev: requirements.txt requirements-postgres.txt requirements-dev.txt | $(VENV)/bin/python
+$(VENV)/.dev: requirements.txt requirements-postgres.txt requirements-dask.txt requirements-dev.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
 	touch $@ $(VENV)/.run
