@@ -1,13 +1,21 @@
 # Runoff. `make` lists the targets.
 PYTHON ?= python3
 VENV := .venv
+DOCS := .venv-docs
 BIN := $(VENV)/bin
 PORT ?= 8501
 HOST ?= 127.0.0.1
 VOTE_PORT ?= $(or $(RUNOFF_VOTING_PORT),8600)
 
+# What must be there before an environment is made, each with what to do where it isn't.
+define NEW_ENVIRONMENT
+@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON). Runoff needs Python 3.11 or newer; on Debian and Ubuntu: apt install python3 python3-venv" >&2; exit 1; }
+@$(PYTHON) -c 'import sys; sys.exit("Runoff needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Set PYTHON=…") if sys.version_info < (3, 11) else None'
+$(PYTHON) -m venv $(1) || { rm -rf $(1); echo "Python's venv is missing; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+endef
+
 .DEFAULT_GOAL := help
-.PHONY: help run vote soak test test-fast test-encoders test-postgres check bench format clean chromium postgresql
+.PHONY: help run vote soak test test-fast test-encoders test-postgres check bench docs screenshots lock format clean chromium postgresql
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,12 +52,26 @@ check: $(VENV)/.dev  ## lint, types and the whole suite, as they must be before 
 bench: $(VENV)/.dev chromium  ## speed, as ratios measured in one run
 	$(BIN)/python -m bench
 
+docs: $(DOCS)/.done  ## the documentation as a site in build/site; a broken link or heading is an error
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet
+	@echo "The site is in build/site: $(PYTHON) -m http.server -d build/site"
+
+screenshots: $(VENV)/.dev chromium  ## the pictures in docs/pictures, from the demo
+	$(BIN)/python -m tests.browser.pictures
+
+lock:  ## requirements.lock anew: the newest versions that requirements.txt allows, in an environment made for that
+	$(call NEW_ENVIRONMENT,build/lock)
+	build/lock/bin/python -m pip install --quiet -r requirements.txt
+	{ echo "# What requirements.txt came to in a fresh environment of Python 3.11: \`make lock\`. It pins what the container runs."; \
+	  build/lock/bin/python -m pip freeze; } > requirements.lock
+	rm -rf build/lock
+
 format: $(VENV)/.dev  ## put the code into the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:  ## remove the environment and every cache (never a workspace)
-	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/out tests/browser/shots
+	rm -rf $(VENV) $(DOCS) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/out tests/browser/shots
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 chromium:
@@ -59,8 +81,7 @@ postgresql:
 	@sh tests/install_postgresql.sh
 
 $(VENV)/bin/python:
-	@$(PYTHON) -c 'import sys; sys.exit("Runoff needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Set PYTHON=…") if sys.version_info < (3, 11) else None'
-	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python's venv is missing; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+	$(call NEW_ENVIRONMENT,$(VENV))
 
 $(VENV)/.run: requirements.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet -r requirements.txt
@@ -69,3 +90,8 @@ $(VENV)/.run: requirements.txt | $(VENV)/bin/python
 $(VENV)/.dev: requirements.txt requirements-postgres.txt requirements-dev.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
 	touch $@ $(VENV)/.run
+
+$(DOCS)/.done: requirements-docs.txt
+	$(call NEW_ENVIRONMENT,$(DOCS))
+	$(DOCS)/bin/python -m pip install --quiet -r requirements-docs.txt
+	touch $@
