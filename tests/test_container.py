@@ -1,4 +1,4 @@
-"""The Dockerfile and compose.yaml, as far as they can be checked without Docker: what they name is there and fits together."""
+"""The Dockerfile and compose.yaml, as far as that goes without Docker: what they name is there and fits together."""
 
 from __future__ import annotations
 

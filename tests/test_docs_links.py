@@ -126,6 +126,14 @@ def test_every_page_is_in_the_navigation():
     assert sorted(listed) == sorted(own | made)
 
 
+def test_pictures_are_small_and_each_is_shown():
+    """Made by `make screenshots`; what no page shows would only age."""
+    pictures = sorted((ROOT / "docs" / "pictures").glob("*.png"))
+    shown = {name for page in PAGES for name in re.findall(r"!\[[^\]]+\]\((\S+?)\)", page.read_text(encoding="utf-8"))}
+    assert {path.name for path in pictures} == {Path(name).name for name in shown}
+    assert sum(path.stat().st_size for path in pictures) < 3_000_000
+
+
 def test_modules_of_the_reference_exist():
     named = [
         name
