@@ -10,6 +10,7 @@ from ..embeddings import import_embedding
 from .command import command
 from .engine import Store
 from .library import adopt_import, link_embedding, record_import
+from .projects import get_project
 
 
 def import_into(store: Store, project_id: str, path: str | Path, *, name: str = "", trusted: bool = False) -> str:
@@ -21,6 +22,7 @@ def import_into(store: Store, project_id: str, path: str | Path, *, name: str = 
     What is known already by its content isn't stored twice. Raises `InputError` for a file that is no embedding,
     `StoreError` for an unknown project; the workspace is then as it was.
     """
+    get_project(store, project_id)
     source = Path(path)
     work = store.incoming / f"import-{uuid4().hex}"
     try:
