@@ -21,15 +21,23 @@ PAGES = {
     "contributing.md": "CONTRIBUTING.md",
     "demo-data.md": "data/SOURCE.md",
 }
-NOTEBOOKS = "examples/*.ipynb"
+EXAMPLES = ("*.ipynb", "*.csv")  # notebooks, and what they and the tutorial read
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
+_FROM_ELSEWHERE = re.compile(
+    r"<(?:script|img|iframe|source|link(?![^>]*rel=\"canonical\"))\b[^>]*(?:src|href)=\"?(?:https?:)?//[^>]*>"
+)
 _EQUATION = re.compile(r"^\$\$\n(.+?)\n\$\$$", re.MULTILINE | re.DOTALL)
+
+
+def examples() -> list[Path]:
+    """The files of examples/ that can be downloaded."""
+    return sorted(path for pattern in EXAMPLES for path in (ROOT / "examples").glob(pattern))
 
 
 def places() -> dict[str, str]:
     """Where each file of the repository that the site shows stands in it."""
     found = {source: page for page, source in PAGES.items()}
-    found |= {path.relative_to(ROOT).as_posix(): path.relative_to(ROOT).as_posix() for path in ROOT.glob(NOTEBOOKS)}
+    found |= {path.relative_to(ROOT).as_posix(): path.relative_to(ROOT).as_posix() for path in examples()}
     docs = ROOT / "docs"
     shown = [path for path in docs.rglob("*") if path.is_file() and path.suffix != ".py"]
     return found | {f"docs/{path.relative_to(docs).as_posix()}": path.relative_to(docs).as_posix() for path in shown}
@@ -57,7 +65,7 @@ def on_files(files: Any, config: Any) -> Any:
 
     for page, source in PAGES.items():
         files.append(File.generated(config, page, content=(ROOT / source).read_text(encoding="utf-8")))
-    for path in sorted(ROOT.glob(NOTEBOOKS)):
+    for path in examples():
         place = path.relative_to(ROOT).as_posix()
         files.append(File.generated(config, place, abs_src_path=str(path)))
     return files
@@ -71,3 +79,17 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         return f'<div class="equation">{convert(match.group(1), display="block")}</div>'
 
     return _EQUATION.sub(equation, relinked(markdown, page.file.src_uri))
+
+
+def on_post_page(output: str, page: Any, **_: Any) -> str:
+    """Refuse a page that would load something from another host."""
+    from mkdocs.exceptions import PluginError
+
+    if found := from_elsewhere(output):
+        raise PluginError(f"{page.file.src_uri} would load from elsewhere: {', '.join(found)}")
+    return output
+
+
+def from_elsewhere(html: str) -> list[str]:
+    """The tags of a page that load something from another host."""
+    return _FROM_ELSEWHERE.findall(html)

@@ -45,6 +45,18 @@ def test_links_of_the_repository_become_links_of_the_site(page, written, shown):
     assert module("site_hooks").relinked(written, page) == shown
 
 
+@pytest.mark.parametrize(
+    ("html", "n"),
+    [
+        ('<script src="https://cdn.example.org/a.js"></script>', 1),
+        ('<link rel="stylesheet" href="//fonts.example.org/b.css"><img src=http://example.org/c.png>', 2),
+        ('<script src="assets/a.js"></script><a href="https://example.org/">out</a><img src="../d.png">', 0),
+    ],
+)
+def test_what_a_page_would_load_from_elsewhere_is_found(html, n):
+    assert len(module("site_hooks").from_elsewhere(html)) == n
+
+
 def test_docstrings_become_markdown(monkeypatch):
     griffe = ModuleType("griffe")
     griffe.Extension = griffe.Object = object  # type: ignore[attr-defined]
