@@ -26,6 +26,7 @@ FOLDER = ROOT / "docs" / "pictures"
 DESK, PHONE, PHONE_HEIGHT = 1280, 390, 844
 COLOURS = 128
 WAIT_MS = 120_000  # for what a page computes
+MOST_LOOKS = 20
 DRAWN_MS = 3_000  # tables and charts draw themselves some time after the run that fills them, and say so nowhere
 
 
@@ -57,16 +58,23 @@ def take(browser: Browser, server: Server, picture: Picture) -> bytes:
     )
     visitor = Visitor(context.new_page(), server.url)
     visitor.open(f"{picture.address}?project=demo")
-    visitor.page.wait_for_function(QUIET)
-    visitor.page.wait_for_load_state("networkidle")
-    visitor.settle()
-    expect(visitor.page.get_by_test_id("stSpinner")).to_have_count(0, timeout=WAIT_MS)
-    visitor.page.wait_for_timeout(DRAWN_MS)
-    visitor.page.wait_for_function(QUIET)
-    visitor.settle()
+    wait_until_drawn(visitor)
     shot = visitor.page.screenshot(animations="disabled", caret="hide")
     context.close()
     return small(shot)
+
+
+def wait_until_drawn(visitor: Visitor) -> None:
+    """Wait until nothing is computed or loaded any more, and nothing new was begun for a while."""
+    spinner = visitor.page.get_by_test_id("stSpinner")
+    for _ in range(MOST_LOOKS):
+        expect(spinner).to_have_count(0, timeout=WAIT_MS)
+        visitor.settle()
+        visitor.page.wait_for_timeout(DRAWN_MS)
+        visitor.page.wait_for_function(QUIET)
+        if spinner.count() == 0 and visitor.is_settled():
+            return
+    raise TimeoutError(f"{visitor.page.url} never comes to rest.")
 
 
 def end_tour(browser: Browser, server: Server) -> None:
