@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections import Counter, defaultdict
+from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,18 +47,16 @@ def imported(path: Path, root: Path = ROOT) -> set[str]:
     return found
 
 
-def graph(root: Path = ROOT) -> tuple[dict[str, set[str]], Counter[str]]:
-    """Each part with the parts that it imports, and how many modules each has."""
+def graph(root: Path = ROOT) -> dict[str, set[str]]:
+    """Each part with the parts that it imports."""
     files = [path for top in TOPS for path in sorted((root / top).rglob("*.py"))]
     modules = {name_of(path, root): path for path in files}
     packages = {name_of(path, root) for path in files if path.name == "__init__.py"}
     uses: dict[str, set[str]] = defaultdict(set)
-    sizes: Counter[str] = Counter()
     for name, path in modules.items():
         part = part_of(name, packages)
-        sizes[part] += 1
         uses[part] |= {part_of(other, packages) for other in imported(path, root) if other in modules} - {part}
-    return {part: uses[part] for part in sizes}, sizes
+    return dict(uses)
 
 
 def in_order(uses: dict[str, set[str]]) -> list[str]:
@@ -74,13 +72,13 @@ def in_order(uses: dict[str, set[str]]) -> list[str]:
 
 def section(root: Path = ROOT) -> str:
     """The section's text."""
-    uses, sizes = graph(root)
+    uses = graph(root)
     order = in_order(uses)
     rows = [
-        f"| `{part}` | {sizes[part]} | {', '.join(f'`{other}`' for other in order if other in uses[part]) or '–'} |"
+        f"| `{part}` | {', '.join(f'`{other}`' for other in order if other in uses[part]) or '–'} |"
         for part in order
     ]
-    return "\n".join(["| part | modules | imports |", "|---|---|---|", *rows])
+    return "\n".join(["| part | imports |", "|---|---|", *rows])
 
 
 def with_section(page: str, text: str) -> str:
