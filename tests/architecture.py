@@ -75,8 +75,7 @@ def section(root: Path = ROOT) -> str:
     uses = graph(root)
     order = in_order(uses)
     rows = [
-        f"| `{part}` | {', '.join(f'`{other}`' for other in order if other in uses[part]) or '–'} |"
-        for part in order
+        f"| `{part}` | {', '.join(f'`{other}`' for other in order if other in uses[part]) or '–'} |" for part in order
     ]
     return "\n".join(["| part | imports |", "|---|---|", *rows])
 

@@ -72,8 +72,14 @@ def faulty_command(line: str) -> str | None:
         words = words[2:]
     if len(words) < 2 or words[1] not in cli.commands:
         return None if words[1:2] in (["COMMAND"], []) else f"no command {words[1]}"
-    if not isinstance(command := cli.commands[words[1]], click.Command):
-        return None
+    command: click.Command = cli.commands[words[1]]
+    while isinstance(command, click.Group):  # a command of commands
+        words = words[1:]
+        if words[1:2] in (["COMMAND"], []):
+            return None
+        if words[1] not in command.commands:
+            return f"no command {words[0]} {words[1]}"
+        command = command.commands[words[1]]
     known = {option for parameter in command.params for option in parameter.opts} | {"--help"}
     unknown = [word for word in words[2:] if re.match(r"--\w", word) and word.split("=")[0] not in known]
     return f"{words[1]} has no {unknown[0]}" if unknown else None
