@@ -28,7 +28,7 @@ class Case:
     """Tokens of some areas, the dimensions they differ in (0: the demo's words), and what the models do to them.
 
     clusters : how far groups of tokens lie apart; models : noise of each model's vectors, or the share of dimensions
-    it sees; item_noise : what people's scores hold beyond the tokens, in standard deviations of the scores.
+    it sees; item_noise : standard deviation of what people's scores hold beyond the tokens' cosines.
     """
 
     name: str
@@ -60,10 +60,10 @@ def sample(case: Case, demo: np.ndarray, rng: np.random.Generator) -> tuple[pd.D
     """The items of fresh tokens with people's scores, and what the two models say."""
     parts, said = [], []
     for area in range(case.areas):
-        people, *models = _vectors(case, demo, rng)
+        people, *models = _vectors(case, area, demo, rng)
         a, b = np.triu_indices(case.tokens, 1)
         scores, *values = (_cosines(vectors, a, b) for vectors in (people, *models))
-        scores = scores + case.item_noise * scores.std() * rng.standard_normal(len(a))
+        scores = scores + case.item_noise * rng.standard_normal(len(a))
         names = np.array([f"{area}-{number}" for number in range(case.tokens)], dtype=object)
         parts.append(pd.DataFrame({"area": str(area), "token_a": names[a], "token_b": names[b], "score": scores}))
         said.append(values)
@@ -74,7 +74,7 @@ def sample(case: Case, demo: np.ndarray, rng: np.random.Generator) -> tuple[pd.D
     return pairs, models_said
 
 
-def _vectors(case: Case, demo: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
+def _vectors(case: Case, area: int, demo: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
     if not case.dimensions:
         tokens = demo[rng.choice(len(demo), case.tokens, replace=False)]
         yield tokens
@@ -82,7 +82,8 @@ def _vectors(case: Case, demo: np.ndarray, rng: np.random.Generator) -> Iterator
         yield tokens[:, round((1 - case.models[1]) * tokens.shape[1]) :]
         return
     scale = np.arange(1, case.dimensions + 1) ** -0.5
-    centres = rng.standard_normal((8, case.dimensions)) * scale
+    # The kinds of tokens belong to the population, so that they are the same in every sample.
+    centres = np.random.default_rng([5, area]).standard_normal((8, case.dimensions)) * scale
     tokens = rng.standard_normal((case.tokens, case.dimensions)) * scale
     tokens = tokens + case.clusters * centres[rng.integers(8, size=case.tokens)]
     yield tokens

@@ -37,7 +37,9 @@ ORPHAN_SECONDS = 600.0
 JOBS = "jobs"  # what `Store.write` calls them
 ENDED = ("done", "failed", "cancelled")
 # What `work` can do.
-KINDS = ("import_embedding", "encode_tokens", "evaluation_figure", "plan_curve", "plan_search", "scheme_table")
+KINDS = (
+    "import_embedding", "encode_tokens", "evaluation_figure", "plan_curve", "plan_search", "scheme_table", "needed",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from .store.forecasts import GuessSource, make_forecast, make_search, read_guess
 from .store.library import adopt_import, embeddings_of, link_embedding, record_import, unlink_embedding
 from .store.scheme_runs import SchemeQuestion, as_result, run_schemes
 from .views.evaluate_jobs import carry_out
+from .views.evaluate_needed import simulate
 
 
 def _import_embedding(store: Store, job: Job, report: Reporter) -> None:
@@ -122,6 +123,15 @@ def _scheme_table(store: Store, job: Job, report: Reporter) -> None:
         mark_done(conn, job.id, as_result(rows))
 
 
+def _needed(store: Store, job: Job, report: Reporter) -> None:
+    """How many votes and tokens tell two embeddings apart; the answer is the job's result."""
+    found = simulate(
+        store, str(job.project_id), job.params, progress=lambda done, total: report(done, total, "simulated")
+    )
+    with store.write() as conn:
+        mark_done(conn, job.id, found)
+
+
 def _guess(store: Store, job: Job) -> Guess:
     params = job.params["guess"]
     panel: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in params["panel"].items()}
@@ -136,4 +146,5 @@ WORK: dict[str, Callable[[Store, Job, Reporter], None]] = {
     "plan_curve": _plan_curve,
     "plan_search": _plan_search,
     "scheme_table": _scheme_table,
+    "needed": _needed,
 }

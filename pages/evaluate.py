@@ -11,6 +11,7 @@ from ui import (
     encoder_box,
     evaluation_differences_box,
     evaluation_headline,
+    evaluation_needed_box,
     evaluation_parts_box,
     evaluation_tables,
     evaluation_why_box,
@@ -46,6 +47,8 @@ with figures:
     evaluation_tables.show(view, by_votes, by_tokens, project)
 with differences:
     evaluation_differences_box.show(view, by_votes, by_tokens, project)
+    if len(view.evaluations) > 1:
+        evaluation_needed_box.show(view, project)
 with why:
     evaluation_why_box.show(view, project)
 with parts:

@@ -7,6 +7,7 @@ import streamlit as st
 
 from core import evaluation_charts
 from core.evaluation.differences import Told
+from core.interval_rules import FIGURES as OF_VOTES
 from core.store.projects import Project
 from core.views import evaluate_tokens
 from core.views.evaluate import FIGURES, EvaluateView, IntervalsView
@@ -27,8 +28,10 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
         if found is None or found.problem:
             st.caption(frame.plain(found.problem) if found else "Ask for intervals to see what votes say.")
         else:
-            told = evaluate_tokens.by_votes(found.differences)
-            _differences("votes", told, "ρ_w", view.dataset.attrs["votes"], view)
+            labels = {label: key for key, label in FIGURES if key in OF_VOTES}
+            label = _figure("votes", list(labels), project)
+            told = evaluate_tokens.by_votes(found.differences, labels[label])
+            _differences("votes", told, label, view.dataset.attrs["votes"], view)
         _by_tokens(view, tokens, project)
     else:
         st.caption("Load a second embedding to see which is the better one.")
@@ -40,10 +43,14 @@ def _by_tokens(view: EvaluateView, tokens: TokensView | None, project: Project) 
         st.caption(frame.plain(tokens.problem) if tokens else "Ask for intervals over tokens to see what those say.")
         return
     labels = {label: key for key, label in FIGURES}
-    label = st.segmented_control(
-        "Figure that tokens are asked about", list(labels), default="ρ_w", required=True, key=f"told-{project.id}"
-    )
+    label = _figure("tokens", list(labels), project)
     _differences("tokens", tokens.told(labels[label]), label, tokens.n_tokens, view)
+
+
+def _figure(unit: str, labels: list[str], project: Project) -> str:
+    return st.segmented_control(
+        f"Figure that {unit} are asked about", labels, default="ρ_w", required=True, key=f"told-{unit}-{project.id}"
+    )
 
 
 def _differences(unit: str, told: tuple[Told, ...], label: str, n: int, view: EvaluateView) -> None:

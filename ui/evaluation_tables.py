@@ -9,7 +9,7 @@ from core import evaluation_charts
 from core.evaluation import Comparison
 from core.store.projects import Project
 from core.views import evaluate_jobs, evaluate_tokens
-from core.views.evaluate import FIGURES, EvaluateView, IntervalsView
+from core.views.evaluate import BOUNDS, FIGURES, EvaluateView, IntervalsView
 from core.views.evaluate_scale import Scale
 from core.views.evaluate_tokens import TokensView
 from core.views.scores import file_stem
@@ -69,7 +69,10 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
         st.caption("The items that hold such a token are left out for all embeddings, so these figures are fairer.")
         _table(view.without_proposed.drop(columns="area"), "Embeddings without proposed tokens")
     st.subheader("By area")
-    _table(evaluate_tokens.by_area(view, tokens.compared if tokens else None), "Embeddings by area")
+    _table(
+        evaluate_tokens.by_area(view, found.compared if found else None, tokens.compared if tokens else None),
+        "Embeddings by area",
+    )
     for reason in view.undefined:
         st.caption("Blank: " + frame.plain(reason))
     st.download_button(
@@ -163,10 +166,10 @@ def _intervals_said(
 
 def _config() -> dict:
     config = {name: st.column_config.NumberColumn(format="%.3f", help=HELP[name]) for _, name in FIGURES}
-    for name in ("ρ_w", "τ_w"):
-        for end in ("lower", "upper"):
-            help_ = f"The {end} bound of the 90 % interval of {name} over votes."
-            config[f"{name} {end}"] = st.column_config.NumberColumn(format="%.3f", help=help_)
+    for bound in BOUNDS:
+        name, end = bound.split()
+        help_ = f"The {end} bound of the 90 % interval of {name} over votes."
+        config[bound] = st.column_config.NumberColumn(format="%.3f", help=help_)
     config["coverage"] = st.column_config.ProgressColumn(
         format="percent",
         width="small",
