@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from scipy.stats import norm
 
 from core import evaluation_needed
+from core.__main__ import main
 from core.errors import InputError, PlanError
 from core.evaluation_needed import Needed, Tried, Voting, at_power, tokens_needed, votes_needed
 
@@ -120,3 +122,39 @@ def test_an_answer_reads_well() -> None:
     found = Needed("votes", "rho_w", 0.1, 1200, 900, 1600, 100, 5000, False, (Tried(1200, 8, 10),))
     assert str(found) == "1,200 votes (900 to 1,600 by simulation error)"
     assert str(Needed("votes", "rho_w", 0.1, None, None, None, 100, 5000, False, ())) == "100 votes or fewer"
+
+
+def test_the_command_line_says_it(tmp_path, capsys) -> None:
+    pairs, _ = of_vectors((), n=16)
+    pairs.to_csv(tmp_path / "dataset.csv", index=False)
+    names = [f"t{number}" for number in range(16)]
+    rng = np.random.default_rng(6)
+    for model in "ab":
+        lines = [f"{name} {' '.join(f'{x:.4f}' for x in rng.normal(size=6))}" for name in names]
+        (tmp_path / f"{model}.vec").write_text("16 6\n" + "\n".join(lines) + "\n")
+    files = [str(tmp_path / name) for name in ("dataset.csv", "a.vec", "b.vec")]
+    options = [
+        "--needed",
+        "--votes",
+        "700",
+        "--most",
+        "800",
+        "--voters-like",
+        ".1:.2,0:.05",
+        "--metric",
+        "rho",
+        "--json",
+    ]
+    with pytest.raises(SystemExit) as ended:
+        main(["evaluate", *files, *options])
+    assert ended.value.code == 0
+    needed = json.loads(capsys.readouterr().out)["needed"]
+    assert (needed["first"], needed["figure"], needed["power"]) == ("a.vec", "rho", 0.8)
+    votes, tokens = needed["found"]
+    assert (votes["unit"], tokens["unit"]) == ("votes", "tokens")
+    assert votes["most"] <= 800
+    assert votes["says"].endswith(("votes", "votes or fewer", "simulation error)"))
+    for wrong in (".1,.2", "a:b,0:1"):
+        with pytest.raises(SystemExit) as ended:
+            main(["evaluate", *files, "--needed", "--voters-like", wrong])
+        assert ended.value.code == 2

@@ -70,7 +70,8 @@ def _differences(unit: str, told: tuple[Told, ...], label: str, n: int, view: Ev
     st.caption(
         f"The difference in {label} over the items that all cover, with its 90 % interval. p is two-sided and adjusted "
         f"by Holm for all pairs; up to 0.1 two count as told apart. A line joins those that aren't. "
-        f"“{unit.capitalize()} needed”, of {n:,} now, tells two apart with 80 % power if they differ as they seem to."
+        f"“{unit.capitalize()} needed”, of {n:,} now, tells two apart with 80 % power if they differ as they seem to; "
+        "a rough figure, which the simulation below makes surer."
     )
 
 

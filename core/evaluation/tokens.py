@@ -55,12 +55,12 @@ class Correction:
 
 
 CORRECTIONS: Mapping[str, Correction] = {
-    "rho_w": Correction(-1.0, 0.5, 0.9),
-    "tau_w": Correction(0.5, 0.0, 0.9),
-    "rho": Correction(0.0, 1.5, 1.1),
-    "tau": Correction(0.0, 1.5, 1.1),
-    "pearson": Correction(0.0, 1.5, 1.1),
-    "precision": Correction(0.5, 2.0, 1.35, "root"),
+    "rho_w": Correction(-1.0, 1.5, 1.2),
+    "tau_w": Correction(0.5, 1.5, 1.45),
+    "rho": Correction(0.0, 1.5, 1.05),
+    "tau": Correction(0.0, 1.5, 1.05),
+    "pearson": Correction(0.0, 1.5, 1.08),
+    "precision": Correction(0.5, 2.0, 1.4, "root"),
 }
 NEAR = 0.03  # of the ends of a scale, where its slope would be without bounds
 
