@@ -6,7 +6,7 @@ often it holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -20,6 +20,8 @@ from .interval_rules import FIGURES, Interval, interval
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+
+MOST_FOR_TAU_OF_AREAS = 300  # items of the ranking: from more of them, bounds of an area's τ_w hold far too seldom
 
 WHY_NOT_PAPER = (
     "There are no intervals by the paper's protocol: resampling voters doesn't show by how much rescaled win ratios "
@@ -168,23 +170,29 @@ def _values(evaluation: Evaluation) -> Floats:
 
 
 def _by_area(evaluation: Evaluation, overall: Correlations, source: _Source) -> dict[str, Correlations]:
-    """The figures of each area with bounds; where one area holds all items they are those overall."""
+    """The figures of each area with bounds; where one area holds all items they are those overall.
+
+    τ_w has none in large rankings, whose areas hang on the order of items that few votes were about.
+    """
     if len(evaluation.areas) == 1 and source.resampled.apart is None:
         return dict.fromkeys(evaluation.areas, overall)
     areas, covered = evaluation.pairs["area"].to_numpy(), ~np.isnan(_values(evaluation))
     within = replace(source, resampled=Resampled(source.resampled.drawn), known={})
+    apart = source.resampled.apart is not None
+    few = apart or source.n_items <= MOST_FOR_TAU_OF_AREAS
+    names = [name for name in FIGURES if few or name != "tau_w"]
     return {
-        area: _bounded(figures, evaluation, within, covered & (areas == area))[0]
+        area: _bounded(figures, evaluation, within, covered & (areas == area), names)[0]
         for area, figures in evaluation.areas.items()
     }
 
 
 def _bounded(
-    figures: Correlations, evaluation: Evaluation, source: _Source, rows: Bools
+    figures: Correlations, evaluation: Evaluation, source: _Source, rows: Bools, names: Iterable[str] = FIGURES
 ) -> tuple[Correlations, _Drawn]:
     """The figures over some rows, with bounds where they are defined, and what they come from."""
     found, of = {}, source.of(_values(evaluation), rows, evaluation.n0)
-    for name in FIGURES:
+    for name in names:
         figure = getattr(figures, name)
         bounds = None
         if figure.estimate is not None:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core import evaluation_intervals
 from core.errors import InputError, UndefinedMetricError
 from core.evaluation import Comparison, Evaluation, correlations
 from core.evaluation_intervals import Resampled, with_intervals
@@ -98,7 +99,7 @@ def test_rules_change_between_small_and_large_rankings_by_the_logarithm():
     assert errors[2] == pytest.approx((errors[1] + errors[3]) / 2, rel=2e-3)  # 385 is near √(150 · 990)
 
 
-def test_areas_have_bounds_by_the_rule_of_the_whole_ranking():
+def test_areas_have_bounds_by_the_rule_of_the_whole_ranking(monkeypatch):
     rng = np.random.default_rng(5)
     truth = np.linspace(1, 0, 40)
     drawn = truth + rng.normal(0, 0.05, (30, 40))
@@ -114,6 +115,11 @@ def test_areas_have_bounds_by_the_rule_of_the_whole_ranking():
     expected = interval(parts["A"].rho.estimate, moved, own, name="rho", n_items=40)
     bounds = found.evaluations[0].areas["A"].rho
     assert (bounds.lower, bounds.upper) == (expected.lower, expected.upper)
+    assert found.evaluations[0].areas["A"].tau_w.lower is not None
+    monkeypatch.setattr(evaluation_intervals, "MOST_FOR_TAU_OF_AREAS", 39)
+    large = with_intervals(held, Resampled(drawn))[0].evaluations[0].areas["A"]
+    assert large.tau_w.lower is None
+    assert large.rho == bounds
 
 
 def test_bounds_are_cut_and_missing_resamples_left_out():

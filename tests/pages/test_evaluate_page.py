@@ -136,8 +136,8 @@ def test_what_it_takes_is_simulated_in_a_job_and_shown(demo, view, visit, monkey
 
     from core import evaluation_needed, job_process
     from core.evaluation_needed import Needed, Tried
-    from core.store import schema as t
     from core.jobs import project_jobs
+    from core.store import schema as t
     from core.store.projects import get_project
     from core.views import evaluate_needed
 
