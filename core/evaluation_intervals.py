@@ -21,7 +21,7 @@ from .interval_rules import FIGURES, Interval, interval
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-MOST_FOR_TAU_OF_AREAS = 300  # items of the ranking: from more of them, bounds of an area's τ_w hold far too seldom
+MOST_FOR_TAU_OF_AREAS = 150  # items of the ranking: from more of them, bounds of an area's τ_w hold far too seldom
 
 WHY_NOT_PAPER = (
     "There are no intervals by the paper's protocol: resampling voters doesn't show by how much rescaled win ratios "

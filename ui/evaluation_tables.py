@@ -28,10 +28,11 @@ HELP = {
 WHAT_INTERVALS_ARE = (
     "*Other votes*: 90 % intervals of the figure that votes without noise would give; voters resampled {n:,} times, "
     "items fixed. Noise takes away from a figure, so the interval may begin above it. Those of ρ and τ are wide, as "
-    "ballots ask least about the bottom of the ranking."
+    "ballots ask least about the bottom of the ranking; τ_w of one area has none where the ranking is large."
 )
 WHAT_TOKENS_ARE = (
-    "*Other tokens*: 90 % intervals of what {n:,} other tokens of these kinds would give, scores taken as they are."
+    "*Other tokens*: 90 % intervals of what {n:,} other tokens of these kinds would give, scores taken as they are. In "
+    "simulations 89 to 92 % of them held, by figure, in single cases 76 to 98 %."
 )
 
 
