@@ -1,13 +1,25 @@
 # Runoff. `make` lists the targets.
 PYTHON ?= python3
 VENV := .venv
+DOCS := .venv-docs
 BIN := $(VENV)/bin
 PORT ?= 8501
 HOST ?= 127.0.0.1
+PYTHONS ?= python3.12 python3.13
 VOTE_PORT ?= $(or $(RUNOFF_VOTING_PORT),8600)
 
+# What must be there before an environment is made, each with what to do where it isn't.
+define NEW_ENVIRONMENT
+@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON). Runoff needs Python 3.11 or newer; on Debian and Ubuntu: apt install python3 python3-venv" >&2; exit 1; }
+@$(PYTHON) -c 'import sys; sys.exit("Runoff needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Set PYTHON=…") if sys.version_info < (3, 11) else None'
+$(PYTHON) -m venv $(1) || { rm -rf $(1); echo "Python's venv is missing; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+endef
+
+# pytest rewrites every test module when it reads it, 7 s of 13; where Python may keep what it compiled, once is enough.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: help run vote soak test test-fast test-encoders test-postgres check bench format clean chromium postgresql
+.PHONY: help run vote soak test test-fast test-encoders test-postgres test-pythons check bench docs screenshots lock format clean chromium postgresql
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,8 +38,8 @@ test: $(VENV)/.dev chromium postgresql  ## the whole suite, browser tests includ
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 	$(BIN)/python -m pytest -n 2 --dist loadgroup --database postgresql -m "both and not slow"
 
-test-fast: $(VENV)/.dev  ## the suite without the browser and the slow tests
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not browser and not slow"
+test-fast: $(VENV)/.dev  ## the modules of tests/fast.txt: under a minute on two cores
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow" $$(sed 's|^|tests/|' tests/fast.txt)
 
 test-encoders: $(VENV)/.dev  ## a real sentence encoder, in an environment of its own of 6 GB (ENCODERS=.encoders)
 	RUNOFF_ENCODERS=$(or $(ENCODERS),.encoders) $(BIN)/python -m pytest -n 0 tests/test_evaluation_encoders.py
@@ -35,21 +47,41 @@ test-encoders: $(VENV)/.dev  ## a real sentence encoder, in an environment of it
 test-postgres: $(VENV)/.dev chromium postgresql  ## the whole suite on PostgreSQL
 	$(BIN)/python -m pytest -n 2 --dist loadgroup --database postgresql
 
+test-pythons: $(VENV)/.dev  ## the same bytes, and the tests of what computes, on other versions (PYTHONS="python3.12 python3.13")
+	for python in $(PYTHONS); do \
+	  $$python -m venv .pythons/$$python && .pythons/$$python/bin/python -m pip install --quiet -r requirements-dev.txt || exit 1; done
+	$(BIN)/python -m bench.pythons --tests $(PYTHONS:%=.pythons/%/bin/python)
+
 check: $(VENV)/.dev  ## lint, types and the whole suite, as they must be before a commit
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/bandit -q -c pyproject.toml -r core ui pages voting app.py
 	$(MAKE) test
 
 bench: $(VENV)/.dev chromium  ## speed, as ratios measured in one run
 	$(BIN)/python -m bench
+
+docs: $(DOCS)/.done  ## the documentation as a site in build/site; a broken link or heading is an error
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet
+	@echo "The site is in build/site: $(PYTHON) -m http.server -d build/site"
+
+screenshots: $(VENV)/.dev chromium  ## the pictures in docs/pictures, from the demo
+	$(BIN)/python -m tests.browser.pictures
+
+lock:  ## requirements.lock anew: the newest versions that requirements.txt allows, in an environment made for that
+	$(call NEW_ENVIRONMENT,build/lock)
+	build/lock/bin/python -m pip install --quiet -r requirements.txt
+	{ echo "# What requirements.txt came to in a fresh environment of Python 3.11: \`make lock\`. It pins what the container runs."; \
+	  build/lock/bin/python -m pip freeze; } > requirements.lock
+	rm -rf build/lock
 
 format: $(VENV)/.dev  ## put the code into the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:  ## remove the environment and every cache (never a workspace)
-	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/out tests/browser/shots
+	rm -rf $(VENV) $(DOCS) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/out tests/browser/shots
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 chromium:
@@ -59,13 +91,17 @@ postgresql:
 	@sh tests/install_postgresql.sh
 
 $(VENV)/bin/python:
-	@$(PYTHON) -c 'import sys; sys.exit("Runoff needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Set PYTHON=…") if sys.version_info < (3, 11) else None'
-	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python's venv is missing; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+	$(call NEW_ENVIRONMENT,$(VENV))
 
 $(VENV)/.run: requirements.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet -r requirements.txt
 	touch $@
 
-$(VENV)/.dev: requirements.txt requirements-postgres.txt requirements-dev.txt | $(VENV)/bin/python
+$(VENV)/.dev: requirements.txt requirements-postgres.txt requirements-dask.txt requirements-dev.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
 	touch $@ $(VENV)/.run
+
+$(DOCS)/.done: requirements-docs.txt
+	$(call NEW_ENVIRONMENT,$(DOCS))
+	$(DOCS)/bin/python -m pip install --quiet -r requirements-docs.txt
+	touch $@

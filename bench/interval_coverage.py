@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bench.runoff_table import PAPER, campaign, read_similarities
-from core.evaluation_intervals import interval
+from core.interval_rules import interval
 from core.metrics import average_ranks, weighted_kendall, weighted_spearman
 from core.runoff import spread_appearances
 from core.scores.voter_bootstrap import resample_voters

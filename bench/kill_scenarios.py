@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
+from bench.kill_places import opened
 from core import jobs
 from core.job_process import run as run_job
 from core.policy import Policy
@@ -28,7 +29,7 @@ from core.store.archive import delete_project, export_project, import_project
 from core.store.ballots import read_ballots, read_comparisons
 from core.store.closing import close_ballot
 from core.store.drawing import draw_next_ballot
-from core.store.engine import now, open_apart
+from core.store.engine import now
 from core.store.exclusions import exclude_voters
 from core.store.policies import set_policy
 from core.store.projects import create_project
@@ -57,7 +58,7 @@ def _on_store(name: str, prepare: Callable[[Store], Given], run: Callable[[Store
     """A scenario that needs a store of the newest schema."""
 
     def prepared(folder: Path) -> Given:
-        with open_apart(folder) as store:
+        with opened(folder) as store:
             return prepare(store)
 
     return Scenario(name, prepared, lambda folder, given: run(open_store(folder), given))
@@ -150,7 +151,7 @@ def _exported(store: Store) -> Given:
 
 def _to_import(folder: Path) -> Given:
     """A text file of 4,000 words, beside the workspace so that it isn't copied with it."""
-    with open_apart(folder) as store:
+    with opened(folder) as store:
         project_id = create_project(store, "Embeddings", seed=1)
     path = folder.with_name("vectors.txt")
     rng = np.random.default_rng(5)

@@ -4,7 +4,8 @@ A process runs a command on a copy of a small workspace and gets SIGKILL: in tur
 the command takes, and just before one of its steps (a statement, a commit, a file opened, moved or removed). Then the
 workspace is opened again, as at the next start: all its rules must hold (`python -m core check`), its tables must be
 those before the command or those after it (times aside), and where they are those before, the command must come to
-its end when it is given once more. Exits with 1 where one doesn't.
+its end when it is given once more. Exits with 1 where one doesn't. With `--database postgresql` the tables are on a
+server of the bench's own, whose client is killed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import json
 import multiprocessing
 import os
 import random
-import shutil
 import signal
 import sys
 import tempfile
@@ -29,12 +29,14 @@ from typing import Any
 import click
 import sqlalchemy as sa
 
+from bench.kill_places import InFolders, OnPostgres
 from bench.kill_scenarios import SCENARIOS, Given
 from core.jobs import sweep
 from core.store import Store
 from core.store import schema as t
 from core.store.command import fetch_rows
-from core.store.engine import HEAD, make_engine, open_apart, schema_version
+from core.store.dialects import DATABASE
+from core.store.engine import HEAD
 from core.store.invariants import check_store
 from core.store.kept_files import KEEPERS, kept_by
 
@@ -79,8 +81,9 @@ class Steps:
             self._step()
 
 
-def work(name: str, folder: str, given: Given, started: Any, done: Any, count: Any, last: int) -> None:
+def work(name: str, folder: str, url: str, given: Given, started: Any, done: Any, count: Any, last: int) -> None:
     """A process: do the command once, then wait to be killed, unless it was at the step `last` (0: at none)."""
+    os.environ[DATABASE] = url
     Steps(folder, count, last)
     started.set()
     SCENARIOS[name].run(Path(folder), given)
@@ -99,23 +102,27 @@ class Prepared:
     after: str
     seconds: float
     version: str | None
+    place: InFolders
     n_steps: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, name: str, room: Path) -> Prepared:
+    def of(cls, name: str, room: Path, place: InFolders | None = None) -> Prepared:
         """Prepare a command, and do it to its end for the digest after it and for the time it takes."""
         folder = room / "template"
-        given = SCENARIOS[name].prepare(folder)
-        version = _version(folder)
-        prepared = cls(name, folder, given, "", "", 0.0, version)
+        place = InFolders() if place is None else place
+        place.make(folder)
+        with place.at(folder):
+            given = SCENARIOS[name].prepare(folder)
+        version = place.version(folder)
+        prepared = cls(name, folder, given, "", "", 0.0, version, place)
         if version == HEAD:
-            with prepared.copied("before") as copy, open_apart(copy) as store:
+            with prepared.copied("before") as copy, place.opened(copy) as store:
                 prepared.before = digest(store)
         with prepared.copied("after") as copy:
             prepared.seconds, prepared.n_steps = prepared.finish(copy)
-            with open_apart(copy) as store:
+            with place.opened(copy) as store:
                 prepared.after = digest(store)
         if prepared.before == prepared.after:
             raise RuntimeError(f"{name} changes nothing.")
@@ -125,15 +132,15 @@ class Prepared:
     def copied(self, name: str) -> Iterator[Path]:
         """A copy of the workspace for a while."""
         copy = self.folder.with_name(name)
-        shutil.copytree(self.folder, copy)
+        self.place.copy(self.folder, copy)
         try:
             yield copy
         finally:
-            shutil.rmtree(copy)
+            self.place.remove(copy)
 
     def _started(self, folder: Path, last: int = 0) -> tuple[Any, Any, Any]:
         started, done, count = CONTEXT.Event(), CONTEXT.Event(), CONTEXT.Value("i", 0, lock=False)
-        arguments = (self.name, str(folder), self.given, started, done, count, last)
+        arguments = (self.name, str(folder), self.place.url(folder), self.given, started, done, count, last)
         child = CONTEXT.Process(target=work, args=arguments)
         child.start()
         if not started.wait(PATIENCE):
@@ -169,11 +176,12 @@ class Prepared:
 
     def _outcome(self, copy: Path) -> str:
         """What the workspace is at the next start."""
-        version = _version(copy)
+        self.place.settle(copy)
+        version = self.place.version(copy)
         if version not in (self.version, HEAD):
             return f"the schema is {version}"
         _make_older(copy)
-        with open_apart(copy) as store:
+        with self.place.opened(copy) as store:
             sweep(store)
             checked, left = check_store(store), leftovers(store)
             found = digest(store)
@@ -188,7 +196,7 @@ class Prepared:
         if found != self.before:
             return "happened in part"
         self.finish(copy)
-        with open_apart(copy) as store:
+        with self.place.opened(copy) as store:
             return "before" if digest(store) == self.after and check_store(store).is_fine else "can't be done again"
 
 
@@ -211,15 +219,6 @@ def _make_older(folder: Path) -> None:
         os.utime(path, (then, then))
 
 
-def _version(folder: Path) -> str | None:
-    engine = make_engine(folder / "runoff.sqlite")
-    try:
-        with engine.connect() as conn:
-            return schema_version(conn)
-    finally:
-        engine.dispose()
-
-
 def _kill(child: Any) -> None:
     child.kill()
     child.join()
@@ -229,20 +228,34 @@ def _kill(child: Any) -> None:
 @click.option("--kills", default=200, show_default=True, help="In all, spread over the commands.")
 @click.option("--seed", default=1, show_default=True, help="Of the moments.")
 @click.option("--only", help="One command alone.")
-def main(kills: int, seed: int, only: str | None) -> None:
+@click.option("--database", type=click.Choice(["sqlite", "postgresql"]), default="sqlite", show_default=True)
+def main(kills: int, seed: int, only: str | None, database: str) -> None:
     """Kill, look, count."""
-    names = [only] if only else list(SCENARIOS)
-    rng, faults, total = random.Random(seed), list[str](), Counter[str]()
+    if database == "sqlite":
+        names = [only] if only else list(SCENARIOS)
+        faults = kill_all(names, kills, random.Random(seed), InFolders())
+    else:
+        from postgres_server import postgres_server
+
+        names = [only] if only else [name for name in SCENARIOS if not name.startswith("migrate")]
+        with postgres_server() as server:
+            faults = kill_all(names, kills, random.Random(seed), OnPostgres(server))
+    sys.exit(1 if faults else 0)
+
+
+def kill_all(names: list[str], kills: int, rng: random.Random, place: InFolders) -> list[str]:
+    """Kill each command its share of times, and tell of it; returns what was wrong."""
+    faults, total = list[str](), Counter[str]()
     CONTEXT.set_forkserver_preload(["bench.kill_scenarios"])
     click.echo(
         "| command | it takes | steps | kills | not happened | happened | broken |\n|---|---|---|---|---|---|---|"
     )
-    for place, name in enumerate(names):
+    for number, name in enumerate(names):
         with tempfile.TemporaryDirectory() as room:
-            prepared = Prepared.of(name, Path(room))
-            n = kills // len(names) + (place < kills % len(names))
-            for number in range(n):
-                prepared.kill_once(rng, at_step=number % 2 == 1)
+            prepared = Prepared.of(name, Path(room), place)
+            n = kills // len(names) + (number < kills % len(names))
+            for turn in range(n):
+                prepared.kill_once(rng, at_step=turn % 2 == 1)
         counts = [prepared.outcomes[kind] for kind in ("before", "after", "fault")]
         click.echo(
             f"| {name} | {prepared.seconds * 1000:.0f} ms | {prepared.n_steps} | {n} | {' | '.join(map(str, counts))} |"
@@ -251,7 +264,7 @@ def main(kills: int, seed: int, only: str | None) -> None:
         faults += prepared.faults
     click.echo(f"| all | | | {total.total()} | {total['before']} | {total['after']} | {total['fault']} |")
     click.echo("\n".join(faults) or "Every workspace was whole, and every command happened wholly or not at all.")
-    sys.exit(1 if faults else 0)
+    return faults
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """`python -m bench.token_coverage`: how often intervals over tokens hold, and whether the tokens named as needed are.
 
 Each seed draws tokens from a population: vectors that people go by, and two models' vectors that differ from them by
-noise; what is to be held is the mean of a figure over all seeds, that is over other tokens. The cases "demo" draw
-words of the demo's embedding: people go by all 50 dimensions, the models by the first or the last of them.
+noise; what is to be held is the mean of a figure over samples of as many tokens, those of the seeds and others. Groups
+of tokens ("clusters") belong to the population, so they are the same in each sample. The cases "demo" draw words of the
+demo's embedding: people go by all 50 dimensions, the models by the first or the last of them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from core.embeddings import load
+from core.evaluation import correlations
 from core.evaluation.differences import Told, by_tokens, times_needed
 from core.evaluation.multiples import NAMES
 from core.evaluation.tokens import TokenDraws, draw_tokens
@@ -28,7 +30,7 @@ class Case:
     """Tokens of some areas, the dimensions they differ in (0: the demo's words), and what the models do to them.
 
     clusters : how far groups of tokens lie apart; models : noise of each model's vectors, or the share of dimensions
-    it sees; item_noise : what people's scores hold beyond the tokens, in standard deviations of the scores.
+    it sees; item_noise : standard deviation of what people's scores hold beyond the tokens' cosines.
     """
 
     name: str
@@ -42,13 +44,18 @@ class Case:
 
 
 CASES = (
+    Case("30 tokens", 1, 30, 10, (0.5, 0.7), notion="similarity"),
+    Case("demo, 30 tokens", 1, 30, 0, (0.5, 0.6)),
+    Case("45 tokens", 1, 45, 50, (0.7, 0.9)),
+    Case("45 tokens, clusters, noisy scores", 1, 45, 20, (0.3, 0.5), 1.0, 0.25),
+    Case("demo, 45 tokens", 1, 45, 0, (0.7, 0.5), notion="similarity"),
     Case("4 areas × 20, weak models", 4, 20, 10, (0.7, 0.9)),
     Case("4 areas × 20, good models, clusters", 4, 20, 20, (0.3, 0.4), 1.0, notion="similarity"),
-    Case("45 tokens", 1, 45, 50, (0.7, 0.9)),
-    Case("45 tokens, noisy scores", 1, 45, 20, (0.3, 0.5), 1.0, 0.7),
-    Case("20 tokens", 1, 20, 10, (0.5, 0.7), item_noise=0.2, notion="similarity"),
     Case("demo, 4 areas × 20", 4, 20, 0, (0.5, 0.6)),
-    Case("demo, 45 tokens", 1, 45, 0, (0.7, 0.5), notion="similarity"),
+    Case("20 tokens", 1, 20, 10, (0.5, 0.7), item_noise=0.08, notion="similarity"),
+    Case("100 tokens, noisy scores", 1, 100, 30, (0.5, 0.7), item_noise=0.15),
+    Case("2 areas × 50, clusters", 2, 50, 20, (0.4, 0.8), 1.0),
+    Case("200 tokens", 1, 200, 30, (0.4, 0.6)),
 )
 POWER = (
     (Case("of 20 tokens", 1, 20, 10, (0.5, 1.0)), "rho"),
@@ -60,10 +67,10 @@ def sample(case: Case, demo: np.ndarray, rng: np.random.Generator) -> tuple[pd.D
     """The items of fresh tokens with people's scores, and what the two models say."""
     parts, said = [], []
     for area in range(case.areas):
-        people, *models = _vectors(case, demo, rng)
+        people, *models = _vectors(case, area, demo, rng)
         a, b = np.triu_indices(case.tokens, 1)
         scores, *values = (_cosines(vectors, a, b) for vectors in (people, *models))
-        scores = scores + case.item_noise * scores.std() * rng.standard_normal(len(a))
+        scores = scores + case.item_noise * rng.standard_normal(len(a))
         names = np.array([f"{area}-{number}" for number in range(case.tokens)], dtype=object)
         parts.append(pd.DataFrame({"area": str(area), "token_a": names[a], "token_b": names[b], "score": scores}))
         said.append(values)
@@ -74,7 +81,7 @@ def sample(case: Case, demo: np.ndarray, rng: np.random.Generator) -> tuple[pd.D
     return pairs, models_said
 
 
-def _vectors(case: Case, demo: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
+def _vectors(case: Case, area: int, demo: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
     if not case.dimensions:
         tokens = demo[rng.choice(len(demo), case.tokens, replace=False)]
         yield tokens
@@ -82,7 +89,8 @@ def _vectors(case: Case, demo: np.ndarray, rng: np.random.Generator) -> Iterator
         yield tokens[:, round((1 - case.models[1]) * tokens.shape[1]) :]
         return
     scale = np.arange(1, case.dimensions + 1) ** -0.5
-    centres = rng.standard_normal((8, case.dimensions)) * scale
+    # The kinds of tokens belong to the population, so that they are the same in every sample.
+    centres = np.random.default_rng([5, area]).standard_normal((8, case.dimensions)) * scale
     tokens = rng.standard_normal((case.tokens, case.dimensions)) * scale
     tokens = tokens + case.clusters * centres[rng.integers(8, size=case.tokens)]
     yield tokens
@@ -95,17 +103,32 @@ def _cosines(vectors: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return (units @ units.T)[a, b]
 
 
-def coverage(case: Case, demo: np.ndarray, seeds: range, resamples: int) -> np.ndarray:
-    """The share of intervals that hold: shape (3, figures), of both models and of their difference."""
+def estimates(case: Case, demo: np.ndarray, n: int) -> np.ndarray:
+    """The figures of both models by `n` samples of their own: shape (n, 2, figures)."""
+    found = []
+    for number in range(n):
+        pairs, models = sample(case, demo, np.random.default_rng([number, 13]))
+        scores = pairs["score"].to_numpy()
+        by_model = [correlations(scores, values) for values in models]
+        found.append([[getattr(figures, name).estimate for name in NAMES] for figures in by_model])
+    return np.array(found)
+
+
+def coverage(case: Case, demo: np.ndarray, seeds: range, resamples: int, others: int) -> np.ndarray:
+    """The share of intervals that hold: shape (3, figures), of both models and of their difference.
+
+    What is to be held comes from the seeds' own samples and from `others` more.
+    """
     draws: list[TokenDraws] = []
     for seed in seeds:
         rng = np.random.default_rng([seed, 11])
         pairs, models = sample(case, demo, rng)
         draws.append(draw_tokens(pairs, models, resamples=resamples, rng=rng))
+    more = estimates(case, demo, others)
     held = np.zeros((3, len(NAMES)))
     for column, name in enumerate(NAMES):
-        estimates = np.array([drawn.estimates[name] for drawn in draws])
-        truth = [*estimates.mean(axis=0), (estimates[:, 0] - estimates[:, 1]).mean()]
+        every = np.concatenate([np.array([drawn.estimates[name] for drawn in draws]), more[:, :, column]])
+        truth = [*every.mean(axis=0), (every[:, 0] - every[:, 1]).mean()]
         for drawn in draws:
             found = [drawn.interval(name, 0), drawn.interval(name, 1), drawn.interval(name, 0, 1)]
             for row, (bounds, value) in enumerate(zip(found, truth, strict=True)):
@@ -134,15 +157,17 @@ def _told(case: Case, figure: str, demo: np.ndarray, seed: int, resamples: int) 
 @click.option("--seeds", default=200, show_default=True, help="Samples of tokens a case.")
 @click.option("--first", default=1, show_default=True, help="The first seed.")
 @click.option("--resamples", default=150, show_default=True)
+@click.option("--others", default=400, show_default=True, help="Samples more that say what is to be held.")
+@click.option("--case", "cases", multiple=True, help="Only these cases. Repeatable.")
 @click.option("--power/--no-power", "with_power", default=True, help="Whether the tokens needed are looked at too.")
-def main(seeds: int, first: int, resamples: int, with_power: bool) -> None:
+def main(seeds: int, first: int, resamples: int, others: int, cases: tuple[str, ...], with_power: bool) -> None:
     """Print how often 90 % intervals over tokens hold, in percent: first model, second model, difference."""
     embedding = load(DEMO)
     demo = embedding.vectors(embedding.vocabulary.to_pylist()[200:12_000]).astype(np.float64)
     every = range(first, first + seeds)
     click.echo("case | " + " | ".join(NAMES))
-    for case in CASES:
-        held = coverage(case, demo, every, resamples)
+    for case in [each for each in CASES if not cases or each.name in cases]:
+        held = coverage(case, demo, every, resamples, others)
         cells = (" ".join(f"{share:3.0%}" for share in column) for column in held.T)
         click.echo(f"{case.name} | " + " | ".join(cells))
     for case, figure in POWER if with_power else ():

@@ -35,9 +35,13 @@ FIT_SCORES = Schema(
     | {"item": "int", "theta": "float", "error": "float", "score": "float", "lower": "float", "upper": "float"}
     | {"rank_lower": "float", "rank_upper": "float"},
 )
-# `role` is main or check; `expected` is the right answer of a check, "" where there is none.
+# `role` is main or check; `expected` is the right answer of a check, "" where there is none; `check` is its kind (gold,
+# repeat, overlap, audit), "" for a main comparison and all through datasets that were published before the column.
 COMPARED = Schema(
-    "comparisons", _BALLOT | {"comparison": "int", "role": "text", "first": "int", "second": "int", "expected": "text"}
+    "comparisons",
+    _BALLOT
+    | {"comparison": "int", "role": "text", "first": "int", "second": "int", "expected": "text", "check": "text"},
+    optional=frozenset({"check"}),
 )
 # Which comparisons stand in a task, where each is shown, and how.
 TASKS = Schema(
@@ -91,11 +95,16 @@ def _number(value: float) -> str:
 
 
 def read_table(data: bytes, schema: Schema, where: str) -> pd.DataFrame:
-    """The table that `write_table` wrote, bit for bit; `InputError` naming `where` for anything else."""
+    """The table that `write_table` wrote, bit for bit; `InputError` naming `where` for anything else.
+
+    An optional column of text that the file lacks is empty.
+    """
     kinds = {"text": "str", "int": "int64", "float": "str"}
     types = {name: kinds[kind] for name, kind in schema.columns.items()}
     try:
         frame = pd.read_csv(io.BytesIO(data), dtype=types, keep_default_na=False, na_filter=False)
+        for name in sorted(schema.optional.difference(frame.columns)):
+            frame[name] = pd.Series("", index=frame.index, dtype="str")
         for name in frame.columns:
             if schema.columns.get(name) == "float":
                 # Python reads the digits back bit for bit, whatever pandas' own reader does.

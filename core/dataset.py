@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from .errors import InputError, Issue
+from .json_texts import parse_json
 from .platforms.csvfiles import CsvFile, Rows, open_csv
 from .tables import DATASET
 
@@ -182,7 +183,7 @@ def _read_meta(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        meta = json.loads(path.read_text(encoding="utf-8-sig"))
+        meta = parse_json(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(
             f"{path.name}, which describes the dataset, can't be read: {error}. Repair it or move it away."

@@ -72,10 +72,11 @@ def told_apart(groups: pd.DataFrame, names: Sequence[str]) -> Chart:
     ends = groups.assign(place=groups["embedding"].map({name: n for n, name in enumerate(names)}))
     spans = ends.groupby("group")["place"].agg(["min", "max"]).reset_index()
     spans = spans.assign(first=[names[n] for n in spans["min"]], last=[names[n] for n in spans["max"]])
-    y = alt.Y("embedding:N", sort=list(names), title=None, axis=alt.Axis(labelLimit=220, labelOverlap=False))
+    order = alt.Scale(domain=list(names))  # of both layers: a line from one to another would forget a sort
+    y = alt.Y("embedding:N", scale=order, title=None, axis=alt.Axis(labelLimit=220, labelOverlap=False))
     x = alt.X("group:N", title="Groups that aren't told apart", axis=alt.Axis(labelAngle=0))
     lines = alt.Chart(spans).mark_rule(strokeWidth=5, color=BLUE)
-    lines = lines.encode(y=alt.Y("first:N", sort=list(names)), y2="last:N", x=x)
+    lines = lines.encode(y=alt.Y("first:N", scale=order), y2="last:N", x=x)
     dots = alt.Chart(groups).mark_point(filled=True, size=110, color=BLUE, opacity=1)
     dots = dots.encode(x=x, y=y, tooltip=["embedding:N", "group:N"])
     return alt.layer(lines, dots).properties(height=110 + 34 * len(names))

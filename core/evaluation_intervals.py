@@ -1,57 +1,28 @@
-"""Intervals of a model's ρ_w and τ_w against the *true* ranking: the items fixed, the voters resampled.
+"""Intervals of models' ρ_w, τ_w, ρ and τ over *votes*: overall, by area, and of the differences of any two models.
 
-A model's correlation with scores of noisy votes lies below that with the true ranking. Resampled votes hold the noise
-once more, so that each resample correlates still less; a percentile interval misses the truth nearly always, and what
-the resamples lost has to be added to the estimate. Voters drawn with replacement make more noise than the votes have,
-so not all of it:
-
-    E + c·(E − mean of the R_b) ± 1.645·k·s,    E = ρ(model, scores),  R_b = ρ(model, scores by resample b)
-
-cut at ±1. Two things move R_b: how much noise resample b holds, which takes the same from every model, is seen in
-O_b = ρ(scores, scores by resample b), and is made up for by c; and where the noise happens to lie, for this model
-or against it. Only the second is an error of the corrected figure. For ρ_w, s is therefore what of R_b the O_b
-leave unexplained (standard deviation about a straight line), c = 2/3 and k = .72 + 2.5·L, L = 1 − mean of the O_b: how
-much to make up for is the less sure, the more it is.
-
-τ_w hangs on the order of a few first items. Noise turns two of them round once it exceeds their distance: where that is
-rare in resamples, it is far rarer in the votes. So for τ_w only a share u of what resamples lose and of their variance
-counts, which falls with L: s is the standard deviation of the R_b, c = .6·u, k = 1.3·√u, u = L/.2, at most 1.
-
-What two models lose differs by little more than chance, so their difference has c = 0; s is that of the differences of
-their R_b, and for ρ_w k = .72 + L. The constants are those at which simulated campaigns of three kinds hold the truth
-in about nine of ten (calibrated coverage); docs/runoff.md has how often they did, on others.
-
-The estimate may lie at the lower end of its interval, or below: noise only takes away. For the paper's protocol the
-same resampling knows nothing of what rescaling and early cuts do to scores, and holds too seldom: there is no interval.
-
-References: Davison, Hinkley (1997), Bootstrap Methods and their Application, sections 2.3 and 5.2; Loh (1987),
-Calibrating confidence coefficients, Journal of the American Statistical Association 82.
+The items are fixed and the voters resampled; `interval_rules` says what an interval is made of, and docs/runoff.md how
+often it holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
-from . import metrics
-from .errors import InputError, UndefinedMetricError
-from .evaluation import Comparison, Correlations, Evaluation, model_scores
+from .errors import InputError
+from .evaluation import Comparison, Correlations, Evaluation, correlations, model_scores
+from .interval_rules import FIGURES, Interval, interval
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-LEVEL = 0.9
-MOST_UNDEFINED = 0.2  # share of resamples in which a figure may be undefined and still get an interval
-FEWEST = 3  # resamples
-METRICS: dict[str, Callable[..., float]] = {"rho_w": metrics.weighted_spearman, "tau_w": metrics.weighted_kendall}
-SHARE_OF_LOSS = {"rho_w": 2 / 3, "tau_w": 0.6}  # c, for τ_w at u = 1
-SPREAD_RHO, SPREAD_BY_LOSS, SPREAD_BY_LOSS_OF_DIFFERENCE = 0.72, 2.5, 1.0  # k of ρ_w at L = 0, and its rise
-SPREAD_TAU, FULL_LOSS = 1.3, 0.2  # k of τ_w at u = 1, and the L from which on u = 1
+MOST_FOR_TAU_OF_AREAS = 150  # items of the ranking: from more of them, bounds of an area's τ_w hold far too seldom
+
 WHY_NOT_PAPER = (
     "There are no intervals by the paper's protocol: resampling voters doesn't show by how much rescaled win ratios "
     "misplace items, and in simulated campaigns 90 % intervals held the true τ_w in only 37 to 71 of 100."
@@ -59,83 +30,28 @@ WHY_NOT_PAPER = (
 
 
 @dataclass(frozen=True)
-class Interval:
-    """A figure with the noise of the votes taken out, not cut, its standard error, and the bounds of its interval."""
-
-    corrected: float
-    error: float
-    lower: float
-    upper: float
-
-
-@dataclass(frozen=True)
 class Difference:
     """How sure it is that one model ranks the items better than another, over the items that all models cover.
 
-    rho_w : the first model's less the second's; lower, upper : its 90 % interval; first_better : the probability that
-    the first is better, with the difference taken as normal about its corrected value.
+    difference : the first model's `figure` less the second's; lower, upper : its 90 % interval; error : its standard
+    error; corrected : the difference with the noise of the votes taken out; first_better : the probability that the
+    first is better, with the difference taken as normal about the corrected one.
     """
 
     first: str
     second: str
-    rho_w: float
+    difference: float
     lower: float
     upper: float
     first_better: float
+    corrected: float
+    error: float
+    figure: str = "rho_w"
 
     @property
     def is_clear(self) -> bool:
         """Whether the interval leaves 0 out, so that the two can be told apart."""
         return self.lower > 0 or self.upper < 0
-
-
-def interval(
-    estimate: float,
-    drawn: Floats,
-    own: Floats,
-    *,
-    name: str = "rho_w",
-    of_difference: bool = False,
-    level: float = LEVEL,
-) -> Interval | None:
-    """The interval of the module; None where over a fifth of the resamples are NaN, or fewer than three are left.
-
-    estimate : E, by all votes; drawn : R_b of each resample, (resamples,); own : O_b, of the scores with each resample,
-    (resamples,); name : "rho_w" or "tau_w"; of_difference : E and R_b are differences of two models.
-
-    >>> drawn, own = np.array([0.6, 0.7, 0.8, 0.7]), np.array([0.8, 0.9, 0.9, 0.8])
-    >>> found = interval(0.85, drawn, own)
-    >>> round(found.corrected, 3), round(found.error, 3), round(found.lower, 3), round(found.upper, 3)
-    (0.95, 0.077, 0.823, 1.0)
-    """
-    if not 0 < level < 1:
-        raise InputError(f"The level must be between 0 and 1, found {level!r}.")
-    known = ~np.isnan(drawn) & ~np.isnan(own)
-    found, of_scores = drawn[known], own[known]
-    if len(found) < FEWEST or len(found) < (1 - MOST_UNDEFINED) * len(drawn):
-        return None
-    own_loss = 1.0 - float(of_scores.mean())
-    share = 1.0
-    if name == "rho_w":
-        rise = SPREAD_BY_LOSS_OF_DIFFERENCE if of_difference else SPREAD_BY_LOSS
-        error = (SPREAD_RHO + rise * own_loss) * _unexplained(found, of_scores)
-    else:
-        share = float(np.clip(own_loss / FULL_LOSS, 0.0, 1.0))
-        error = SPREAD_TAU * float(np.sqrt(share)) * float(found.std(ddof=1))
-    loss = 0.0 if of_difference else estimate - float(found.mean())
-    corrected = estimate + share * SHARE_OF_LOSS[name] * loss
-    reach, limit = float(ndtri((1 + level) / 2)) * error, 2.0 if of_difference else 1.0
-    lower, upper = np.clip([corrected - reach, corrected + reach], -limit, limit).tolist()
-    return Interval(corrected, error, lower, upper)
-
-
-def _unexplained(values: Floats, by: Floats) -> float:
-    """Standard deviation of `values` about the straight line on `by`."""
-    off, along = values - values.mean(), by - by.mean()
-    power = float(np.sum(along * along))
-    slope = float(np.sum(off * along)) / power if power > 0 else 0.0
-    rest = off - slope * along
-    return float(np.sqrt(np.sum(rest * rest) / (len(values) - 2)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,35 +65,43 @@ class Resampled:
     drawn: Floats
     apart: NDArray[np.object_] | None = None
 
-    def figures(self, name: str, values: Floats, rows: Bools, n0: float) -> Floats:
-        """ρ_w or τ_w of `values` (n,) with each resample, over some rows (n,); shape (resamples,).
+    @property
+    def n_items(self) -> int:
+        """Items of a ranking: all, or the mean over areas where each has its own."""
+        n_rankings = 1 if self.apart is None else max(len(set(self.apart)), 1)
+        return round(self.drawn.shape[1] / n_rankings)
 
-        NaN where it is undefined.
+    def figures(self, values: Floats, rows: Bools, n0: float) -> dict[str, Floats]:
+        """The `FIGURES` of `values` (n,) with each resample, over some rows (n,); each of shape (resamples,).
+
+        NaN where one is undefined.
         """
         where = rows & ~np.isnan(values)
         if self.apart is None:
-            return self._figures(name, values, where, n0)
+            return self._figures(values, where, n0)
         areas = dict.fromkeys(self.apart[where])
-        parts = [self._figures(name, values, where & (self.apart == area), n0) for area in areas]
-        return np.asarray(np.mean(parts, axis=0)) if parts else np.full(len(self.drawn), np.nan)
+        parts = [self._figures(values, where & (self.apart == area), n0) for area in areas]
+        nothing = np.full(len(self.drawn), np.nan)
+        return {name: np.asarray(np.mean([p[name] for p in parts], axis=0)) if parts else nothing for name in FIGURES}
 
-    def _figures(self, name: str, values: Floats, where: Bools, n0: float) -> Floats:
-        model, result = values[where], np.full(len(self.drawn), np.nan)
+    def _figures(self, values: Floats, where: Bools, n0: float) -> dict[str, Floats]:
+        model, result = values[where], {name: np.full(len(self.drawn), np.nan) for name in FIGURES}
         for number, scores in enumerate(self.drawn[:, where]):
             known = ~np.isnan(scores)
-            try:
-                result[number] = METRICS[name](scores[known], model[known], n0=n0)
-            except UndefinedMetricError:
-                continue
+            found = correlations(scores[known], model[known], n0=n0, names=FIGURES)
+            for name in FIGURES:
+                estimate = getattr(found, name).estimate
+                result[name][number] = np.nan if estimate is None else estimate
         return result
 
 
 @dataclass(frozen=True, eq=False)
-class _Figures:
-    """The R_b of one model and the O_b, over the same rows."""
+class _Drawn:
+    """The R_b of one model and the O_b by figure, over the same rows."""
 
-    drawn: Floats
-    own: Floats
+    drawn: dict[str, Floats]
+    own: dict[str, Floats]
+    n_items: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,25 +110,45 @@ class _Source:
 
     resampled: Resampled
     scores: Floats
-    known: dict[tuple[str, float, bytes], Floats]
+    n_items: int
+    known: dict[tuple[float, bytes], dict[str, Floats]]
 
-    def of(self, name: str, values: Floats, rows: Bools, n0: float) -> _Figures:
-        key = (name, n0, rows.tobytes())
+    def of(self, values: Floats, rows: Bools, n0: float) -> _Drawn:
+        key = (n0, rows.tobytes())
         if key not in self.known:
-            self.known[key] = self.resampled.figures(name, self.scores, rows, n0)
-        return _Figures(self.resampled.figures(name, values, rows, n0), self.known[key])
+            self.known[key] = self.resampled.figures(self.scores, rows, n0)
+        return _Drawn(self.resampled.figures(values, rows, n0), self.known[key], self.n_items)
+
+
+def difference_interval(
+    scores: Floats, drawn: Floats, one: Floats, other: Floats, figure: str = "rho_w", *, n0: float = 2.0
+) -> Interval | None:
+    """The interval of the difference of two models' figure, as `with_intervals` takes it.
+
+    scores, one, other : of the items, (n,), without NaN; drawn : the scores by each resample, (resamples, n).
+    """
+    estimates = [getattr(correlations(scores, model, n0=n0, names=[figure]), figure).estimate for model in (one, other)]
+    if estimates[0] is None or estimates[1] is None:
+        return None
+    source = _Source(Resampled(drawn), scores, len(scores), {})
+    every = np.ones(len(scores), dtype=np.bool_)
+    of, against = source.of(one, every, n0), source.of(other, every, n0)
+    gap = estimates[0] - estimates[1]
+    moved = of.drawn[figure] - against.drawn[figure]
+    return interval(gap, moved, of.own[figure], name=figure, of_difference=True, n_items=len(scores))
 
 
 def with_intervals(comparison: Comparison, resampled: Resampled) -> tuple[Comparison, tuple[Difference, ...]]:
-    """A comparison with bounds of ρ_w and τ_w overall and over the common items, and how any two models compare.
+    """A comparison with bounds of the `FIGURES` overall, over the common items and by area, and any two models' gaps.
 
-    Raises `InputError` where the columns of the resamples aren't the items of the comparison.
+    Differences are of each figure in turn. Raises `InputError` where the columns of the resamples aren't the items of
+    the comparison.
     """
     pairs = comparison.evaluations[0].pairs
     if resampled.drawn.ndim != 2 or resampled.drawn.shape[1] != len(pairs):
         shape = resampled.drawn.shape
         raise InputError(f"The resamples need a score for each of {len(pairs)} items, found shape {shape}.")
-    source = _Source(resampled, pairs["score"].to_numpy(dtype=np.float64), {})
+    source = _Source(resampled, pairs["score"].to_numpy(dtype=np.float64), resampled.n_items, {})
     covered = np.logical_and.reduce([~np.isnan(_values(e)) for e in comparison.evaluations])
     evaluations, common, drawn = [], [], []
     for evaluation, over_common in zip(comparison.evaluations, comparison.common, strict=True):
@@ -213,43 +157,63 @@ def with_intervals(comparison: Comparison, resampled: Resampled) -> tuple[Compar
             bounded, of_common = replace(overall, n_items=over_common.n_items), of_all
         else:
             bounded, of_common = _bounded(over_common, evaluation, source, covered)
-        evaluations.append(replace(evaluation, overall=overall))
+        areas = _by_area(evaluation, overall, source)
+        evaluations.append(replace(evaluation, overall=overall, areas=areas))
         common.append(bounded)
         drawn.append(of_common)
     found = replace(comparison, evaluations=tuple(evaluations), common=tuple(common))
-    return found, _differences(found, drawn)
+    return found, tuple(each for name in FIGURES for each in _differences(found, drawn, name))
 
 
 def _values(evaluation: Evaluation) -> Floats:
     return np.asarray(model_scores(evaluation.pairs["cosine"].to_numpy(), evaluation.notion))
 
 
+def _by_area(evaluation: Evaluation, overall: Correlations, source: _Source) -> dict[str, Correlations]:
+    """The figures of each area with bounds; where one area holds all items they are those overall.
+
+    τ_w has none in large rankings, whose areas hang on the order of items that few votes were about.
+    """
+    if len(evaluation.areas) == 1 and source.resampled.apart is None:
+        return dict.fromkeys(evaluation.areas, overall)
+    areas, covered = evaluation.pairs["area"].to_numpy(), ~np.isnan(_values(evaluation))
+    within = replace(source, resampled=Resampled(source.resampled.drawn), known={})
+    apart = source.resampled.apart is not None
+    few = apart or source.n_items <= MOST_FOR_TAU_OF_AREAS
+    names = [name for name in FIGURES if few or name != "tau_w"]
+    return {
+        area: _bounded(figures, evaluation, within, covered & (areas == area), names)[0]
+        for area, figures in evaluation.areas.items()
+    }
+
+
 def _bounded(
-    figures: Correlations, evaluation: Evaluation, source: _Source, rows: Bools
-) -> tuple[Correlations, _Figures]:
-    """The figures over some rows, with bounds where they are defined, and what those of ρ_w come from."""
-    found = {}
-    of = {name: source.of(name, _values(evaluation), rows, evaluation.n0) for name in METRICS}
-    for name, part in of.items():
+    figures: Correlations, evaluation: Evaluation, source: _Source, rows: Bools, names: Iterable[str] = FIGURES
+) -> tuple[Correlations, _Drawn]:
+    """The figures over some rows, with bounds where they are defined, and what they come from."""
+    found, of = {}, source.of(_values(evaluation), rows, evaluation.n0)
+    for name in names:
         figure = getattr(figures, name)
-        bounds = None if figure.estimate is None else interval(figure.estimate, part.drawn, part.own, name=name)
+        bounds = None
+        if figure.estimate is not None:
+            bounds = interval(figure.estimate, of.drawn[name], of.own[name], name=name, n_items=of.n_items)
         if bounds is not None:
             found[name] = replace(figure, lower=bounds.lower, upper=bounds.upper)
-    return replace(figures, **found), of["rho_w"]
+    return replace(figures, **found), of
 
 
-def _differences(comparison: Comparison, figures: list[_Figures]) -> tuple[Difference, ...]:
-    """Every two models, in the order of the comparison; without those whose ρ_w is undefined."""
-    result = []
+def _differences(comparison: Comparison, drawn: list[_Drawn], figure: str) -> Iterator[Difference]:
+    """Every two models, in the order of the comparison; without those whose figure is undefined."""
     names = [evaluation.model for evaluation in comparison.evaluations]
     for one, other in combinations(range(len(names)), 2):
-        estimates = [comparison.common[place].rho_w.estimate for place in (one, other)]
+        estimates = [getattr(comparison.common[place], figure).estimate for place in (one, other)]
         if estimates[0] is None or estimates[1] is None:
             continue
         gap = estimates[0] - estimates[1]
-        of, against = figures[one], figures[other]
-        found = interval(gap, of.drawn - against.drawn, of.own, of_difference=True)
+        of, against = drawn[one], drawn[other]
+        moved = of.drawn[figure] - against.drawn[figure]
+        found = interval(gap, moved, of.own[figure], name=figure, of_difference=True, n_items=of.n_items)
         if found is not None:
-            better = float(ndtr(found.corrected / found.error)) if found.error > 0 else (1 + np.sign(gap)) / 2
-            result.append(Difference(names[one], names[other], gap, found.lower, found.upper, float(better)))
-    return tuple(result)
+            better = float(ndtr(found.corrected / found.error)) if found.error > 0 else (1 + float(np.sign(gap))) / 2
+            bounds = (found.lower, found.upper, better, found.corrected, found.error)
+            yield Difference(names[one], names[other], gap, *bounds, figure)

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from .dataset import to_json
 from .errors import InputError, Issue
+from .json_texts import parse_json
 from .tables import DATASET, Schema
 
 _ARROW = {"text": pa.string(), "int": pa.int64(), "float": pa.float64()}
@@ -44,7 +45,7 @@ def from_parquet(data: bytes, name: str) -> pd.DataFrame:
     """The dataset of a Parquet file with the columns of DATASET; `InputError` for another one."""
     try:
         table = pq.read_table(pa.BufferReader(data))
-        about = json.loads((table.schema.metadata or {}).get(b"runoff", b"{}"))
+        about = parse_json((table.schema.metadata or {}).get(b"runoff", b"{}"))
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{name} can't be read as Parquet: {error}.") from error
     kinds = {"text": "str", "int": "int64", "float": "float64"}

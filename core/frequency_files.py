@@ -47,7 +47,10 @@ def read_frequencies(
     """
     file = open_csv(data, name)
     delimiter = _delimiter(file)
-    sample = list(islice(_records(file, delimiter), _SAMPLE))
+    try:
+        sample = list(islice(_records(file, delimiter), _SAMPLE))
+    except csv.Error as error:
+        raise InputError(f"The first rows of {name} can't be read: {error}. Check its quotation marks.") from error
     word, count, has_header = _columns(name, sample, columns)
     words, counts, issues = _read(_records(file, delimiter), word, count, name, has_header)
     return from_counts(words, counts, label or name, notes=(*file.decoded.notes, *issues))

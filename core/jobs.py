@@ -36,7 +36,10 @@ LEFT_SECONDS = 24 * 3600.0
 ORPHAN_SECONDS = 600.0
 JOBS = "jobs"  # what `Store.write` calls them
 ENDED = ("done", "failed", "cancelled")
-KINDS = ("import_embedding", "plan_curve", "plan_search", "scheme_table")  # what `work` can do
+# What `work` can do.
+KINDS = (
+    "import_embedding", "encode_tokens", "evaluation_figure", "plan_curve", "plan_search", "scheme_table", "needed",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -110,13 +113,32 @@ def recent_paths(store: Store, *, limit: int = 8) -> list[str]:
     return [path for path in paths if Path(path).is_file()][:limit]
 
 
-def start(store: Store, kind: str, params: dict, *, project_id: str | None = None) -> str:
-    """Write a job down and start its process; returns the job's id at once."""
+def same_job(store: Store, project_id: str, kind: str, params: dict) -> Job | None:
+    """The project's newest job with just these parameters, whatever became of it; None if there is none."""
+    with store.read() as conn:
+        found = _same(conn, kind, params, project_id)
+    return read_job(store, found) if found else None
+
+
+def _same(conn: sa.Connection, kind: str, params: dict, project_id: str | None, *where: Any) -> str | None:
+    """The id of the newest job of a kind with these parameters; results, which may be long, aren't read."""
+    query = sa.select(t.job.c.id, t.job.c.params).where(t.job.c.kind == kind, t.job.c.project_id == project_id, *where)
+    rows = conn.execute(query.order_by(t.job.c.created_at.desc()))
+    return next((job_id for job_id, known in rows if known == params), None)
+
+
+def start(store: Store, kind: str, params: dict, *, project_id: str | None = None, once: bool = False) -> str:
+    """Write a job down and start its process; returns the job's id at once.
+
+    With `once`, a job of the project that does just this already is returned in its place.
+    """
     if kind not in KINDS:
         raise StoreError(f"There is no kind of job {kind!r}.")
     job_id = secrets.token_hex(8)
     row = {"id": job_id, "project_id": project_id, "kind": kind, "params": params, "state": "queued"}
     with store.write(JOBS) as conn:
+        if once and (same := _same(conn, kind, params, project_id, t.job.c.state.in_(["queued", "running"]))):
+            return same
         conn.execute(sa.insert(t.job).values(**row, created_at=now()))
     package = __package__ or "core"
     root = Path(__file__).resolve().parents[1]

@@ -213,11 +213,12 @@ def tau_of_ranks(a: Floats, b: Floats, *weights: Floats) -> list[float]:
     little more than one.
     """
     discordant = _discordant(a, b, np.stack(weights))
+    order_a, order_b = np.argsort(a), np.argsort(b)
     result = []
     for w, against in zip(weights, discordant.tolist(), strict=True):
-        untied_a, untied_b = _untied(a, w), _untied(b, w)
+        untied_a, untied_b = _untied(a, w, order_a), _untied(b, w, order_b)
         # The pairs that are tied in neither: those untied in a, without those among them that are tied in b.
-        for_or_against = untied_a - _untied_within(a, b, w)
+        for_or_against = untied_a - _untied_within(a, b, w, order_b)
         result.append(_clipped((for_or_against - 2 * against) / math.sqrt(untied_a) / math.sqrt(untied_b)))
     return result
 
@@ -227,9 +228,8 @@ def correlation_of_ranks(a: Floats, b: Floats, w: Floats) -> float:
     return _correlation(a, b, w)
 
 
-def _untied_within(a: Floats, b: Floats, w: Floats) -> float:
-    """Σ w_i w_j over the pairs i < j that are tied in b, and not in a."""
-    order = np.argsort(b)
+def _untied_within(a: Floats, b: Floats, w: Floats, order: NDArray[np.intp]) -> float:
+    """Σ w_i w_j over the pairs i < j that are tied in b, whose `order` is known, and not in a."""
     starts, lengths = _runs(b[order])
     tied = np.repeat(lengths > 1, lengths)
     if not tied.any():
@@ -248,9 +248,8 @@ def _untied_within(a: Floats, b: Floats, w: Floats) -> float:
     return _dot(sums, np.maximum(before, 0.0))
 
 
-def _untied(rank: Floats, w: Floats) -> float:
-    """Σ w_i w_j over the pairs i < j whose ranks differ."""
-    order = np.argsort(rank)
+def _untied(rank: Floats, w: Floats, order: NDArray[np.intp]) -> float:
+    """Σ w_i w_j over the pairs i < j whose ranks, of which the `order` is known, differ."""
     starts, _ = _runs(rank[order])
     sums = np.add.reduceat(w[order], starts)
     return _dot(sums[1:], np.cumsum(sums)[:-1])
@@ -263,29 +262,46 @@ def _discordant(a: Floats, b: Floats, w: Floats) -> Floats:
     A pair is discordant if the later one in b has the smaller place. Split at the highest bit of the
     place: any pair the bit tells apart is counted now, the others fall into the same half and are
     counted at a lower bit. Every half has the same known size, so a level is a handful of array calls.
+    Weights that are all alike need no more than the number of pairs.
     """
     n = len(a)
     levels = max(1, (n - 1).bit_length())
-    place: NDArray[Any] = np.arange(1 << levels, dtype=np.int32 if levels < 31 else np.int64)
-    weight: NDArray[Any] = np.zeros((len(w), 1 << levels))  # the padding up to a power of two weighs nothing
+    at: NDArray[Any] = np.arange(1 << levels, dtype=np.int32 if levels < 31 else np.int64)
     # Ties of a are placed in the order of b, and ties of b stand in the order of a: neither is discordant.
-    place_of = np.empty(n, dtype=place.dtype)
-    place_of[_order(a, b)] = place[:n]
+    place, place_of = at.copy(), np.empty(n, dtype=at.dtype)
+    place_of[_order(a, b)] = at[:n]
     order = _order(b, place_of)
-    place[:n], weight[:, :n] = place_of[order], w[:, order]
-    total = np.zeros(len(w))
+    even = (w == w[:, :1]).all(axis=1)
+    weight: NDArray[Any] = np.zeros(
+        (int((~even).sum()), 1 << levels)
+    )  # the padding up to a power of two weighs nothing
+    place[:n], weight[:, :n] = place_of[order], w[~even][:, order]
+    count, total = 0, np.zeros(len(w))
     for level in reversed(range(levels)):
         size = 1 << level
         upper = (place >> level) & 1
-        is_upper = upper.astype(bool)
-        for number, part in enumerate(weight):
+        above = _running(upper, 2 * size)
+        count += int(np.add.reduce(above * (1 - upper), dtype=np.int64))
+        # Behind those of its own half that stand before it.
+        goes = np.where(upper.astype(bool), (at & ~(2 * size - 1)) + (size - 1) + above, at - above)
+        for number, part in zip(np.flatnonzero(~even), weight, strict=True):
             upper_weight = part * upper
-            before = np.cumsum(upper_weight.reshape(-1, 2 * size), axis=1).ravel()
-            total[number] += _dot(part - upper_weight, before)
-        halves = np.flatnonzero(~is_upper).reshape(-1, size), np.flatnonzero(is_upper).reshape(-1, size)
-        order = np.concatenate(halves, axis=1).ravel()
-        place, weight = place[order], weight[:, order]
+            total[number] += _dot(part - upper_weight, _running(upper_weight, 2 * size))
+            part[goes] = part.copy()
+        place[goes] = place.copy()
+    total[even] = count * w[even, 0] ** 2
     return total
+
+
+def _running(values: NDArray[Any], size: int) -> NDArray[Any]:
+    """Running sums that start anew every `size` values."""
+    rows = values.reshape(-1, size)
+    if size > 8:
+        return np.cumsum(rows, axis=1, dtype=values.dtype).ravel()
+    sums = rows.copy()  # many short rows go faster column by column
+    for column in range(1, size):
+        sums[:, column] += sums[:, column - 1]
+    return sums.ravel()
 
 
 def _order(major: NDArray[Any], minor: NDArray[Any]) -> NDArray[np.intp]:

@@ -26,7 +26,8 @@ import pandas as pd
 from . import __version__
 from .dataset import read_dataset
 from .errors import InputError, Issue
-from .zips import DAMAGED, checksum, pack, sums
+from .json_texts import parse_json
+from .zips import DAMAGED, check_sizes, checksum, pack, sums
 
 FORMAT = "runoff dataset 1"
 MANIFEST = "manifest.json"
@@ -55,7 +56,7 @@ class Published:
             raise InputError("This published dataset has no dataset.csv.")
         frame = read_dataset(self.files["dataset.csv"])
         try:
-            about = json.loads(self.files.get("dataset.json", b"{}"))
+            about = parse_json(self.files.get("dataset.json", b"{}"))
         except (ValueError, RecursionError) as error:
             raise InputError(f"dataset.json can't be read: {error}.") from error
         if not isinstance(about, dict):
@@ -85,8 +86,9 @@ def read_published(data: bytes) -> Published:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = {entry.filename: entry for entry in archive.infolist()}
-            if len(entries) != len(archive.infolist()) or sum(e.file_size for e in entries.values()) > MAX_BYTES:
-                raise InputError("This zip file has a member twice, or unpacks to more than a dataset may have.")
+            if len(entries) != len(archive.infolist()):
+                raise InputError("This zip file has a member twice. Fetch the dataset again.")
+            check_sizes(archive, len(data), MAX_BYTES)
             if MANIFEST not in entries:
                 raise InputError(f"This zip file has no {MANIFEST}, so it is no published dataset of Runoff.")
             files = {}
@@ -110,15 +112,16 @@ def is_published(data: bytes) -> bool:
     """Whether a file is a zip with the manifest of a published dataset; nothing else of it is checked."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(MANIFEST) as handle:
-            found = json.loads(handle.read(2**24))
-    except (*DAMAGED, KeyError, RecursionError):
+            check_sizes(archive, len(data), MAX_BYTES)
+            found = parse_json(handle.read(2**24))
+    except DAMAGED:
         return False
     return isinstance(found, dict) and found.get("format") == FORMAT
 
 
 def _manifest(data: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(data)
+        found = parse_json(data)
         listed = {str(name): (int(m["bytes"]), str(m["sha256"])) for name, m in found["files"].items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"{MANIFEST} isn't that of a published dataset ({error!r}).") from error

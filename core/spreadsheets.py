@@ -10,33 +10,19 @@ import datetime
 import io
 import re
 import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
 
 from .errors import InputError, Issue
+from .zips import DAMAGED, check_sizes, check_stated
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
 
 _MAX_BYTES = 500 << 20
-_UNREADABLE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    ParseError,
-    SyntaxError,
-    KeyError,
-    ValueError,
-    TypeError,
-    AttributeError,
-    IndexError,
-    OSError,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-)
+_UNREADABLE = (*DAMAGED, ParseError, SyntaxError, TypeError, AttributeError)
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 
 
@@ -77,11 +63,10 @@ def read_workbook(data: bytes, name: str) -> tuple[Sheet, ...]:
         )
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            n_bytes = sum(entry.file_size for entry in archive.infolist())
             if "[Content_Types].xml" not in archive.namelist():
                 raise InputError(f"{name} is not an Excel workbook. Save the table as .xlsx or as “CSV UTF-8”.")
-        if n_bytes > _MAX_BYTES:
-            raise InputError(f"{name} unpacks to {n_bytes / 1e6:,.0f} MB, over 500. Save the table as “CSV UTF-8”.")
+            check_sizes(archive, len(data), _MAX_BYTES)
+            check_stated(archive)
         return tuple(_sheets(data))
     except InputError:
         raise

@@ -62,8 +62,8 @@ def invisible_characters(token: str) -> list[str]:
 
 def holds_breaks(text: str) -> bool:
     """Whether a text holds a tab, a line break or another control character: they end a field or a line in most
-    files, so no token may."""
-    return any(unicodedata.category(character) == "Cc" for character in text)
+    files, so no token may. Nor half a character (a lone surrogate), which no file can hold."""
+    return any(unicodedata.category(character) in ("Cc", "Cs") for character in text)
 
 
 def checked(rows: Sequence[tuple[str, str]]) -> tuple[AreaTokens, ...]:

@@ -44,7 +44,8 @@ class Running:
     @property
     def url(self) -> str:
         """Its address as this machine sees it."""
-        host = "localhost" if self.is_local or self.host in ("0.0.0.0", "::") else self.host
+        anywhere = ("0.0.0.0", "::")  # nosec B104 (compared with, not bound to)
+        host = "localhost" if self.is_local or self.host in anywhere else self.host
         return f"http://{host}:{self.port}"
 
 

@@ -79,6 +79,8 @@ class VotingSettings:
         """Settings as JSON keeps them; what an older version didn't know has its default."""
         names = {f.name for f in fields(cls)}
         values = {name: value for name, value in stored.items() if name in names}
+        if not is_safe_url(str(values.get("return_url", ""))):  # of a project that comes from elsewhere
+            values["return_url"] = ""
         return cls(**values | {"ask": tuple(values.get("ask", ()))})
 
     def stored(self) -> dict[str, Any]:

@@ -8,15 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from .embeddings import import_embedding
+from .encoders import digest_of, encode_into, encoder_of, look_at, open_encoder
 from .jobs import JOBS, Job, Reporter, mark_done, remove_upload
 from .panel import Panel
 from .plan import Plan
 from .planning import Guess, at_other_budgets
 from .store import Store
+from .store.areas import areas_of
 from .store.command import command
 from .store.forecasts import GuessSource, make_forecast, make_search, read_guess
-from .store.library import adopt_import, link_embedding, record_import
+from .store.library import adopt_import, embeddings_of, link_embedding, record_import, unlink_embedding
 from .store.scheme_runs import SchemeQuestion, as_result, run_schemes
+from .views.evaluate_jobs import carry_out
+from .views.evaluate_needed import simulate
 
 
 def _import_embedding(store: Store, job: Job, report: Reporter) -> None:
@@ -46,6 +50,41 @@ def _import_embedding(store: Store, job: Job, report: Reporter) -> None:
             result["name"] = link_embedding(change.conn, job.project_id, embedding_id, name)
             mark_done(change.conn, job.id, result)
     remove_upload(store, job.params)
+
+
+def _encode_tokens(store: Store, job: Job, report: Reporter) -> None:
+    """A sentence encoder's vectors of the project's tokens; what it made of earlier token lists goes."""
+    project_id = str(job.project_id)
+    found = look_at(job.params["path"])
+    with store.read() as conn:
+        tokens = [token for area in areas_of(conn, project_id) for token in area.tokens]
+    encoder, digest = open_encoder(found, trusted=bool(job.params.get("trusted", False))), digest_of(found)
+    work, source = store.incoming / f"job-{job.id}", str(found.folder)
+    info = encode_into(
+        work,
+        encoder,
+        tokens,
+        source=found.name,
+        digest=digest,
+        progress=lambda done, total: report(done, total, "tokens encoded"),
+    )
+    embedding_id = adopt_import(store, work, info.identity)
+    result: dict[str, Any] = {"n_words": info.n_words, "dimensions": info.dimensions, "embedding_id": embedding_id}
+    with command(store, project_id, "encode tokens") as change:
+        change.detail = {"embedding": embedding_id, "name": job.params["name"], "source": source}
+        record_import(change.conn, embedding_id, name=job.params["name"], source=source, info=info)
+        for before in embeddings_of(change.conn, project_id):
+            if before.id != embedding_id and encoder_of(before.info) == digest:
+                unlink_embedding(change.conn, project_id, before.id)
+        result["name"] = link_embedding(change.conn, project_id, embedding_id, job.params["name"])
+        mark_done(change.conn, job.id, result)
+
+
+def _evaluation_figure(store: Store, job: Job, report: Reporter) -> None:
+    """A figure of the Evaluate page; what was found is the job's result."""
+    result = carry_out(store, str(job.project_id), job.params)
+    with store.write(JOBS) as conn:
+        mark_done(conn, job.id, result)
 
 
 def _plan_curve(store: Store, job: Job, report: Reporter) -> None:
@@ -84,6 +123,15 @@ def _scheme_table(store: Store, job: Job, report: Reporter) -> None:
         mark_done(conn, job.id, as_result(rows))
 
 
+def _needed(store: Store, job: Job, report: Reporter) -> None:
+    """How many votes and tokens tell two embeddings apart; the answer is the job's result."""
+    found = simulate(
+        store, str(job.project_id), job.params, progress=lambda done, total: report(done, total, "simulated")
+    )
+    with store.write() as conn:
+        mark_done(conn, job.id, found)
+
+
 def _guess(store: Store, job: Job) -> Guess:
     params = job.params["guess"]
     panel: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in params["panel"].items()}
@@ -93,7 +141,10 @@ def _guess(store: Store, job: Job) -> Guess:
 
 WORK: dict[str, Callable[[Store, Job, Reporter], None]] = {
     "import_embedding": _import_embedding,
+    "encode_tokens": _encode_tokens,
+    "evaluation_figure": _evaluation_figure,
     "plan_curve": _plan_curve,
     "plan_search": _plan_search,
     "scheme_table": _scheme_table,
+    "needed": _needed,
 }

@@ -1,26 +1,68 @@
-"""Zip files that depend on their contents alone: the same members give the same bytes."""
+"""Zip files: written so that they depend on their contents alone; and read, whoever made them."""
 
 from __future__ import annotations
 
 import hashlib
 import io
+import lzma
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterable
 
+from .errors import InputError
+
 DATE = (1980, 1, 1, 0, 0, 0)
+# What no file that somebody made for Runoff comes near, but one made to fill the memory does.
+SMALL_BYTES, MAX_RATIO = 64 << 20, 100
+_PIECE_BYTES = 1 << 16
 # What a damaged or hostile zip file can raise.
 DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
+    lzma.LZMAError,
     struct.error,
     EOFError,
+    LookupError,
     NotImplementedError,
     RuntimeError,
     OSError,
     ValueError,
 )
+
+
+def check_sizes(archive: zipfile.ZipFile, n_packed: int, limit: int) -> None:
+    """Raise `InputError` for a zip file of `n_packed` bytes that unpacks to more than `limit` bytes, or to over 64 MB
+    and more than 100 times its own size, or packs a member otherwise than zip programs do (stored or deflated).
+
+    The sizes are those that the zip states; `zipfile` hands out no more of a member, but unpacks more where it is asked
+    for all of it at once: read members piece by piece, or see `check_stated`. Of the other ways of packing one small
+    piece can fill the memory.
+    """
+    entries = archive.infolist()
+    n_bytes = sum(entry.file_size for entry in entries)
+    if n_bytes > limit or n_bytes > max(SMALL_BYTES, MAX_RATIO * n_packed):
+        raise InputError(
+            f"This file has {n_packed:,} bytes and unpacks to {n_bytes:,}: more than such a file may have "
+            f"(up to {limit:,} bytes, and {MAX_RATIO} times what it is). Choose another file."
+        )
+    if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
+        raise InputError("This zip file is packed in an unusual way. Pack it again, as a plain zip file.")
+
+
+def check_stated(archive: zipfile.ZipFile) -> None:
+    """Raise `InputError` where a member unpacks to more than the zip states: for programs that then read it whole."""
+    for entry in archive.infolist():
+        stated = entry.file_size
+        entry.file_size, left = stated + 1, stated + 1
+        try:
+            with archive.open(entry) as member:
+                while left > 0 and (piece := member.read(min(left, _PIECE_BYTES))):
+                    left -= len(piece)
+        finally:
+            entry.file_size = stated
+        if left <= 0:
+            raise InputError("This zip file holds more than it states: it is damaged, or made to do harm.")
 
 
 def pack(members: Iterable[tuple[str, bytes]]) -> bytes:

@@ -8,12 +8,15 @@ from core.store.library import read_embeddings
 from core.views.evaluate import EvaluateView
 from ui import (
     cache,
+    encoder_box,
     evaluation_differences_box,
     evaluation_headline,
+    evaluation_needed_box,
     evaluation_parts_box,
     evaluation_tables,
     evaluation_why_box,
     frame,
+    imports,
 )
 
 project = frame.project()
@@ -21,6 +24,8 @@ st.title("Evaluate")
 if not read_embeddings(frame.store(), project.id):
     frame.nothing_yet("There is no embedding to compare yet.", "embeddings", "load an embedding")
 
+with st.container():  # each has a place of its own, full or empty, so that the open tab stays open
+    imports.watch(frame.store(), project)
 answer = st.container()  # the headline stands above the settings that it follows from
 n0, notion, policy, top = evaluation_headline.settings(project)
 view: EvaluateView = cache.load_evaluation(frame.store(), project, n0, notion, policy, top)
@@ -31,8 +36,10 @@ if not view.evaluations:
         evaluation_headline.show(view, None, None, project)
     st.stop()
 
-by_votes = evaluation_tables.votes_intervals(view, project)
-by_tokens = evaluation_tables.token_intervals(view, project)
+with st.container():
+    by_votes = evaluation_tables.votes_intervals(view, project)
+with st.container():
+    by_tokens = evaluation_tables.token_intervals(view, project)
 with answer:
     evaluation_headline.show(view, by_votes, by_tokens, project)
 figures, differences, why, parts, variants = st.tabs(["Figures", "Differences", "Why", "Parts", "Variants"])
@@ -40,9 +47,16 @@ with figures:
     evaluation_tables.show(view, by_votes, by_tokens, project)
 with differences:
     evaluation_differences_box.show(view, by_votes, by_tokens, project)
+    if len(view.evaluations) > 1:
+        evaluation_needed_box.show(view, project)
 with why:
     evaluation_why_box.show(view, project)
 with parts:
     evaluation_parts_box.show(view, project)
 with variants:
     evaluation_parts_box.variants(view, project)
+with st.expander("Add a model", icon=":material/add:"):
+    frame.link(
+        "embeddings", "A file of vectors or of similarities: on the Embeddings page", icon=":material/upload_file:"
+    )
+    encoder_box.show(frame.store(), project, "evaluate")

@@ -45,6 +45,26 @@ def python() -> Path:
     return interpreter
 
 
+COMPARED = """
+import sys, numpy as np
+from core.encoders import open_encoder
+from core.evaluation import sentence_transformer
+texts = open("data/areas.csv", encoding="utf-8").read().split("\\n")
+texts += ["naïve café", "Straße", "東京 Tokyo", "co-operate!", "don't", "x" * 120, "word " * 300, "[MASK] x", ""]
+ours, theirs = open_encoder(sys.argv[1]).encode(texts), sentence_transformer(sys.argv[1]).encode(texts)
+print(float(np.abs(ours - np.asarray(theirs)).max()))
+"""
+
+
+@pytest.mark.slow
+def test_what_is_computed_here_is_what_the_package_computes(python: Path) -> None:
+    folder = subprocess.run([python, "-c", MODEL], capture_output=True, text=True, check=True).stdout.strip()
+    command = [python, "-c", COMPARED, folder]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | OFFLINE)
+    assert found.returncode == 0, found.stderr
+    assert float(found.stdout.split()[-1]) < 1e-5
+
+
 @pytest.mark.slow
 def test_the_command_line_ranks_a_real_encoder(python: Path, tmp_path: Path) -> None:
     folder = subprocess.run([python, "-c", MODEL], capture_output=True, text=True, check=True).stdout.strip()

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from core import evaluation_intervals
 from core.errors import InputError, UndefinedMetricError
 from core.evaluation import Comparison, Evaluation, correlations
-from core.evaluation_intervals import Resampled, interval, with_intervals
-from core.metrics import weighted_kendall, weighted_spearman
+from core.evaluation_intervals import Resampled, with_intervals
+from core.interval_rules import interval
+from core.metrics import kendall, spearman, weighted_kendall, weighted_spearman
 from core.plan import Plan
 from core.resampled import draw_scores, number_of_resamples
 from core.scores import BallotVotes, bootstrap_intervals
 from core.simulation import simulate_campaign
 from core.voters import exponential
+
+METRICS = {"rho_w": weighted_spearman, "tau_w": weighted_kendall, "rho": spearman, "tau": kendall}
 
 
 def evaluation(name: str, scores: np.ndarray, values: np.ndarray) -> Evaluation:
@@ -69,6 +75,53 @@ def test_bounds_of_tau_w_by_hand(loss, share):
     assert (pair.corrected, pair.error) == (0.7, found.error)
 
 
+@pytest.mark.parametrize("name", ["rho", "tau", "rho_w"])
+def test_doubt_about_the_share_widens_the_bounds(name):
+    rng = np.random.default_rng(4)
+    own = rng.uniform(0.8, 0.95, 30)
+    drawn = 0.3 + 0.3 * own + rng.normal(0, 0.02, 30)
+    found = interval(0.7, drawn, own, name=name, n_items=60)
+    c, (k, r), h = {"rho": (1.8, (1.5, 1.5), 0.6), "tau": (2.0, (1.5, 1.5), 0.6), "rho_w": (2 / 3, (1.0, 1.5), 0.5)}[
+        name
+    ]
+    loss = 0.7 - drawn.mean()
+    s = np.sqrt(np.sum((drawn - np.polyval(np.polyfit(own, drawn, 1), own)) ** 2) / 28)
+    assert found.corrected == pytest.approx(0.7 + c * loss)
+    assert found.error == pytest.approx(np.sqrt(((k + r * (1 - own.mean())) * s) ** 2 + (h * loss) ** 2))
+
+
+def test_rules_change_between_small_and_large_rankings_by_the_logarithm():
+    own = np.array([0.7, 0.8, 0.9, 0.8])
+    drawn = np.array([0.5, 0.6, 0.6, 0.55])
+    errors = [interval(0.7, drawn, own, of_difference=True, n_items=n).error for n in (20, 150, 385, 990, 5000)]
+    assert errors[0] == errors[1]
+    assert errors[3] == errors[4]
+    assert errors[2] == pytest.approx((errors[1] + errors[3]) / 2, rel=2e-3)  # 385 is near √(150 · 990)
+
+
+def test_areas_have_bounds_by_the_rule_of_the_whole_ranking(monkeypatch):
+    rng = np.random.default_rng(5)
+    truth = np.linspace(1, 0, 40)
+    drawn = truth + rng.normal(0, 0.05, (30, 40))
+    one = compared(truth, truth + rng.normal(0, 0.2, 40))
+    areas = np.array(["A", "B"] * 20)
+    (only,) = one.evaluations
+    parts = {area: correlations(truth[areas == area], only.values[areas == area]) for area in "AB"}
+    held = replace(one, evaluations=(replace(only, pairs=only.pairs.assign(area=areas), areas=parts),))
+    found, _ = with_intervals(held, Resampled(drawn))
+    rows = areas == "A"
+    moved = Resampled(drawn).figures(only.values, rows, 2.0)["rho"]
+    own = Resampled(drawn).figures(truth, rows, 2.0)["rho"]
+    expected = interval(parts["A"].rho.estimate, moved, own, name="rho", n_items=40)
+    bounds = found.evaluations[0].areas["A"].rho
+    assert (bounds.lower, bounds.upper) == (expected.lower, expected.upper)
+    assert found.evaluations[0].areas["A"].tau_w.lower is not None
+    monkeypatch.setattr(evaluation_intervals, "MOST_FOR_TAU_OF_AREAS", 39)
+    large = with_intervals(held, Resampled(drawn))[0].evaluations[0].areas["A"]
+    assert large.tau_w.lower is None
+    assert large.rho == bounds
+
+
 def test_bounds_are_cut_and_missing_resamples_left_out():
     own = np.array([0.9, 0.8, 0.7, 0.8])
     cut = interval(0.99, np.array([0.8, 0.9, 0.9, 0.8]), own)
@@ -101,12 +154,13 @@ def test_figures_are_those_of_each_resample():
     rng = np.random.default_rng(1)
     drawn, model = rng.normal(size=(5, 9)), rng.normal(size=9)
     model[3], drawn[2, 5] = np.nan, np.nan
-    found = Resampled(drawn).figures("tau_w", model, np.ones(9, dtype=bool), 2.0)
-    for value, row in zip(found, drawn, strict=True):
+    found = Resampled(drawn).figures(model, np.ones(9, dtype=bool), 2.0)
+    for number, row in enumerate(drawn):
         known = ~np.isnan(row) & ~np.isnan(model)
-        assert value == weighted_kendall(row[known], model[known])
+        for name, metric in METRICS.items():
+            assert found[name][number] == pytest.approx(metric(row[known], model[known]), abs=1e-14)
     apart = np.array(["A"] * 5 + ["B"] * 4, dtype=object)
-    means = Resampled(drawn, apart).figures("rho_w", model, np.ones(9, dtype=bool), 2.0)
+    means = Resampled(drawn, apart).figures(model, np.ones(9, dtype=bool), 2.0)["rho_w"]
     known = ~np.isnan(model)
     by_area = [weighted_spearman(drawn[0][known & (apart == area)], model[known & (apart == area)]) for area in "AB"]
     assert means[0] == pytest.approx(np.mean(by_area))
@@ -118,8 +172,9 @@ def test_equal_models_are_not_told_apart_and_far_ones_are():
     drawn = truth + rng.normal(0, 0.05, (80, 50))
     good, bad = truth + rng.normal(0, 0.05, 50), -truth
     found, differences = with_intervals(compared(truth, good, good.copy(), bad), Resampled(drawn))
-    same, clear, also = differences
-    assert (same.rho_w, same.is_clear, same.first_better) == (0.0, False, 0.5)
+    assert [each.figure for each in differences] == [name for name in METRICS for _ in range(3)]
+    same, clear, also = differences[:3]
+    assert (same.difference, same.is_clear, same.first_better) == (0.0, False, 0.5)
     assert clear.is_clear
     assert clear.first_better > 0.999
     assert (also.first, also.second) == ("m1", "m2")
@@ -127,7 +182,9 @@ def test_equal_models_are_not_told_apart_and_far_ones_are():
     assert figure.lower is not None
     assert figure.upper is not None
     assert figure.lower < figure.upper <= 1.0
-    assert found.evaluations[0].overall.rho.lower is None  # not looked at in simulations
+    for name in METRICS:
+        each = getattr(found.evaluations[0].overall, name)
+        assert each.lower < each.upper <= 1.0
 
 
 def test_models_of_different_coverage_are_compared_over_what_both_cover():
@@ -136,9 +193,10 @@ def test_models_of_different_coverage_are_compared_over_what_both_cover():
     drawn = truth + rng.normal(0, 0.05, (30, 40))
     one, other = truth + rng.normal(0, 0.2, 40), truth + rng.normal(0, 0.2, 40)
     other[:7] = np.nan
-    found, (difference,) = with_intervals(compared(truth, one, other), Resampled(drawn))
+    found, (difference, *others) = with_intervals(compared(truth, one, other), Resampled(drawn))
+    assert [each.figure for each in others] == ["tau_w", "rho", "tau"]
     expected = weighted_spearman(truth[7:], one[7:]) - weighted_spearman(truth[7:], other[7:])
-    assert difference.rho_w == pytest.approx(expected)
+    assert difference.difference == pytest.approx(expected)
     assert found.common[0].rho_w.lower != found.evaluations[0].overall.rho_w.lower
     assert found.common[1].rho_w == found.evaluations[1].overall.rho_w
     with pytest.raises(InputError, match="each of 40 items"):

@@ -37,7 +37,7 @@ def of_vectors(vectors: np.ndarray) -> np.ndarray:
 
 def test_bounds_by_hand() -> None:
     tokens, items = np.array([0.3, 0.5, 0.7]), np.array([0.49, 0.5, 0.51])
-    found = bounds(0.6, tokens, items, Correction(1.0, 2.0, 1.5))
+    found = bounds(0.6, tokens, items, Correction(1.0, 2.0, 1.5, ""))
     assert found is not None
     assert found.corrected == pytest.approx(0.6 + 0.1)
     assert found.error == pytest.approx(1.5 * math.sqrt(0.04 - 2 * 0.0001))
@@ -49,6 +49,35 @@ def test_bounds_by_hand() -> None:
     assert bounds(float("nan"), tokens, items, Correction(0, 1, 1)) is None
     with pytest.raises(InputError, match="level"):
         bounds(0.5, tokens, items, Correction(0, 1, 1), level=1)
+
+
+def test_bounds_on_their_scales_by_hand() -> None:
+    tokens, items = np.array([0.3, 0.5, 0.7]), np.array([0.49, 0.5, 0.51])
+    found = bounds(0.6, tokens, items, Correction(0.0, 0.0, 1.0, "z"))
+    reach = 1.6448536 * 0.2 / (1 - 0.36)
+    assert (found.lower, found.upper) == pytest.approx(
+        (math.tanh(math.atanh(0.6) - reach), math.tanh(math.atanh(0.6) + reach))
+    )
+    root = bounds(0.36, tokens, items, Correction(0.0, 0.0, 0.5, "root"), limits=(0.0, 1.0))
+    at, reach = math.asin(0.6), 1.6448536 * 0.1 / (2 * 0.6 * 0.8)
+    assert (root.lower, root.upper) == pytest.approx((math.sin(at - reach) ** 2, math.sin(at + reach) ** 2))
+    # Student's t with 4 degrees of freedom has 2.1318 where the normal distribution has 1.6449.
+    wide = bounds(0.4, tokens, items, Correction(0.0, 0.0, 1.0, ""), freedom=4)
+    assert wide.upper - wide.lower == pytest.approx(2 * 2.1318468 * 0.2)
+    for end in (1.0, -1.0, 0.999):
+        extreme = bounds(end, tokens, items, Correction(0.0, 0.0, 1.0, "z"))
+        assert -1 <= extreme.lower < extreme.upper <= 1
+    certain = bounds(1.0, np.ones(9), np.ones(9), Correction(0.0, 0.0, 1.0, "z"))
+    assert certain.lower <= 1.0 == pytest.approx(certain.upper, abs=0.031)
+
+
+def test_subsets_hold_the_items_of_their_tokens() -> None:
+    pairs = pd.concat([all_pairs(10, "A"), all_pairs(4, "B")], ignore_index=True)
+    coded = Coded(pairs)
+    assert coded.taken(0.5) == 7
+    kept = pairs[coded.subset(0.5, np.random.default_rng(3))]
+    assert kept.groupby("area").size().to_dict() == {"A": 10, "B": 1}
+    assert len({*kept["token_a"], *kept["token_b"]}) == 7
 
 
 def test_items_stand_there_as_often_as_the_product_of_their_tokens() -> None:

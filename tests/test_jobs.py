@@ -13,9 +13,10 @@ import pytest
 import sqlalchemy as sa
 
 from core import jobs
+from core.embeddings import import_embedding
 from core.errors import StoreError
 from core.store import schema as t
-from core.store.library import open_library, read_embeddings
+from core.store.library import adopt_import, open_library, read_embeddings
 from core.store.projects import create_project, get_project
 
 DEMO = Path(__file__).resolve().parents[1] / "data" / "demo.bin"
@@ -69,6 +70,21 @@ def test_the_same_content_is_kept_once_for_two_projects(store):
     ids = {read_embeddings(store, project_id)[0].id for project_id in projects}
     assert len(ids) == 1
     assert leftovers(store) == list(ids)
+
+
+def test_an_import_that_another_one_overtakes_is_the_same_one(store, monkeypatch):
+    """The other one's folder comes into its place between the look and the move."""
+    infos = [import_embedding(DEMO, store.incoming / name) for name in ("first", "second")]
+    kept = adopt_import(store, store.incoming / "first", infos[0].identity)
+    monkeypatch.setattr(Path, "exists", lambda self, **_: False)
+    assert adopt_import(store, store.incoming / "second", infos[1].identity) == kept
+    monkeypatch.undo()
+    assert leftovers(store) == [kept]
+
+
+def test_a_move_that_fails_for_another_reason_is_told(store):
+    with pytest.raises(OSError, match="nothing there"):
+        adopt_import(store, store.incoming / "nothing there", "0" * 64)
 
 
 def test_a_file_that_is_no_embedding_fails_in_words(store, tmp_path):

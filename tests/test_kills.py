@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 from campaigns import make_project
 
+from bench.kill_places import OnPostgres
 from bench.kill_scenarios import SCENARIOS
 from bench.kills import CONTEXT, Prepared, digest, leftovers
 from core.store import schema as t
@@ -24,6 +25,14 @@ def test_a_killed_command_happened_wholly_or_not_at_all(tmp_path, name):
     CONTEXT.set_forkserver_preload(["bench.kill_scenarios"])
     prepared = Prepared.of(name, tmp_path)
     assert prepared.kill_once(random.Random(name), at_step=True) in ("before", "after")
+
+
+@pytest.mark.parametrize("name", ["accept upload", "import embedding"])
+def test_a_killed_client_of_postgresql_leaves_all_or_nothing_and_no_lock(tmp_path, postgres, name):
+    CONTEXT.set_forkserver_preload(["bench.kill_scenarios"])
+    prepared = Prepared.of(name, tmp_path, OnPostgres(postgres))
+    assert prepared.kill_once(random.Random(name), at_step=True) in ("before", "after")
+    prepared.place.remove(prepared.folder)
 
 
 def test_half_a_command_is_found_out(tmp_path):

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+
+import pytest
+
+import core
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -41,3 +47,38 @@ def test_the_voting_page_works_as_a_part_of_the_installed_package(tmp_path):
         cwd=tmp_path, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.stdout == "<!DOCTYPE html>\n", done.stderr
+
+
+def test_the_version_stands_in_one_place_and_the_newest_notes_are_of_it():
+    newest = re.search(r"(?m)^## (\S+) \(\d{4}-\d{2}-\d{2}\)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
+    assert newest is not None
+    assert newest.group(1) == core.__version__
+    assert settings()["dynamic"]["version"] == {"attr": "core.__version__"}
+
+
+OLD = 'import sys; sys.version_info = (3, 9, 2); sys.version = "3.9.2 (old)"; exec(sys.argv[1])'
+FAKES = {
+    "old": f"#!/bin/sh\nexec {sys.executable} -c '{OLD}' \"$2\"\n",
+    "without-venv": f'#!/bin/sh\ntest "$1" = -m && exit 1\nexec {sys.executable} "$@"\n',
+}
+
+
+@pytest.mark.parametrize(
+    ("fake", "told"),
+    [
+        ("missing", "There is no {fake}. Runoff needs Python 3.11 or newer; on Debian and Ubuntu: apt install"),
+        ("old", "Runoff needs Python 3.11 or newer; this is 3.9.2. Set PYTHON="),
+        ("without-venv", "Python's venv is missing; on Debian and Ubuntu: apt install python3-venv"),
+    ],
+)
+def test_make_run_says_what_a_bare_machine_lacks(tmp_path, fake, told):
+    python = tmp_path / fake
+    if fake in FAKES:
+        python.write_text(FAKES[fake])
+        python.chmod(0o755)
+    environment = tmp_path / "environment"
+    command = [shutil.which("make") or "make", "run", f"PYTHON={python}", f"VENV={environment}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0
+    assert told.format(fake=python) in done.stderr + done.stdout
+    assert not environment.exists()

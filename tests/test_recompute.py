@@ -13,9 +13,10 @@ import pandas as pd
 import pytest
 import sqlalchemy as sa
 from campaigns import PLAN, make_project, run_people, run_simulated
+from test_ballot_checks import WITH, hold
 
 from core.__main__ import main
-from core.campaign_tables import VOTES, read_table, write_table
+from core.campaign_tables import COMPARED, VOTES, read_table, write_table
 from core.errors import InputError
 from core.published import read_published, write_published
 from core.publishing import publish
@@ -35,6 +36,7 @@ from core.store.scores import read_dataset
 from core.store.simulated import simulate_votes
 from core.store.tallies import ballot_votes
 
+COMPARISONS = "campaign/comparisons.csv"
 RUNOFF = replace(PLAN, protocol="runoff", appearances=(6, 4, 4))
 
 
@@ -210,6 +212,27 @@ def test_a_file_that_lacks_a_part_is_refused(store, project):
         record_from(files)
     with pytest.raises(InputError, match="not a table of votes"):
         record_from({**files, "campaign/votes.csv": b"a,b\n1,2\n"})
+
+
+def test_the_kind_of_a_check_is_published_and_files_without_it_still_replay(store):
+    project_id = make_project(store, plan=WITH)
+    for _ in range(2):
+        hold(store, project_id)
+    data = publish(store, project_id).data
+    told = read_table(read_published(data).files[COMPARISONS], COMPARED, "comparisons")
+    assert (told.loc[told["role"] == "main", "check"] == "").all()
+    with store.read() as conn:
+        kinds = conn.execute(sa.select(t.check_question.c.kind, sa.func.count()).group_by(t.check_question.c.kind))
+        assert told.loc[told["role"] == "check", "check"].value_counts().to_dict() == dict(kinds.all())
+    assert {"gold", "repeat", "overlap", "audit"} == set(told["check"]) - {""}
+
+    def without(csv: bytes) -> bytes:
+        return b"".join(line.rpartition(b",")[0] + b"\n" for line in csv.splitlines())
+
+    older = with_file(data, COMPARISONS, without)
+    assert b"check" not in read_published(older).files[COMPARISONS].splitlines()[0]
+    assert replayed(older).same
+    assert (record_from(read_published(older).files).comparisons["check"] == "").all()
 
 
 def test_minus_zero_and_nan_are_told_apart_from_others():

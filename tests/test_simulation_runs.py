@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -31,6 +34,12 @@ def simulate(**options):
 def scores_of(campaign: Campaign) -> bytes:
     """A measure of a test's own; other processes find it by its name."""
     return campaign.scores.tobytes()
+
+
+def slow_scores(campaign: Campaign) -> bytes:
+    """The same, so that a run is still under way when a worker is killed."""
+    time.sleep(0.05)
+    return scores_of(campaign)
 
 
 def test_results_don_t_depend_on_the_number_of_workers():
@@ -107,6 +116,26 @@ def test_dask_computes_the_same():
     distributed = pytest.importorskip("dask.distributed")
     with distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None):
         assert simulate(backend="dask").results == simulate().results
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_a_worker_killed_in_mid_run_changes_nothing():
+    """Three workers on this machine, one of them killed once the first campaigns are back."""
+    distributed = pytest.importorskip("dask.distributed")
+    killed = []
+
+    def kill(done: int, wanted: int) -> None:
+        if not killed and done < wanted:
+            killed.append(pids.popitem()[1])
+            os.kill(killed[0], signal.SIGKILL)
+
+    with distributed.Client(n_workers=3, threads_per_worker=1, dashboard_address=None) as client:
+        pids = client.run(os.getpid)
+        assert len(set(pids.values())) == 3
+        run = simulate(backend="dask", n=60, measure=slow_scores, progress=kill)
+    assert killed
+    assert run.is_complete
+    assert run.results == simulate(n=60, measure=scores_of).results
 
 
 @pytest.mark.parametrize(

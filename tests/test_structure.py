@@ -96,3 +96,13 @@ def test_pages_only_lay_out():
         text = path.read_text("utf-8")
         for word in ("groupby(", ".merge(", "except Exception", "sqlalchemy", "core.store.schema"):
             assert word not in text, f"{path.name} has {word}"
+
+
+def test_the_fast_part_names_modules_that_need_no_page_server_or_browser():
+    """`make test-fast` runs what tests/fast.txt lists, in order of name, so that it merges well."""
+    listed = (ROOT / "tests" / "fast.txt").read_text("utf-8").split()
+    assert listed == sorted(set(listed))
+    for name in set(listed) - {Path(__file__).name}:
+        text = (ROOT / "tests" / name).read_text("utf-8")
+        for word in ("AppTest", "playwright", "pytest.mark.browser", "pytestmark = pytest.mark.slow", "turkle_server"):
+            assert word not in text, f"{name} has {word}"

@@ -7,18 +7,18 @@ import streamlit as st
 
 from core import evaluation_charts
 from core.evaluation.differences import Told
+from core.interval_rules import FIGURES as OF_VOTES
 from core.store.projects import Project
 from core.views import evaluate_tokens
 from core.views.evaluate import FIGURES, EvaluateView, IntervalsView
 from core.views.evaluate_tokens import TokensView
 from core.views.words import many
-from ui import cache, frame
+from ui import evaluation_jobs, frame
 
 WHAT = {
     "votes": "would other voters have put them in this order, on these items?",
     "tokens": "would other tokens, with scores like these?",
 }
-QUICK_ITEMS = 2_000  # items for which permuting tokens takes some seconds
 
 
 def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None, project: Project) -> None:
@@ -28,8 +28,10 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
         if found is None or found.problem:
             st.caption(frame.plain(found.problem) if found else "Ask for intervals to see what votes say.")
         else:
-            told = evaluate_tokens.by_votes(found.differences)
-            _differences("votes", told, "ρ_w", view.dataset.attrs["votes"], view)
+            labels = {label: key for key, label in FIGURES if key in OF_VOTES}
+            label = _figure("votes", list(labels), project)
+            told = evaluate_tokens.by_votes(found.differences, labels[label])
+            _differences("votes", told, label, view.dataset.attrs["votes"], view)
         _by_tokens(view, tokens, project)
     else:
         st.caption("Load a second embedding to see which is the better one.")
@@ -37,14 +39,18 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
 
 
 def _by_tokens(view: EvaluateView, tokens: TokensView | None, project: Project) -> None:
-    if tokens is None or tokens.draws is None:
+    if tokens is None or not tokens.n_tokens:
         st.caption(frame.plain(tokens.problem) if tokens else "Ask for intervals over tokens to see what those say.")
         return
     labels = {label: key for key, label in FIGURES}
-    label = st.segmented_control(
-        "Figure that tokens are asked about", list(labels), default="ρ_w", required=True, key=f"told-{project.id}"
+    label = _figure("tokens", list(labels), project)
+    _differences("tokens", tokens.told(labels[label]), label, tokens.n_tokens, view)
+
+
+def _figure(unit: str, labels: list[str], project: Project) -> str:
+    return st.segmented_control(
+        f"Figure that {unit} are asked about", labels, default="ρ_w", required=True, key=f"told-{unit}-{project.id}"
     )
-    _differences("tokens", tokens.told(labels[label]), label, tokens.draws.n_tokens, view)
 
 
 def _differences(unit: str, told: tuple[Told, ...], label: str, n: int, view: EvaluateView) -> None:
@@ -64,7 +70,8 @@ def _differences(unit: str, told: tuple[Told, ...], label: str, n: int, view: Ev
     st.caption(
         f"The difference in {label} over the items that all cover, with its 90 % interval. p is two-sided and adjusted "
         f"by Holm for all pairs; up to 0.1 two count as told apart. A line joins those that aren't. "
-        f"“{unit.capitalize()} needed”, of {n:,} now, tells two apart with 80 % power if they differ as they seem to."
+        f"“{unit.capitalize()} needed”, of {n:,} now, tells two apart with 80 % power if they differ as they seem to; "
+        "a rough figure, which the simulation below makes surer."
     )
 
 
@@ -74,15 +81,10 @@ def _chance(view: EvaluateView, project: Project) -> None:
         "Tokens change places within their areas, so that the embedding says all it says, about other tokens. p is the "
         f"share of {many(evaluate_tokens.PERMUTATIONS, 'such permutation')} that agree with people as well."
     )
-    if len(view.dataset) > QUICK_ITEMS and not st.toggle(
-        "Permute the tokens", key=f"permute-{project.id}", help="A minute or more for so many items."
-    ):
+    about = "Some seconds an embedding for a thousand items, a minute or more for many thousands."
+    table: pd.DataFrame | None = evaluation_jobs.figure("p_values", "Compute p-values", view, project, help=about)
+    if table is None:
         return
-    if not st.session_state.get(f"chance-{project.id}") and not st.button("Compute p-values"):
-        return
-    st.session_state[f"chance-{project.id}"] = True
-    with st.spinner("Permuting the tokens …"):
-        table: pd.DataFrame = cache.of_evaluation(evaluate_tokens.load_p_values, frame.store(), project, view)
     three = st.column_config.NumberColumn(format="%.3f")
     config = {"estimate": three, "chance reaches (5 %)": three, "p": three}
     st.dataframe(table, hide_index=True, column_config=config, alt="p-values by permuted tokens")

@@ -77,7 +77,8 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
     share = f"R(n₀) = {view.first_rank_share:.0%}"
     st.caption(
         "ρ_w and τ_w say how far an embedding ranks the items as people do, the top ranks weighing most: 1 is full "
-        f"agreement, 0 none. With n₀ = {view.n0:g} the first rank holds {share} of the weight of a long ranking."
+        "agreement; a random ranking of more than a few dozen items lies below 0. "
+        f"With n₀ = {view.n0:g} the first rank holds {share} of the weight of a long ranking."
     )
 
 
@@ -101,7 +102,7 @@ def _leader(view: EvaluateView, found: IntervalsView | None, tokens: TokensView 
     by = {}
     if found and found.differences:
         by["votes"] = evaluate_tokens.by_votes(found.differences)
-    if tokens and tokens.draws is not None:
+    if tokens and tokens.n_tokens:
         by["tokens"] = tokens.told("rho_w")
     apart = frame.plain(evaluate_tokens.said(ranked, by))
     verb = "leads" if len(leaders) == 1 else "lead"

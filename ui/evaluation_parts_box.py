@@ -6,23 +6,22 @@ import pandas as pd
 import streamlit as st
 
 from core import evaluation_charts
+from core.encoders import ENCODED
 from core.evaluation.variants import WHAT
 from core.store.projects import Project
 from core.views import evaluate_why
 from core.views.evaluate import FIGURES, EvaluateView
 from core.views.scores import file_stem
-from ui import cache, chart_files, frame
-
-QUICK_ITEMS = 5_000
+from ui import cache, chart_files, evaluation_jobs, frame
 
 
 def show(view: EvaluateView, project: Project) -> None:
     """The n₀ curve, and bands of relatedness and frequency."""
     st.subheader("Along n₀")
-    curve: pd.DataFrame = cache.of_evaluation(_curve, frame.store(), project, view)
-    if curve.empty:
+    curve: pd.DataFrame | None = evaluation_jobs.figure("curve", "Draw the curves", view, project)
+    if curve is not None and curve.empty:
         st.caption("With so many items the curve takes too long; change n₀ above.")
-    else:
+    elif curve is not None:
         left, right = st.columns(2, gap="large")
         for column, label in ((left, "ρ_w"), (right, "τ_w")):
             with column:
@@ -49,23 +48,18 @@ def variants(view: EvaluateView, project: Project) -> None:
         "Each is tried on the embedding's own items and only shown here; nothing else uses it. The best of many tries "
         "looks better than it is: choose on one dataset, and report another."
     )
-    key = f"variants-{project.id}"
-    if len(view.dataset) > QUICK_ITEMS and not st.session_state.get(key) and not st.button("Try them"):
-        return
-    st.session_state[key] = True
-    with st.spinner("Trying other cosines …"):
-        table: pd.DataFrame = cache.of_evaluation(evaluate_why.load_variants, frame.store(), project, view)
-    if table.empty:
-        st.caption("There is no embedding with vectors to change, or there are too many items.")
+    table: pd.DataFrame | None = evaluation_jobs.figure("variants", "Try them", view, project)
+    if table is None:
         return
     st.dataframe(table.drop(columns="what it is"), hide_index=True, column_config=_config(), alt="Variants")
+    if any(model.info.format == ENCODED for model in view.models):
+        st.caption(
+            "Of an encoder only the project's tokens are known: their mean, and what they have most in common, is what "
+            "relates them, so that taking it away does harm."
+        )
     with st.expander("What they are"):
         for name, text in WHAT.items():
             st.markdown(f"**{name}**: {text}")
-
-
-def _curve(_store, _project_id: str, view: EvaluateView) -> pd.DataFrame:
-    return evaluate_why.curve(view)
 
 
 def _config() -> dict:

@@ -8,15 +8,14 @@ import streamlit as st
 from core import evaluation_charts
 from core.evaluation import Comparison
 from core.store.projects import Project
-from core.views import evaluate_scale, evaluate_tokens
-from core.views.evaluate import FIGURES, EvaluateView, IntervalsView
+from core.views import evaluate_jobs, evaluate_tokens
+from core.views.evaluate import BOUNDS, FIGURES, EvaluateView, IntervalsView
 from core.views.evaluate_scale import Scale
-from core.views.evaluate_tokens import QUICK_ITEMS, TokensView
+from core.views.evaluate_tokens import TokensView
 from core.views.scores import file_stem
 from core.views.words import many, slug
-from ui import cache, chart_files, frame
+from ui import chart_files, evaluation_jobs, frame
 
-QUICK = 25_000  # votes whose voters are resampled without being asked to
 MANY = 1000  # resamples on request
 HELP = {
     "ρ_w": "Spearman's ρ with more weight on top ranks (Eq. 8). 1 is full agreement.",
@@ -28,32 +27,30 @@ HELP = {
 }
 WHAT_INTERVALS_ARE = (
     "*Other votes*: 90 % intervals of the figure that votes without noise would give; voters resampled {n:,} times, "
-    "items fixed. Noise takes away from a figure, so the interval may begin above it."
+    "items fixed. Noise takes away from a figure, so the interval may begin above it. Those of ρ and τ are wide, as "
+    "ballots ask least about the bottom of the ranking; τ_w of one area has none where the ranking is large."
 )
 WHAT_TOKENS_ARE = (
-    "*Other tokens*: 90 % intervals of what {n:,} other tokens of these kinds would give, scores taken as they are."
+    "*Other tokens*: 90 % intervals of what {n:,} other tokens of these kinds would give, scores taken as they are. In "
+    "simulations 89 to 92 % of them held, by figure, in single cases 76 to 98 %."
 )
 
 
 def votes_intervals(view: EvaluateView, project: Project) -> IntervalsView | None:
-    """Intervals over votes: at once where votes are few, on demand where it takes long; None until then."""
-    if view.dataset.attrs["votes"] > QUICK and not st.toggle(
-        "Compute intervals", key=f"intervals-{project.id}", help="Resamples the voters: a minute for 400,000 votes."
-    ):
-        return None
-    more = view.dataset.attrs["votes"] <= QUICK and st.session_state.get(f"more-{project.id}", False)
-    with st.spinner("Resampling the voters …"):
-        return cache.load_intervals(frame.store(), project, view, MANY if more else 0)
+    """Intervals over votes: at once where votes are few, by a job where it takes long; None until they are there."""
+    few = evaluate_jobs.is_quick("votes", view)
+    if few and st.session_state.get(f"more-{project.id}", False):
+        found = evaluation_jobs.figure("votes", f"Resample {MANY:,} times", view, project, MANY)
+        if found is not None:
+            return found
+    about = "Resamples the voters: a minute for 400,000 votes."
+    return evaluation_jobs.figure("votes", "Compute intervals over votes", view, project, help=about)
 
 
 def token_intervals(view: EvaluateView, project: Project) -> TokensView | None:
-    """Intervals over tokens: at once for few items, on demand for more; None until then."""
-    if len(view.dataset) > QUICK_ITEMS and not st.toggle(
-        "Compute intervals over tokens", key=f"tokens-{project.id}", help="Some seconds an embedding."
-    ):
-        return None
-    with st.spinner("Resampling the tokens …"):
-        return cache.of_evaluation(evaluate_tokens.load, frame.store(), project, view)
+    """Intervals over tokens: at once for few items, by a job for more; None until they are there."""
+    about = "Some seconds an embedding for a few thousand items."
+    return evaluation_jobs.figure("tokens", "Compute intervals over tokens", view, project, help=about)
 
 
 def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None, project: Project) -> None:
@@ -74,7 +71,10 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
         st.caption("The items that hold such a token are left out for all embeddings, so these figures are fairer.")
         _table(view.without_proposed.drop(columns="area"), "Embeddings without proposed tokens")
     st.subheader("By area")
-    _table(evaluate_tokens.by_area(view, tokens.compared if tokens else None), "Embeddings by area")
+    _table(
+        evaluate_tokens.by_area(view, found.compared if found else None, tokens.compared if tokens else None),
+        "Embeddings by area",
+    )
     for reason in view.undefined:
         st.caption("Blank: " + frame.plain(reason))
     st.download_button(
@@ -84,22 +84,13 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
 
 
 def scale_of(view: EvaluateView, project: Project) -> tuple[Scale, Scale]:
-    """The floor and the top, each where items or votes are few enough, or on demand."""
-    store, nothing = frame.store(), Scale(pd.DataFrame(), pd.DataFrame())
-    if len(view.dataset) > QUICK_ITEMS and not st.toggle(
-        "Compute the floor",
-        key=f"floor-{project.id}",
-        help="Random rankings and spellings: half a minute for 100,000 items.",
-    ):
-        floor = nothing
-    else:
-        floor = cache.of_evaluation(evaluate_scale.load_floor, store, project, view)
-    few = view.dataset.attrs["votes"] <= QUICK
-    return floor, cache.of_evaluation(_top, store, project, view) if few else nothing
-
-
-def _top(store, project_id: str, view: EvaluateView) -> Scale:
-    return evaluate_scale.load_top(store, project_id, view.n0)
+    """The floor and the top; empty until they are there."""
+    nothing = Scale(pd.DataFrame(), pd.DataFrame())
+    about = "Random rankings and spellings: half a minute for 100,000 items."
+    floor = evaluation_jobs.figure("floor", "Compute the floor", view, project, help=about)
+    about = "Halves of the voters, and a perfect model: a second for 20,000 votes."
+    top = evaluation_jobs.figure("top", "Compute the top", view, project, help=about)
+    return floor or nothing, top or nothing
 
 
 def _chart(
@@ -150,7 +141,10 @@ def _floor_and_top(floor: Scale, top: Scale) -> None:
 
 def _table(table: pd.DataFrame, alt: str) -> None:
     shown = table.dropna(axis="columns", how="all") if len(table) else table
-    st.dataframe(shown, hide_index=True, column_config=_config(), alt=alt)
+    counts = [name for name in ("items", "covered") if name in shown]  # last: a phone shows the first columns only
+    first = [name for name in ("embedding", "area", "coverage") if name in shown]
+    order = [*first, *(name for name in shown if name not in (*first, *counts)), *counts]
+    st.dataframe(shown, hide_index=True, column_order=order, column_config=_config(), alt=alt)
 
 
 def _intervals_said(
@@ -165,20 +159,24 @@ def _intervals_said(
         said.append(WHAT_INTERVALS_ARE.format(n=found.resamples))
     if tokens is not None and tokens.problem:
         said.append(frame.plain(tokens.problem))
-    elif tokens is not None and tokens.draws is not None:
-        said.append(WHAT_TOKENS_ARE.format(n=tokens.draws.n_tokens))
+    elif tokens is not None and tokens.n_tokens:
+        said.append(WHAT_TOKENS_ARE.format(n=tokens.n_tokens))
     st.caption(" ".join(said))
-    if found and found.resamples and view.dataset.attrs["votes"] <= QUICK:
+    if found and found.resamples and evaluate_jobs.is_quick("votes", view):
         st.toggle(f"Resample {MANY:,} times", key=f"more-{project.id}", help="Steadier bounds, half a minute or more.")
 
 
 def _config() -> dict:
     config = {name: st.column_config.NumberColumn(format="%.3f", help=HELP[name]) for _, name in FIGURES}
-    for name in ("ρ_w", "τ_w"):
-        for end in ("lower", "upper"):
-            help_ = f"The {end} bound of the 90 % interval of {name} over votes."
-            config[f"{name} {end}"] = st.column_config.NumberColumn(format="%.3f", help=help_)
+    for bound in BOUNDS:
+        name, end = bound.split()
+        help_ = f"The {end} bound of the 90 % interval of {name} over votes."
+        config[bound] = st.column_config.NumberColumn(format="%.3f", help=help_)
     config["coverage"] = st.column_config.ProgressColumn(
-        format="percent", min_value=0, max_value=1, help="Share of the items both of whose tokens the embedding has."
+        format="percent",
+        width="small",
+        min_value=0,
+        max_value=1,
+        help="Share of the items both of whose tokens the embedding has.",
     )
     return config

@@ -12,7 +12,7 @@ from core.views.evaluate import EvaluateView
 from core.views.evaluate_why import WhyView
 from core.views.scores import file_stem, pair_label
 from core.views.words import many, slug
-from ui import cache, chart_files, frame
+from ui import cache, chart_files, evaluation_jobs, frame
 
 
 def show(view: EvaluateView, project: Project) -> None:
@@ -114,10 +114,13 @@ def _map(view: EvaluateView, place: int, stem: str, project: Project) -> None:
     if area is None:
         return
     try:
-        points, kept = evaluate_why.tokens_map(frame.store(), project.id, view.models[place], area)
+        found = evaluation_jobs.figure("map", "Draw the map", view, project, place, area)
     except InputError as error:
         frame.show_error(error)
         return
+    if found is None:
+        return
+    points, kept = found
     chart_files.show(
         evaluation_charts.layout_map(points),
         points,

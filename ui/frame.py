@@ -182,8 +182,9 @@ def flash(message: str, *, kind: str = "success") -> None:
 def show_flash() -> None:
     """Show the messages left for this run."""
     shows = {"success": partial(st.success, icon=":material/check_circle:"), "warning": st.warning}
-    for kind, message in st.session_state.pop("_flash", []):
-        shows[kind](plain(message))
+    with st.container():  # one place, with a message or without: what follows keeps its own, and open tabs stay open
+        for kind, message in st.session_state.pop("_flash", []):
+            shows[kind](plain(message))
 
 
 _MARKS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&])")

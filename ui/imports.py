@@ -14,13 +14,16 @@ from core.embeddings import ENCODINGS, EncodingError, Recognised, sniff
 from core.errors import InputError, RunoffError
 from core.store import Store
 from core.store.projects import Project
-from ui import frame
+from core.views.words import many
+from ui import encoder_box, frame
 from ui.files import choose_file, typed_path
+
+KINDS = ("import_embedding", encoder_box.KIND)
 
 
 def import_box(store: Store, project: Project) -> None:
     """Path or upload; what was recognised is shown before the import starts."""
-    path_tab, upload_tab = st.tabs(["From a path on this machine", "By upload"])
+    path_tab, upload_tab, encoder_tab = st.tabs(["From a path on this machine", "By upload", "A sentence encoder"])
     with path_tab:
         path = choose_file(store, f"{project.id}-{_turn()}")
         if path is not None:
@@ -34,6 +37,8 @@ def import_box(store: Store, project: Project) -> None:
         kept = _keep(store, file) if file is not None else None
         if file is not None and kept is not None:
             _offer(store, project, kept, file.name, {"path": str(kept), "shown": file.name, "uploaded": True})
+    with encoder_tab:
+        encoder_box.show(store, project, "import")
     st.caption(
         "Read: word2vec and GloVe text, word2vec binary, fastText .vec and .bin, gensim's own files, NumPy arrays and "
         "lists of words, tables of similarities; packed or not. The content decides, not the file's name."
@@ -139,16 +144,17 @@ def _start(store: Store, project: Project, params: dict) -> None:
 def watch(store: Store, project: Project) -> None:
     """The project's imports under way, and how the ones started here ended."""
     watched = st.session_state.setdefault("_watched", [])
-    recent = jobs.project_jobs(store, project.id, "import_embedding")
+    recent = jobs.project_jobs(store, project.id, *KINDS)
     shown = [job for job in recent if not job.ended or job.id in watched]
     if any(not job.ended for job in shown):
         _watch_running(store, project)
         return
     for job in shown:
         if job.state == "done":
-            frame.flash(f"{job.result['name']} is imported: {job.result['n_words']:,} words.")
+            how, what = ("imported", "word") if job.kind == "import_embedding" else ("added", "encoded token")
+            frame.flash(f"{job.result['name']} is {how}: {many(job.result['n_words'], what)}.")
         elif job.state == "failed":
-            frame.flash(f"{job.params['name']} was not imported. {job.error}", kind="warning")
+            frame.flash(f"{job.params['name']} wasn't imported. {job.error}", kind="warning")
         else:
             frame.flash(f"The import of {job.params['name']} is cancelled; nothing of it is left.", kind="warning")
     if shown:
@@ -160,7 +166,7 @@ def watch(store: Store, project: Project) -> None:
 @st.fragment(run_every=1)
 def _watch_running(store: Store, project: Project) -> None:
     jobs.sweep(store)
-    running = [job for job in jobs.project_jobs(store, project.id, "import_embedding") if not job.ended]
+    running = [job for job in jobs.project_jobs(store, project.id, *KINDS) if not job.ended]
     if not running:
         frame.changed_here()
         st.rerun()
@@ -168,7 +174,8 @@ def _watch_running(store: Store, project: Project) -> None:
         if job.id not in st.session_state["_watched"]:
             st.session_state["_watched"].append(job.id)
         with st.container(border=True):
-            st.markdown(f"Importing **{frame.plain(job.params['name'])}**")
+            doing = "Importing" if job.kind == "import_embedding" else "Encoding the tokens with"
+            st.markdown(f"{doing} **{frame.plain(job.params['name'])}**")
             st.progress(job.share, text=_pace(job))
             if st.button("Cancel", key=f"cancel-{job.id}"):
                 jobs.cancel(store, job.id)
@@ -178,6 +185,8 @@ def _watch_running(store: Store, project: Project) -> None:
 def _pace(job: jobs.Job) -> str:
     if job.started_at is None or not job.total:
         return "Starting…"
+    if job.kind != "import_embedding":
+        return f"{job.done:,.0f} of {job.total:,.0f} tokens"
     rate = job.done / max(jobs.age(job.started_at), 0.1) / 1e6
     left = job.seconds_left()
     return f"{job.done / 1e6:,.0f} of {job.total / 1e6:,.0f} MB, {rate:,.0f} MB/s" + (

@@ -1,6 +1,6 @@
 """A short tour: a card on top of each page says what the page is for, and leads to the next one.
 
-It runs by itself once in a workspace, while the demo is open; later from the Project page and from Help.
+It runs by itself once in a workspace, while the demo is open; later from the demo's Project page.
 """
 
 from __future__ import annotations

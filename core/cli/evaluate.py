@@ -11,6 +11,7 @@ import click
 
 from ..errors import InputError
 from .bounds import bounds_of, bounds_text, held_against
+from .needed import needed_lines, simulated
 from .shared import text_table, with_json, write_json
 
 if TYPE_CHECKING:
@@ -69,7 +70,15 @@ _MULTIWORD = {"as-is": "as they are", "underscore": "underscore", "mean": "mean 
 @click.option("--metric", "metrics", multiple=True, type=click.Choice(_METRICS), help="Figures to show. Repeatable.")
 @click.option("--top", type=int, default=20, show_default=True, help="The k of the precision among the top k.")
 @click.option("--tokens", "with_tokens", is_flag=True, help="With 90 % intervals over tokens, resampled by --seed.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the resampled tokens.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the resampled tokens and of simulations.")
+@click.option(
+    "--needed",
+    is_flag=True,
+    help="Simulate how many votes and tokens tell the first two models apart with 80 %, by the first --metric.",
+)
+@click.option("--votes", type=int, default=0, help="With --needed: where its search begins; default: 20 an item.")
+@click.option("--most", type=int, default=0, help="With --needed: the most votes tried; default: 16 times --votes.")
+@click.option("--voters-like", metavar="S1:S2,E1:E2", help="With --needed: ranges of σ* and ε; default: the paper's.")
 @click.option(
     "--encoder", "encoders", multiple=True, type=click.Path(), help="Folder of a sentence encoder. Repeatable."
 )
@@ -89,13 +98,18 @@ def evaluate_command(
     top: int,
     with_tokens: bool,
     seed: int,
+    needed: bool,
+    votes: int,
+    most: int,
+    voters_like: str | None,
     encoders: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Rank word embeddings (MODEL, any known format) by a DATASET file."""
     from ..dataset import read_dataset
     from ..embeddings import LookUp, as_mode, load
-    from ..evaluation import compare, encoded, sentence_transformer, tokens_of, words_of
+    from ..encoders import open_encoder
+    from ..evaluation import compare, encoded, tokens_of, words_of
 
     if not models and not encoders:
         raise InputError("Name a MODEL, or an encoder's folder with --encoder.")
@@ -106,29 +120,45 @@ def evaluate_command(
     options: dict[str, Any] = {"trusted": trust, "encoding": encoding, "vocabulary": vocabulary, "look_up": look_up}
     wanted = words_of(tokens) if policy == "parts" else tokens
     loaded = (load(model, tokens=wanted, **options) for model in models)
-    by_encoders = (encoded(sentence_transformer(folder), tokens, name=folder) for folder in encoders)
+    by_encoders = (encoded(open_encoder(folder, trusted=trust), tokens, name=folder) for folder in encoders)
     every = chain(_with_options(loaded), by_encoders)
     comparison = compare(table, every, n0=n0, notion=notion, policy=policy, top=top)
+    differences: list[dict[str, Any]] = []
     if with_tokens:
-        comparison = _over_tokens(comparison, seed)
+        comparison, differences = _over_tokens(comparison, seed)
     models = (*models, *encoders)
     told = _evaluation_json(models, comparison)
+    if differences:
+        told["token_differences"] = differences
+    if needed:
+        told["needed"] = simulated(comparison, (metrics or _SHOWN)[0], seed, votes, most, voters_like)
     held = held_against(bounds, told["models"])
     if as_json:
         write_json({"dataset": dataset, "notes": notes, **told, **({"bounds": held} if held else {})})
     else:
         parts = [_evaluation_text(models, comparison, metrics or _SHOWN), *(f"{dataset}: {note}" for note in notes)]
+        parts += needed_lines(told["needed"]) if needed else []
         click.echo("\n\n".join([*parts, *([bounds_text(held)] if held else [])]))
     if not all(result["passed"] for result in held):
         sys.exit(1)
 
 
-def _over_tokens(comparison: Comparison, seed: int) -> Comparison:
+def _over_tokens(comparison: Comparison, seed: int) -> tuple[Comparison, list[dict[str, Any]]]:
+    """The comparison with intervals over tokens, and the difference of every two models in each figure."""
+    from dataclasses import asdict
+
     from numpy.random import default_rng
 
+    from ..evaluation.differences import by_tokens
     from ..evaluation.tokens import with_token_intervals
 
-    return with_token_intervals(comparison, rng=default_rng(seed))[0]
+    found, draws = with_token_intervals(comparison, rng=default_rng(seed))
+    told = [
+        {"figure": figure, **asdict(pair), "apart": pair.is_apart}
+        for figure in _METRICS
+        for pair in by_tokens(found.names, draws, figure)
+    ]
+    return found, told
 
 
 def _with_options(loaded: Iterator[Embedding]) -> Iterator[Embedding]:

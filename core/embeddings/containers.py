@@ -20,9 +20,11 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from ..errors import InputError
+from ..zips import DAMAGED, MAX_RATIO
 
 _CHUNK_BYTES = 1 << 18
 _MAX_LZMA_BYTES = 1 << 28
+_SMALL_PIECE, _SMALL_BYTES = 1 << 12, 1 << 24
 _HIDDEN = ("__MACOSX/", ".DS_Store")
 # What a file begins with, and the packing it tells of.
 MAGICS: tuple[tuple[bytes, str], ...] = (
@@ -212,7 +214,12 @@ class _Zipped(Content):
             if members[0].flag_bits & 1:
                 raise InputError(f"{name} is a zip archive with a password: unpack it and choose the file inside.")
             self._member = archive.open(members[0])
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, ValueError, EOFError) as error:
+            # Of bzip2 and xz the library unpacks all that it has read at once, however much that makes.
+            is_bounded = members[0].compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+            if not is_bounded and members[0].file_size > max(_SMALL_BYTES, MAX_RATIO * file_size):
+                raise InputError(f"{name} is packed in an unusual way: unpack it and choose the file inside.")
+            self._most = _CHUNK_BYTES if is_bounded else _SMALL_PIECE
+        except DAMAGED as error:
             if isinstance(error, InputError):
                 raise
             raise InputError(
@@ -224,10 +231,10 @@ class _Zipped(Content):
     def read(self, n_bytes: int) -> bytes:
         parts = []
         try:
-            while n_bytes > 0 and (data := self._member.read(n_bytes)):
+            while n_bytes > 0 and (data := self._member.read(min(n_bytes, self._most))):
                 parts.append(data)
                 n_bytes -= len(data)
-        except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError) as error:
+        except DAMAGED as error:
             raise InputError(
                 f"{self.name} is a truncated or damaged zip archive ({str(error) or 'it ends too early'}). "
                 "Fetch it again."

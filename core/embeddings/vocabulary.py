@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InputError
+from ..json_texts import parse_json
 from .containers import open_content
 from .formats import BOM, Head, read_head
 from .options import EncodingError, Options, suggest_encoding
@@ -89,7 +89,7 @@ def _decode(head: Head) -> str:
 def _from_json(name: str, text: str) -> list[str] | None:
     """The words of a JSON list or object; None if the text isn't JSON, but a list whose first word is a bracket."""
     try:
-        found = json.loads(text)
+        found = parse_json(text)
     except (ValueError, RecursionError):
         return None
     if isinstance(found, dict):

@@ -2,13 +2,17 @@
 
 Items share tokens, so tokens are resampled, not items: within each area as many tokens as there are, with replacement.
 An item stands there as often as its first token times its second; between a token and its own copy there is no item.
-Two things are known of this bootstrap, and both are corrected for. What items differ by beyond their tokens is counted
-three times over, since a product of two multiplicities varies threefold; so c times the variance of an ordinary
-bootstrap of the items is taken away. And copies tie with each other, which moves a figure:
+Two things are known of this bootstrap. What items differ by beyond their tokens is counted three times over, since a
+product of two multiplicities varies threefold; so c times the variance of an ordinary bootstrap of the items is taken
+away. And a correlation varies the less, the nearer it is to 1, so that an error taken at an estimate that is too high
+is too small. The interval is therefore laid on a scale g on which errors don't depend on the figure: Fisher's
+z = artanh for correlations, arcsin of the root for precision.
 
-    estimate − s·(mean of the resamples − estimate) ± 1.645·k·√max(V − c·V_items, V_items / 2)
+    centre = estimate − s·(mean of the resamples − estimate),    error = k·√max(V − c·V_items, V_items / 2)
+    bounds = g⁻¹(g(centre) ± t·error·g′(centre))
 
-with the constants of `CORRECTIONS`, chosen by simulation. How often the intervals hold is in docs/evaluation.md.
+with t of Student's distribution, of the tokens less the areas as degrees of freedom. Differences of two models keep
+their own scale. The constants of `CORRECTIONS` were chosen by simulation; docs/evaluation.md says how often they hold.
 
 References: Snijders, Borgatti (1999), Non-parametric standard errors and tests for network statistics, Connections 22;
 Owen (2007), The pigeonhole bootstrap, Annals of Applied Statistics 1; Davezies, D'Haultfœuille, Guyonvarch (2021),
@@ -24,7 +28,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from ..errors import InputError
 from .multiples import NAMES, TOP_K, Multiples
@@ -42,26 +46,28 @@ MOST_UNDEFINED = 0.2  # share of resamples in which a figure may be undefined an
 
 @dataclass(frozen=True)
 class Correction:
-    """Of the module's formula: `bias` is s, `items` is c, `spread` is k."""
+    """Of the module's formula: `bias` is s, `items` is c, `spread` is k; `scale` is g, "z" or "root"."""
 
     bias: float
     items: float
     spread: float
+    scale: str = "z"
 
 
 CORRECTIONS: Mapping[str, Correction] = {
-    "rho_w": Correction(0.0, 0.5, 1.0),
-    "tau_w": Correction(1.0, 0.5, 1.35),
-    "rho": Correction(0.0, 1.5, 1.15),
-    "tau": Correction(0.0, 1.5, 1.15),
-    "pearson": Correction(0.0, 1.5, 1.15),
-    "precision": Correction(1.0, 0.5, 1.1),
+    "rho_w": Correction(-1.0, 1.5, 1.2),
+    "tau_w": Correction(0.5, 1.5, 1.45),
+    "rho": Correction(0.0, 1.5, 1.05),
+    "tau": Correction(0.0, 1.5, 1.05),
+    "pearson": Correction(0.0, 1.5, 1.08),
+    "precision": Correction(0.5, 2.0, 1.4, "root"),
 }
+NEAR = 0.03  # of the ends of a scale, where its slope would be without bounds
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """A figure with the bias of the resamples taken out, its standard error, and the interval's bounds."""
+    """The centre of the module's interval, its standard error on the figure's own scale, and the bounds."""
 
     corrected: float
     error: float
@@ -81,16 +87,19 @@ class TokenDraws:
     by_tokens: Mapping[str, Floats]
     by_items: Mapping[str, Floats]
     n_tokens: int
+    freedom: float = np.inf
 
     def interval(self, name: str, model: int, against: int | None = None, *, level: float = LEVEL) -> Bounds | None:
         """The interval of a model's figure, or of its difference to another's; None where it can't be told."""
-        parts = [self.estimates[name][model], self.by_tokens[name][model], self.by_items[name][model]]
-        if against is not None:
-            other = self.estimates[name][against], self.by_tokens[name][against], self.by_items[name][against]
-            parts = [mine - theirs for mine, theirs in zip(parts, other, strict=True)]
+        estimate, tokens, items = (part[name][model] for part in (self.estimates, self.by_tokens, self.by_items))
         lowest, highest = (0.0, 1.0) if name == "precision" else (-1.0, 1.0)
-        limits = (lowest, highest) if against is None else (lowest - highest, highest - lowest)
-        return bounds(float(parts[0]), parts[1], parts[2], CORRECTIONS[name], level=level, limits=limits)
+        how = CORRECTIONS[name]
+        limits = (lowest, highest)
+        if against is not None:
+            others = (part[name][against] for part in (self.estimates, self.by_tokens, self.by_items))
+            estimate, tokens, items = (m - o for m, o in zip((estimate, tokens, items), others, strict=True))
+            how, limits = replace(how, scale=""), (lowest - highest, highest - lowest)
+        return bounds(float(estimate), tokens, items, how, level=level, limits=limits, freedom=self.freedom)
 
 
 def bounds(
@@ -101,12 +110,18 @@ def bounds(
     *,
     level: float = LEVEL,
     limits: tuple[float, float] = (-1.0, 1.0),
+    freedom: float = np.inf,
 ) -> Bounds | None:
     """The interval of the module; None where the estimate or over a fifth of the resamples are undefined.
 
-    >>> found = bounds(0.5, np.array([0.4, 0.5, 0.6]), np.array([0.5, 0.5, 0.5]), Correction(0, 1, 1))
+    freedom : degrees of freedom of t, infinite for the normal distribution.
+
+    >>> found = bounds(0.5, np.array([0.4, 0.5, 0.6]), np.array([0.5, 0.5, 0.5]), Correction(0, 1, 1, ""))
     >>> round(found.error, 3), round(found.lower, 3), round(found.upper, 3)
     (0.1, 0.336, 0.664)
+    >>> found = bounds(0.5, np.array([0.4, 0.5, 0.6]), np.array([0.5, 0.5, 0.5]), Correction(0, 1, 1, "z"))
+    >>> round(found.error, 3), round(found.lower, 3), round(found.upper, 3)
+    (0.1, 0.319, 0.646)
     """
     if not 0 < level < 1:
         raise InputError(f"The level must be between 0 and 1, found {level!r}.")
@@ -121,9 +136,23 @@ def bounds(
     variance = max(float(tokens.var(ddof=1)) - correction.items * of_items, of_items / 2)
     error = correction.spread * float(np.sqrt(variance))
     corrected = estimate - correction.bias * (float(tokens.mean()) - estimate)
-    reach = float(ndtri((1 + level) / 2)) * error
-    lower, upper = np.clip([corrected - reach, corrected + reach], *limits).tolist()
+    reach = float(stdtrit(freedom, (1 + level) / 2) if np.isfinite(freedom) else ndtri((1 + level) / 2)) * error
+    lower, upper = np.clip(_ends(corrected, reach, correction.scale), *limits).tolist()
     return Bounds(corrected, error, lower, upper)
+
+
+def _ends(centre: float, reach: float, scale: str) -> tuple[float, float]:
+    """centre ± reach, taken on a scale where errors are the same all along it; "" takes the figure's own."""
+    if not scale:
+        return centre - reach, centre + reach
+    if scale == "z":
+        inside = float(np.clip(centre, NEAR - 1, 1 - NEAR))
+        at, slope = np.arctanh(inside), 1 / (1 - inside**2)
+        return float(np.tanh(at - slope * reach)), float(np.tanh(at + slope * reach))
+    inside = float(np.clip(centre, NEAR, 1 - NEAR))
+    at, slope = np.arcsin(np.sqrt(inside)), 1 / (2 * np.sqrt(inside * (1 - inside)))
+    lower, upper = np.sin(np.clip([at - slope * reach, at + slope * reach], 0, np.pi / 2)) ** 2
+    return float(lower), float(upper)
 
 
 def number_of_resamples(n_items: int) -> int:
@@ -177,7 +206,8 @@ def draw_tokens(
             for name in names:
                 kept[name].append(np.mean([area[name] for area in by_area], axis=0))
     estimates, by_tokens, by_items = ({name: np.array(each[name]) for name in names} for each in draws)
-    return TokenDraws({name: e[:, 0] for name, e in estimates.items()}, by_tokens, by_items, coded.n_tokens)
+    freedom = float(coded.n_tokens - len(coded.areas))
+    return TokenDraws({name: e[:, 0] for name, e in estimates.items()}, by_tokens, by_items, coded.n_tokens, freedom)
 
 
 class Coded:
@@ -209,6 +239,17 @@ class Coded:
         for rows in self.areas:
             drawn[:, rows] = rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), size=times)
         return drawn
+
+    def taken(self, share: float) -> int:
+        """How many tokens a share of each area's makes, rounded area by area."""
+        return sum(round(share * len(tokens)) for tokens in self.of_areas)
+
+    def subset(self, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """The items of a share of each area's tokens, drawn without replacement: (items,)."""
+        kept = np.zeros(self.n_tokens, dtype=np.bool_)
+        for tokens in self.of_areas:
+            kept[rng.choice(tokens, round(share * len(tokens)), replace=False)] = True
+        return np.asarray(kept[self.first] & kept[self.second])
 
     def permuted(self, rng: np.random.Generator) -> Ints:
         """Tokens changed for each other at random within each area: where each goes, (n_tokens,)."""

@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, Issue
+from ..json_texts import parse_json
 from ..tables import ANSWERS
 from .base import ResultFile
 from .quick_csv import Table, Texts
@@ -242,7 +242,7 @@ def _flat(text: str) -> Iterator[tuple[str, str]]:
     if not text.strip():
         return
     try:
-        parsed = json.loads(text)
+        parsed = parse_json(text)
     except (ValueError, RecursionError):
         yield "choice_1", f"JSON that can't be read: {text[:40]}"
         return

@@ -7,7 +7,6 @@ Answer.taskAnswers = [{"choice": {"a": true, …}}] →   Answer.choice = a
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..json_texts import parse_json
 from .answers import joined
 from .quick_csv import Table, Texts
 
@@ -106,7 +106,7 @@ def undressed(table: Table) -> Table:
 
 def _objects(text: str) -> list[Any]:
     try:
-        found = json.loads(text) if text.strip() else []
+        found = parse_json(text) if text.strip() else []
     except (ValueError, RecursionError):
         return []
     return [part for part in (found if isinstance(found, list) else [found]) if isinstance(part, Mapping)]

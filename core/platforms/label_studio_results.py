@@ -32,7 +32,8 @@ def rows_of(tasks: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """
     for task in tasks:
         data = task.get("data")
-        for annotation in task.get("annotations") or []:
+        annotations = task.get("annotations")
+        for annotation in annotations if isinstance(annotations, list) else []:
             if not isinstance(annotation, Mapping):
                 continue
             row: dict[str, Any] = dict(data) if isinstance(data, Mapping) else {}

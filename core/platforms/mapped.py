@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import Issue
+from ..json_texts import parse_json
 from .answers import TEXTS
 from .base import ResultFile
 from .mapping import NUMBER, ROLES, Mapping, columns_of
@@ -158,7 +158,7 @@ def unwrapped(value: str) -> str:
     if not value.lstrip().startswith(("[", "{")):
         return value
     try:
-        found = json.loads(value)
+        found = parse_json(value)
     except (ValueError, RecursionError):
         return value
     while isinstance(found, list | dict):

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, Issue
+from ..json_texts import parse_json
 from ..spreadsheets import is_workbook, read_workbook
 from .csvfiles import open_csv
 from .label_studio_results import is_export, rows_of
@@ -88,7 +89,7 @@ def _parsed(data: bytes, name: str) -> tuple[list[Mapping[str, Any]], tuple[Issu
     except UnicodeDecodeError as error:
         raise InputError(f"{name} is JSON, but byte {error.start + 1} is no UTF-8. Export it again.") from error
     try:
-        found = json.loads(text)
+        found = parse_json(text)
     except (ValueError, RecursionError) as error:
         if text.lstrip().startswith("{") and "\n" in text.strip():
             return _lines(text)
@@ -106,7 +107,7 @@ def _lines(text: str) -> tuple[list[Mapping[str, Any]], tuple[Issue, ...]]:
     unread: list[Issue] = []
     for number, line in enumerate((line for line in text.splitlines() if line.strip()), 1):
         try:
-            record = json.loads(line)
+            record = parse_json(line)
         except (ValueError, RecursionError):
             record = None
         if isinstance(record, Mapping):

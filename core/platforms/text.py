@@ -69,4 +69,5 @@ def _character(match: re.Match[str]) -> str:
     if match[3] is not None:
         return html5.get(match[3] + ";", match[0])
     code = int(match[1], 16) if match[1] is not None else int(match[2])
-    return chr(code) if code <= 0x10FFFF else match[0]
+    # A half of a surrogate pair is no character, and no file could hold it.
+    return chr(code) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else match[0]

@@ -20,6 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..errors import InputError, Issue, PlatformError
+from ..json_texts import parse_json
 
 TIMEOUT = 60.0
 MAX_BYTES = 500 << 20
@@ -98,7 +99,7 @@ class TurkleSite:
     def _json(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         data = self._send(method, path, body)
         try:
-            answer = json.loads(data)
+            answer = parse_json(data)
         except ValueError:
             answer = None
         if not isinstance(answer, dict):
@@ -245,7 +246,7 @@ def _in_words(error: Exception, timeout: float) -> str:
 def _reasons(content: bytes) -> str:
     """What Turkle says it dislikes, in a line of text."""
     try:
-        told = json.loads(content)
+        told = parse_json(content)
     except ValueError:
         return "it gave no reason."
     if not isinstance(told, dict):

@@ -23,6 +23,7 @@ import sqlalchemy as sa
 
 from .. import __version__
 from ..errors import InputError, StoreError
+from ..zips import DAMAGED
 from . import dialects
 from .engine import HEAD, Store, now, schema_version
 
@@ -177,10 +178,10 @@ def _unpacked(source: Path, folder: Path) -> dict[str, Any]:
                     shutil.copyfileobj(packed, handle, _BLOCK)
                 if _digest(target) != digest:
                     raise damaged
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
-        raise damaged from error
     except OSError as error:
         raise StoreError(f"{source} can't be read ({error.strerror}).") from error
+    except (*DAMAGED, TypeError, AttributeError) as error:
+        raise damaged from error
     return dict(manifest)
 
 

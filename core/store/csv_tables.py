@@ -156,7 +156,9 @@ def _number(cell: str) -> float:
 
 def _json(cell: str) -> str:
     try:
-        json.loads(cell)
+        found = json.loads(cell)
+        if "\\ud" in cell.lower():  # half a character can't be stored
+            json.dumps(found, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise ValueError("must be JSON") from None
     return cell

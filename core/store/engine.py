@@ -198,11 +198,22 @@ def open_apart(folder: Path) -> Iterator[Store]:
         store.engine.dispose()
 
 
+def make_folder(folder: Path) -> None:
+    """Make a workspace's folder, for its owner alone: it holds who voted how, and the secret of every link.
+
+    A folder that is there keeps its rights: somebody may have shared it on purpose.
+    """
+    if not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
 @lru_cache(maxsize=8)
 def _open(folder: Path, url: sa.URL | None) -> Store:
     try:
+        make_folder(folder)
         for part in ("uploads", "embeddings", "incoming", "backups"):
-            (folder / part).mkdir(parents=True, exist_ok=True)
+            (folder / part).mkdir(exist_ok=True)
     except OSError as error:
         raise StoreError(
             f"The workspace folder {folder} can't be made ({error.strerror}). "

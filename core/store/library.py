@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -89,13 +90,16 @@ def adopt_import(store: Store, work: Path, identity: str) -> str:
     """
     embedding_id = identity[:16]
     target = store.embeddings / embedding_id
-    if target.exists() and _is_sound(target):
-        shutil.rmtree(work)  # the same content was imported before
-        return embedding_id
     damaged = work.with_name(f"{work.name}-damaged.part")
-    if target.exists():
-        target.rename(damaged)
-    work.rename(target)
+    if target.exists() and not _is_sound(target):
+        with suppress(FileNotFoundError):  # another import of the same file may have been quicker
+            target.rename(damaged)
+    try:
+        work.rename(target)
+    except OSError:
+        if not _is_sound(target):
+            raise
+        shutil.rmtree(work)  # the same content was imported before, or at the same time
     shutil.rmtree(damaged, ignore_errors=True)
     return embedding_id
 
@@ -157,11 +161,13 @@ def remove_embedding(store: Store, project_id: str, embedding_id: str) -> None:
     """Use an embedding no longer in a project; the import stays in the workspace."""
     with command(store, project_id, "remove embedding") as change:
         change.detail = {"embedding": embedding_id}
-        change.conn.execute(
-            sa.delete(t.project_embedding).where(
-                t.project_embedding.c.project_id == project_id, t.project_embedding.c.embedding_id == embedding_id
-            )
-        )
+        unlink_embedding(change.conn, project_id, embedding_id)
+
+
+def unlink_embedding(conn: sa.Connection, project_id: str, embedding_id: str) -> None:
+    """Take an embedding out of a project, inside a command."""
+    key = {"project_id": project_id, "embedding_id": embedding_id}
+    conn.execute(sa.delete(t.project_embedding).filter_by(**key))
 
 
 def set_subwords(store: Store, project_id: str, embedding_id: str, use: bool) -> None:

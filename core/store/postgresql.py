@@ -151,7 +151,8 @@ def update_many(
         f'"{table.name}"."{column.name}" = v."new_{len(columns) + place}"'
         for place, column in enumerate(named[len(columns) :])
     )
-    statement = f'UPDATE "{table.name}" SET {values} FROM unnest({arrays}) AS v({names}) WHERE {where}'
+    source = f"unnest({arrays}) AS v({names})"
+    statement = f'UPDATE "{table.name}" SET {values} FROM {source} WHERE {where}'  # nosec B608 (names of our own tables)
     conn.exec_driver_sql(statement, tuple([list(column) for column in zip(*last, strict=True)]))
 
 

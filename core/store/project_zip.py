@@ -21,7 +21,8 @@ import sqlalchemy as sa
 
 from .. import __version__
 from ..errors import InputError, Issue
-from ..zips import DAMAGED, pack, sums
+from ..json_texts import parse_json
+from ..zips import DAMAGED, check_sizes, pack, sums
 from . import schema as t
 from .csv_tables import FETCH_AGAIN, Rows, read_table, write_table
 from .engine import HEAD
@@ -90,6 +91,7 @@ def read_zip(data: bytes) -> Contents:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = _entries(archive)
+            check_sizes(archive, len(data), MAX_BYTES)
             manifest = _Manifest.of(_unpack(archive, entries[_MANIFEST], MAX_MANIFEST))
             _compare_names(set(entries) - {_MANIFEST}, manifest)
             members = {name: _member(archive, entries[name], manifest) for name in sorted(manifest.members)}
@@ -121,13 +123,10 @@ def _entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
         shown = name[:100]
         if name != _MANIFEST and not _NAME.fullmatch(name):
             issues.append(Issue("no part of an exported project has such a name", found=shown))
-        elif entry.flag_bits & 1 or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            issues.append(Issue("has a password or is packed in another way", column=shown))
+        elif entry.flag_bits & 1:
+            issues.append(Issue("has a password", column=shown))
     if issues:
         raise InputError(f"This zip file is no exported project. {FETCH_AGAIN}", issues)
-    n_bytes = sum(entry.file_size for entry in found)
-    if n_bytes > MAX_BYTES:
-        raise InputError(f"This file unpacks to {n_bytes:,} bytes; exported projects up to {MAX_BYTES:,} can be read.")
     return entries
 
 
@@ -152,7 +151,7 @@ class _Manifest:
     def of(cls, data: bytes) -> _Manifest:
         """The manifest; `InputError` for one of another version, or one that isn't as it should be."""
         try:
-            found = json.loads(data.decode("utf-8"))
+            found = parse_json(data.decode("utf-8"))
             versions = (found["format"], found["schema"], str(found["runoff"]))
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise InputError(f"{_MANIFEST} can't be read ({error!r}). {FETCH_AGAIN}") from error

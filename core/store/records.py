@@ -167,16 +167,18 @@ def _comparisons(conn: sa.Connection, ballot: Ballot) -> pd.DataFrame:
             first.c.position,
             second.c.position,
             sa.func.coalesce(t.gold.c.answer, ""),
+            sa.case((t.question.c.role == "main", ""), else_=sa.func.coalesce(t.check_question.c.kind, "gold")),
         )
         .join(one, sa.and_(one.c.question_id == t.question.c.id, one.c.position == 0))
         .join(two, sa.and_(two.c.question_id == t.question.c.id, two.c.position == 1))
         .join(first, first.c.id == one.c.item_id)
         .join(second, second.c.id == two.c.item_id)
         .outerjoin(t.gold, t.gold.c.question_id == t.question.c.id)
+        .outerjoin(t.check_question, t.check_question.c.question_id == t.question.c.id)
         .where(t.question.c.ballot_id == ballot.id)
         .order_by(t.question.c.id)
     )
-    frame = _frame(conn, query, ["comparison", "role", "first", "second", "expected"])
+    frame = _frame(conn, query, ["comparison", "role", "first", "second", "expected", "check"])
     return frame.assign(comparison=frame["comparison"].map(_numbers(conn, ballot)))
 
 

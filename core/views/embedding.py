@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..embeddings import DuplicateVectors, Embedding, NormsSummary
+from ..encoders import ENCODED
 from ..errors import InputError, RunoffError
 from ..store import Store
 from ..store.areas import items_of
@@ -78,7 +79,7 @@ def _opened(store: Store, project_id: str, embedding_id: str) -> tuple[Imported,
         return imported, None, Figure3(curves_of({}, notion), 0, notion, str(error))
     within = embedding.cosines(items["token_a"].tolist(), items["token_b"].tolist())
     cosines = {"items": within[np.isfinite(within)]}
-    if embedding.kind == "vectors":
+    if embedding.kind == "vectors" and embedding.info.format != ENCODED:  # of no other words
         with suppress(InputError):  # where it has hardly a word
             cosines["random pairs"] = embedding.random_cosines(N_RANDOM, rng=np.random.default_rng(SEED))
     return imported, embedding, Figure3(curves_of(cosines, notion), len(cosines["items"]), notion)

@@ -10,6 +10,7 @@ from ..embeddings import Embedding
 from ..errors import RunoffError
 from ..evaluation import TOP_K, Comparison, Correlations, Evaluation, compare
 from ..evaluation_intervals import Difference, Resampled, with_intervals
+from ..interval_rules import FIGURES as OF_VOTES
 from ..metrics import first_rank_share
 from ..store import Store
 from ..store.library import embeddings_of, open_library
@@ -20,7 +21,7 @@ FIGURES = (
     ("rho_w", "ρ_w"), ("tau_w", "τ_w"), ("rho", "ρ"), ("tau", "τ"), ("pearson", "Pearson"), ("precision", "top k"),
 )  # fmt: skip
 _COLUMNS = ["embedding", "area", "items", "covered", "coverage", *dict(FIGURES).values()]
-BOUNDS = ("ρ_w lower", "ρ_w upper", "τ_w lower", "τ_w upper")
+BOUNDS = tuple(f"{label} {end}" for name, label in FIGURES if name in OF_VOTES for end in ("lower", "upper"))
 
 
 @dataclass(frozen=True)
@@ -172,32 +173,34 @@ class IntervalsView:
     problem: str
     compared: Comparison | None = None
 
-    @property
-    def pairs(self) -> pd.DataFrame:
-        """A row for every two embeddings: the difference in ρ_w, its interval, and how likely the first is better."""
-        rows = [(d.first, d.second, d.rho_w, d.lower, d.upper, d.first_better) for d in self.differences]
-        return pd.DataFrame(rows, columns=["embedding", "against", "difference", "lower", "upper", "better"])
-
 
 def load_intervals(view: EvaluateView, draws: DatasetDraws) -> IntervalsView:
     """Intervals by resampled voters; none, and why, where the protocol has none or voters can't be resampled."""
     if draws.problem or view.compared is None:
-        return IntervalsView(_with_bounds(view, None), (), 0, draws.problem)
+        return intervals_of(view, None, (), 0, draws.problem)
     rows = view.dataset[view.dataset["score"].notna()]
     apart = rows["area"].to_numpy() if view.ranked_apart else None
     found, differences = with_intervals(view.compared, Resampled(draws.columns_of(rows), apart))
-    return IntervalsView(_with_bounds(view, found), differences, len(draws.drawn), "", found)
+    return intervals_of(view, found, differences, len(draws.drawn), "")
+
+
+def intervals_of(
+    view: EvaluateView, found: Comparison | None, differences: tuple[Difference, ...], resamples: int, problem: str
+) -> IntervalsView:
+    """The intervals of a comparison `found` beside a view; None for none."""
+    return IntervalsView(_with_bounds(view, found), differences, resamples, problem, found)
 
 
 def _with_bounds(view: EvaluateView, found: Comparison | None) -> EvaluateView:
-    """The view with the columns `BOUNDS` in its tables, blank but for the figures overall and over the common items."""
+    """The view with the columns `BOUNDS` in its tables, blank without the tokens that an embedding proposed."""
     overall = [e.overall for e in found.evaluations] if found else []
+    areas = [figures for e in found.evaluations for figures in e.areas.values()] if found else []
     common = list(found.common) if found and len(view.common) else []
     return replace(
         view,
         overall=view.overall.assign(**_bounds(overall, len(view.overall))),
         common=view.common.assign(**_bounds(common, len(view.common))),
-        by_area=view.by_area.assign(**_bounds([], len(view.by_area))),
+        by_area=view.by_area.assign(**_bounds(areas, len(view.by_area))),
         without_proposed=view.without_proposed.assign(**_bounds([], len(view.without_proposed))),
     )
 
@@ -206,7 +209,9 @@ def _bounds(figures: list[Correlations], n: int) -> dict[str, list[float]]:
     none = [float("nan")] * n
     if not figures:
         return dict.fromkeys(BOUNDS, none)
-    found = [(c.rho_w.lower, c.rho_w.upper, c.tau_w.lower, c.tau_w.upper) for c in figures]
+    found = [
+        [bound for name in OF_VOTES for bound in (getattr(c, name).lower, getattr(c, name).upper)] for c in figures
+    ]
     columns = zip(*found, strict=True)
     return {
         name: [float("nan") if v is None else v for v in column] for name, column in zip(BOUNDS, columns, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -9,32 +10,31 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError
-from ..evaluation import Comparison, Correlations
+from ..evaluation import Comparison, Correlations, Figure
 from ..evaluation.differences import Told, adjusted, by_tokens, groups, times_needed
 from ..evaluation.permutation import permutation_test
-from ..evaluation.tokens import TokenDraws, with_token_intervals
+from ..evaluation.tokens import with_token_intervals
 from ..evaluation_intervals import Difference
 from ..store import Store
 from ..store.command import project_row
 from .evaluate import FIGURES, EvaluateView
 
-QUICK_ITEMS = 2_000  # items whose tokens are resampled without being asked to: a second a model
 PERMUTATIONS = 999
 
 
 @dataclass(frozen=True, eq=False)
 class TokensView:
-    """Intervals over tokens of an evaluation: a comparison with them, and the draws; `problem` says why not, or ""."""
+    """Intervals over tokens of an evaluation: a comparison with them, of how many tokens, and by figure what is known
+    of every two embeddings; `problem` says why not, or ""."""
 
     compared: Comparison | None
-    draws: TokenDraws | None = field(repr=False, default=None)
+    n_tokens: int = 0
+    by_figure: Mapping[str, tuple[Told, ...]] = field(default_factory=dict, repr=False)
     problem: str = ""
 
     def told(self, figure: str) -> tuple[Told, ...]:
         """Every two embeddings by resampled tokens, in one figure."""
-        if self.compared is None or self.draws is None:
-            return ()
-        return by_tokens(self.compared.names, self.draws, figure)
+        return self.by_figure.get(figure, ())
 
 
 def seeded(store: Store, project_id: str, what: int) -> np.random.Generator:
@@ -51,23 +51,15 @@ def load(store: Store, project_id: str, view: EvaluateView) -> TokensView:
         found, draws = with_token_intervals(view.compared, rng=seeded(store, project_id, 1))
     except InputError as error:
         return TokensView(None, problem=str(error))
-    return TokensView(found, draws)
+    told = {key: by_tokens(found.names, draws, key) for key, _ in FIGURES}
+    return TokensView(found, draws.n_tokens, told)
 
 
-def by_votes(differences: tuple[Difference, ...]) -> tuple[Told, ...]:
-    """What votes say of every two embeddings, with p-values adjusted for each other."""
+def by_votes(differences: tuple[Difference, ...], figure: str = "rho_w") -> tuple[Told, ...]:
+    """What votes say of every two embeddings in one figure, with p-values adjusted for each other."""
+    of_figure = [d for d in differences if d.figure == figure]
     told = [
-        Told(
-            d.first,
-            d.second,
-            d.rho_w,
-            (d.lower + d.upper) / 2,
-            (d.upper - d.lower) / 3.29,
-            d.lower,
-            d.upper,
-            d.first_better,
-        )
-        for d in differences
+        Told(d.first, d.second, d.difference, d.corrected, d.error, d.lower, d.upper, d.first_better) for d in of_figure
     ]
     return adjusted(told)
 
@@ -145,18 +137,24 @@ def figures_table(compared: Comparison) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[2:], "float64"))
 
 
-def by_area(view: EvaluateView, tokens: Comparison | None) -> pd.DataFrame:
-    """The view's figures by area, with bounds of ρ_w and τ_w over tokens as text beside them where there are any."""
-    table = view.by_area
-    if tokens is None:
-        return table
-    rows = [figures for evaluation in tokens.evaluations for figures in evaluation.areas.values()]
+def by_area(view: EvaluateView, votes: Comparison | None, tokens: Comparison | None) -> pd.DataFrame:
+    """The view's figures by area, with bounds of ρ_w and τ_w over votes and tokens as text beside them where there
+    are any."""
+    table, beside = view.by_area, []
     for key, label in FIGURES[:2]:
-        bounds = [getattr(figures, key) for figures in rows]
-        texts = ["" if f.token_lower is None else f"{f.token_lower:.2f} to {f.token_upper:.2f}" for f in bounds]
-        table = table.assign(**{f"{label} by tokens": texts})
-    order = [*table.columns[:5], "ρ_w", "ρ_w by tokens", "τ_w", "τ_w by tokens"]
+        beside.append(label)
+        for unit, found in (("votes", votes), ("tokens", tokens)):
+            if found is not None:
+                rows = [getattr(figures, key) for e in found.evaluations for figures in e.areas.values()]
+                beside.append(f"{label} by {unit}")
+                table = table.assign(**{beside[-1]: [_between(figure, unit) for figure in rows]})
+    order = [*table.columns[:5], *beside]
     return table[[*order, *(name for name in table.columns if name not in order)]]
+
+
+def _between(figure: Figure, unit: str) -> str:
+    lower, upper = (figure.lower, figure.upper) if unit == "votes" else (figure.token_lower, figure.token_upper)
+    return "" if lower is None or upper is None else f"{lower:.2f} to {upper:.2f}"
 
 
 def joined(votes: Comparison | None, tokens: Comparison | None, plain: Comparison) -> Comparison:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..embeddings import Embedding
+from ..encoders import ENCODED
 from ..errors import InputError, RunoffError, UndefinedMetricError
 from ..evaluation import Correlations, Evaluation, correlations
 from ..evaluation.bands import ORDER, RARE, by_frequency, by_rarity, by_relatedness, over_bands
@@ -60,7 +61,7 @@ def contrast(view: EvaluateView, place: int) -> pd.DataFrame:
     evaluation, model = view.evaluations[place], view.models[place]
     pairs = evaluation.pairs.dropna(subset=["cosine"])
     cosines = {str(area) or ALL_ITEMS: part["cosine"].to_numpy() for area, part in pairs.groupby("area", sort=False)}
-    if model.kind == "vectors":
+    if model.kind == "vectors" and model.info.format != ENCODED:  # which has no other words
         with suppress(InputError):  # where it has hardly a word
             cosines["random pairs"] = model.random_cosines(N_RANDOM, rng=np.random.default_rng(SEED))
     return curves_of(cosines, view.notion, points=200)

@@ -30,6 +30,7 @@ SENTENCES = {
     "set frequencies": "Chose where token frequencies come from",
     "add embedding": "Added an embedding",
     "import embedding": "Imported the embedding {name}",
+    "encode tokens": "Added the sentence encoder {name}",
     "remove embedding": "Removed an embedding",
     "set subwords": "Changed how an embedding treats missing words",
     "set look-up": "Changed how tokens are looked up in {name}",

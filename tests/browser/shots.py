@@ -20,7 +20,7 @@ Scheme = Literal["light", "dark"]
 WIDTHS = (1280, 390)
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 _FULL_HEIGHT = """() => Math.ceil(document.querySelector('[data-testid="stMainBlockContainer"]').scrollHeight)"""
-_QUIET = "() => document.querySelectorAll('[data-testid=\"stSkeleton\"]').length === 0"
+QUIET = "() => document.querySelectorAll('[data-testid=\"stSkeleton\"]').length === 0"
 
 
 def take(browser: Browser, server: Server, folder: Path, width: int, scheme: Scheme) -> None:
@@ -29,7 +29,7 @@ def take(browser: Browser, server: Server, folder: Path, width: int, scheme: Sch
     for title in TITLES:
         visitor = Visitor(context.new_page(), server.url)
         visitor.open(f"{'' if title == 'Project' else title.split()[-1].lower()}?project=demo")
-        visitor.page.wait_for_function(_QUIET)
+        visitor.page.wait_for_function(QUIET)
         # The page scrolls inside the app, so the window is made as high as what is in it.
         height = visitor.page.evaluate(_FULL_HEIGHT)
         visitor.page.set_viewport_size({"width": width, "height": max(900, min(height, 8000))})

@@ -78,6 +78,10 @@ class Visitor:
         """Wait until no run is under way."""
         self.page.wait_for_function(_SETTLED)
 
+    def is_settled(self) -> bool:
+        """Whether no run is under way just now."""
+        return bool(self.page.evaluate(_SETTLED))
+
     @contextmanager
     def a_run(self) -> Iterator[None]:
         """Around what starts a run: waits until that run, and any that it starts anew by itself, is over and drawn."""

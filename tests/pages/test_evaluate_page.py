@@ -10,6 +10,7 @@ import pytest
 
 from core.evaluation import POLICIES
 from core.evaluation.differences import Told
+from core.evaluation_intervals import Difference
 from core.store.engine import now
 from core.views import evaluate, evaluate_scale, evaluate_tokens, evaluate_why
 
@@ -130,12 +131,51 @@ def test_reasons_parts_and_variants(demo, view) -> None:
     assert plain == pytest.approx(view.overall["ρ_w"].to_numpy())
 
 
-def test_p_values_are_computed_on_request(demo, visit, monkeypatch) -> None:
-    monkeypatch.setattr(evaluate_tokens, "PERMUTATIONS", 19)
+def test_what_it_takes_is_simulated_in_a_job_and_shown(demo, view, visit, monkeypatch) -> None:
+    import sqlalchemy as sa
+
+    from core import evaluation_needed, job_process
+    from core.evaluation_needed import Needed, Tried
+    from core.jobs import project_jobs
+    from core.store import schema as t
+    from core.store.projects import get_project
+    from core.views import evaluate_needed
+
+    monkeypatch.setattr(evaluation_needed, "ROUGH", 1)
+    monkeypatch.setattr(evaluation_needed, "FINE", 1)
+    seen = {}
+
+    def votes(scores, one, other, **how):
+        seen.update(how, n=len(scores))
+        return Needed("votes", how["figure"], 0.1, 1200, 900, 1600, 100, 5000, False, (Tried(1200, 8, 10),))
+
+    monkeypatch.setattr(evaluate_needed, "votes_needed", votes)
+    names = list(view.compared.names)
+    stamp = get_project(demo, "demo").stamp
+    asked = evaluate_needed.Asked.about(view, names[0], names[1], "rho_w", "paper", stamp)
+    row = {"id": "needed", "project_id": "demo", "kind": evaluate_needed.KIND, "params": asked.params()}
+    with demo.write() as conn:
+        conn.execute(sa.insert(t.job).values(**row, state="queued", created_at=now()))
+    job_process.run("needed")
+    (job,) = [job for job in project_jobs(demo, "demo", evaluate_needed.KIND) if job.state == "done"]
+    assert job.result["problems"] == []
+    assert seen["n"] == view.compared.n_common
+    assert seen["n_votes"] == view.dataset.attrs["votes"]
+    assert seen["voting"].panel.nonconformity == (0.02, 0.2)
     app = visit("evaluate", "demo")
-    assert not any("p" in table.value.columns for table in app.dataframe)
-    next(button for button in app.button if button.label == "Compute p-values").click().run()
     assert not app.exception
-    found = next(table.value for table in app.dataframe if "p" in table.value.columns)
-    assert found["figure"].tolist() == ["ρ_w", "τ_w"]
-    assert found["p"].between(1 / 20, 1).all()
+    assert "1,200 votes (900 to 1,600 by simulation error)" in words(app).replace("\\", "")
+    assert "tokens" in words(app).split("1,200 votes", 1)[1]
+    next(box for box in app.selectbox if box.label == "by").set_value("ρ").run()
+    assert not app.exception
+    assert any(button.label == "Simulate what it takes" for button in app.button)
+
+
+def test_votes_are_told_by_figure() -> None:
+    of = [
+        Difference("a", "b", gap, gap - 1, gap + 1, 0.6, gap, 0.5, figure)
+        for gap, figure in ((0.1, "rho_w"), (0.2, "tau"))
+    ]
+    (told,) = evaluate_tokens.by_votes(tuple(of), "tau")
+    assert (told.difference, told.error, told.p) == (0.2, 0.5, pytest.approx(0.8))
+    assert evaluate_tokens.by_votes(tuple(of), "rho") == ()

@@ -1,0 +1,131 @@
+"""The pictures of the guide, from the demo: `python -m tests.browser.pictures [FOLDER]`, or `make screenshots`.
+
+The demo follows from its seeds, so the pictures change only when the pages do. They are light, 1280 pixels wide (390
+on the phone), with 128 colours, which keeps them small. A test holds that a page shows each of them.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from PIL import Image
+from playwright.sync_api import Browser, expect, sync_playwright
+
+from core.platforms.offline import write_offline
+from core.store import open_store
+from core.store.ballots import read_comparisons
+from tests.browser.server import CHROMIUM_ARGUMENTS, ROOT, Server, find_chromium
+from tests.browser.shots import QUIET
+from tests.browser.visitor import Visitor
+
+FOLDER = ROOT / "docs" / "pictures"
+DESK, PHONE, PHONE_HEIGHT = 1280, 390, 844
+COLOURS = 128
+WAIT_MS = 120_000  # for what a page computes
+MOST_LOOKS = 20
+DRAWN_MS = 3_000  # tables and charts draw themselves some time after the run that fills them, and say so nowhere
+
+
+class Picture(NamedTuple):
+    """One picture: its file's name, the page's address, and the window."""
+
+    name: str
+    address: str
+    height: int
+    width: int = DESK
+
+
+PICTURES = (
+    Picture("project", "", 760),
+    Picture("tokens", "tokens", 760),
+    Picture("plan", "plan", 900),
+    Picture("collect", "collect", 900),
+    Picture("scores", "scores", 1000),
+    Picture("evaluate", "evaluate", 900),
+    Picture("export", "export", 760),
+    Picture("project-phone", "", PHONE_HEIGHT, PHONE),
+)
+
+
+def take(browser: Browser, server: Server, picture: Picture) -> bytes:
+    """One picture of the demo as PNG."""
+    context = browser.new_context(
+        viewport={"width": picture.width, "height": picture.height}, color_scheme="light", reduced_motion="reduce"
+    )
+    visitor = Visitor(context.new_page(), server.url)
+    visitor.open(f"{picture.address}?project=demo")
+    wait_until_drawn(visitor)
+    shot = visitor.page.screenshot(animations="disabled", caret="hide")
+    context.close()
+    return small(shot)
+
+
+def wait_until_drawn(visitor: Visitor) -> None:
+    """Wait until nothing is computed or loaded any more, and nothing new was begun for a while."""
+    spinner = visitor.page.get_by_test_id("stSpinner")
+    for _ in range(MOST_LOOKS):
+        expect(spinner).to_have_count(0, timeout=WAIT_MS)
+        visitor.settle()
+        visitor.page.wait_for_timeout(DRAWN_MS)
+        visitor.page.wait_for_function(QUIET)
+        if spinner.count() == 0 and visitor.is_settled():
+            return
+    raise TimeoutError(f"{visitor.page.url} never comes to rest.")
+
+
+def end_tour(browser: Browser, server: Server) -> None:
+    """The tour would stand on every page; once ended it stays so in the workspace."""
+    visitor = Visitor(browser.new_page(), server.url)
+    visitor.open("?project=demo")
+    visitor.press("End the tour")
+    visitor.page.close()
+
+
+def take_vote(browser: Browser, workspace: Path) -> bytes:
+    """What a voter sees on a phone: the page that takes no server, which is made of the same template."""
+    comparisons = read_comparisons(open_store(workspace), "demo", 4)
+    pages = write_offline(comparisons, name="demo", notion="relatedness", ties_allowed=True)
+    page = browser.new_page(viewport={"width": PHONE, "height": PHONE_HEIGHT}, color_scheme="light")
+    page.set_content(next(data for name, data in pages.items() if name.endswith(".html")).decode("utf-8"))
+    page.get_by_label("Your name").fill("Ada")
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("radio").first.wait_for(state="attached")
+    shot = page.screenshot(animations="disabled", caret="hide")
+    page.close()
+    return small(shot)
+
+
+def small(png: bytes) -> bytes:
+    """The same picture with few colours."""
+    image = Image.open(io.BytesIO(png)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    out = io.BytesIO()
+    image.save(out, "PNG", optimize=True)
+    return out.getvalue()
+
+
+def main(folder: Path) -> None:
+    """Take all pictures on a workspace of their own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as workspace, sync_playwright() as playwright:
+        server = Server(Path(workspace) / "workspace")
+        server.start()
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_ARGUMENTS)
+        try:
+            made = {PICTURES[0].name: take(browser, server, PICTURES[0])}  # with the tour's first card
+            end_tour(browser, server)
+            made |= {picture.name: take(browser, server, picture) for picture in PICTURES[1:]}
+            made["vote-phone"] = take_vote(browser, server.workspace)
+        finally:
+            browser.close()
+            server.kill()
+    for name, data in made.items():
+        (folder / f"{name}.png").write_bytes(data)
+    print(f"{len(made)} pictures, {sum(map(len, made.values())) / 1e6:.2f} MB, are in {folder}.")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)

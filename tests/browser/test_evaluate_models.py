@@ -1,0 +1,83 @@
+"""Three models on the Evaluate page: from adding them to the table, the groups, the causes and the download."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.server import Server
+from tests.browser.visitor import Visitor
+
+ROOT = Path(__file__).resolve().parents[2]
+ENCODER = ROOT / "tests" / "reference" / "tiny_encoder"
+NAMES = {"GloVe 6B 50d, 20,000 words", "similarity", "tiny_encoder"}
+MINUTE = 60_000
+
+pytestmark = pytest.mark.browser
+
+
+def test_three_models_from_adding_to_the_download(own_server: Server, visit: Callable[..., Visitor]) -> None:
+    own_server.start()
+    visitor = visit(own_server)
+    add_similarities(visitor)
+    visitor.go("Evaluate")
+    add_encoder(visitor)
+    visitor.says(re.compile(r"similarity leads: ρ_w = 0\.\d{3} on the items that all cover; told apart from all"))
+
+    visitor.page.get_by_role("tab", name="Differences").click()
+    visitor.says("Can they be told apart?")
+    visitor.says("A line joins those that aren't")
+    visitor.main.get_by_role("button", name="Compute p-values").click()
+    visitor.says("Permuting the tokens in the background")
+    other = visit(own_server)  # a second tab finds the same work, and then its result
+    other.open("evaluate?project=demo")
+    other.page.get_by_role("tab", name="Differences").click()
+    for tab in (visitor, other):
+        expect(tab.main.get_by_role("region", name="p-values by permuted tokens")).to_be_visible(timeout=MINUTE)
+    expect(visitor.page.get_by_role("tab", name="Differences")).to_have_attribute("aria-selected", "true")
+    visitor.page.reload()
+    visitor.ready()
+    visitor.page.get_by_role("tab", name="Differences").click()
+    expect(visitor.main.get_by_role("region", name="p-values by permuted tokens")).to_be_visible()
+    assert visitor.main.get_by_role("button", name="Compute p-values").count() == 0
+
+    visitor.page.get_by_role("tab", name="Why").click()
+    visitor.says("Where people and embedding disagree")
+    visitor.says("Asked of the 72 highest items by the embedding")
+    visitor.page.get_by_role("tab", name="Variants").click()
+    visitor.says("Of an encoder only the project's tokens are known")
+
+    visitor.page.get_by_role("tab", name="Figures").click()
+    with visitor.page.expect_download() as caught:
+        visitor.main.get_by_role("button", name="Download this table (CSV)").click()
+    with open(caught.value.path(), encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["part"] == "overall"]
+    assert {row["embedding"] for row in rows} == NAMES
+    assert [row["covered"] for row in sorted(rows, key=lambda row: row["embedding"])] == ["722", "760", "760"]
+    best = max(rows, key=lambda row: float(row["ρ"]))
+    assert best["embedding"] == "similarity"
+
+
+def add_similarities(visitor: Visitor) -> None:
+    """What the demo's voters go by, as a table of similarities by its path."""
+    visitor.open("embeddings?project=demo")
+    visitor.fill("Path of the file", str(ROOT / "data" / "similarity.csv"))
+    visitor.says("Recognised:")
+    visitor.press("Import")
+    visitor.says("similarity is imported: 80 words.")
+
+
+def add_encoder(visitor: Visitor) -> None:
+    """A tiny sentence encoder by its folder, after one that isn't there."""
+    visitor.unfold("Add a model")
+    visitor.fill("Folder of the encoder", str(ENCODER.parent / "none"))
+    visitor.says("is not there")
+    visitor.fill("Folder of the encoder", str(ENCODER))
+    visitor.says("a sentence encoder (bert, 16 dimensions), computed here")
+    visitor.main.get_by_role("button", name="Encode 80 tokens").click()
+    expect(visitor.main.get_by_text("tiny_encoder is added: 80 encoded tokens")).to_be_visible(timeout=MINUTE)

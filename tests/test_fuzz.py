@@ -1,0 +1,276 @@
+"""No file makes a reader fall over: damaged valid ones, and what the fuzzer (`python -m bench.fuzz`) once found."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import sys
+import zipfile
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench.fuzz import Finding, allowed_bytes, look
+from bench.fuzz_mutations import damage_any
+from bench.fuzz_readers import TARGETS, Target
+from core.embeddings import load
+from core.errors import InputError, RunoffError
+from core.json_texts import parse_json
+from core.platforms import read_results
+from core.platforms.text import decode
+from core.published import is_published, read_published
+from core.spreadsheets import read_workbook
+from core.store.archive import import_project
+from core.store.project_zip import read_zip
+from core.token_lists import holds_breaks
+from core.tokens import read_areas_file
+from core.zips import check_sizes
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="measures memory by /proc")
+SLOW = {"project": 4, "published": 4, "embeddings": 25, "archived": 15, "mapped": 25, "results": 25}
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("name", TARGETS)
+def test_damaged_files_are_read_or_refused(name: str) -> None:
+    target = TARGETS[name]
+    seeds = target.seeds()
+
+    @settings(max_examples=SLOW.get(name, 60))
+    @given(st.integers(0, 2**32), st.integers(1, 4))
+    def read(number: int, times: int) -> None:
+        rng = random.Random(number)
+        file, data = rng.choice(seeds)
+        for _ in range(times):
+            data = damage_any(data, file, rng)
+        assert look(target, data) is None
+
+    read()
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("name", TARGETS)
+def test_the_valid_files_are_valid(name: str) -> None:
+    """Else their damage would be told by the first check, and nothing behind it would be reached."""
+    refused = []
+    for file, data in TARGETS[name].seeds():
+        try:
+            TARGETS[name].read(data)
+        except RunoffError as error:
+            refused.append(f"{file}: {error}")
+    allowed = {"embeddings": 1, "results": 3, "mapped": 3, "archived": 0}
+    assert len(refused) <= allowed.get(name, 0), refused
+
+
+class TestTheFuzzerItself:
+    def test_another_error_is_found(self) -> None:
+        found = look(Target("x", lambda data: data[10], list), b"")
+        assert found is not None
+        assert found.kind == "IndexError at outside"
+
+    def test_what_a_person_is_told_is_no_finding(self) -> None:
+        def refuse(data: bytes) -> None:
+            raise InputError("no")
+
+        assert look(Target("x", refuse, list), b"") is None
+
+    def test_memory_is_found(self) -> None:
+        found = look(Target("x", lambda data: len(bytearray(1 << 28)), list), b"")
+        assert isinstance(found, Finding)
+        assert found.kind == "memory"
+
+    def test_a_zip_counts_as_what_is_in_it(self) -> None:
+        data = zipped({"a": bytes(200_000)})
+        target = Target("x", len, list, 5)
+        assert allowed_bytes(target, data) - 5 <= 10 * 100 * len(data)
+        assert allowed_bytes(target, b"PK") == 25
+
+
+def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+def bomb(name: str, size: int = 200 << 20) -> bytes:
+    """A zip of a few hundred kilobytes that unpacks to 200 MB, beside what makes it look like a file of ours."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        with archive.open(name, "w", force_zip64=True) as member:
+            for _ in range(size >> 20):
+                member.write(bytes(1 << 20))
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def bombs() -> dict[str, bytes]:
+    return {name: bomb(name) for name in ("manifest.json", "xl/worksheets/sheet1.xml")}
+
+
+def _of(name: str) -> Target:
+    return TARGETS[name]
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("reader", ["published", "project", "dataset", "tokens", "results", "workbook"])
+def test_zip_bombs_are_refused_before_they_are_unpacked(reader: str, bombs: dict[str, bytes]) -> None:
+    for data in bombs.values():
+        assert look(_of(reader), data) is None
+        with pytest.raises(RunoffError):
+            _of(reader).read(data)
+
+
+def test_a_bomb_says_why(bombs: dict[str, bytes]) -> None:
+    for read in (read_published, read_zip, lambda data: read_workbook(data, "x.xlsx")):
+        with pytest.raises(InputError, match=r"unpacks to 209,715,2|no exported project"):
+            read(bombs["manifest.json"])
+    assert not is_published(bombs["manifest.json"])
+
+
+def test_sizes_that_lie_cost_no_memory() -> None:
+    """The header says 10 bytes, the stream holds 50 MB; and the other way round."""
+    data = bytearray(zipped({"[Content_Types].xml": bytes(50 << 20)}))
+    central = data.rindex(b"PK\x01\x02")
+    for stated in (10, 2**31 - 1):
+        for at in (22, central + 24):
+            data[at : at + 4] = stated.to_bytes(4, "little")
+        for name in ("workbook", "published", "project", "tokens"):
+            assert look(_of(name), bytes(data)) is None
+
+
+def test_a_zip_in_a_zip_is_not_unpacked_again() -> None:
+    inner = bomb("manifest.json", 70 << 20)
+    for name in ("embeddings", "published", "results"):
+        with pytest.raises(RunoffError):
+            _of(name).read(zipped({"inner.zip": inner}))
+
+
+def test_many_members() -> None:
+    data = zipped({f"tables/{number}.csv": b"" for number in range(30_000)})
+    for name in ("published", "project", "tokens", "embeddings"):
+        assert look(_of(name), data) is None
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_other_ways_of_packing_are_refused_where_a_piece_can_fill_the_memory(method: int) -> None:
+    data = zipped({"manifest.json": bytes(60 << 20)}, method)
+    with pytest.raises(InputError, match=r"unusual way|unpacks to"):
+        read_published(data)
+    assert look(_of("embeddings"), data) is None  # read piece by piece there
+
+
+def test_a_packed_embedding_without_an_end_of_line() -> None:
+    """100 MB of one word in 100 KB of gzip."""
+    import gzip
+
+    data = gzip.compress(b"anvil 1 2\n" + b"a" * (100 << 20), 6)
+    assert look(_of("embeddings"), data) is None
+
+
+def test_limits_of_sizes() -> None:
+    with zipfile.ZipFile(io.BytesIO(zipped({"a": bytes(1 << 20)}))) as archive:
+        check_sizes(archive, 100, 1 << 20)
+        with pytest.raises(InputError, match="1,048,576"):
+            check_sizes(archive, 100, (1 << 20) - 1)
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("name", ["../escape.csv", "/etc/cron.d/x", "tables/../../x", "C:\\x", "uploads/..\\x"])
+def test_no_name_in_a_zip_leads_anywhere(store, name: str) -> None:
+    _, data = _of("project").seeds()[0]
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = {entry: archive.read(entry) for entry in archive.namelist()}
+    before = sorted(store.folder.rglob("*"))
+    with pytest.raises(InputError):
+        import_project(store, zipped(members | {name: b"x"}))
+    assert sorted(store.folder.rglob("*")) == before
+    with pytest.raises(InputError):
+        read_published(zipped({"manifest.json": b"{}", name: b"x"}))
+
+
+@pytest.mark.sqlite
+def test_a_link_in_a_zip_is_a_file_of_another_name(store) -> None:
+    _, data = _of("project").seeds()[0]
+    out = io.BytesIO(data)
+    with zipfile.ZipFile(out, "a") as archive:
+        link = zipfile.ZipInfo("uploads/" + "a" * 64)
+        link.external_attr = 0o120777 << 16
+        archive.writestr(link, "/etc/passwd")
+    with pytest.raises(InputError, match="stands not in the manifest"):
+        import_project(store, out.getvalue())
+
+
+class TestKindsThatWereFound:
+    def test_half_characters_in_json(self) -> None:
+        assert parse_json(b'["\\ud83d\\ude00", "\\ud800"]') == ["\U0001f600", "\ufffd"]
+        assert parse_json('{"\\udfff": 1}') == {"\ufffd": 1}
+        assert parse_json('["\\\\ud800"]') == ["\\ud800"]
+        votes = json.dumps([{"voter": "\ud800", "comparison_id": "b1-0a1b2c3d-00001-1", "choice": "left"}]).encode()
+        assert read_results(votes, "x.json").answers["voter"].tolist() == ["\ufffd"]
+
+    def test_half_characters_as_references_and_in_tokens(self) -> None:
+        assert decode("&#55296; &#xDFFF; &#xE000;") == "&#55296; &#xDFFF; \ue000"
+        assert holds_breaks("a\ud800")
+
+    def test_a_zip_cut_inside_packed_data(self) -> None:
+        data = bytearray(zipped({"manifest.json": b"{}" * 500}, zipfile.ZIP_LZMA))
+        data[60:70] = b"\xff" * 10
+        for name in ("published", "project", "embeddings", "tokens"):
+            assert look(_of(name), bytes(data)) is None
+
+    def test_annotations_that_are_no_list(self) -> None:
+        data = json.dumps([{"id": 1, "annotations": 5, "data": {}}]).encode()
+        with pytest.raises(InputError):
+            read_results(data, "x.json")
+
+
+@pytest.mark.parametrize("name", ["results", "tokens", "ratings", "dataset", "frequencies", "submissions", "mapped"])
+class TestLargeTables:
+    def test_a_hundred_thousand_columns(self, name: str) -> None:
+        header = ",".join(f"c{number}" for number in range(100_000))
+        row = ",".join(["x"] * 100_000)
+        assert look(_of(name), f"{header}\n{row}\n{row}\n".encode()) is None
+
+    def test_a_cell_of_ten_megabytes(self, name: str) -> None:
+        cell = "a" * (10 << 20)
+        assert look(_of(name), f"area,token\nsea,{cell}\nsea,ship\n".encode()) is None
+        assert look(_of(name), f"voter,choice,comparison_id\n{cell},left,b1-0a1b2c3d-00001-1\n".encode()) is None
+        assert look(_of(name), f'area,token\nsea,"{cell}\n'.encode()) is None
+
+    def test_nothing_but_zeros(self, name: str) -> None:
+        assert look(_of(name), bytes(1 << 20)) is None
+
+
+def test_long_tokens_are_told_and_left_out() -> None:
+    found = read_areas_file(f"area,token\nsea,{'a' * 100_000}\nsea,ship\n".encode(), "x.csv")
+    assert found.areas[0].tokens == ("ship",)
+    assert "longer than 200" in str(found.notes[0])
+
+
+def test_an_embedding_with_a_word_of_ten_megabytes(tmp_path) -> None:
+    data = b"anvil 1 2\n" + b"b" * (10 << 20) + b" 1 2\nbarge 3 4\n"
+    assert look(_of("embeddings"), data) is None
+
+
+def test_a_renamed_pickle_runs_nothing(tmp_path) -> None:
+    import os
+    import pickle
+
+    class Evil:
+        def __reduce__(self):
+            return os.mkdir, (str(tmp_path / "ran"),)
+
+    for name in ("x.csv", "x.txt", "x.bin", "x.zip", "x.npy"):
+        path = tmp_path / name
+        path.write_bytes(pickle.dumps(Evil()))
+        with pytest.raises(RunoffError):
+            load(path)
+    for target in TARGETS.values():
+        with pytest.raises(RunoffError):
+            target.read(pickle.dumps(Evil()))
+    assert not (tmp_path / "ran").exists()

@@ -1,0 +1,62 @@
+"""Figures that take long: at once where they are small, else by a job that any tab finds again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core import jobs
+from core.errors import RunoffError
+from core.store import Store
+from core.store.projects import Project
+from core.views import evaluate_jobs
+from core.views.evaluate import EvaluateView
+from core.views.evaluate_jobs import KIND, SLOW
+from ui import cache, frame
+
+
+def figure(name: str, button: str, view: EvaluateView, project: Project, *extra: Any, help: str = "") -> Any:
+    """A figure of `evaluate_jobs.SLOW`; None as long as it isn't there: its `button` or its job is shown."""
+    store, slow = frame.store(), SLOW[name]
+    if evaluate_jobs.is_quick(name, view, *extra):
+        if name == "votes":  # whose draws are kept for every n₀
+            return cache.load_intervals(store, project, view)
+        with st.spinner(f"{slow.label} …", show_time=True):
+            return cache.of_evaluation(slow.made, store, project, view, *extra)
+    params = evaluate_jobs.params_of(name, view, project.stamp, *extra)
+    job = evaluate_jobs.known(store, project.id, params)
+    if job is not None and job.state == "done":
+        return cache.of_evaluation(_found, store, project, view, job)
+    key = f"{name}-{project.id}-{'-'.join(map(str, extra))}"
+    if job is not None and not job.ended:
+        _watch(store, job.id, slow.label, key)
+        return None
+    if job is not None and job.state == "failed":
+        st.warning(frame.plain(f"{slow.label} ended early. {job.error}"))
+    if st.button(button, key=f"compute-{key}", icon=":material/calculate:", help=help or None):
+        try:
+            jobs.start(store, KIND, params, project_id=project.id, once=True)
+        except RunoffError as error:
+            frame.show_error(error)
+            return None
+        st.rerun()
+    return None
+
+
+def _found(_store: Store, _project_id: str, view: EvaluateView, job: jobs.Job) -> Any:
+    return evaluate_jobs.result_of(job, view)
+
+
+@st.fragment(run_every=1)
+def _watch(store: Store, job_id: str, label: str, key: str) -> None:
+    jobs.sweep(store)
+    job = jobs.read_job(store, job_id)
+    if job.ended:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        since = "starting" if job.started_at is None else f"{jobs.age(job.started_at):,.0f} s so far"
+        st.caption(f":material/hourglass_top: {label} in the background, {since}. You may leave this page.")
+        if st.button("Stop", key=f"stop-{key}"):
+            jobs.cancel(store, job_id)
+            st.rerun()

@@ -1,0 +1,103 @@
+"""How many votes and tokens tell two embeddings apart with 80 %: simulated in the background."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core import jobs
+from core.errors import RunoffError
+from core.store.projects import Project
+from core.views import evaluate_needed
+from core.views.evaluate import FIGURES, EvaluateView
+from core.views.evaluate_needed import KIND, Asked
+from ui import frame
+
+VOTERS = {"paper": "like the paper's voters", "fitted": "as fitted to this project's votes"}
+
+
+def show(view: EvaluateView, project: Project) -> None:
+    """What is asked, the button, the work under way, and its answer."""
+    st.subheader("What would it take?")
+    st.caption(
+        "Campaigns of more and of fewer votes are simulated, as if people's ranking here were the true one, and "
+        "subsets of the tokens are drawn; each time the interval of the difference is taken as above. What is needed "
+        "tells the two apart in 80 of 100."
+    )
+    asked = _asked(view, project)
+    if asked is None:
+        return
+    recent = jobs.project_jobs(frame.store(), project.id, KIND, limit=60)
+    same = [job for job in recent if job.params == asked.params()]
+    done = next((job for job in same if job.state == "done" and job.result), None)
+    if done is not None:
+        _answer(view, asked, done)
+    else:
+        _button(project, asked, busy=any(not job.ended for job in recent))
+        if same and same[0].state == "failed":
+            st.error(frame.plain(f"The simulation ended early. {same[0].error}"))
+    if any(not job.ended for job in recent):
+        _running(project)
+
+
+def _asked(view: EvaluateView, project: Project) -> Asked | None:
+    names = [evaluation.model for evaluation in view.evaluations]
+    labels = {label: key for key, label in FIGURES}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        first = st.selectbox("Embedding", names, key=f"needed-first-{project.id}", width=240)
+        others = [name for name in names if name != first]
+        second = st.selectbox("against", others, key=f"needed-second-{project.id}", width=240)
+        label = st.selectbox("by", list(labels), key=f"needed-figure-{project.id}", width=120)
+        voters = st.selectbox(
+            "Simulated voters",
+            list(VOTERS),
+            format_func=VOTERS.get,
+            key=f"needed-voters-{project.id}",
+            width=260,
+            help="Fitting takes some seconds for 20,000 votes, within the simulation.",
+        )
+    if second is None:
+        return None
+    return Asked.about(view, first, second, labels[label], voters, project.stamp)
+
+
+def _button(project: Project, asked: Asked, *, busy: bool) -> None:
+    if st.button(
+        "Simulate what it takes", icon=":material/science:", key=f"needed-go-{project.id}", disabled=busy,
+        help="A minute for 100 items, some minutes for 1,000. It goes on in the background.",
+    ):  # fmt: skip
+        try:
+            jobs.start(frame.store(), KIND, asked.params(), project_id=project.id)
+        except RunoffError as error:
+            frame.show_error(error)
+            return
+        st.rerun()
+
+
+def _answer(view: EvaluateView, asked: Asked, job: jobs.Job) -> None:
+    answer = evaluate_needed.answer_of(job.result or {})
+    tokens = {*zip(view.dataset["area"], view.dataset["token_a"], strict=True)}
+    tokens |= {*zip(view.dataset["area"], view.dataset["token_b"], strict=True)}
+    now = {"votes": view.dataset.attrs["votes"], "tokens": len(tokens)}
+    for needed in answer.found:
+        said = evaluate_needed.sentence(needed, asked.first, asked.second, now[needed.unit])
+        st.markdown(f"**{frame.plain(said)}**")
+        st.caption(f"{needed.simulations:,} simulations of {needed.least:,} to {needed.most:,} {needed.unit}.")
+    for problem in answer.problems:
+        st.caption(frame.plain(problem))
+    st.caption(frame.plain(f"Simulated with {answer.voters}, by the protocol “runoff”."))
+
+
+@st.fragment(run_every=1)
+def _running(project: Project) -> None:
+    store = frame.store()
+    jobs.sweep(store)
+    running = [job for job in jobs.project_jobs(store, project.id, KIND) if not job.ended]
+    if not running:
+        st.rerun()
+    for job in running:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            left = job.seconds_left()
+            st.progress(job.share, text="Simulating" + ("…" if left is None else f", at most {left:,.0f} s left"))
+            if st.button("Stop", key=f"stop-{job.id}"):
+                jobs.cancel(store, job.id)
+                st.rerun()
