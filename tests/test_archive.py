@@ -447,7 +447,7 @@ def test_odd_values_come_back_as_they_were():
         "x" * 200_000,
         "a\u200db",
     ]
-    jsons = ["{}", "null", '{"a": "\\ud800"}', "[1, 2.5]", '"' + "y" * 200_000 + '"', None]
+    jsons = ["{}", "null", '{"a": "\\ud83d\\ude00"}', "[1, 2.5]", '"' + "y" * 200_000 + '"', None]
     rows = [
         (
             -(2**63) if place == 0 else 2**63 - 1 - place,
@@ -463,6 +463,12 @@ def test_odd_values_come_back_as_they_were():
     back = read_table(table, write_table(table, rows), "odd.csv")
     assert list(map(repr, back)) == list(map(repr, rows))
     assert csv.field_size_limit() == limit
+
+
+def test_half_a_character_can_not_come_in_with_json():
+    table = sa.Table("odd", sa.MetaData(), sa.Column("more", sa.JSON))
+    with pytest.raises(InputError, match="row 2, column more: must be JSON"):
+        read_table(table, write_table(table, [('{"a": "\\ud800"}',)]), "odd.csv")
 
 
 # What is damaged stays out

@@ -124,7 +124,7 @@ def test_models_have_intervals_and_are_told_apart_or_not(empty, visit, tmp_path)
     assert ("These votes can't tell apart One and Two" in said) == (row["lower"] <= 0 <= row["upper"])
     view = evaluate.load_intervals(evaluate.load(empty, project_id, 2.0, "relatedness"), draws.load(empty, project_id))
     assert set(evaluate.BOUNDS) <= set(view.view.table.columns)  # and so in the file
-    assert view.view.table["ρ_w lower"].notna().sum() == 2
+    assert view.view.table["ρ_w lower"].notna().sum() == 2 * 3  # of each embedding: over all, and in two areas
 
 
 def test_the_papers_protocol_has_no_intervals_and_says_why(empty, visit, tmp_path):
