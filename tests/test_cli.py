@@ -401,17 +401,15 @@ def test_intervals_over_tokens_follow_the_seed(run, tmp_path: Path) -> None:
     assert one["lower"] < one["upper"]
 
 
-def test_an_encoder_is_ranked_beside_models(run, files, monkeypatch: pytest.MonkeyPatch) -> None:
-    class SentenceTransformer:
-        def __init__(self, path: str, **options: object) -> None:
-            assert (path, options["local_files_only"]) == ("folder", True)
-
-        def encode(self, tokens: list[str]) -> np.ndarray:
-            return np.array([[len(token), token.count("e"), 1.0] for token in tokens])
-
-    module = types.SimpleNamespace(SentenceTransformer=SentenceTransformer)
-    monkeypatch.setitem(sys.modules, "sentence_transformers", module)
-    found = run("evaluate", files.dataset, files.full, "--encoder", "folder", "--json").json
+def test_an_encoder_is_ranked_beside_models(run, files) -> None:
+    folder = ROOT / "tests" / "reference" / "tiny_encoder"
+    found = run("evaluate", files.dataset, files.full, "--encoder", folder, "--json").json
     rows = [row for row in found["models"] if row["area"] is None]
-    assert [row["model"] for row in rows] == [str(files.full), "folder"]
+    assert [row["model"] for row in rows] == [str(files.full), str(folder)]
     assert rows[1]["coverage"] == 1
+
+
+def test_an_encoder_that_is_not_there_is_told(run, files) -> None:
+    result = run("evaluate", files.dataset, files.full, "--encoder", "nowhere")
+    assert result.code
+    assert "nowhere is not there" in result.err
