@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .errors import PlanError
+from .language import STANDARD as ENGLISH
+from .language import language as language_of
+from .language import translatable
 
 MOST_EXAMPLES = 3
 MAX_WORD, MAX_WHY = 100, 300
@@ -37,27 +40,47 @@ class Example:
         return cls((str(one), str(two)), (str(three), str(four)), str(stored["answer"]), str(stored.get("why", "")))
 
 
-STANDARD: Mapping[str, tuple[Example, ...]] = {
+# Four words, the answer, and why. The words are one text: another language takes others that show the same.
+_STANDARD: Mapping[str, tuple[tuple[str, str, str], ...]] = {
     "relatedness": (
-        Example(("ship", "harbour"), ("ship", "dentist"), "left", "Ships lie in harbours; few have a dentist."),
-        Example(("hot", "purple"), ("hot", "cold"), "right", "Opposites are related: both are about temperature."),
-        Example(("glove", "hand"), ("sock", "foot"), "tie", "One is as related as the other."),
+        (
+            translatable("ship, harbour, ship, dentist"), "left",
+            translatable("Ships lie in harbours; few have a dentist."),
+        ),
+        (
+            translatable("hot, purple, hot, cold"), "right",
+            translatable("Opposites are related: both are about temperature."),
+        ),
+        (translatable("glove, hand, sock, foot"), "tie", translatable("One is as related as the other.")),
     ),
     "similarity": (
-        Example(("boat", "ship"), ("harbour", "ship"), "left", "A boat is nearly a ship; a harbour is a place for it."),
-        Example(("hot", "cold"), ("hot", "warm"), "right", "Opposites are not similar."),
-        Example(("begin", "start"), ("sofa", "couch"), "tie", "Both pairs mean the same."),
+        (
+            translatable("boat, ship, harbour, ship"), "left",
+            translatable("A boat is nearly a ship; a harbour is a place for it."),
+        ),
+        (translatable("hot, cold, hot, warm"), "right", translatable("Opposites are not similar.")),
+        (translatable("begin, start, sofa, couch"), "tie", translatable("Both pairs mean the same.")),
     ),
-}
+}  # fmt: skip
 
 
-def standard_examples(notion: str, *, ties_allowed: bool) -> tuple[Example, ...]:
+def standard_examples(notion: str, *, ties_allowed: bool, language: str = ENGLISH) -> tuple[Example, ...]:
     """Examples to start from for relatedness or similarity; without the tie where none may be answered.
 
     >>> [example.answer for example in standard_examples("similarity", ties_allowed=False)]
     ['left', 'right']
     """
-    return tuple(example for example in STANDARD[notion] if ties_allowed or example.answer != "tie")
+    text = language_of(language).text
+    found = []
+    for words, answer, why in _STANDARD[notion]:
+        a, b, c, d = text(words).split(", ")
+        found.append(Example((a, b), (c, d), answer, text(why)))
+    return tuple(example for example in found if ties_allowed or example.answer != "tie")
+
+
+STANDARD: Mapping[str, tuple[Example, ...]] = {
+    notion: standard_examples(notion, ties_allowed=True) for notion in _STANDARD
+}
 
 
 def check_examples(examples: Sequence[Example], *, ties_allowed: bool) -> None:

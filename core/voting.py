@@ -16,8 +16,9 @@ from threading import Lock
 import sqlalchemy as sa
 
 from .errors import InputError, RunoffError
+from .language import Language, language, preferred, translatable
 from .platforms.batch import FIELDS
-from .platforms.template import NOTIONS, fill, template
+from .platforms.template import NOTIONS, fill, paragraphs_of, template
 from .store import Store, open_store
 from .store import schema as t
 from .store.dialects import VOTERS_DATABASE, is_postgresql, name_of
@@ -108,9 +109,11 @@ def _act(store: Store, code: str, cookie: str, form: str) -> Iterator[tuple[sa.C
         at = link_at(conn, code)
         sitting = sitting_of(conn, at, cookie) if at is not None else None
         if at is None or sitting is None:
-            raise InputError("This page is not known. Open the link that you were given once more.")
+            raise InputError(translatable("This page is not known. Open the link that you were given once more."))
         if not hmac.compare_digest(form.encode("utf-8", "replace"), at.sign("form", cookie).encode()):
-            raise Forged("This answer came from a page that isn't valid any more. Open your link once more.")
+            raise Forged(
+                translatable("This answer came from a page that isn't valid any more. Open your link once more.")
+            )
         is_here = at.state == "open" and sitting.voting_id == at.table.voting_id
         yield conn, at, sitting if is_here else None
 
@@ -127,16 +130,16 @@ def begin(
         if at is None:
             return View("nothing")
         if not hmac.compare_digest(form.encode("utf-8", "replace"), at.sign("form", visit).encode()):
-            raise Forged("This page isn't valid any more. Open your link once more.")
+            raise Forged(translatable("This page isn't valid any more. Open your link once more."))
         if at.state != "open":
             return make_view(at, at.state, visit)
         platform, external_id = person(conn, at, code, who, name)
         sitting, is_new = sit_down(conn, at, voter_id(conn, at.project_id, platform, external_id))
         if not is_new and platform == "runoff":
-            raise InputError(
+            raise InputError(translatable(
                 "Somebody votes under this name already. If that is you, open the link in the browser that you began "
                 "with; else type another name."
-            )
+            ))  # fmt: skip
         if is_new:
             note_traits(conn, at, traits or {})
         return shown(conn, at, sitting)
@@ -154,9 +157,11 @@ def example_done(store: Store, code: str, cookie: str, form: str, number: int) -
 
 
 _SAID = {
-    "saved": "Saved.",
-    "known": "That one was answered already; your first answer stands. Undo takes it back.",
-    "late": "The time for that one was over, and somebody else has it now. Here is another one.",
+    "saved": translatable("Saved."),
+    "known": translatable("That one was answered already; your first answer stands. Undo takes it back."),
+    "late": translatable("The time for that one was over, and somebody else has it now. Here is another one."),
+    "undone": translatable("Your last answer is taken back."),
+    "nothing done": translatable("There is no answer that can be taken back."),
 }
 
 
@@ -192,8 +197,7 @@ def undo(store: Store, code: str, cookie: str, form: str) -> View:
         if done:
             row = sa.update(t.sitting).where(t.sitting.c.id == sitting.id)
             conn.execute(row.values(n_done=t.sitting.c.n_tasks - 1))
-        said = "Your last answer is taken back." if done else "There is no answer that can be taken back."
-        return shown(conn, at, read_sitting(conn, sitting.id) or sitting, said)
+        return shown(conn, at, read_sitting(conn, sitting.id) or sitting, _SAID["undone" if done else "nothing done"])
 
 
 def more(store: Store, code: str, cookie: str, form: str) -> View:
@@ -283,6 +287,7 @@ def task_html(view: View, texts: Mapping[str, str]) -> str:
         question=wording.get("question") or None,
         instructions=wording.get("instructions") or None,
         target="page",
+        language=view.language.code,
     )
     return fill(page, {name: texts.get(name, "") for name in FIELDS})
 
@@ -291,14 +296,14 @@ def explained(view: View) -> tuple[str, list[str]]:
     """The question and the paragraphs of the instructions, as plain texts."""
     if view.round is not None:
         return explained_round(view.round, view.notion)
-    asked, standard = NOTIONS[view.notion]
+    asked, standard = map(view.language.text, NOTIONS[view.notion])
     wording = view.wording or {}
-    parts = (wording.get("instructions") or standard).split("\n\n")
-    return wording.get("question") or asked, [part.strip() for part in parts if part.strip()]
+    return wording.get("question") or asked, paragraphs_of(wording.get("instructions") or standard)
 
 
 __all__ = [
-    "PORT", "TRAITS", "Forged", "IncompleteError", "InputError", "Place", "RunoffError", "Store", "View", "Who",
-    "announce", "answer_of", "asset", "beat", "begin", "example_done", "explained", "finish", "kept_in", "leave",
-    "look", "more", "open_voters_store", "task_html", "tend", "tidy", "undo", "vote", "who_of",
+    "PORT", "TRAITS", "Forged", "IncompleteError", "InputError", "Language", "Place", "RunoffError", "Store", "View",
+    "Who", "announce", "answer_of", "asset", "beat", "begin", "example_done", "explained", "finish", "kept_in",
+    "language", "leave", "look", "more", "open_voters_store", "preferred", "task_html", "tend", "tidy", "translatable",
+    "undo", "vote", "who_of",
 ]  # fmt: skip

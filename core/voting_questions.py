@@ -20,6 +20,7 @@ _SCRIPTS = {f"{scheme}.js": scheme for scheme in (RATING, BEST_WORST, ORDER)}
 def page_settings(found: RoundSettings, notion: str) -> SchemeSettings:
     """A round's settings as its page takes them; one question stands alone there, so nothing is sorted first."""
     stored = {"question": found.question, "instructions": found.instructions, "size": found.size, "notion": notion}
+    stored["language"] = found.language
     anchors = [[anchor.value, anchor.text] for anchor in found.scale.anchors]
     stored["scale"] = {**asdict(found.scale), "anchors": anchors}
     stored["words"] = max((len(group.positives) for group in found.groups), default=2)

@@ -8,22 +8,36 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from .errors import InputError, Issue
+from .language import translatable
 
-# What voters can be asked about themselves: only if the owner wants it, and each voter may leave it out.
+# What voters can be asked about themselves: only if the owner wants it, and each voter may leave it out. The values are
+# kept as they stand here, whatever language they are shown in; so are the standard texts while nobody edits them.
 TRAITS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "age": ("Your age", ("under 18", "18 to 24", "25 to 34", "35 to 44", "45 to 54", "55 to 64", "65 or over")),
-    "gender": ("Your gender", ("woman", "man", "another")),
-    "education": (
-        "Your highest education so far",
-        ("none", "primary school", "secondary school", "vocational training", "bachelor", "master or higher"),
+    "age": (
+        translatable("Your age"),
+        (
+            translatable("under 18"), translatable("18 to 24"), translatable("25 to 34"), translatable("35 to 44"),
+            translatable("45 to 54"), translatable("55 to 64"), translatable("65 or over"),
+        ),
     ),
-    "native": ("Is the language of these words your first language?", ("yes", "one of several", "no")),
-}
-CONSENT = (
+    "gender": (translatable("Your gender"), (translatable("woman"), translatable("man"), translatable("another"))),
+    "education": (
+        translatable("Your highest education so far"),
+        (
+            translatable("none"), translatable("primary school"), translatable("secondary school"),
+            translatable("vocational training"), translatable("bachelor"), translatable("master or higher"),
+        ),
+    ),
+    "native": (
+        translatable("Is the language of these words your first language?"),
+        (translatable("yes"), translatable("one of several"), translatable("no")),
+    ),
+}  # fmt: skip
+CONSENT = translatable(
     "You will see pairs of words and say which pair is more closely connected. Taking part is voluntary, and you can "
     "stop at any time. Your answers are stored under the name or id that you came with, and are used for research."
 )
-CLOSING = "Thank you, your votes are saved."
+CLOSING = translatable("Thank you, your votes are saved.")
 MAX_TEXT, MAX_LINE = 5000, 500
 _LIMITS = {
     "task_size": (1, 50, "Comparisons a task"),

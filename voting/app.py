@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from . import pages
-from .door import voting
+from .door import Language, translatable, voting
 from .limits import Limiter
 from .safety import SafeHeaders, TooMuch, form_fields
 
@@ -41,6 +41,17 @@ class Server:
         self.steps = Limiter(rate=5, burst=60)  # of a voter, whose script or whose browser asks
         self.flood = Limiter(rate=200, burst=1000)  # of an address, whoever asks
         self.misses = Limiter(rate=0.5, burst=30)
+        self.languages: dict[str, Language] = {}  # of the links that led somewhere, for pages that look nothing up
+
+    def spoken(self, request: Request) -> Language:
+        """The language of the link that is asked for, where it is known yet; else what the browser likes best."""
+        known = self.languages.get(request.path_params.get("code", ""))
+        return known or voting.preferred(request.headers.get("accept-language", ""))
+
+    def _noted(self, code: str, view: voting.View) -> voting.View:
+        if view.kind != "nothing":
+            self.languages[code] = view.language
+        return view
 
     # What is asked for
 
@@ -49,19 +60,19 @@ class Server:
         code, visit = request.path_params["code"], request.cookies.get(VISIT) or secrets.token_urlsafe(24)
         cookie, sender = request.cookies.get(VOTER, ""), _sender(request)
         if not (self.flood.allows(sender) and (self.steps.allows(cookie) if cookie else self.visits.allows(sender))):
-            return _page("busy")
+            return _page("busy", self.spoken(request))
         query = dict(request.query_params)
         who = voting.who_of(query)
         try:
-            view = await run_in_threadpool(voting.look, self.store, code, cookie, visit, who)
+            view = self._noted(code, await run_in_threadpool(voting.look, self.store, code, cookie, visit, who))
         except voting.InputError as error:
-            return HTMLResponse(pages.message("refused", str(error)), 400)
+            return HTMLResponse(pages.message("refused", str(error), spoken=self.spoken(request)), 400)
         if view.kind == "nothing":
-            return _page("nothing" if self.misses.allows(sender) else "busy")
+            return _page("nothing" if self.misses.allows(sender) else "busy", self.spoken(request))
         if view.cookie and query.keys() & {"PROLIFIC_PID", "workerId", "participantId", "i"}:
             return _with_cookies(request, _to(code, "?c=1"), view, visit)
         if view.kind == "entry" and "c" in query and not cookie:
-            return _page("cookies", 400)
+            return _page("cookies", view.language, 400)
         told = _feedback(code, view, query)
         return _with_cookies(request, HTMLResponse(told or pages.page(code, view, query)), view, visit)
 
@@ -69,7 +80,7 @@ class Server:
         """Somebody agrees to take part."""
         code, visit = request.path_params["code"], request.cookies.get(VISIT, "")
         if not self.visits.allows(_sender(request)):
-            return _page("busy")
+            return _page("busy", self.spoken(request))
         fields, query = await form_fields(request), dict(request.query_params)
         who, name = voting.who_of(query), fields.get("name", "")
         traits = {trait: fields.get(trait, "") for trait in voting.TRAITS}
@@ -80,7 +91,7 @@ class Server:
             view = await run_in_threadpool(voting.look, self.store, code, "", visit)
             return HTMLResponse(pages.entry(code, view, query, str(error)), 400)
         if view.kind == "nothing":
-            return _page("nothing")
+            return _page("nothing", self.spoken(request))
         return _with_cookies(request, _to(code, "?c=1"), view, visit)
 
     async def step(self, request: Request) -> Response:
@@ -88,11 +99,11 @@ class Server:
         code, name = request.path_params["code"], request.path_params["step"]
         cookie = request.cookies.get(VOTER, "")
         if not (self.steps.allows(cookie or _sender(request)) and self.flood.allows(_sender(request))):
-            return _page("busy")
+            return _page("busy", self.spoken(request))
         fields = await form_fields(request)
         action, after = _STEPS[name](fields)
         try:
-            view = await run_in_threadpool(action, self.store, code, cookie, fields.get("form", ""))
+            view = self._noted(code, await run_in_threadpool(action, self.store, code, cookie, fields.get("form", "")))
         except voting.IncompleteError as error:
             view = await run_in_threadpool(voting.look, self.store, code, cookie)
             page = pages.vote(code, view, str(error)) if view.kind == "vote" else pages.page(code, view, {})
@@ -108,7 +119,7 @@ class Server:
         own = ("vote.css", "vote.js", "question.js")
         text = (_STATIC / name).read_text(encoding="utf-8") if name in own else voting.asset(name)
         if text is None:
-            return _page("nothing")
+            return _page("nothing", self.spoken(request))
         return Response(text, media_type=media, headers={"Cache-Control": "public, max-age=300"})
 
     async def health(self, _request: Request) -> Response:
@@ -141,8 +152,13 @@ def _to(code: str, query: str = "") -> Response:
     return RedirectResponse(f"/v/{code}{query}", 303)
 
 
-def _page(kind: str, status: int | None = None) -> Response:
-    return HTMLResponse(pages.message(kind), status or STATUS.get(kind, 200))
+def _page(kind: str, spoken: Language, status: int | None = None) -> Response:
+    return HTMLResponse(pages.message(kind, spoken=spoken), status or STATUS.get(kind, 200))
+
+
+def _spoken(request: Request) -> Language:
+    server: Server = request.app.state.server
+    return server.spoken(request)
 
 
 def _sender(request: Request) -> str:
@@ -177,7 +193,7 @@ def _feedback(code: str, view: voting.View, query: dict[str, str]) -> str:
 def _vote(fields: dict[str, str]) -> tuple[Callable[..., voting.View], str]:
     task, _, n = fields.get("place", "").partition(".")
     if not all(part.isascii() and part.isdigit() and len(part) < 7 for part in (task, n)):
-        raise voting.InputError("This answer fits nothing that the page asked. Load the page again.")
+        raise voting.InputError(translatable("This answer fits nothing that the page asked. Load the page again."))
     try:
         seconds: float | None = float(fields.get("seconds", ""))
     except ValueError:
@@ -190,7 +206,7 @@ def _vote(fields: dict[str, str]) -> tuple[Callable[..., voting.View], str]:
 def _example(fields: dict[str, str]) -> tuple[Callable[..., voting.View], str]:
     number, choice = fields.get("number", ""), fields.get("choice", "")
     if not (number.isascii() and number.isdigit() and len(number) < 3):
-        raise voting.InputError("There is no such example. Load the page again.")
+        raise voting.InputError(translatable("There is no such example. Load the page again."))
     choice = choice if choice in ("left", "right", "tie", "unknown") else ""
     return partial(voting.example_done, number=int(number)), f"?e={int(number)}&a={choice}"
 
@@ -210,31 +226,32 @@ def _next(view: voting.View) -> dict[str, Any]:
     if view.kind != "vote" or place is None:
         return {"kind": "page"}
     answer = {"kind": "vote", "place": pages.place_id(place), "of": place.of, "undo": place.may_undo}
-    return answer | {"texts": dict(place.texts), "said": view.said}
+    return answer | {"texts": dict(place.texts), "said": view.language.text(view.said)}
 
 
 # What goes wrong
 
 
-async def _refused(_request: Request, error: Exception) -> Response:
-    return HTMLResponse(pages.message("refused", str(error)), 403 if isinstance(error, voting.Forged) else 400)
+async def _refused(request: Request, error: Exception) -> Response:
+    told = pages.message("refused", str(error), spoken=_spoken(request))
+    return HTMLResponse(told, 403 if isinstance(error, voting.Forged) else 400)
 
 
-async def _unable(_request: Request, error: Exception) -> Response:
+async def _unable(request: Request, error: Exception) -> Response:
     log.error("%s", error)
-    return _page("fault", 503)
+    return _page("fault", _spoken(request), 503)
 
 
-async def _too_much(_request: Request, _error: Exception) -> Response:
-    return HTMLResponse(pages.message("nothing"), 413)
+async def _too_much(request: Request, _error: Exception) -> Response:
+    return _page("nothing", _spoken(request), 413)
 
 
-async def _not_found(_request: Request, _error: Exception) -> Response:
-    return _page("nothing", 404)
+async def _not_found(request: Request, _error: Exception) -> Response:
+    return _page("nothing", _spoken(request), 404)
 
 
-async def _fault(_request: Request, _error: Exception) -> Response:
-    return _page("fault")
+async def _fault(request: Request, _error: Exception) -> Response:
+    return _page("fault", _spoken(request))
 
 
 Handler = Callable[[Request, Exception], Awaitable[Response]]

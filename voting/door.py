@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING or __package__ == "voting":
     from core import voting
-    from core.voting import TRAITS, Place, View, explained, task_html
+    from core.voting import TRAITS, Language, Place, View, explained, language, task_html, translatable
 else:
     from .. import voting
-    from ..voting import TRAITS, Place, View, explained, task_html
+    from ..voting import TRAITS, Language, Place, View, explained, language, task_html, translatable
 
-__all__ = ["TRAITS", "Place", "View", "explained", "task_html", "voting"]
+__all__ = ["TRAITS", "Language", "Place", "View", "explained", "language", "task_html", "translatable", "voting"]

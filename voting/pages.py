@@ -7,10 +7,10 @@ from html import escape
 from string import Template
 from urllib.parse import quote, urlencode, urlsplit
 
-from .door import TRAITS, Place, View, explained, task_html
+from .door import TRAITS, Language, Place, View, explained, language, task_html, translatable
 
 _FRAME = Template("""<!DOCTYPE html>
-<html lang="en">
+<html lang="$lang">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -32,31 +32,55 @@ _QUESTION = """<link rel="stylesheet" href="/static/scheme.css">
 <script src="/static/question.js" defer></script>
 """
 _PLAIN = {
-    "nothing": ("There is nothing here", "Open the link that you were given, whole and unchanged."),
-    "preview": ("A preview", "Accept the task first. This page then shows what to do."),
-    "paused": ("A short break", "Voting is paused. Your place is kept; please come back by the same link later."),
-    "closed": ("Voting is over", "This round is closed. Thank you for your interest."),
-    "full": ("Nothing to do now", "Everything is taken care of at the moment. Please come back later."),
-    "stopped": ("This is the end", "There is nothing more for you to do. Thank you for your time."),
-    "cookies": (
-        "Cookies are needed",
-        "This page can't know you again without a cookie. Allow it and open your link anew.",
+    "nothing": (
+        translatable("There is nothing here"),
+        translatable("Open the link that you were given, whole and unchanged."),
     ),
-    "refused": ("That didn’t work", "Open your link once more."),
-    "busy": ("One moment", "That was a lot at once. Wait a little and try again."),
-    "fault": ("Something went wrong", "Nothing is lost that was saved. Load the page again."),
+    "preview": (
+        translatable("A preview"),
+        translatable("Accept the task first. This page then shows what to do."),
+    ),
+    "paused": (
+        translatable("A short break"),
+        translatable("Voting is paused. Your place is kept; please come back by the same link later."),
+    ),
+    "closed": (
+        translatable("Voting is over"),
+        translatable("This round is closed. Thank you for your interest."),
+    ),
+    "full": (
+        translatable("Nothing to do now"),
+        translatable("Everything is taken care of at the moment. Please come back later."),
+    ),
+    "stopped": (
+        translatable("This is the end"),
+        translatable("There is nothing more for you to do. Thank you for your time."),
+    ),
+    "cookies": (
+        translatable("Cookies are needed"),
+        translatable("This page can't know you again without a cookie. Allow it and open your link anew."),
+    ),
+    "refused": (translatable("That didn’t work"), translatable("Open your link once more.")),
+    "busy": (translatable("One moment"), translatable("That was a lot at once. Wait a little and try again.")),
+    "fault": (
+        translatable("Something went wrong"),
+        translatable("Nothing is lost that was saved. Load the page again."),
+    ),
 }
+ENGLISH = language("en")
 
 
-def frame(title: str, body: str, *, scripts: str = "") -> str:
+def frame(title: str, body: str, *, spoken: Language = ENGLISH, scripts: str = "") -> str:
     """A whole page; `body` is HTML, `scripts` what its head has more."""
-    return _FRAME.substitute(title=escape(title), body=body, scripts=scripts)
+    return _FRAME.substitute(title=escape(title), body=body, scripts=scripts, lang=spoken.code)
 
 
-def message(kind: str, text: str = "") -> str:
-    """A page that only says something."""
+def message(kind: str, text: str = "", *, spoken: Language = ENGLISH) -> str:
+    """A page that only says something; `text` in place of what this kind says."""
     title, standard = _PLAIN[kind]
-    return frame(title, f'<div class="ro"><h1>{escape(title)}</h1><p>{escape(text or standard)}</p></div>')
+    title, told = spoken.text(title), spoken.text(text or standard)
+    body = f'<div class="ro"><h1>{escape(title)}</h1><p>{escape(told)}</p></div>'
+    return frame(title, body, spoken=spoken)
 
 
 def paragraphs(text: str) -> str:
@@ -74,67 +98,75 @@ def _form(
     return f'<form method="post" action="{escape(address)}" autocomplete="off"{more}>{token}{inside}</form>'
 
 
-def _said(view: View, text: str = "") -> str:
-    return f'<p class="ro-said" id="said" role="status" aria-live="polite">{escape(text or view.said)}</p>'
+def _said(view: View) -> str:
+    told = escape(view.language.text(view.said))
+    return f'<p class="ro-said" id="said" role="status" aria-live="polite">{told}</p>'
 
 
 def entry(code: str, view: View, query: Mapping[str, str], problem: str = "") -> str:
     """The first page: what is asked, what happens with the answers, and who it is."""
     question, parts = explained(view)
-    fields = ""
+    text, fields = view.language.text, ""
     if problem:
-        fields += f'<p class="ro-problem" id="problem" role="alert">{escape(problem)}</p>'
+        fields += f'<p class="ro-problem" id="problem" role="alert">{escape(text(problem))}</p>'
     if view.asks_name:
         described = ' aria-describedby="problem" aria-invalid="true"' if problem else ""
         fields += (
-            '<p><label for="name">Your name, or a name that only you use</label>'
+            f'<p><label for="name">{text("Your name, or a name that only you use")}</label>'
             f'<input id="name" name="name" type="text" maxlength="80" required{described}></p>'
         )
-    for trait in view.settings.ask:
-        label, values = TRAITS[trait]
-        options = "".join(f'<option value="{escape(value)}">{escape(value)}</option>' for value in values)
-        fields += (
-            f'<p><label for="{trait}">{escape(label)} (if you like)</label><select id="{trait}" name="{trait}">'
-            f'<option value="">I would rather not say</option>{options}</select></p>'
-        )
-    button = "I agree, begin" if view.settings.consent.strip() else "Begin"
+    fields += "".join(_trait(trait, view) for trait in view.settings.ask)
+    button = text("I agree, begin") if view.settings.consent.strip() else text("Begin")
     body = (
         f'<div class="ro"><h1 dir="auto">{escape(question)}</h1>'
         + "".join(f'<p dir="auto">{escape(part)}</p>' for part in parts)
-        + f'<div class="ro-consent">{paragraphs(view.settings.consent)}</div>'
+        + f'<div class="ro-consent">{paragraphs(text(view.settings.consent))}</div>'
         + _form(code, "begin", view, f'{fields}<button type="submit">{button}</button>', query)
         + "</div>"
     )
-    return frame(question, body)
+    return frame(question, body, spoken=view.language)
+
+
+def _trait(trait: str, view: View) -> str:
+    """What a voter may tell of himself or herself; what is sent is the same in every language."""
+    (label, values), text = TRAITS[trait], view.language.text
+    options = "".join(f'<option value="{escape(value)}">{escape(text(value))}</option>' for value in values)
+    told = escape(text("{question} (if you like)", question=text(label)))
+    return (
+        f'<p><label for="{trait}">{told}</label><select id="{trait}" name="{trait}">'
+        f'<option value="">{text("I would rather not say")}</option>{options}</select></p>'
+    )
 
 
 def vote(code: str, view: View, problem: str = "") -> str:
     """A question, with its progress, a way back, and what a break means; `problem` is what its last answer lacked."""
-    place = view.place
+    place, spoken = view.place, view.language
+    text = spoken.text
     if place is None:
-        return message("fault")
-    told = f'<p class="ro-problem" role="alert">Not saved: {escape(problem)}</p>' if problem else _said(view)
+        return message("fault", spoken=spoken)
+    said = escape(text("Not saved: {problem}", problem=text(problem)))
+    told = f'<p class="ro-problem" role="alert">{said}</p>' if problem else _said(view)
     inside = (
         f'<input type="hidden" name="place" value="{place_id(place)}"><input type="hidden" name="seconds" value="">'
-        f'{task_html(view, place.texts)}<button type="submit" class="ro-send">Send</button>'
+        f'{task_html(view, place.texts)}<button type="submit" class="ro-send">{text("Send")}</button>'
     )
-    minutes = view.settings.minutes_per_task
+    undo = f"<button{'' if place.may_undo else ' disabled'}>{text('Undo my last answer')}</button>"
+    pause = spoken.many(
+        view.settings.minutes_per_task,
+        "Close this page whenever you like. Within {n} minute the same link brings you back to this place; later you "
+        "get other comparisons.",
+        "Close this page whenever you like. Within {n} minutes the same link brings you back to this place; later you "
+        "get other comparisons.",
+    )
     body = (
-        f"{progress(place)}{told}"
+        f"{progress(place, spoken)}{told}"
         + _form(code, "vote", view, inside, id="vote")
         + '<div class="ro ro-foot">'
-        + _form(
-            code,
-            "undo",
-            view,
-            f"<button{'' if place.may_undo else ' disabled'}>Undo my last answer</button>",
-            id="undo",
-        )
-        + f"<details><summary>Take a break</summary><p>Close this page whenever you like. Within {minutes} minutes "
-        "the same link brings you back to this place; later you get other comparisons.</p></details></div>"
+        + _form(code, "undo", view, undo, id="undo")
+        + f"<details><summary>{text('Take a break')}</summary><p>{pause}</p></details></div>"
     )
     scripts = _SCRIPTS if view.round is None else Template(_QUESTION).substitute(scheme=view.round.scheme)
-    return frame(f"{place.texts['at']} of {place.of}", body, scripts=scripts)
+    return frame(_at(place, spoken), body, spoken=spoken, scripts=scripts)
 
 
 def place_id(place: Place) -> str:
@@ -142,25 +174,31 @@ def place_id(place: Place) -> str:
     return f"{place.task}.{place.n}"
 
 
-def progress(place: Place) -> str:
+def _at(place: Place, spoken: Language) -> str:
+    return spoken.text("{at} of {of}", at=place.texts["at"], of=place.of)
+
+
+def progress(place: Place, spoken: Language) -> str:
     """How far the voter is in the task."""
     done = int(place.texts["at"]) - 1
     return (
-        f'<div class="ro-top"><label for="progress" id="count">{place.texts["at"]} of {place.of}</label>'
+        f'<div class="ro-top"><label for="progress" id="count">{_at(place, spoken)}</label>'
         f'<progress id="progress" max="{place.of}" value="{done}"></progress></div>'
     )
 
 
 def example(code: str, view: View) -> str:
     """An example to try, like the real thing."""
-    number = view.example
+    number, text = view.example, view.language.text
     inside = (
         f'<input type="hidden" name="number" value="{number}">{task_html(view, _example_texts(view, number))}'
-        '<button type="submit" class="ro-send">Send</button>'
+        f'<button type="submit" class="ro-send">{text("Send")}</button>'
     )
     total = len((view.wording or {}).get("examples", ()))
-    body = f'<p class="ro-top"><strong>Example {number + 1} of {total}.</strong> It doesn’t count.</p>'
-    return frame(f"Example {number + 1}", body + _form(code, "example", view, inside, id="example"), scripts=_SCRIPTS)
+    at = text("Example {at} of {of}.", at=number + 1, of=total)
+    body = f'<p class="ro-top"><strong>{at}</strong> {text("It doesn’t count.")}</p>'
+    body += _form(code, "example", view, inside, id="example")
+    return frame(text("Example {at}", at=number + 1), body, spoken=view.language, scripts=_SCRIPTS)
 
 
 def _example_texts(view: View, number: int) -> dict[str, str]:
@@ -171,43 +209,45 @@ def _example_texts(view: View, number: int) -> dict[str, str]:
 
 def feedback(code: str, view: View, number: int, choice: str) -> str:
     """What the answer to an example was, and why."""
-    shown = (view.wording or {})["examples"][number]
-    words = {side: " and ".join(map(str, shown[side])) for side in ("left", "right")} | {"tie": "both equally"}
+    shown, text = (view.wording or {})["examples"][number], view.language.text
+    joined = f" {text('and')} "
+    words = {side: joined.join(map(str, shown[side])) for side in ("left", "right")} | {"tie": text("both equally")}
     right = str(shown["answer"])
-    verdict = "Yes, most people would say so." if choice == right else "Most people would answer otherwise."
+    verdict = text("Yes, most people would say so." if choice == right else "Most people would answer otherwise.")
     why = f'<p dir="auto">{escape(str(shown.get("why", "")))}</p>' if shown.get("why") else ""
-    chosen = words.get(choice, "a word isn’t known")
+    chosen = f"<bdi>{escape(words.get(choice, text('a word isn’t known')))}</bdi>"
+    answer = f"<strong><bdi>{escape(words.get(right, right))}</bdi></strong>"
     body = (
-        f'<div class="ro"><h1>{verdict}</h1><p>You chose: <bdi>{escape(chosen)}</bdi>.</p>'
-        f"<p>The answer here: <strong><bdi>{escape(words.get(right, right))}</bdi></strong>.</p>{why}"
-        f'<p><a class="ro-button" href="/v/{escape(quote(code))}">Go on</a></p></div>'
+        f'<div class="ro"><h1>{verdict}</h1><p>{text("You chose: {answer}.", answer=chosen)}</p>'
+        f"<p>{text('The answer here: {answer}.', answer=answer)}</p>{why}"
+        f'<p><a class="ro-button" href="/v/{escape(quote(code))}">{text("Go on")}</a></p></div>'
     )
-    return frame("Example", body)
+    return frame(view.language.many(1, "Example", "Examples"), body, spoken=view.language)
 
 
 def between(code: str, view: View) -> str:
     """A task is done: another one, or the end."""
-    steps = ""
+    text, steps = view.language.text, ""
     if view.may_more:
-        steps += _form(code, "more", view, '<button type="submit">Go on with more</button>')
-    steps += _form(code, "finish", view, '<button type="submit">Finish</button>')
-    steps += _form(code, "undo", view, "<button>Undo my last answer</button>")
-    text = "You can go on, or finish here." if view.may_more else "Press Finish to end."
-    body = f'<div class="ro"><h1>All of these are done</h1>{_said(view)}<p>Thank you. {text}</p>{steps}</div>'
-    return frame("Done", body)
+        steps += _form(code, "more", view, f'<button type="submit">{text("Go on with more")}</button>')
+    steps += _form(code, "finish", view, f'<button type="submit">{text("Finish")}</button>')
+    steps += _form(code, "undo", view, f"<button>{text('Undo my last answer')}</button>")
+    told = text("Thank you. You can go on, or finish here." if view.may_more else "Thank you. Press Finish to end.")
+    body = f'<div class="ro"><h1>{text("All of these are done")}</h1>{_said(view)}<p>{told}</p>{steps}</div>'
+    return frame(text("Done"), body, spoken=view.language)
 
 
 def finished(view: View) -> str:
     """Thanks, the code, and the way back."""
-    settings = view.settings
-    body = f'<div class="ro"><h1>Thank you</h1>{paragraphs(settings.closing)}'
+    settings, text = view.settings, view.language.text
+    body = f'<div class="ro"><h1>{text("Thank you")}</h1>{paragraphs(text(settings.closing))}'
     if view.code:
-        body += f'<p>Your completion code:</p><p class="ro-code"><code>{escape(view.code)}</code></p>'
+        body += f'<p>{text("Your completion code:")}</p><p class="ro-code"><code>{escape(view.code)}</code></p>'
     if settings.return_url:
-        host = urlsplit(settings.return_url).hostname or ""
+        host = text("Back to {host}", host=escape(urlsplit(settings.return_url).hostname or ""))
         address = escape(settings.return_url)
-        body += f'<p><a class="ro-button" rel="noopener noreferrer" href="{address}">Back to {escape(host)}</a></p>'
-    return frame("Thank you", body + "</div>")
+        body += f'<p><a class="ro-button" rel="noopener noreferrer" href="{address}">{host}</a></p>'
+    return frame(text("Thank you"), body + "</div>", spoken=view.language)
 
 
 def page(code: str, view: View, query: Mapping[str, str]) -> str:
@@ -220,4 +260,4 @@ def page(code: str, view: View, query: Mapping[str, str]) -> str:
         return vote(code, view)
     if view.kind == "between":
         return between(code, view)
-    return finished(view) if view.kind == "finished" else message(view.kind)
+    return finished(view) if view.kind == "finished" else message(view.kind, spoken=view.language)

@@ -11,6 +11,7 @@ import pandas as pd
 
 from ..errors import Issue
 from ..examples import Example
+from ..language import STANDARD
 from .quick_csv import Ints, Table
 
 
@@ -44,7 +45,8 @@ class Outgoing:
 
     `code` begins the files' names; `widest` is the number of comparisons of its widest task; `comparisons` reads the
     ballot (`tables.COMPARISONS`), `only` the question ids to ask for: None for all of them, else what is missing (a
-    top-up; the names of its files say so). `question`, `instructions` and `examples` replace the template's wording.
+    top-up; the names of its files say so). `question`, `instructions` and `examples` replace the template's wording; its
+    other texts are in `language`.
     """
 
     code: str
@@ -57,6 +59,7 @@ class Outgoing:
     question: str | None = None
     instructions: str | None = None
     examples: Sequence[Example] = ()
+    language: str = STANDARD
 
     def asked(self) -> pd.DataFrame:
         """The comparisons to ask for, those of a top-up without the rest."""

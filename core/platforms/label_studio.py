@@ -16,12 +16,13 @@ from xml.sax.saxutils import quoteattr
 import pandas as pd
 
 from ..errors import InputError
+from ..language import language
 from .base import Outgoing, PlatformFile, ResultFile
 from .batch import FIELDS
 from .mapped import read_mapped
 from .plain import comparison_ids
 from .quick_csv import Table
-from .template import NOTIONS, TIE, UNKNOWN
+from .template import NOTIONS, TIE, UNKNOWN, paragraphs_of
 
 CHOICE, OTHER = "choice", "other"  # the names of the two controls
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML can't hold
@@ -81,18 +82,21 @@ class LabelStudio:
 
 def write_config(ballot: Outgoing) -> str:
     """The labelling interface: the wording, the examples, the two pairs, and the answers that choose neither."""
-    question, explained = NOTIONS[ballot.notion]
-    paragraphs = re.split(r"\n\s*\n", ballot.instructions or explained)
+    spoken = language(ballot.language)
+    question, explained = map(spoken.text, NOTIONS[ballot.notion])
+    paragraphs = paragraphs_of(ballot.instructions or explained)
     choices = [("tie", TIE[ballot.notion])] if ballot.ties_allowed else []
     options = "".join(
-        f"    <Choice value={_attribute(text)} alias={_attribute(value)}/>\n"
+        f"    <Choice value={_attribute(spoken.text(text))} alias={_attribute(value)}/>\n"
         for value, text in [*choices, ("unknown", UNKNOWN)]
     )
-    told = [" ".join(part.split()) for part in paragraphs if part.strip()]
+    told = [" ".join(part.split()) for part in paragraphs]
     for example in ballot.examples:
         pairs = " | ".join(" – ".join(pair) for pair in (example.left, example.right))
         answer = {"left": " – ".join(example.left), "right": " – ".join(example.right)}
-        told.append(f"Example: {pairs}. Answer: {answer.get(example.answer, 'both equally')}. {example.why}".strip())
+        solution = answer.get(example.answer) or spoken.text("both equally")
+        shown = spoken.text("Example: {pairs}. Answer: {answer}.", pairs=pairs, answer=solution)
+        told.append(f"{shown} {example.why}".strip())
     headers = "".join(f'  <Header size="5" value={_attribute(text)}/>\n' for text in told)
     return (
         "<View>\n"

@@ -30,7 +30,9 @@
     document.getElementById("undo").disabled = at === 0;
     bar.max = data.comparisons.length;
     bar.value = at;
-    count.textContent = Math.min(at + 1, data.comparisons.length) + " of " + data.comparisons.length;
+    count.textContent = runoffSays.text(
+      "{at} of {of}", { at: Math.min(at + 1, data.comparisons.length), of: data.comparisons.length }
+    );
     document.getElementById("text").value = csv();
     if (kept.voter === "" || done) return;
     var texts = data.comparisons[at];
@@ -52,7 +54,8 @@
       id: data.comparisons[kept.answers.length].id, choice: chosen.value,
       seconds: ((moment - shown) / 1000).toFixed(2), at: new Date().toISOString()
     });
-    said.textContent = keep() ? "Saved in this browser." : "This browser keeps nothing: don’t close the page before the end.";
+    said.textContent = keep() ? runoffSays.text("Saved in this browser.")
+      : runoffSays.text("This browser keeps nothing: don’t close the page before the end.");
     show();
   }
   form.addEventListener("change", function (event) { if (event.target.type === "radio") answer(); });
@@ -66,7 +69,7 @@
   document.getElementById("undo").addEventListener("click", function () {
     kept.answers.pop();
     keep();
-    said.textContent = "Your last answer is taken back.";
+    said.textContent = runoffSays.text("Your last answer is taken back.");
     show();
   });
   document.getElementById("save").addEventListener("click", function () {

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import zipfile
 from collections.abc import Sequence
 
@@ -16,10 +15,12 @@ import pandas as pd
 
 from ..errors import InputError
 from ..examples import Example
+from ..language import STANDARD, Language
+from ..language import language as language_of
 from ..tables import COMPARISONS
 from .batch import FIELDS
 from .plain import comparison_ids
-from .template import asset, examples_shown, fill, template
+from .template import asset, examples_shown, fill, paragraphs_of, template
 from .text import encode
 
 MAX_FILES = 500
@@ -52,12 +53,14 @@ def write_offline(
     examples: Sequence[Example] = (),
     consent: str = "",
     n_files: int = 1,
+    language: str = STANDARD,
 ) -> dict[str, bytes]:
     """The files by name: the ballot's tasks dealt out evenly within one task, whole and in order, `n_files` at most.
 
     `comparisons` is a table of schema COMPARISONS, `name` begins the files' names. `consent` (plain text; a blank line
-    begins a paragraph) and `examples` stand before the first comparison; a voter who begins agrees. Raises
-    `InputError` for no comparison, or a number of files that isn't between 1 and `MAX_FILES`.
+    begins a paragraph) and `examples` stand before the first comparison; a voter who begins agrees. `language`, a code
+    of `LANGUAGES`, is that of all other texts; the CSV that comes back is the same in each. Raises `InputError` for no
+    comparison, or a number of files that isn't between 1 and `MAX_FILES`.
 
     >>> columns = {"question_id": 7, "task_id": "t", "n": 1, "first": 0, "second": 1, "flipped": False}
     >>> row = columns | dict.fromkeys(FIELDS, "</script>")
@@ -75,7 +78,10 @@ def write_offline(
         question=question,
         instructions=instructions,
         target="page",
+        language=language,
     )
+    spoken = language_of(language)
+    before = _before(spoken.text(consent), examples, spoken)
     rows = comparisons.assign(id=comparison_ids(comparisons))[["task_id", "id", *FIELDS]]
     tasks = rows["task_id"].drop_duplicates()
     file_of = dict(zip(tasks, (at * n_files // len(tasks) for at in range(len(tasks))), strict=True))
@@ -83,7 +89,7 @@ def write_offline(
     for number, part in rows.groupby(rows["task_id"].map(file_of), sort=True):
         file_id = f"{name}-part-{int(str(number)) + 1:03d}"
         shown = part.drop(columns="task_id").to_dict("records")
-        pages[f"{file_id}.html"] = _page(file_id, body, _before(consent, examples), shown).encode("utf-8")
+        pages[f"{file_id}.html"] = _page(file_id, body, before, shown, spoken).encode("utf-8")
     return pages
 
 
@@ -98,49 +104,53 @@ def pack(pages: dict[str, bytes]) -> bytes:
     return out.getvalue()
 
 
-def _before(consent: str, examples: Sequence[Example]) -> str:
+def _before(consent: str, examples: Sequence[Example], spoken: Language) -> str:
     """What stands before a voter begins: consent and examples, the name, the button."""
-    paragraphs = [part.strip() for part in re.split(r"\n\s*\n", consent) if part.strip()]
-    lines = [f"<p>{encode(part)}</p>" for part in paragraphs] + examples_shown(examples)
-    lines.append('<p><label for="name">Your name, or a name that only you use</label></p>')
+    paragraphs, text = paragraphs_of(consent), spoken.text
+    lines = [f"<p>{encode(part)}</p>" for part in paragraphs] + examples_shown(examples, spoken)
+    lines.append(f'<p><label for="name">{text("Your name, or a name that only you use")}</label></p>')
     lines.append('<p><input id="name" type="text" maxlength="80" required></p>')
-    lines.append(f'<button type="submit">{"I agree: begin" if paragraphs else "Begin"}</button>')
+    lines.append(f'<button type="submit">{text("I agree: begin") if paragraphs else text("Begin")}</button>')
     return "\n".join(lines)
 
 
-def _page(file_id: str, body: str, before: str, shown: list[dict]) -> str:
+def _page(file_id: str, body: str, before: str, shown: list[dict], spoken: Language) -> str:
     """One file: the template's page, its style and scripts, and the comparisons as data."""
     # Inside a script element only "<" could end it; JSON may write it in another way.
     data = json.dumps({"id": file_id, "comparisons": shown}, ensure_ascii=False).replace("<", "\\u003c")
+    text = spoken.text
     first = {name: str(shown[0][name]) for name in FIELDS}
+    told = text(
+        "Your answers are in this browser only. Save them as a file, or copy the text,\n"
+        "and send it to whoever asked you."
+    )
     return f"""<!DOCTYPE html>
-<html lang="en">
+<html lang="{spoken.code}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Which pair?</title>
+<title>{text("Which pair?")}</title>
 <style>
 {asset("template.css")}{_STYLE}</style>
 </head>
 <body>
 <main>
-<noscript><p>Please switch on JavaScript: this page keeps your answers by itself.</p></noscript>
+<noscript><p>{text("Please switch on JavaScript: this page keeps your answers by itself.")}</p></noscript>
 <form id="begin" class="ro" hidden>{before}</form>
 <div id="voting" hidden>
 <p class="top"><label for="progress" id="count"></label><progress id="progress" max="1" value="0"></progress></p>
 <p id="said" role="status" aria-live="polite"></p>
 <form id="vote">
-{fill(body, first)}<button type="submit">Next</button>
+{fill(body, first)}<button type="submit">{text("Next")}</button>
 </form>
 </div>
 <div id="ending" class="ro" hidden>
-<h2 id="done">Done, thank you. Now send your answers back</h2>
-<p>Your answers are in this browser only. Save them as a file, or copy the text,
-and send it to whoever asked you.</p>
-<p><button type="button" id="save">Save the answers (CSV)</button>
-<button type="button" id="copy">Copy the text</button>
-<button type="button" id="undo">Undo my last answer</button></p>
-<label for="text">The answers so far</label>
+<h2 id="done">{text("Done, thank you. Now send your answers back")}</h2>
+<p>{told}</p>
+<p><button type="button" id="save">{text("Save the answers (CSV)")}</button>
+<button type="button" id="copy">{text("Copy the text")}</button>
+<button type="button" id="undo">{text("Undo my last answer")}</button></p>
+<label for="text">{text("The answers so far")}</label>
 <textarea id="text" readonly></textarea>
 </div>
 </main>

@@ -19,7 +19,7 @@ var boxes = list(root, ".ro-comparison"), current = 0;
 var numbered = boxes.filter(function (box) { return !box.classList.contains("ro-gold"); });
 numbered.forEach(function (box, at) {
   var count = box.querySelector(".ro-count");
-  if (count) count.textContent = numbered.length > 1 ? at + 1 + " of " + numbered.length : "";
+  if (count) count.textContent = numbered.length > 1 ? runoffSays.text("{at} of {of}", { at: at + 1, of: numbered.length }) : "";
 });
 
 // A scheme fills these in.
@@ -58,9 +58,9 @@ function goOn() {
 }
 function tell(prefix) {
   if (!status) return; // the voting page tells by itself
-  var done = boxes.filter(isDone).length, text = done + " of " + boxes.length + " answered";
-  if (done === boxes.length) text += ". You can submit now, or change an answer";
-  status.textContent = (prefix ? prefix + ". " : "") + text + ".";
+  var done = boxes.filter(isDone).length, text = runoffSays.text("{at} of {of} answered.", { at: done, of: boxes.length });
+  if (done === boxes.length) text += " " + runoffSays.text("You can submit now, or change an answer.");
+  status.textContent = (prefix ? prefix + ". " : "") + text;
 }
 function changed(box, said) {
   if (isDone(box)) fault(box, "");
@@ -80,7 +80,7 @@ function setUnknown(box, yes) {
   });
   box.classList.toggle("ro-is-unknown", yes);
   var movedOn = scheme.settled && scheme.settled(box);
-  changed(box, yes ? "Not known" : "");
+  changed(box, yes ? runoffSays.text("Not known") : "");
   return movedOn === true;
 }
 
@@ -95,7 +95,8 @@ root.addEventListener("invalid", function (event) {
   first = box;
   setTimeout(function () {
     var open = boxes.filter(function (one) { return one.classList.contains("ro-open"); });
-    if (status) status.textContent = "Not sent: " + open.length + (open.length === 1 ? " answer is" : " answers are") + " missing.";
+    if (status) status.textContent =
+      runoffSays.many(open.length, "Not sent: {n} answer is missing.", "Not sent: {n} answers are missing.");
     go(boxes.indexOf(first));
     show(first.querySelector(".ro-fault"));
     first = null;

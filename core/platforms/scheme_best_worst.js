@@ -1,7 +1,7 @@
 // Best and worst: two columns of radio buttons; the same item can't be both.
 function chosen(box, end) { return box.querySelector(".ro-end-" + end + " input:checked"); }
 function namedRow(input) {
-  return list(input.closest(".ro-row"), ".ro-token").map(function (token) { return token.textContent; }).join(" and ");
+  return list(input.closest(".ro-row"), ".ro-token").map(function (token) { return token.textContent; }).join(" " + runoffSays.text("and") + " ");
 }
 function choose(box, input) {
   if (isUnknown(box)) setUnknown(box, false);
@@ -12,19 +12,23 @@ function took(box, input) {
   var end = input.closest(".ro-end-most") ? "least" : "most", other = chosen(box, end), same = "";
   if (other && other.value === input.value) {
     other.checked = false;
-    same = "The same one can’t be both. Choose another one for the " + end + ".";
+    same = end === "least"
+      ? runoffSays.text("The same one can’t be both. Choose another one for the least.")
+      : runoffSays.text("The same one can’t be both. Choose another one for the most.");
   }
   list(box, ".ro-row").forEach(function (row) {
     row.classList.toggle("ro-is-most", !!row.querySelector(".ro-end-most input:checked"));
     row.classList.toggle("ro-is-least", !!row.querySelector(".ro-end-least input:checked"));
   });
-  changed(box, (end === "least" ? "Most: " : "Least: ") + namedRow(input));
+  var name = { item: namedRow(input) };
+  changed(box, end === "least" ? runoffSays.text("Most: {item}", name) : runoffSays.text("Least: {item}", name));
   if (same) fault(box, same);
 }
 scheme.done = function (box) { return !!chosen(box, "most") && !!chosen(box, "least"); };
 scheme.missing = function (box) {
   var most = chosen(box, "most"), least = chosen(box, "least");
-  return !most && !least ? "Choose the most and the least here." : most ? "Choose the least here." : "Choose the most here.";
+  if (!most && !least) return runoffSays.text("Choose the most and the least here.");
+  return most ? runoffSays.text("Choose the least here.") : runoffSays.text("Choose the most here.");
 };
 scheme.key = function (event, box) {
   if (event.shiftKey) return false;
@@ -40,7 +44,7 @@ scheme.key = function (event, box) {
   if (scheme.done(box)) list(box, "input[type=radio]").forEach(function (input) { input.checked = false; });
   var end = chosen(box, "most") ? "least" : "most", input = rows[at].querySelector(".ro-end-" + end + " input");
   if (end === "least" && chosen(box, "most").value === input.value) {
-    fault(box, "The same one can’t be both. Choose another one for the least.");
+    fault(box, runoffSays.text("The same one can’t be both. Choose another one for the least."));
     return true;
   }
   choose(box, input);

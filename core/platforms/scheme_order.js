@@ -20,12 +20,12 @@ function moveTo(box, row, at) {
   if (isUnknown(box)) setUnknown(box, false);
   row.parentNode.insertBefore(row, to > from ? all[to].nextSibling : all[to]);
   write(box);
-  changed(box, nameOf(row) + " is number " + (to + 1));
+  changed(box, runoffSays.text("{word} is number {at}", { word: nameOf(row), at: to + 1 }));
 }
 function rowOf(box, event) { return event.target.closest && event.target.closest(".ro-row") || null; }
 scheme.place = function (box) { return box.querySelector(".ro-row"); };
 scheme.done = function (box) { return sure(box).checked; };
-scheme.missing = function () { return "Put the words into your order, then tick “This is my order”."; };
+scheme.missing = function () { return runoffSays.text("Put the words into your order, then tick “This is my order”."); };
 scheme.settled = write;
 scheme.key = function (event, box) {
   var row = rowOf(box, event), all = rows(box), at = all.indexOf(row), key = event.key;
@@ -35,7 +35,7 @@ scheme.key = function (event, box) {
     if (event.repeat) return true;
     if (!isUnknown(box)) sure(box).checked = true;
     write(box);
-    changed(box, "Order taken");
+    changed(box, runoffSays.text("Order taken"));
     goOn();
     return true;
   }
@@ -65,8 +65,11 @@ boxes.forEach(function (box) {
       node.setAttribute("aria-hidden", "true");
       row.insertBefore(node, row.querySelector(".ro-token"));
     });
-    [["ro-up", "↑", "Move up: "], ["ro-down", "↓", "Move down: "]].forEach(function (entry) {
-      row.appendChild(made("button", entry[0], entry[1])).setAttribute("aria-label", entry[2] + nameOf(row));
+    var name = { word: nameOf(row) };
+    [
+      ["ro-up", "↑", runoffSays.text("Move up: {word}", name)], ["ro-down", "↓", runoffSays.text("Move down: {word}", name)]
+    ].forEach(function (entry) {
+      row.appendChild(made("button", entry[0], entry[1])).setAttribute("aria-label", entry[2]);
     });
     row.tabIndex = 0;
     [[".ro-up", -1], [".ro-down", 1]].forEach(function (entry) {
@@ -93,7 +96,7 @@ boxes.forEach(function (box) {
     function drop(x, y) { moveTo(box, row, at(y)); }
     draggable(row, over, drop);
   });
-  sure(box).addEventListener("change", function () { write(box); changed(box, sure(box).checked ? "Order taken" : ""); });
+  sure(box).addEventListener("change", function () { write(box); changed(box, sure(box).checked ? runoffSays.text("Order taken") : ""); });
   write(box);
 });
 begin();

@@ -14,7 +14,9 @@ function meaning(value) {
   var exact = below.length && Math.abs(below[below.length - 1].value - value) < 1e-9;
   if (!below.length) return "";
   if (exact || below.length === anchors.length) return below[below.length - 1].text;
-  return "Between " + below[below.length - 1].value + " and " + anchors[below.length].value + ".";
+  return runoffSays.text("Between {low} and {high}.", {
+    low: runoffSays.number(below[below.length - 1].value), high: runoffSays.number(anchors[below.length].value)
+  });
 }
 function setRating(box, value, isTyped) {
   var input = numberOf(box);
@@ -28,12 +30,13 @@ function setRating(box, value, isTyped) {
   var slide = box.querySelector(".ro-slide");
   if (given !== null) slide.value = given;
   slide.classList.toggle("ro-unset", given === null);
-  slide.setAttribute("aria-valuetext", given === null ? "not rated yet" : input.value + ", " + meaning(given));
+  slide.setAttribute("aria-valuetext", given === null
+    ? runoffSays.text("not rated yet") : runoffSays.number(input.value) + ", " + meaning(given));
   list(box, ".ro-anchor").forEach(function (button) {
     button.setAttribute("aria-pressed", String(given !== null && Math.abs(Number(button.dataset.value) - given) < 1e-9));
   });
   box.querySelector(".ro-meaning").textContent = given === null ? "" : meaning(given);
-  changed(box, given === null ? "" : "Rated " + input.value);
+  changed(box, given === null ? "" : runoffSays.text("Rated {value}", { value: runoffSays.number(input.value) }));
 }
 function nudge(box, by) {
   var input = numberOf(box), step = Number(input.step);
@@ -42,9 +45,12 @@ function nudge(box, by) {
 }
 scheme.done = function (box) { return isRated(numberOf(box)); };
 scheme.missing = function (box, input) {
-  var range = input.min + " to " + input.max + " in steps of " + input.step;
-  return input.value === "" && !input.validity.badInput ? "Give this one a number, " + range + "."
-    : "A number here is " + range + ".";
+  var range = {
+    low: runoffSays.number(input.min), high: runoffSays.number(input.max), step: runoffSays.number(input.step)
+  };
+  return input.value === "" && !input.validity.badInput
+    ? runoffSays.text("Give this one a number, {low} to {high} in steps of {step}.", range)
+    : runoffSays.text("A number here is {low} to {high} in steps of {step}.", range);
 };
 scheme.key = function (event, box) {
   var input = numberOf(box), typing = event.target === input, key = event.key, fits = /^[0-9]$/.test(key);
@@ -63,15 +69,15 @@ boxes.forEach(function (box) {
   slide.type = "range";
   slide.min = input.min; slide.max = input.max; slide.step = input.step;
   slide.value = (Number(input.min) + Number(input.max)) / 2;
-  slide.setAttribute("aria-label", "Rating by slider");
+  slide.setAttribute("aria-label", runoffSays.text("Rating by slider"));
   var row = made("div", "ro-anchors");
   row.setAttribute("role", "group");
-  row.setAttribute("aria-label", "Values of the scale");
+  row.setAttribute("aria-label", runoffSays.text("Values of the scale"));
   anchors.forEach(function (anchor) {
-    var button = made("button", "ro-anchor", String(anchor.value));
+    var button = made("button", "ro-anchor", runoffSays.number(anchor.value));
     button.dataset.value = anchor.value;
     button.title = anchor.text;
-    button.setAttribute("aria-label", anchor.value + ": " + anchor.text);
+    button.setAttribute("aria-label", runoffSays.number(anchor.value) + ": " + anchor.text);
     button.setAttribute("aria-pressed", "false");
     button.addEventListener("click", function () { setRating(box, anchor.value); });
     row.appendChild(button);

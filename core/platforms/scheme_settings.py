@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError, Issue
+from ..language import LANGUAGES, STANDARD, translatable
 from ..schemes.best_worst import SIZE
 from ..schemes.rating_statistics import Qualification, qualify
 from ..schemes.scales import CLSS, SCALES, Anchor, RatingScale
@@ -35,7 +36,7 @@ class SchemeSettings:
     scheme : of `SCHEMES`; notion : relatedness or similarity, chooses the wording, which `question` and `instructions`
     (plain text; a blank line begins a paragraph) replace; scale : of ratings and of writing; gold : qualification pairs
     of a rating page, each to be met within ±`tolerance`; rows : items of a tuple, or most words of an order; smaller :
-    what is to be written, "sentence" say.
+    what is to be written, "sentence" say; language : a code of `LANGUAGES`, of all texts that aren't the owner's.
     """
 
     scheme: str
@@ -46,7 +47,8 @@ class SchemeSettings:
     gold: tuple[GoldPair, ...] = ()
     tolerance: float = TOLERANCE
     rows: int = SIZE
-    smaller: str = "sentence"
+    smaller: str = translatable("sentence")
+    language: str = STANDARD
 
     @property
     def sorts_first(self) -> bool:
@@ -64,8 +66,8 @@ def scheme_settings(scheme: str, stored: Mapping[str, Any]) -> SchemeSettings:
 
     Keys: notion, question, instructions; scale, the name of a ready scale or {name, low, high, step, anchors: [[value,
     text], …]}; sort_first, true or false (by default what the scale says); gold, a list of
-    {first, second, rating}, and tolerance; size, the items of a tuple; words, the most words of an order; smaller.
-    Raises `InputError` with everything that makes no sense.
+    {first, second, rating}, and tolerance; size, the items of a tuple; words, the most words of an order; smaller;
+    language. Raises `InputError` with everything that makes no sense.
 
     >>> scheme_settings("rating", {"scale": "STSS"}).scheme, scheme_settings("rating", {"scale": "CLSS"}).scheme
     ('sort-then-rate', 'rating')
@@ -76,6 +78,9 @@ def scheme_settings(scheme: str, stored: Mapping[str, Any]) -> SchemeSettings:
     notion = str(stored.get("notion") or NOTIONS[0])
     if notion not in NOTIONS:
         issues.append(Issue(f"must be one of {', '.join(NOTIONS)}", column="notion", found=notion))
+    language = str(stored.get("language") or STANDARD)
+    if language not in LANGUAGES:
+        issues.append(Issue(f"must be one of {', '.join(LANGUAGES)}", column="language", found=language))
     scale = _scale(stored.get("scale"), issues)
     gold = _gold(stored.get("gold") or (), scale, issues) if scheme in ("rating", "sort-then-rate") else ()
     if scheme == "rating" and stored.get("sort_first", scale.sorts_first):
@@ -90,6 +95,7 @@ def scheme_settings(scheme: str, stored: Mapping[str, Any]) -> SchemeSettings:
         raise InputError("No task page can be made of these settings.", issues)
     texts = {name: str(stored.get(name) or "").strip() for name in ("question", "instructions", "smaller")}
     texts["smaller"] = texts["smaller"] or "sentence"
+    texts["language"] = language
     return SchemeSettings(scheme, notion, scale=scale, gold=gold, tolerance=float(tolerance), rows=rows, **texts)
 
 

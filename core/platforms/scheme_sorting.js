@@ -8,22 +8,26 @@ function zone(title, key, value) {
   head.appendChild(document.createTextNode((key ? " " : "") + title));
   part.appendChild(head);
   part.appendChild(inside);
-  var entry = { node: part, cards: inside, title: title, key: key, value: value, empty: made("p", "ro-nothing", "No card") };
+  var entry = {
+    node: part, cards: inside, title: title, key: key, value: value,
+    empty: made("p", "ro-nothing", runoffSays.text("No card"))
+  };
   inside.appendChild(entry.empty);
   zones.push(entry);
   return entry;
 }
-var unsorted = zone("Cards to sort", "", null), piles = made("div", "ro-piles");
+var unsorted = zone(runoffSays.text("Cards to sort"), "", null), piles = made("div", "ro-piles");
 anchors.slice().reverse().forEach(function (anchor) {
   var at = anchors.indexOf(anchor), key = whole ? String(anchor.value) : String(at + 1);
-  byKey[key] = zone(whole ? anchor.text : anchor.value + " " + anchor.text, key, anchor.value);
+  byKey[key] = zone(whole ? anchor.text : runoffSays.number(anchor.value) + " " + anchor.text, key, anchor.value);
   piles.appendChild(byKey[key].node);
 });
-var aside = zone("Put aside: I don’t know a word here", "U", null);
+var aside = zone(runoffSays.text("Put aside: I don’t know a word here"), "U", null);
 piles.appendChild(aside.node);
 place.appendChild(unsorted.node);
 place.appendChild(piles);
-var toRate = made("button", "ro-step", "Rate the cards"), back = made("button", "ro-step", "Back to sorting");
+var toRate = made("button", "ro-step", runoffSays.text("Rate the cards"));
+var back = made("button", "ro-step", runoffSays.text("Back to sorting"));
 var stepFault = made("p", "ro-fault");
 stepFault.setAttribute("role", "alert");
 unsorted.node.appendChild(toRate);
@@ -58,24 +62,26 @@ function put(card, entry) {
     button.setAttribute("aria-pressed", String(button.dataset.key === entry.key));
   });
   var left = unsorted.cards.querySelectorAll(".ro-comparison").length;
-  unsorted.empty.textContent = "All cards are sorted.";
+  unsorted.empty.textContent = runoffSays.text("All cards are sorted.");
   toRate.disabled = left > 0;
   if (!left) stepFault.textContent = "";
   fault(card, "");
   boxes = list(root, ".ro-comparison");
   check();
-  if (entry !== unsorted) say(entry === aside ? "Put aside" : "In pile " + entry.key);
+  if (entry !== unsorted) say(
+    entry === aside ? runoffSays.text("Put aside") : runoffSays.text("In pile {pile}", { pile: entry.key })
+  );
 }
 function say(prefix) {
   if (isRating()) return tell(prefix);
   var left = unsorted.cards.querySelectorAll(".ro-comparison").length;
-  var text = cards.length - left + " of " + cards.length + " sorted" + (left ? "" : ". Now rate the cards");
-  status.textContent = prefix + ". " + text + ".";
+  var text = runoffSays.text("{at} of {of} sorted.", { at: cards.length - left, of: cards.length });
+  status.textContent = prefix + ". " + text + (left ? "" : " " + runoffSays.text("Now rate the cards."));
 }
 // Until the cards are rated nothing may be sent, and a card that isn't sorted says so.
 function check() {
   cards.forEach(function (card) {
-    numberOf(card).setCustomValidity(!isRating() && !isUnknown(card) ? "Sort all cards, then rate them." : "");
+    numberOf(card).setCustomValidity(!isRating() && !isUnknown(card) ? runoffSays.text("Sort all cards, then rate them.") : "");
   });
 }
 function sortInto(card, entry) {
@@ -92,14 +98,14 @@ function step(rates) {
   boxes = list(root, ".ro-comparison");
   var at = boxes.findIndex(function (box) { return place.contains(box) && !isUnknown(box); });
   if (at >= 0) go(at);
-  say(rates ? "Now rate the cards" : "Sort the cards");
+  say(rates ? runoffSays.text("Now rate the cards") : runoffSays.text("Sort the cards"));
 }
 var doneByNumber = scheme.done, keyOfRating = scheme.key, missingNumber = scheme.missing;
 scheme.done = function (box) { return doneByNumber(box) && (isRating() || !place.contains(box)); };
 scheme.missing = function (box, input) {
   if (isRating() || !place.contains(box)) return missingNumber(box, input);
-  if (zoneOf(box) === unsorted) return "Put this card into a pile.";
-  stepFault.textContent = toRate.disabled ? "" : "The cards are sorted. Now rate them.";
+  if (zoneOf(box) === unsorted) return runoffSays.text("Put this card into a pile.");
+  stepFault.textContent = toRate.disabled ? "" : runoffSays.text("The cards are sorted. Now rate them.");
   return "";
 };
 scheme.key = function (event, box) {
@@ -128,13 +134,13 @@ cards.forEach(function (card) {
   var row = made("div", "ro-pile-row"), grip = made("span", "ro-grip", "⠿");
   grip.setAttribute("aria-hidden", "true");
   row.setAttribute("role", "group");
-  row.setAttribute("aria-label", "Piles");
+  row.setAttribute("aria-label", runoffSays.text("Piles"));
   row.appendChild(grip);
   anchors.forEach(function (anchor, at) {
     var key = whole ? String(anchor.value) : String(at + 1), button = made("button", "ro-pile", key);
     button.dataset.key = key;
     button.title = anchor.text;
-    button.setAttribute("aria-label", "Pile " + key + ": " + anchor.text);
+    button.setAttribute("aria-label", runoffSays.text("Pile {pile}: {meaning}", { pile: key, meaning: anchor.text }));
     button.setAttribute("aria-pressed", "false");
     button.addEventListener("click", function () { sortInto(card, byKey[key]); });
     row.appendChild(button);

@@ -23,8 +23,8 @@ from typing import Any
 from ..errors import InputError
 from .scheme_parts import box, gold_box, scale_list
 from .scheme_settings import SchemeSettings, scheme_settings
-from .scheme_wording import keys_of, paragraphs_of, question_of
-from .template import wrapped
+from .scheme_wording import keys_of, paragraphs_of, question_of, spoken_by
+from .template import opening, without_script, wrapped
 from .text import encode
 
 _SCRIPTS = {
@@ -55,7 +55,7 @@ def scheme_template(scheme: str, settings: Mapping[str, Any], *, task_size: int,
     question = encode(question_of(found))
     body = [
         f"<style>\n{scheme_style()}</style>",
-        f'<div class="ro ro-scheme-{found.scheme}" id="runoff" lang="en">',
+        _opening(found),
         *_head(found, question),
         *(gold_box(found, n, question) for n in range(1, len(found.gold) + 1)),
         '<div id="ro-boxes">',
@@ -63,7 +63,7 @@ def scheme_template(scheme: str, settings: Mapping[str, Any], *, task_size: int,
         "</div>",
         '<p class="ro-progress" role="status" aria-live="polite"></p>',
         "</div>",
-        "<noscript><p>Please switch on JavaScript; without it, it may be impossible to submit.</p></noscript>",
+        without_script(spoken_by(found)),
         f"<script>\n{scheme_script(found.scheme)}</script>",
         "",
     ]
@@ -74,13 +74,14 @@ def scheme_box(settings: SchemeSettings) -> str:
     """One question for the voting page, its texts still variables; names of fields end in 1."""
     question = encode(question_of(settings))
     explained = "".join(f"<p>{encode(part)}</p>" for part in paragraphs_of(settings))
+    summary = spoken_by(settings).text("What is asked")
     scale = [scale_list(settings)] if settings.kind == "rating" else []
     return "\n".join(
         [
-            f'<div class="ro ro-scheme-{settings.scheme}" id="runoff" lang="en">',
+            _opening(settings),
             f'<h1 dir="auto">{question}</h1>',
-            f'<details class="ro-help"><summary>What is asked</summary>{explained}</details>',
-            f'<p class="ro-keys">With a keyboard: {keys_of(settings, is_alone=True)}.</p>',
+            f'<details class="ro-help"><summary>{summary}</summary>{explained}</details>',
+            f'<p class="ro-keys">{keys_of(settings, is_alone=True)}</p>',
             *scale,
             f'<div id="ro-boxes">{box(settings, 1, 1, question)}</div>',
             "</div>",
@@ -100,7 +101,7 @@ def scheme_style_only() -> str:
 
 def scheme_script(scheme: str) -> str:
     """The script of a scheme's page."""
-    parts = "".join(_file(name) for name in _SCRIPTS[scheme])
+    parts = "".join(_file(name) for name in ("language.js", *_SCRIPTS[scheme]))
     return f'(function () {{\n"use strict";\n{parts}}})();\n'
 
 
@@ -108,7 +109,11 @@ def _head(settings: SchemeSettings, question: str) -> list[str]:
     head = [f'<h1 dir="auto">{question}</h1>', *(f"<p>{encode(part)}</p>" for part in paragraphs_of(settings))]
     if settings.kind == "rating":
         head.append(scale_list(settings))
-    return [*head, f'<p class="ro-keys">With a keyboard: {keys_of(settings)}.</p>']
+    return [*head, f'<p class="ro-keys">{keys_of(settings)}</p>']
+
+
+def _opening(settings: SchemeSettings) -> str:
+    return opening(spoken_by(settings), *_SCRIPTS[settings.scheme], classes=f"ro ro-scheme-{settings.scheme}")
 
 
 def _file(name: str) -> str:

@@ -8,8 +8,8 @@ function look(box) {
 scheme.place = function (box) { return isUnknown(box) ? box : written(box); };
 scheme.done = function (box) { return plain(written(box).value) !== "" && written(box).validity.valid; };
 scheme.missing = function (box) {
-  return plain(written(box).value) === "" ? "Write a text here, or say that you can’t."
-    : "This is the text above. Write another one, in your own words.";
+  return plain(written(box).value) === "" ? runoffSays.text("Write a text here, or say that you can’t.")
+    : runoffSays.text("This is the text above. Write another one, in your own words.");
 };
 boxes.forEach(function (box) {
   look(box);

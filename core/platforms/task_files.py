@@ -37,6 +37,7 @@ def page_of(ballot: Outgoing, target: str) -> str:
         instructions=ballot.instructions,
         examples=ballot.examples,
         target=target,
+        language=ballot.language,
     )
 
 

@@ -14,7 +14,7 @@
   });
   comparisons.forEach(function (box, at) {
     var count = box.querySelector(".ro-count");
-    if (count) count.textContent = comparisons.length > 1 ? at + 1 + " of " + comparisons.length : "";
+    if (count) count.textContent = comparisons.length > 1 ? runoffSays.text("{at} of {of}", { at: at + 1, of: comparisons.length }) : "";
   });
   // On a phone the cards stand below each other, and open examples would push the first comparison off the screen.
   var narrow = window.matchMedia ? window.matchMedia("(max-width: 30rem)") : { matches: false };
@@ -22,7 +22,9 @@
   if (examples && narrow.matches) examples.open = false;
   var sides = {};
   function nameSides() {
-    sides = narrow.matches ? { left: "Upper", right: "Lower" } : { left: "Left", right: "Right" };
+    sides = narrow.matches
+      ? { left: runoffSays.text("Upper"), right: runoffSays.text("Lower") }
+      : { left: runoffSays.text("Left"), right: runoffSays.text("Right") };
     ["left", "right"].forEach(function (side) {
       root.querySelectorAll(".ro-" + side).forEach(function (place) { place.textContent = sides[side]; });
     });
@@ -31,7 +33,8 @@
   if (narrow.addEventListener) narrow.addEventListener("change", nameSides);
   var current = 0;
   function named(value) {
-    return sides[value] ? sides[value] + " pair" : value === "tie" ? "Equal" : "Unknown word";
+    if (sides[value]) return runoffSays.text("{side} pair", { side: sides[value] });
+    return value === "tie" ? runoffSays.text("Equal") : runoffSays.text("Unknown word");
   }
 
   function chosen(box) { return box.querySelector("input:checked"); }
@@ -44,9 +47,9 @@
   function tell(prefix) {
     if (!status) return; // the voting page tells by itself
     var done = comparisons.filter(chosen).length;
-    var text = done + " of " + comparisons.length + " answered";
-    if (done === comparisons.length) text += ". You can submit now, or change an answer";
-    status.textContent = (prefix ? prefix + ". " : "") + text + ".";
+    var text = runoffSays.text("{at} of {of} answered.", { at: done, of: comparisons.length });
+    if (done === comparisons.length) text += " " + runoffSays.text("You can submit now, or change an answer.");
+    status.textContent = (prefix ? prefix + ". " : "") + text;
   }
 
   // The group gets the focus, not one of its cards, so that no side is highlighted before the choice.

@@ -13,6 +13,8 @@ import re
 from collections.abc import Sequence
 
 from ..errors import InputError, Issue
+from ..language import STANDARD
+from ..language import language as language_of
 from ..schemes.scales import CLSS, RatingScale
 from ..schemes.writing_tasks import TextPair, WritingTask
 from .result_tables import open_results
@@ -24,13 +26,22 @@ _TEXT = re.compile(r"input\.text_id_([1-9]\d{0,3})")
 
 
 def write_writing(
-    tasks: Sequence[WritingTask], *, task_size: int, scale: RatingScale = CLSS, ascii_only: bool = False
+    tasks: Sequence[WritingTask],
+    *,
+    task_size: int,
+    scale: RatingScale = CLSS,
+    ascii_only: bool = False,
+    language: str = STANDARD,
 ) -> bytes:
     """The batch of the writing page (`scheme_templates`), `task_size` texts a row, in the order given.
 
-    Texts are written by `text.encode`; UTF-8, lines end in LF. Raises `InputError` for no text, or a size out of 1–50.
+    Texts are written by `text.encode`; UTF-8, lines end in LF. The scale's standard texts are in
+    `language`. Raises `InputError` for no text, or a size out of 1–50.
     """
-    cells = [[task.larger.text_id, task.larger.text, f"{task.wanted:g}", scale.describe(task.wanted)] for task in tasks]
+    say = language_of(language).text
+    cells = [
+        [task.larger.text_id, task.larger.text, f"{task.wanted:g}", say(scale.describe(task.wanted))] for task in tasks
+    ]
     return _batch(cells, ("text_id", "larger", "wanted", "anchor"), task_size, "w", ascii_only)
 
 

@@ -19,6 +19,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from ..errors import InputError, PlanError
+from ..language import LANGUAGES, STANDARD, Language
+from ..language import language as language_of
 from .scales import CLSS, Anchor, RatingScale
 from .target_groups import TargetGroup
 
@@ -38,7 +40,8 @@ class RoundSettings:
     raters : people wanted for each question; task_size : questions a task; swaps : half of the rated items are shown
     with their tokens in the other order, drawn by the seed; scale : of ratings.
     size, appearances, keep : of best–worst: items a tuple, tuples an item, the share of items a next round keeps.
-    groups : of orders, a question each. question, instructions : what people read, "" for the standard text.
+    groups : of orders, a question each. question, instructions : what people read, "" for the standard text, which is
+    in `language`, a code of `LANGUAGES`, as all other standard texts.
     seconds : assumed for a question, seconds; reward : paid a task; fee : the platform's share of it.
     """
 
@@ -53,6 +56,7 @@ class RoundSettings:
     groups: tuple[TargetGroup, ...] = ()
     question: str = ""
     instructions: str = ""
+    language: str = STANDARD
     seconds: float = 6.0
     reward: float = 0.25
     fee: float = 0.2
@@ -75,13 +79,18 @@ class RoundSettings:
         row["scale"] = {**asdict(self.scale), "anchors": anchors}
         row["groups"] = [{f.name: _listed(getattr(group, f.name)) for f in fields(group)} for group in self.groups]
         row["words"] = max((len(group.positives) for group in self.groups), default=10)
+        if self.language == STANDARD:
+            del row["language"]  # as it was before there were others
         return row
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> RoundSettings:
-        """Settings as JSON keeps them; what an older version didn't know has its default. TypeError for others."""
+        """Settings as JSON keeps them; what an older version didn't know has its default. TypeError or ValueError for
+        others."""
         known = {f.name for f in fields(cls)}
         values = {name: value for name, value in stored.items() if name in known}
+        if values.get("language", STANDARD) not in LANGUAGES:
+            raise ValueError(f"There is no language {values['language']!r}.")
         if "scale" in values:
             scale = dict(values["scale"])
             anchors = tuple(Anchor(float(value), str(text)) for value, text in scale["anchors"])
@@ -116,6 +125,8 @@ def check_round(settings: RoundSettings, *, with_groups: bool = True) -> RoundSe
     """The settings unchanged; `PlanError` naming the first one that makes no sense."""
     if settings.scheme not in SCHEMES:
         raise PlanError(f"The scheme is one of {', '.join(SCHEMES)}, found {settings.scheme!r}.")
+    if settings.language not in LANGUAGES:
+        raise PlanError(f"People read one of {', '.join(LANGUAGES)}, found {settings.language!r}.")
     limits = {
         "raters": (1, 1000, "People a question"),
         "task_size": (1, MAX_TASK_SIZE, "Questions a task"),
@@ -142,36 +153,42 @@ def check_round(settings: RoundSettings, *, with_groups: bool = True) -> RoundSe
     return settings
 
 
-def read_answer(settings: RoundSettings, given: str, n_shown: int) -> str:
+def read_answer(settings: RoundSettings, given: str, n_shown: int, spoken: Language | None = None) -> str:
     """An answer as the store holds it, from how a person or a file wrote it.
 
     given : of a rating the value, a comma may stand for the point; of best–worst `best=3;worst=1`; of an order places
-    with spaces, commas or > between. n_shown : items of the question. Raises `InputError` with what is wrong.
+    with spaces, commas or > between. n_shown : items of the question. Raises `InputError` with what is wrong, in the
+    language `spoken`, English by default.
 
     >>> read_answer(RoundSettings("order"), "3 > 1 > 2", 3), read_answer(RoundSettings("rating"), "3,250", 1)
     ('3 1 2', '3.25')
     """
-    text = given.strip().lower()
+    text, say = given.strip().lower(), spoken or language_of(STANDARD)
     if text == UNKNOWN:
         return UNKNOWN
     if settings.scheme == RATING:
         try:
             return f"{settings.scale.read(text):g}"
-        except InputError as error:
-            raise InputError(f"{given!r}: {error.issues[0].message}") from None
+        except InputError:
+            raise InputError(say.text(
+                "{given}: a rating is {low} to {high} in steps of {step}", given=repr(given),
+                low=say.number(settings.scale.low), high=say.number(settings.scale.high),
+                step=say.number(settings.scale.step),
+            )) from None  # fmt: skip
     if settings.scheme == BEST_WORST:
         match = _BEST_WORST.fullmatch(text)
         if match is None:
-            raise InputError(f"{given!r} names no best and worst of the tuple")
+            raise InputError(say.text("{given} names no best and worst of the tuple", given=repr(given)))
         best, worst = int(match[1]), int(match[2])
         if not (1 <= best <= n_shown and 1 <= worst <= n_shown):
-            raise InputError(f"{given!r}: the tuple has the places 1 to {n_shown}")
+            raise InputError(say.text("{given}: the tuple has the places 1 to {last}", given=repr(given), last=n_shown))
         if best == worst:
-            raise InputError(f"{given!r} names the same item best and worst")
+            raise InputError(say.text("{given} names the same item best and worst", given=repr(given)))
         return f"best={best};worst={worst}"
     places = [part for part in _SEPARATORS.split(text) if part]
     if sorted(places) != sorted(str(place) for place in range(1, n_shown + 1)):
-        raise InputError(f"{given!r} isn't an order of the places 1 to {n_shown}, each once")
+        told = say.text("{given} isn't an order of the places 1 to {last}, each once", given=repr(given), last=n_shown)
+        raise InputError(told)
     return " ".join(places)
 
 

@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 
 from ..errors import InputError, Issue
+from ..language import translatable
 
 _TOLERANCE = 1e-9
 
@@ -85,11 +86,11 @@ STSS = RatingScale(
     4.0,
     0.1,
     (
-        Anchor(0.0, "The two have nothing to do with each other."),
-        Anchor(1.0, "There is a faint likeness in what they mean."),
-        Anchor(2.0, "Much of what they mean is alike."),
-        Anchor(3.0, "What they mean is closely connected."),
-        Anchor(4.0, "They mean the same."),
+        Anchor(0.0, translatable("The two have nothing to do with each other.")),
+        Anchor(1.0, translatable("There is a faint likeness in what they mean.")),
+        Anchor(2.0, translatable("Much of what they mean is alike.")),
+        Anchor(3.0, translatable("What they mean is closely connected.")),
+        Anchor(4.0, translatable("They mean the same.")),
     ),
     sorts_first=True,
 )
@@ -99,11 +100,11 @@ CLSS = RatingScale(
     4.0,
     0.25,
     (
-        Anchor(0.0, "About different things; nothing of the larger text is in the smaller."),
-        Anchor(1.0, "About different things that belong to the same field."),
-        Anchor(2.0, "Not the same, but they share some things that matter."),
-        Anchor(3.0, "Nearly the same; some detail that matters differs or is missing."),
-        Anchor(4.0, "All that matters of the larger text is in the smaller."),
+        Anchor(0.0, translatable("About different things; nothing of the larger text is in the smaller.")),
+        Anchor(1.0, translatable("About different things that belong to the same field.")),
+        Anchor(2.0, translatable("Not the same, but they share some things that matter.")),
+        Anchor(3.0, translatable("Nearly the same; some detail that matters differs or is missing.")),
+        Anchor(4.0, translatable("All that matters of the larger text is in the smaller.")),
     ),
 )
 SCALES = {scale.name: scale for scale in (STSS, CLSS)}

@@ -8,6 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ..language import STANDARD, Language, language
 from ..schemes.collected import ORDER, RATING, RoundSettings
 from ..voting_settings import VotingSettings
 from . import schema as t
@@ -53,6 +54,11 @@ class View:
     may_undo: bool = False
     code: str = ""
     said: str = ""
+
+    @property
+    def language(self) -> Language:
+        """The language of the texts that aren't the owner's."""
+        return language((self.wording or {}).get("language", STANDARD))
 
 
 def make_view(at: At, kind: str, seal: str, **more: Any) -> View:

@@ -12,6 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ..errors import InputError
+from ..language import STANDARD, Language, language, translatable
 from ..schemes.collected import RoundSettings
 from ..voting_settings import TRAITS, VotingSettings
 from . import schema as t
@@ -53,6 +54,11 @@ class At:
     def examples(self) -> list[Mapping[str, Any]]:
         has_some = self.table.settings.examples and self.table.round is None
         return list(self.wording.get("examples", ())) if has_some else []
+
+    @property
+    def language(self) -> Language:
+        """The language of the texts that aren't the owner's."""
+        return language(self.wording.get("language", STANDARD))
 
     def sign(self, *parts: Any) -> str:
         text = "|".join(map(str, parts)).encode("utf-8", "replace")
@@ -125,10 +131,10 @@ def _printable(text: str) -> str:
     return text if text.isprintable() else "?"
 
 
-def _checked_name(text: str) -> str:
+def _checked_name(text: str, spoken: Language) -> str:
     name = " ".join(text.split())
     if not name or len(name) > MAX_NAME or not name.isprintable():
-        raise InputError(f"Please type a name of at most {MAX_NAME} letters.")
+        raise InputError(spoken.text("Please type a name of at most {most} letters.", most=MAX_NAME))
     return name
 
 
@@ -139,7 +145,7 @@ def person(conn: sa.Connection, at: At, code: str, who: Who, name: str) -> tuple
         query = sa.select(i.name).join(t.voting_link, t.voting_link.c.id == i.voting_link_id)
         found = conn.execute(query.where(i.token == who.token, t.voting_link.c.code == code)).scalar_one_or_none()
         if found is None:
-            raise InputError("This personal link isn't valid any more. Ask for a new one.")
+            raise InputError(translatable("This personal link isn't valid any more. Ask for a new one."))
         return "invited", found
     if who.platform:
         if at.table.settings.hash_ids:
@@ -147,7 +153,7 @@ def person(conn: sa.Connection, at: At, code: str, who: Who, name: str) -> tuple
         return who.platform, who.external_id
     if at.table.settings.identify == "none":
         return "runoff", f"anonymous-{secrets.token_hex(8)}"
-    return "runoff", _checked_name(name)
+    return "runoff", _checked_name(name, at.language)
 
 
 def voter_id(conn: sa.Connection, project_id: str, platform: str, external_id: str) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ..errors import InputError
+from ..language import language, translatable
 from ..schemes.collected import RoundSettings, read_answer, value_of
 from . import schema as t
 from .command import insert_one
@@ -40,7 +41,7 @@ def record(
     deal = conn.execute(sa.select(t.deal).where(d.sitting_id == sitting.id, d.task == task, d.n == n)).one_or_none()
     allowed = ("left", "right", "unknown", *(("tie",) if table.settings.ties_allowed else ()))
     if deal is None or (table.round is None and choice not in allowed):
-        raise InputError("This answer fits nothing that the page asked. Load the page again.")
+        raise InputError(translatable("This answer fits nothing that the page asked. Load the page again."))
     if deal.state == "answered":
         return "known"
     if deal.state == "released" and not lease_again(conn, table, deal):
@@ -67,7 +68,7 @@ def _answer_of_round(conn: sa.Connection, settings: RoundSettings, question_id: 
     option = t.question_option.c
     n_shown = conn.execute(sa.select(sa.func.count()).where(option.question_id == question_id)).scalar_one()
     try:
-        return read_answer(settings, given, n_shown)
+        return read_answer(settings, given, n_shown, language(settings.language))
     except InputError as error:
         raise IncompleteError(str(error)) from error
 

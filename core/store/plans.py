@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from ..checks import CheckCount, CheckSettings, check_checks, count_checks, proposed_checks
 from ..errors import PlanError
 from ..examples import Example, check_examples
+from ..language import LANGUAGES, STANDARD
 from ..plan import Cost, Plan, appearances_for_budget, appearances_for_cost, cost
 from ..runoff import spread_appearances
 from ..schemes.collected import SCHEMES
@@ -27,17 +28,30 @@ PROTOCOLS = ("runoff", "paper")
 
 @dataclass(frozen=True)
 class Wording:
-    """What voters read. An empty question or instruction means the standard text of the project's notion."""
+    """What voters read. An empty question or instruction means the standard text of the project's notion, in `language`
+    (a code of `LANGUAGES`), as all other standard texts are.
+    """
 
     question: str = ""
     instructions: str = ""
     examples: tuple[Example, ...] = ()
+    language: str = STANDARD
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> Wording:
-        """A wording as JSON keeps it; what an older version didn't know has its default. TypeError for others."""
+        """A wording as JSON keeps it; what an older version didn't know has its default. TypeError or ValueError for
+        others."""
         texts = {name: value for name, value in stored.items() if name != "examples"}
+        if texts.get("language", STANDARD) not in LANGUAGES:
+            raise ValueError(f"There is no language {texts['language']!r}.")
         return cls(**texts, examples=tuple(Example.of(example) for example in stored.get("examples", ())))
+
+    def stored(self) -> dict[str, Any]:
+        """For JSON; as it always was where voters read English, so that what was registered stays the same."""
+        row = asdict(self)
+        if self.language == STANDARD:
+            del row["language"]
+        return row
 
 
 @dataclass(frozen=True)
@@ -83,7 +97,7 @@ class PlanSettings:
 
     def stored(self) -> dict[str, Any]:
         """By column, as JSON; without a plan's checks where it has none."""
-        row = asdict(self)
+        row = asdict(self) | {"wording": self.wording.stored()}
         del row["checks"]
         return row if self.checks is None else row | {"checks": self.checks.stored()}
 
@@ -106,6 +120,8 @@ def check_settings(settings: PlanSettings) -> PlanSettings:
         raise PlanError(f"The protocol is one of {', '.join(PROTOCOLS)}, found {settings.protocol!r}.")
     if settings.checks is not None:
         check_checks(settings.checks)
+    if settings.wording.language not in LANGUAGES:
+        raise PlanError(f"Voters read one of {', '.join(LANGUAGES)}, found {settings.wording.language!r}.")
     check_examples(settings.wording.examples, ties_allowed=settings.ties_allowed)
     return settings
 

@@ -93,7 +93,7 @@ def _parts(conn: sa.Connection, project_id: str, n0: float, exclusions: str) -> 
         plan = replace(found[1], wording=Wording()).stored()
         del plan["wording"]
         plans[ranking.area] = plan
-        wordings[ranking.area] = asdict(found[1].wording)
+        wordings[ranking.area] = found[1].wording.stored()
     items = items_of(conn, project_id)
     lines = "\n".join("\t".join(row) for row in items[["area", "token_a", "token_b"]].itertuples(index=False))
     return {

@@ -130,7 +130,7 @@ def _plan_row(change: Change, ranking: Ranking, settings: RoundSettings, n_items
         reward=settings.reward,
         fee=settings.fee,
         seed=settings.seed,
-        wording=Wording(settings.question, settings.instructions),
+        wording=Wording(settings.question, settings.instructions, language=settings.language),
         protocol=settings.scheme,
     ).stored()
     about = {"project_id": change.project_id, "area_id": ranking.area_id, "n_items": n_items, "created_at": now()}

@@ -23,6 +23,7 @@ from ..datasheet.facts import (
 )
 from ..datasheet.fields import SheetFields
 from ..errors import RunoffError
+from ..language import STANDARD, language
 from ..platforms.template import NOTIONS
 from ..runoff import fit_votes
 from ..store import Store
@@ -48,7 +49,8 @@ def load(store: Store, project_id: str, version: str = "") -> Facts:
         rankings = rankings_of(conn, project_id)
         plans = [found[1] if (found := settings_of(conn, project_id, r.area_id)) else None for r in rankings]
         wording = next((plan.wording for plan in plans if plan is not None), None)
-        asked, explained = NOTIONS[project.notion]
+        spoken = language(wording.language if wording else STANDARD)
+        asked, explained = map(spoken.text, NOTIONS[project.notion])
         frequencies, areas = _areas(store, conn, project_id, dataset)
         votes, voters = _votes(conn, project_id), _voters(conn, project_id)
         proposed = tuple(

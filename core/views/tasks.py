@@ -36,6 +36,7 @@ class TaskPages:
             instructions=wording.instructions or None,
             examples=wording.examples,
             target=target,
+            language=wording.language,
         )
 
     def filled(self, task: pd.DataFrame, *, scheme: str | None = None) -> str:
@@ -43,7 +44,7 @@ class TaskPages:
         row = {"task_id": str(task["task_id"].iloc[0])}
         for (_, shown), suffix in zip(task.iterrows(), suffixes(self.widest), strict=False):
             row |= {f"{name}{suffix}": shown[name] for name in FIELDS}
-        return render_preview(self.page(), row, scheme=scheme)
+        return render_preview(self.page(), row, scheme=scheme, language=self.settings.wording.language)
 
 
 def load(store: Store, ballot: Ballot, settings: PlanSettings, notion: str) -> TaskPages:

@@ -51,4 +51,5 @@ def outgoing(store: Store, project_id: str, ballot: Ballot, pages: TaskPages, *,
         question=wording.question or None,
         instructions=wording.instructions or None,
         examples=wording.examples,
+        language=wording.language,
     )

@@ -38,8 +38,8 @@
     return fetch(from.action, {
       method: "POST", body: body, credentials: "same-origin", redirect: "error", headers: { Accept: "application/json" }
     }).then(function (answer) {
-      if (answer.status === 429) throw new Error("That was quick. Wait a moment and answer again.");
-      if (!answer.ok) { location.reload(); throw new Error("The page is loaded again."); }
+      if (answer.status === 429) throw new Error(runoffSays.text("That was quick. Wait a moment and answer again."));
+      if (!answer.ok) { location.reload(); throw new Error(runoffSays.text("The page is loaded again.")); }
       return answer.json();
     }).then(show, function (error) { failed(error); });
   }
@@ -53,7 +53,7 @@
     busy = false;
     form.removeAttribute("aria-busy");
     said.textContent = error instanceof TypeError
-      ? "Not saved: there is no connection to the server. Answer again when it is back." : error.message;
+      ? runoffSays.text("Not saved: there is no connection to the server. Answer again when it is back.") : error.message;
   }
 
   function show(next) {
@@ -67,13 +67,14 @@
       card.querySelector(".ro-area").textContent = next.texts["area_" + side];
     });
     form.elements.place.value = next.place;
-    document.getElementById("count").textContent = next.texts.at + " of " + next.of;
+    var at = runoffSays.text("{at} of {of}", { at: next.texts.at, of: next.of });
+    document.getElementById("count").textContent = at;
     var progress = document.getElementById("progress");
     progress.max = next.of;
     progress.value = Number(next.texts.at) - 1;
-    document.title = next.texts.at + " of " + next.of;
+    document.title = at;
     undo.querySelector("button").disabled = !next.undo;
-    said.textContent = next.said + " Now " + next.texts.at + " of " + next.of + ".";
+    said.textContent = next.said + " " + runoffSays.text("Now {at} of {of}.", { at: next.texts.at, of: next.of });
     shown = performance.now();
     away = 0;
     hidden = document.hidden ? shown : null;

@@ -1,0 +1,135 @@
+"""The catalogues of what voters read, kept in step with the sources: `python -m tests.catalogue`.
+
+New texts are added with an empty translation, those that no source has any more are dropped; the rest stays as it is.
+A text is what stands as a literal in `translatable(…)`, `….text(…)` and `….many(n, …, …)`, or in `runoffSays.text(…)`
+and `runoffSays.many(…)` of a script.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from babel.messages import Catalog, Message
+from babel.messages.extract import extract
+from babel.messages.pofile import read_po, write_po
+
+from core.language import LANGUAGES, STANDARD
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "core" / "languages"
+Key = str | tuple[str, str]
+# Each names the place of its texts among the arguments; `many` counts with the first.
+_CALLS = {"translatable": (0,), "text": (0,), "many": (1, 2)}
+_IN_SCRIPTS = {"runoffSays.text": (1,), "runoffSays.many": (2, 3)}
+_KEPT = ('"Language:', '"MIME', '"Content', '"Plural')
+HEADER = "# What voters read. Brought up to date by `python -m tests.catalogue`."
+_OF_TEXTS = re.compile(r"^from \.+(language|door) import", re.M)
+_PLACEHOLDER = re.compile(r"\{(\w+)\}|<[^>]*>")
+
+
+def sources() -> list[Path]:
+    """Whatever may hold a text for voters."""
+    found = [*ROOT.glob("core/**/*.py"), *ROOT.glob("core/platforms/*.js")]
+    return sorted([*found, *ROOT.glob("voting/*.py"), *ROOT.glob("voting/static/*.js")])
+
+
+def texts(path: Path) -> Iterator[Key]:
+    """The texts of a source: one, or the two of what is counted."""
+    if path.suffix == ".js":
+        with path.open("rb") as file:
+            for _, message, _, _ in extract("javascript", file, _IN_SCRIPTS, options={"encoding": "utf-8"}):
+                yield message if isinstance(message, str) else (str(message[0]), str(message[1]))
+        return
+    source = path.read_text("utf-8")
+    if not _OF_TEXTS.search(source):
+        return  # other functions are called like these
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name not in _CALLS or ast.unparse(node.func).startswith("sa."):
+            continue
+        arguments = [_literals(node.args[at]) for at in _CALLS[name] if at < len(node.args)]
+        if len(arguments) == 2 and all(arguments):
+            yield arguments[0][0], arguments[1][0]
+        elif len(arguments) == 1:
+            yield from arguments[0]
+
+
+def _literals(node: ast.expr) -> list[str]:
+    """The texts that an argument may be; none where it is no literal."""
+    if isinstance(node, ast.IfExp):
+        return _literals(node.body) + _literals(node.orelse)
+    if isinstance(node, ast.JoinedStr):
+        raise ValueError(f"A text for voters is put together: {ast.unparse(node)}. Give its parts as values.")
+    return [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value else []
+
+
+def wanted() -> dict[Key, set[str]]:
+    """Every text with the sources that it stands in, as the catalogues name them."""
+    found: dict[Key, set[str]] = {}
+    for path in sources():
+        for key in texts(path):
+            found.setdefault(key, set()).add(path.relative_to(ROOT).as_posix())
+    for key in [key for key in found if isinstance(key, tuple)]:
+        found[key] |= found.pop(key[0], set())  # a catalogue has one entry for a text, counted or not
+    return found
+
+
+def catalogue(code: str) -> Catalog:
+    """The catalogue of a language as it stands."""
+    with (FOLDER / f"{code}.po").open("rb") as file:
+        return read_po(file, locale=code)
+
+
+def key_of(message: Message) -> Key:
+    """The texts of an entry."""
+    return message.id if isinstance(message.id, str) else (message.id[0], message.id[1])
+
+
+def faults(code: str) -> list[str]:
+    """What is wrong with a catalogue: missing and stale texts, sources, placeholders and tags that differ."""
+    there = {key_of(message): message for message in catalogue(code) if message.id}
+    found = wanted()
+    wrong = [f"missing: {key}" for key in found if key not in there]
+    wrong += [f"in no source: {key}" for key in there if key not in found]
+    for key, message in there.items():
+        forms = [message.string] if isinstance(message.string, str) else list(message.string)
+        if "fuzzy" in message.flags or not all(forms):
+            wrong.append(f"not translated: {key}")
+        if {place for place, _ in message.locations} != found.get(key, set()):
+            wrong.append(f"stands in other sources: {key}")
+        marks = sorted({match[0] for match in _PLACEHOLDER.finditer(key if isinstance(key, str) else key[1])})
+        for form in forms:
+            # What is counted may leave out its number.
+            told = sorted({match[0] for match in _PLACEHOLDER.finditer(form)})
+            if told != marks and not (isinstance(key, tuple) and told == [mark for mark in marks if mark != "{n}"]):
+                wrong.append(f"other placeholders: {key}")
+    return wrong
+
+
+def updated(code: str) -> bytes:
+    """The catalogue with the texts of the sources, for a language that has one or is to get one."""
+    template = Catalog()
+    found = wanted()
+    for key in sorted(found, key=lambda key: (min(found[key]), key if isinstance(key, str) else key[0])):
+        template.add(key, locations=[(place, 0) for place in sorted(found[key])])
+    whole = catalogue(code) if (FOLDER / f"{code}.po").exists() else Catalog(code, header_comment=HEADER, fuzzy=False)
+    whole.update(template, no_fuzzy_matching=True)
+    whole.obsolete.clear()
+    out = io.BytesIO()
+    write_po(out, whole, width=120, include_lineno=False)
+    lines = out.getvalue().decode("utf-8").splitlines(keepends=True)
+    # The clock, people's addresses and Babel's version say nothing about the texts.
+    return "".join(line for line in lines if not re.match(r'"[A-Z][\w-]+: ', line) or line.startswith(_KEPT)).encode()
+
+
+if __name__ == "__main__":
+    for code in [code for code in LANGUAGES if code != STANDARD]:
+        (FOLDER / f"{code}.po").write_bytes(updated(code))
+        wrong = faults(code)
+        print(f"core/languages/{code}.po: {len(catalogue(code))} texts, {len(wrong)} faults", *wrong, sep="\n  ")
