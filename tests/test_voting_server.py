@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
+from json import loads
 
 import pytest
 import sqlalchemy as sa
@@ -24,6 +25,7 @@ from core.errors import StoreError
 from core.store import open_store
 from core.store import schema as t
 from core.store.engine import _open
+from core.store.plans import Wording
 from core.store.voting import invite, open_voting, read_invitations
 from core.voting_settings import VotingSettings
 from voting import pages
@@ -280,6 +282,44 @@ def test_tokens_are_text_whatever_they_hold(served):
 
     asyncio.run(walk())
     assert set(TOKENS) <= seen
+
+
+def test_a_vote_in_italian_from_the_link_to_the_end(running):
+    store, server = running
+    settings, italian = replace(SETTINGS, task_size=1, ask=("gender",)), Wording(language="it")
+    project_id, code = make_voting(store, settings, tokens=TOKENS, appearances=4, wording=italian)
+    first, nameless, begin, question, saved, forged, between, unknown = ask(
+        server,
+        ("GET", f"/v/{code}", None, {"Accept_Language": "en"}),  # the link's language, not the browser's
+        lambda page: ("POST", f"/v/{code}/begin", {"form": hidden(page.body, "form"), "name": " "}),
+        lambda page: (
+            "POST", f"/v/{code}/begin", {"form": hidden(page.body, "form"), "name": "Anna", "gender": "woman"},
+        ),
+        ("GET", f"/v/{code}"),
+        lambda page: (*answer(code)(page), {"Accept": "application/json"}),
+        ("POST", f"/v/{code}/undo", {"form": "forged"}, {"Accept_Language": "en"}),
+        ("GET", f"/v/{code}"),
+        ("GET", "/v/nowhere", None, {"Accept_Language": "it-IT,it;q=0.9,en;q=0.5"}),
+    )  # fmt: skip
+    assert '<html lang="it">' in first.body
+    assert "Quali due parole sono più legate tra loro?" in first.body
+    assert "Vedrai coppie di parole e dirai" in first.body
+    assert '<option value="woman">donna</option>' in first.body
+    assert (nameless.status, begin.status) == (400, 303)
+    assert "Scrivi un nome di non più di 80 lettere." in nameless.body
+    assert '<label for="progress" id="count">1 di 1</label>' in question.body
+    assert 'name="choice" value="left"' in question.body
+    assert loads(saved.body) == {"kind": "page"}
+    assert forged.status == 403
+    assert "Questa risposta viene da una pagina che non è più valida." in forged.body
+    assert "Hai risposto a tutto" in between.body
+    assert "Qui non c’è nulla" in unknown.body
+    assert [status for _, status in judgements(store, project_id)] == ["counted"]
+    with store.read() as conn:
+        told = sa.select(t.voter_trait.c.trait, t.voter_trait.c.value)
+        told = told.join(t.voting, t.voting.c.id == t.voter_trait.c.voting_id)
+        told = told.join(t.ballot, t.ballot.c.id == t.voting.c.ballot_id)
+        assert conn.execute(told.where(t.ballot.c.project_id == project_id)).all() == [("gender", "woman")]
 
 
 def test_wording_of_the_owner_is_text(store):

@@ -17,7 +17,7 @@ from campaigns import PLAN
 from core.store import Store
 from core.store.areas import add_areas
 from core.store.drawing import draw_next_ballot
-from core.store.plans import save_plan
+from core.store.plans import Wording, save_plan
 from core.store.projects import create_project
 from core.store.voting import open_voting
 from core.tokens import AreaTokens
@@ -29,12 +29,17 @@ STARTS_WITHIN = 60.0
 
 
 def make_voting(
-    store: Store, settings: VotingSettings, *, tokens: tuple[str, ...], appearances: int
+    store: Store,
+    settings: VotingSettings,
+    *,
+    tokens: tuple[str, ...],
+    appearances: int,
+    wording: Wording = Wording(),  # noqa: B008  (frozen)
 ) -> tuple[str, str]:
     """A project of one area with an open ballot and its voting page; its id and the link's code."""
     project_id = create_project(store, "Voting", seed=11)
     add_areas(store, project_id, [AreaTokens("Things", tokens)])
-    save_plan(store, project_id, replace(PLAN, n_ballots=2, appearances=appearances))
+    save_plan(store, project_id, replace(PLAN, n_ballots=2, appearances=appearances, wording=wording))
     draw_next_ballot(store, project_id)
     return project_id, open_voting(store, project_id, settings)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.language import language
 from core.platforms.offline import MAX_FILES, pack, write_offline
 from core.store import Store
 from core.store.ballots import Ballot, read_comparisons
@@ -23,7 +24,8 @@ def offline_box(store: Store, project: Project, ballot: Ballot, plan: PlanSettin
         about = "The ballot's tasks are dealt to as many files."
         n_files = int(st.number_input("For how many voters", 1, most, 1, help=about))
 
-        consent = st.text_area("Consent, shown before the first comparison", CONSENT, key=f"offline-{ballot.id}")
+        standard = language(plan.wording.language).text(CONSENT)
+        consent = st.text_area("Consent, shown before the first comparison", standard, key=f"offline-{ballot.id}")
 
         def files() -> dict[str, bytes]:
             return write_offline(
@@ -36,6 +38,7 @@ def offline_box(store: Store, project: Project, ballot: Ballot, plan: PlanSettin
                 examples=plan.wording.examples,
                 consent=consent,
                 n_files=n_files,
+                language=plan.wording.language,
             )
 
         if n_files == 1:

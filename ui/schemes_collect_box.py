@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from core.errors import RunoffError
+from core.language import LANGUAGES, STANDARD
 from core.schemes.collected import BEST_WORST, LABELS, ORDER, RATING, RoundSettings, default_settings
 from core.schemes.group_drawing import draw_groups
 from core.schemes.group_files import groups_of, read_groups
@@ -16,12 +17,14 @@ from core.schemes.scales import CLSS, SCALES, RatingScale
 from core.schemes.target_groups import TargetGroup
 from core.store.areas import read_areas
 from core.store.library import open_library, read_embeddings
+from core.store.plans import read_plan
 from core.store.projects import Project
 from core.store.round_drawing import draw_round
 from core.views import rounds as view
 from core.views import target_groups
 from ui import frame
 from ui.schemes_round_box import round_box
+from ui.wording_form import LANGUAGE_HELP
 
 ABOUT = {
     RATING: "Each item gets a number on a scale with worded anchors, from several people.",
@@ -66,7 +69,9 @@ def _new(project: Project, area_id: int | None, n_items: int, rounds: tuple[view
         st.info(f"{waiting.round.title}, is still open: close it before the next one is drawn.", icon=":material/info:")
         return
     key = f"{scheme}-{project.id}"
-    settings, after = default_settings(scheme, seed=project.seed), None
+    plan = read_plan(frame.store(), project.id, area_id)
+    spoken = plan.wording.language if plan else STANDARD
+    settings, after = replace(default_settings(scheme, seed=project.seed), language=spoken), None
     n = n_items
     try:
         if scheme == RATING:
@@ -215,6 +220,10 @@ def _common(settings: RoundSettings, key: str) -> RoundSettings:
         )  # fmt: skip
         task_size = st.number_input("Questions a task", 1, 50, settings.task_size, key=f"task-size-{key}", width=150)
     with st.expander("Wording, money and seed"):
+        language = st.selectbox(
+            "Language", list(LANGUAGES), list(LANGUAGES).index(settings.language), format_func=LANGUAGES.get,
+            key=f"language-{key}", width=240, help=LANGUAGE_HELP,
+        )  # fmt: skip
         question = st.text_input("Question", key=f"question-{key}", placeholder="The standard question")
         instructions = st.text_area("Instructions", key=f"instructions-{key}", placeholder="The standard text")
         with st.container(horizontal=True):
@@ -226,6 +235,6 @@ def _common(settings: RoundSettings, key: str) -> RoundSettings:
             percent = st.number_input("Fee (%)", 0.0, 1000.0, 100 * settings.fee, key=f"fee-{key}", width=110)
             seed = st.number_input("Seed", 0, 2**31 - 1, settings.seed, key=f"seed-{key}", width=160)
     return replace(
-        settings, raters=raters, task_size=task_size, question=question, instructions=instructions, seconds=seconds,
-        reward=reward, fee=percent / 100, seed=seed,
+        settings, raters=raters, task_size=task_size, question=question, instructions=instructions, language=language,
+        seconds=seconds, reward=reward, fee=percent / 100, seed=seed,
     )  # fmt: skip

@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from core.language import language
 from core.store.projects import Project
 from core.store.round_voting import open_round_voting, round_voting_settings, set_round_voting_state
 from core.store.rounds import Round
@@ -26,7 +27,7 @@ def round_voting_box(project: Project, area_id: int | None, found: Round) -> Non
         st.markdown(f"Voting is **{view.voting.state}**." if view.voting else "Voting is not open yet.")
         server_switch(store)
         old = view.voting.settings if view.voting else round_voting_settings(found)
-        settings = round_form(old, f"round-{found.id}", is_new=view.voting is None)
+        settings = round_form(old, f"round-{found.id}", language(found.settings.language), is_new=view.voting is None)
         if settings is not None:
             _send(partial(open_round_voting, area_id=area_id), project, found, settings, done="Voting is open.")
         if view.voting is None:

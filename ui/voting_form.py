@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.checks import on_voting_page
+from core.language import Language, language
 from core.store.ballots import Ballot
 from core.store.plans import PlanSettings
 from core.voting_settings import TRAITS, VotingSettings
@@ -27,14 +28,17 @@ def settings_form(saved: VotingSettings | None, plan: PlanSettings, ballot: Ball
         **on_voting_page(plan.checks, VotingSettings.tasks_per_voter),
     )
     with st.expander("Settings of the voting page", expanded=saved is None), st.form(f"voting-{ballot.id}"):
-        values = _dealing(old) | _checks(old) | _voters(old) | _texts(old)
+        values = _dealing(old) | _checks(old) | _voters(old) | _texts(old, language(plan.wording.language))
         if st.form_submit_button("Save and open voting" if saved is None else "Save (and open)", type="primary"):
             return VotingSettings(**values)
     return None
 
 
-def round_form(old: VotingSettings, key: str, *, is_new: bool) -> VotingSettings | None:
-    """The form for a round of another scheme, which asks for no ties, checks or examples; its settings once sent."""
+def round_form(old: VotingSettings, key: str, spoken: Language, *, is_new: bool) -> VotingSettings | None:
+    """The form for a round of another scheme, which asks for no ties, checks or examples; its settings once sent.
+
+    `spoken` is the language of its standard texts.
+    """
     with st.expander("Settings of the voting page", expanded=is_new), st.form(f"voting-{key}"):
         with st.container(horizontal=True):
             values: dict = {
@@ -42,7 +46,7 @@ def round_form(old: VotingSettings, key: str, *, is_new: bool) -> VotingSettings
                 "tasks_per_voter": _number("Tasks a voter", old.tasks_per_voter, 1, 1000, "At most."),
                 "minutes_per_task": _number("Minutes for a task", old.minutes_per_task, 1, 1440, LATER),
             }
-        values |= _voters(old) | _texts(old, has_examples=False)
+        values |= _voters(old) | _texts(old, spoken, has_examples=False)
         if st.form_submit_button("Save and open voting" if is_new else "Save (and open)", type="primary"):
             return VotingSettings(**values)
     return None
@@ -121,13 +125,13 @@ def _voters(old: VotingSettings) -> dict:
     return {"identify": identify, "hash_ids": hashed, "ask": tuple(ask)}
 
 
-def _texts(old: VotingSettings, *, has_examples: bool = True) -> dict:
+def _texts(old: VotingSettings, spoken: Language, *, has_examples: bool = True) -> dict:
     st.markdown(
         "**Texts**" + (" (the question, the instructions and the examples are the plan's)" if has_examples else "")
     )
-    consent = st.text_area("Consent, shown before anything is asked", old.consent, max_chars=5000)
+    consent = st.text_area("Consent, shown before anything is asked", spoken.text(old.consent), max_chars=5000)
     examples = has_examples and st.checkbox("Let voters try the plan's examples first, with the answer", old.examples)
-    closing = st.text_area("Thanks at the end", old.closing, max_chars=5000)
+    closing = st.text_area("Thanks at the end", spoken.text(old.closing), max_chars=5000)
     completion = st.selectbox(
         "Completion code",
         list(_COMPLETION),

@@ -1,4 +1,4 @@
-"""The widgets for what voters read: the question, the instructions and the examples."""
+"""The widgets for what voters read: the language, the question, the instructions and the examples."""
 
 from __future__ import annotations
 
@@ -7,16 +7,32 @@ from typing import Any
 import streamlit as st
 
 from core.examples import MAX_WHY, MAX_WORD, MOST_EXAMPLES, Example, standard_examples
+from core.language import LANGUAGES
 from core.store.plans import Wording
 
 _ANSWERS = {"left": "Left pair", "right": "Right pair", "tie": "Both equally"}
 _WORDS = ("left-0", "left-1", "right-0", "right-1")
+LANGUAGE_HELP = (
+    "Of the standard question, the instructions, buttons and messages. What you write yourself stays as it is, and so "
+    "do result files."
+)
 _LABELS = ("Left pair", "and", "Right pair", "and ")  # labels of one row must differ
 
 
 def wording_form(before: Wording, notion: str, *, key: str, locked: bool, ties_allowed: bool) -> Wording:
     """Draw the widgets, filled from `before`, and return the wording as it stands in them."""
     with st.expander("What voters read"):
+        language = st.selectbox(
+            "Language",
+            list(LANGUAGES),
+            list(LANGUAGES).index(before.language),
+            format_func=LANGUAGES.get,
+            key=f"language-{key}",
+            disabled=locked,
+            on_change=_follow,
+            args=(notion, key, ties_allowed),
+            help=LANGUAGE_HELP,
+        )
         question = st.text_input(
             "Question",
             before.question,
@@ -33,12 +49,13 @@ def wording_form(before: Wording, notion: str, *, key: str, locked: bool, ties_a
             max_chars=4000,
             placeholder="The standard instructions",
         )
-        examples = _examples(before.examples, notion, key, locked, ties_allowed)
-    return Wording(question.strip(), instructions.strip(), examples)
+        standard = standard_examples(notion, ties_allowed=ties_allowed, language=language)
+        examples = _examples(before.examples, standard, key, locked, ties_allowed)
+    return Wording(question.strip(), instructions.strip(), examples, language)
 
 
 def _examples(
-    before: tuple[Example, ...], notion: str, key: str, locked: bool, ties_allowed: bool
+    before: tuple[Example, ...], standard: tuple[Example, ...], key: str, locked: bool, ties_allowed: bool
 ) -> tuple[Example, ...]:
     """The boxes of as many examples as were asked for; their values live under keys of the session."""
     count = f"examples-{key}"
@@ -54,9 +71,25 @@ def _examples(
             help="Shown below the instructions, with their answers. Voters follow examples closely, so take pairs that "
             "no voter will be asked about.",
         )
-        standard = standard_examples(notion, ties_allowed=ties_allowed)
         st.button("Fill in the standard examples", on_click=_fill, args=(standard, key), disabled=locked)
     return tuple(_example(number, key, locked, ties_allowed) for number in range(st.session_state[count]))
+
+
+def _follow(notion: str, key: str, ties_allowed: bool) -> None:
+    """Put the standard examples into the language that was chosen; others are the owner's."""
+    state = st.session_state
+    shown = tuple(
+        Example(
+            (state[f"example-{n}-left-0-{key}"], state[f"example-{n}-left-1-{key}"]),
+            (state[f"example-{n}-right-0-{key}"], state[f"example-{n}-right-1-{key}"]),
+            state[f"example-{n}-answer-{key}"],
+            state[f"example-{n}-why-{key}"],
+        )
+        for n in range(state[f"examples-{key}"])
+    )
+    ready = {code: standard_examples(notion, ties_allowed=ties_allowed, language=code) for code in LANGUAGES}
+    if shown and shown in ready.values():
+        _fill(ready[state[f"language-{key}"]], key)
 
 
 def _fill(examples: tuple[Example, ...], key: str) -> None:

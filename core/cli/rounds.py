@@ -82,12 +82,13 @@ def list_command(project: str, area: str | None, as_json: bool) -> None:
 @click.option("--after", type=int, help="Of best–worst: go on with the leading items of this closed round.")
 @click.option("--keep", type=float, help="Share of the items that goes on (0.5).")
 @click.option("--groups", type=click.Path(path_type=Path), help="Of orders: a file of target groups.")
+@click.option("--language", default="en", show_default=True, help="Of what people read: en or it.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same round.")
 @_with_area
 @with_json
 def draw_command(
-    project: str, scheme: str, scale: str, after: int | None, groups: Path | None, seed: int, area: str | None,
-    as_json: bool, **sizes: float | None,
+    project: str, scheme: str, scale: str, after: int | None, groups: Path | None, language: str, seed: int,
+    area: str | None, as_json: bool, **sizes: float | None,
 ) -> None:  # fmt: skip
     """Draw a round of a PROJECT (its id or name)."""
     from ..store.round_drawing import draw_round
@@ -96,6 +97,7 @@ def draw_command(
     settings = _settings(
         scheme, scale, groups, seed, {name: value for name, value in sizes.items() if value is not None}
     )
+    settings = replace(settings, language=language)
     number = draw_round(store, project_id, settings, area_id=area_id, after=after)
     found = _found(store, project_id, number, area_id)
     if as_json:

@@ -45,8 +45,8 @@ class Outgoing:
 
     `code` begins the files' names; `widest` is the number of comparisons of its widest task; `comparisons` reads the
     ballot (`tables.COMPARISONS`), `only` the question ids to ask for: None for all of them, else what is missing (a
-    top-up; the names of its files say so). `question`, `instructions` and `examples` replace the template's wording; its
-    other texts are in `language`.
+    top-up; the names of its files say so). `question`, `instructions` and `examples` replace the template's
+    wording; its other texts are in `language`.
     """
 
     code: str

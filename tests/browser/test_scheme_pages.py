@@ -96,6 +96,39 @@ def in_words(page: Page, *, within: str) -> list[str]:
     return page.locator(f"{within} .ro-token").all_inner_texts()
 
 
+# Another language
+
+
+def test_ratings_in_italian(task: Open) -> None:
+    page = task("rating", {"scale": "CLSS", "language": "it"}, 2)
+    expect(page.locator("main .ro")).to_have_attribute("lang", "it")
+    expect(page.locator(".ro-progress")).to_have_text("Risposte date: 0 di 2.")
+    submit(page)
+    expect(boxes(page).nth(0).get_by_role("alert")).to_have_text("Dai un numero da 0 a 4, a passi di 0,25.")
+    expect(page.locator(".ro-progress")).to_have_text("Non inviato: mancano 2 risposte.")
+    boxes(page).nth(0).get_by_role("spinbutton").fill("2.25")
+    expect(boxes(page).nth(0).locator(".ro-meaning")).to_have_text("Tra 2 e 3.")
+    expect(page.locator(".ro-progress")).to_have_text("Punteggio 2,25. Risposte date: 1 di 2.")
+    assert fields(page)["rating_1"] == "2.25"
+
+
+def test_sorting_best_and_worst_orders_and_writing_in_italian(task: Open) -> None:
+    page = task("sort-then-rate", {"scale": "STSS", "language": "it"}, 2)
+    expect(page.get_by_role("heading", name="Schede da smistare")).to_be_visible()
+    keys(page, "3")
+    expect(page.locator(".ro-progress")).to_have_text("Nella pila 3. Smistate: 1 di 2.")
+    page = task("best-worst", {"language": "it"}, 1)
+    keys(page, "1", "1")
+    expect(page.get_by_role("alert")).to_have_text(
+        "La stessa coppia non può stare ai due estremi. Scegline un’altra per il minimo."
+    )
+    page = task("order", {"language": "it", "words": 3}, 1)
+    page.get_by_role("button", name=re.compile("^Sposta giù: ")).nth(0).click()
+    expect(page.locator(".ro-progress")).to_have_text(re.compile(r" è al numero 2\. Risposte date: 0 di 1\.$"))
+    page = task("writing", {"language": "it"}, 1)
+    expect(page.get_by_role("textbox", name="Il tuo testo (frase)")).to_be_visible()
+
+
 # Ratings
 
 

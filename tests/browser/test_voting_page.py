@@ -16,6 +16,7 @@ from core.store import Store, open_store
 from core.store import schema as t
 from core.store.drawing import draw_next_ballot
 from core.store.engine import _open
+from core.store.plans import Wording
 from core.store.voting import open_voting
 from core.voting_process import stop_server
 from core.voting_settings import VotingSettings
@@ -43,9 +44,12 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, V
 class Link:
     """A link of the test's own: its store, address and project."""
 
-    def __init__(self, running: tuple[Store, VotingServer], settings: VotingSettings = SETTINGS) -> None:
+    def __init__(
+        self, running: tuple[Store, VotingServer], settings: VotingSettings = SETTINGS, language: str = "en"
+    ) -> None:
         self.store, server = running
-        self.project_id, self.code = make_voting(self.store, settings, tokens=TOKENS, appearances=4)
+        wording = Wording(language=language)
+        self.project_id, self.code = make_voting(self.store, settings, tokens=TOKENS, appearances=4, wording=wording)
         self.url = f"{server.url}/v/{self.code}"
 
     def votes(self) -> list[tuple[str, str]]:
@@ -126,6 +130,25 @@ def test_a_prolific_visit_from_the_link_to_the_code(link, open_tab):
     assert [status for _, status in link.votes()] == ["counted"] * 4
     page.goto(link.url + query)
     expect(page.locator(".ro-code")).to_have_text("C1X2")
+
+
+def test_a_vote_in_italian(running, open_tab):
+    link = Link(running, language="it")
+    page = open_tab(link.url, **PHONE, locale="en-GB")
+    page.get_by_label("Il tuo nome").fill("Anna")
+    page.get_by_role("button", name="Acconsento, comincia").click()
+    expect(page.locator("#count")).to_have_text("1 di 4")
+    expect(page.get_by_role("radio", name=re.compile("^Coppia in alto: "))).to_have_count(1)
+    for key, said in (("1", "Salvato. Ora 2 di 4."), ("3", "Salvato. Ora 3 di 4.")):
+        press(page, key)
+        expect(page.locator("#said")).to_have_text(said)
+    expect(page.locator("#count")).to_have_text("3 di 4")
+    expect(page).to_have_title("3 di 4")
+    page.get_by_role("button", name="Annulla la mia ultima risposta").click()
+    expect(page.locator("#said")).to_have_text("La tua ultima risposta è stata annullata. Ora 2 di 4.")
+    (vote, vote_status), (tie, tie_status) = link.votes()
+    assert vote in ("first", "second")
+    assert (vote_status, tie, tie_status) == ("counted", "tie", "withdrawn")
 
 
 def test_by_keys_with_undo_and_back_to_the_same_place(link, open_tab):

@@ -432,6 +432,25 @@ def box(app, label):
     return found
 
 
+def test_the_language_of_voters_is_chosen_and_standard_examples_follow_it(empty, visit):
+    from campaigns import make_project
+
+    project_id = make_project(empty, plan=None)
+    app = visit("plan", project_id)
+    press(app, "Fill in the standard examples")
+    language = next(found for found in app.selectbox if found.label == "Language")
+    language.set_value("it").run()
+    press(app, "Save this plan")
+    wording = read_plan(empty, project_id).wording
+    assert (wording.language, wording.question) == ("it", "")
+    assert wording.examples[0].left == ("nave", "porto")
+    next(found for found in app.text_input if found.label == "Because").set_value("Mine.").run()
+    next(found for found in app.selectbox if found.label == "Language").set_value("en").run()
+    press(app, "Save this plan")
+    wording = read_plan(empty, project_id).wording
+    assert (wording.language, wording.examples[0].left, wording.examples[0].why) == ("en", ("nave", "porto"), "Mine.")
+
+
 def test_examples_are_filled_in_changed_saved_and_told_when_they_give_an_item_away(empty, visit):
     from campaigns import make_project
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from campaigns import make_project
+from campaigns import PLAN, make_project
 from rounds_of_people import SMALL
 
 from core import voting
@@ -11,6 +13,7 @@ from core.schemes.collected import RATING
 from core.store.ballots import read_ballots
 from core.store.drawing import draw_next_ballot
 from core.store.gold import gold_of
+from core.store.plans import Wording
 from core.store.round_drawing import draw_round
 from core.store.voting import read_link, read_voting
 
@@ -60,6 +63,19 @@ def test_opened_paused_resumed_and_closed(page):
     assert "changed in the meantime" not in texts(app)
     assert voting.look(store, code).kind == "closed"
     assert any("*Anna*" in frame.value.to_string() for frame in app.dataframe)
+
+
+def test_standard_texts_are_shown_in_the_language_of_voters(empty, visit):
+    project_id = make_project(empty, plan=replace(PLAN, wording=Wording(language="it")))
+    draw_next_ballot(empty, project_id)
+    app = visit("collect", project_id)
+    ballot = read_ballots(empty, project_id)[0]
+    app.session_state[f"way-{ballot.id}"] = "page"
+    app.run()
+    consent = next(box for box in app.text_area if box.label.startswith("Consent"))
+    assert consent.value.startswith("Vedrai coppie di parole")
+    press(app, "Save and open voting")
+    assert read_voting(empty, ballot.id).settings.closing == "Grazie, i tuoi voti sono salvati."
 
 
 def test_settings_that_make_no_sense_are_told(page):
