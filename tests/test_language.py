@@ -259,7 +259,7 @@ def test_label_studio_keeps_its_values():
     english, italian = write_config(ballot), write_config(replace(ballot, language="it"))
     values = re.compile(r'(alias|name|toName|choice)="([^"]*)"')
     assert values.findall(english) == values.findall(italian)
-    assert 'value="Legate allo stesso modo" alias="tie"' in italian
+    assert 'value="Ugualmente legate" alias="tie"' in italian
     assert "Which" not in italian
 
 

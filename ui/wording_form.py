@@ -8,6 +8,8 @@ import streamlit as st
 
 from core.examples import MAX_WHY, MAX_WORD, MOST_EXAMPLES, Example, standard_examples
 from core.language import LANGUAGES
+from core.language import language as language_of
+from core.platforms.template import NOTIONS
 from core.store.plans import Wording
 
 _ANSWERS = {"left": "Left pair", "right": "Right pair", "tie": "Both equally"}
@@ -33,13 +35,14 @@ def wording_form(before: Wording, notion: str, *, key: str, locked: bool, ties_a
             args=(notion, key, ties_allowed),
             help=LANGUAGE_HELP,
         )
+        asked, explained = map(language_of(language).text, NOTIONS[notion])
         question = st.text_input(
             "Question",
             before.question,
             key=f"question-{key}",
             disabled=locked,
             max_chars=300,
-            placeholder=f"The standard question about {notion}",
+            placeholder=asked,
         )
         instructions = st.text_area(
             "Instructions",
@@ -47,7 +50,7 @@ def wording_form(before: Wording, notion: str, *, key: str, locked: bool, ties_a
             key=f"instructions-{key}",
             disabled=locked,
             max_chars=4000,
-            placeholder="The standard instructions",
+            placeholder=explained,
         )
         standard = standard_examples(notion, ties_allowed=ties_allowed, language=language)
         examples = _examples(before.examples, standard, key, locked, ties_allowed)

@@ -136,7 +136,7 @@ def test_a_vote_in_italian(running, open_tab):
     link = Link(running, language="it")
     page = open_tab(link.url, **PHONE, locale="en-GB")
     page.get_by_label("Il tuo nome").fill("Anna")
-    page.get_by_role("button", name="Acconsento, comincia").click()
+    page.get_by_role("button", name="Acconsento e comincio").click()
     expect(page.locator("#count")).to_have_text("1 di 4")
     expect(page.get_by_role("radio", name=re.compile("^Coppia in alto: "))).to_have_count(1)
     for key, said in (("1", "Salvato. Ora 2 di 4."), ("3", "Salvato. Ora 3 di 4.")):
