@@ -13,6 +13,7 @@ from core.__main__ import cli
 from core.dataset import read_dataset
 from core.schemes.group_drawing import undecided
 from core.schemes.group_files import read_groups, write_groups
+from core.store.rounds import read_rounds
 
 
 @pytest.fixture
@@ -44,6 +45,15 @@ def test_ratings_from_draw_to_dataset(run, store, tmp_path):
     assert len(found) == 21
     assert found.attrs["scheme"] == "rating"
     assert found.attrs["settings"]["scale"]["name"] == "STSS"
+
+
+def test_a_round_is_drawn_in_the_language_of_its_people(run, store):
+    project = make_project(store, plan=None)
+    run("draw", project, "--scheme", "best-worst", "--language", "it")
+    (found,) = read_rounds(store, project)
+    assert found.settings.language == "it"
+    told = CliRunner().invoke(cli, ["rounds", "draw", project, "--scheme", "rating", "--language", "xx"])
+    assert str(told.exception) == "People read one of en, it, found 'xx'."
 
 
 def test_orders_of_a_file_of_groups_come_out_as_such_a_file(run, store, tmp_path):

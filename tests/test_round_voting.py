@@ -101,6 +101,19 @@ class Visit:
         return [(texts[f"tuple_1_token_a_{k}"], texts[f"tuple_1_token_b_{k}"]) for k in numbers]
 
 
+def test_a_round_in_italian_asks_and_complains_in_italian(store):
+    project_id = make_project(store, plan=None)
+    number = draw_round(store, project_id, replace(SMALL[RATING], language="it"))
+    code = open_round_voting(store, project_id, number, SETTINGS)
+    anna = Visit(store, code, "Anna")
+    assert voting.explained(anna.view)[0] == "Quanto sono legate tra loro le due espressioni?"
+    assert 'name="rating_1"' in voting.task_html(anna.view, anna.view.place.texts)
+    with pytest.raises(voting.IncompleteError, match=r"^'9': un punteggio va da 0 a 4, a passi di 0,25$"):
+        anna.answer("9")
+    anna.answer("2,25")
+    assert [answer for _, answer, _, _ in answers(store, project_id)] == ["2.25"]
+
+
 def any_answer(scheme: str, n_shown: int) -> str:
     order = " ".join(str(place) for place in range(n_shown, 0, -1))
     return {RATING: "1.5", BEST_WORST: "best=1;worst=3", ORDER: order}[scheme]
