@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from ..errors import InputError
 from .shared import read_file, with_json, write_file, write_json
 
 
@@ -15,37 +16,82 @@ from .shared import read_file, with_json, write_file, write_json
     "--pool", type=click.Path(), help="Smaller texts (text, genre, level): drawn for pairs that should get 0."
 )
 @click.option("--output", required=True, type=click.Path(), help="CSV to write, with room for the smaller texts.")
+@click.option("--batch", type=click.Path(), help="CSV to write: the tasks in which people write on a platform.")
+@click.option("--page", type=click.Path(), help="HTML to write: the task page of that batch.")
+@click.option("--task-size", type=int, default=5, show_default=True, help="Texts a task.")
+@click.option("--target", default="turkle", show_default=True, help="Platform of the page: turkle or mturk.")
+@click.option("--ascii", "ascii_only", is_flag=True, help="Letters outside ASCII as character references, for Turkle.")
+@click.option("--smaller", default="sentence", show_default=True, help="What is to be written, for the page.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same form.")
 @with_json
-def draw_writing_command(texts: str, pool: str | None, output: str, seed: int, as_json: bool) -> None:
-    """A form in which people write smaller texts of larger TEXTS (text, genre, level) for wanted ratings."""
+def draw_writing_command(
+    texts: str, pool: str | None, output: str, batch: str | None, page: str | None, task_size: int, target: str,
+    ascii_only: bool, smaller: str, seed: int, as_json: bool,
+) -> None:  # fmt: skip
+    """Wanted ratings of larger TEXTS (text, genre, level): a form to write smaller texts in, or a batch of tasks."""
     import numpy as np
 
-    from ..schemes.writing import read_texts, writing_form
+    from ..platforms.scheme_templates import scheme_template
+    from ..platforms.text_batches import write_writing
+    from ..schemes.writing import draw_writing, pair_by_lot
+    from ..schemes.writing_files import pool_of, read_texts, write_form
 
     larger = read_texts(read_file(texts), Path(texts).name)
-    smaller = read_texts(read_file(pool), Path(pool).name) if pool else []
-    write_file(output, writing_form(larger, smaller, rng=np.random.default_rng(seed)))
+    there = pool_of(read_texts(read_file(pool), Path(pool).name)) if pool else []
+    rng = np.random.default_rng(seed)
+    tasks, aside = draw_writing(larger, rng=rng)
+    lots, without = pair_by_lot(aside, there, rng=rng)
+    if batch is not None:
+        write_file(batch, write_writing(tasks, task_size=task_size, ascii_only=ascii_only))
+    if page is not None:
+        html = scheme_template("writing", {"smaller": smaller}, task_size=task_size, target=target)
+        write_file(page, html.encode("utf-8"))
+    write_file(output, write_form(tasks, lots, without))
     if as_json:
-        write_json({"output": output, "n_texts": len(larger), "n_pool": len(smaller), "seed": seed})
-    else:
-        click.echo(f"{len(larger):,} texts with wanted ratings are in {output}.")
+        counts = {"n_texts": len(larger), "n_pool": len(there), "n_to_write": len(tasks), "n_by_lot": len(lots)}
+        write_json({"output": output, "batch": batch, "page": page, **counts, "n_aside": len(without), "seed": seed})
+        return
+    click.echo(
+        f"{len(larger):,} texts with wanted ratings are in {output}: {len(tasks):,} to write for, {len(lots):,} pairs "
+        f"by lot, {len(without):,} set aside for what others write."
+    )
 
 
 @click.command("written-items")
 @click.argument("file", type=click.Path())
+@click.option("--results", multiple=True, type=click.Path(), help="Result file of the task page; can be repeated.")
 @click.option("--output", required=True, type=click.Path(), help="CSV to write: the pairs, to be rated.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same order.")
 @with_json
-def written_items_command(file: str, output: str, seed: int, as_json: bool) -> None:
-    """The pairs of a filled-in form FILE, in random order and without what was wanted."""
+def written_items_command(
+    file: str, results: tuple[str, ...], output: str, seed: int, as_json: bool
+) -> None:  # fmt: skip
+    """The pairs of a filled-in form FILE, or of its task page, in random order and without what was wanted."""
     import numpy as np
 
-    from ..schemes.writing import items_to_rate
+    from ..platforms.text_batches import read_writing
+    from ..schemes.writing import pair_by_lot, pairs_to_rate, read_written
+    from ..schemes.writing_files import read_form, write_pairs
 
-    data, blank = items_to_rate(read_file(file), Path(file).name, rng=np.random.default_rng(seed))
-    write_file(output, data)
+    form = read_form(read_file(file), Path(file).name)
+    sources = [[answer for answer in form.answers if answer.text or not results]]
+    sources += [read_writing(read_file(path), Path(path).name) for path in results]
+    answers = [answer for source in sources for answer in source]
+    written, issues = read_written(form.tasks, answers)
+    rng = np.random.default_rng(seed)
+    by_lot, without = pair_by_lot(form.aside, [pair.smaller for pair in written], rng=rng)
+    pairs = pairs_to_rate([*written, *form.lots, *by_lot], rng=rng)
+    blank = sum(not answer.text.strip() for answer in answers)
+    if not pairs:
+        raise InputError(f"{file} has no pair of texts: all were left blank.")
+    write_file(output, write_pairs(pairs))
     if as_json:
-        write_json({"output": output, "n_blank": blank, "seed": seed})
-    else:
-        click.echo(f"The pairs are in {output}; {blank:,} were left blank.")
+        counts = {"n_pairs": len(pairs), "n_by_lot": len(form.lots) + len(by_lot), "n_aside": len(without)}
+        told = [str(issue) for issue in issues]
+        write_json({"output": output, **counts, "n_blank": blank, "issues": told, "seed": seed})
+        return
+    click.echo(f"{len(pairs):,} pairs are in {output}; {blank:,} were left blank.")
+    if without:
+        click.echo(f"{len(without):,} texts set aside have no smaller text of their genre and level.")
+    for issue in issues:
+        click.echo(str(issue))

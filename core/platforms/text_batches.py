@@ -16,7 +16,7 @@ from ..errors import InputError, Issue
 from ..language import STANDARD
 from ..language import language as language_of
 from ..schemes.scales import CLSS, RatingScale
-from ..schemes.writing_tasks import TextPair, WritingTask
+from ..schemes.writing import Answer, TextPair, WritingTask
 from .result_tables import open_results
 from .text import decode, encode, to_ascii
 
@@ -47,7 +47,7 @@ def write_writing(
 
 def write_text_pairs(pairs: Sequence[TextPair], *, task_size: int, ascii_only: bool = False) -> bytes:
     """The batch of the rating page for pairs of texts; an item's id is its place in `pairs`, from 0."""
-    cells = [[str(at), pair.first, pair.second] for at, pair in enumerate(pairs)]
+    cells = [[str(at), pair.larger.text, pair.smaller.text] for at, pair in enumerate(pairs)]
     return _batch(cells, ("item_id", "token_a", "token_b"), task_size, "t", ascii_only)
 
 
@@ -64,11 +64,10 @@ def _batch(cells: list[list[str]], names: tuple[str, ...], size: int, code: str,
     return (to_ascii(out.getvalue()) if ascii_only else out.getvalue()).encode("utf-8")
 
 
-def read_writing(data: bytes, filename: str) -> list[tuple[str, str, str]]:
-    """The answers of a result file of the writing page: (text_id, writer, text), "" where somebody couldn't write one.
+def read_writing(data: bytes, filename: str) -> list[Answer]:
+    """The answers of a result file of the writing page, for `schemes.writing.read_written`.
 
-    `schemes.writing_tasks.read_written` takes them. Rejected assignments are left out. Raises `InputError` for another
-    file.
+    Rejected assignments are left out. Raises `InputError` for another file.
     """
     table = open_results(data, filename)
     place = {name.strip().casefold(): at for at, name in enumerate(table.header)}
@@ -84,7 +83,7 @@ def read_writing(data: bytes, filename: str) -> list[tuple[str, str, str]]:
     cell = {name: rows.columns[at].tolist() for name, at in place.items()}
     blank = [""] * len(rows.numbers)
     found = []
-    for at, writer in enumerate(cell["workerid"]):
+    for at, (writer, row) in enumerate(zip(cell["workerid"], rows.numbers, strict=True)):
         if cell.get("assignmentstatus", blank)[at].strip().casefold() == "rejected":
             continue
         for n in numbers:
@@ -92,5 +91,5 @@ def read_writing(data: bytes, filename: str) -> list[tuple[str, str, str]]:
             is_unknown = cell.get(f"answer.unknown_{n}", blank)[at].strip().casefold() in _TRUE
             text = "" if is_unknown else cell.get(f"answer.text_{n}", blank)[at]
             if text_id:
-                found.append((text_id, writer.strip(), text))
+                found.append(Answer(text_id, text, writer.strip(), int(row)))
     return found

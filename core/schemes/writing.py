@@ -1,170 +1,196 @@
 """Items made by writing: of a larger text people write a smaller one that should get a wanted rating.
 
-So ratings cover their scale evenly. Wanted are 1 to 4, each equally often in a genre; pairs for 0 aren't written but
-drawn: a larger text with a smaller one of the same genre (and level) from a pool. What was written then goes to raters
-in a random order and without what was wanted, since their ratings decide.
+So ratings cover their scale evenly. The ratings are wanted equally often in each level and genre; pairs of the lowest
+one need nobody: the larger text is put beside a smaller one of its level and genre, from a pool or written for another
+text. Raters then see all pairs in random order and without what was wanted, since their ratings decide.
 
-Texts are tables: `text`, optional `genre` and `level`. The form has larger, smaller, genre, level, wanted, meaning.
+Files for people who write by hand are in `writing_files`, those of task pages in `platforms.text_batches`.
 
 Reference: Jurgens, Pilehvar, Navigli (2016), Cross Level Semantic Similarity, section 4.2, phase 1.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InputError, Issue
-from ..platforms.csvfiles import open_csv
 from .scales import CLSS, RatingScale
-
-Ints = NDArray[np.int64]
-FORM = ("larger", "smaller", "genre", "level", "wanted", "meaning")
 
 
 @dataclass(frozen=True)
 class Text:
-    """A text with its genre and level, "" where the table has none."""
+    """A larger text; its genre and level ("sentence to phrase", say) may be ""."""
 
+    text_id: str
     text: str
     genre: str = ""
     level: str = ""
 
     @property
     def kind(self) -> tuple[str, str]:
-        """Genre and level: only texts of one kind are paired."""
+        """Genre and level: only texts of one kind are paired by lot."""
         return self.genre, self.level
 
 
-def read_texts(data: bytes, name: str) -> list[Text]:
-    """Texts of a table. Raises `InputError` without a column text, for a text that stands twice, and for none."""
-    columns, numbers = _columns(data, name, ("text",), ("genre", "level"))
-    found: dict[Text, int] = {}
-    issues = []
-    for row, text, genre, level in zip(numbers, *columns, strict=True):
-        one = Text(text, genre, level)
-        if text and one in found:
-            issues.append(Issue(f"stands in row {found[one]} already", row=row, found=text))
-        elif text:
-            found[one] = row
-    if issues:
-        raise InputError(f"{name} has texts more than once.", issues)
-    if not found:
-        raise InputError(f"{name} has no text.")
-    return list(found)
+@dataclass(frozen=True)
+class WritingTask:
+    """A larger text with the rating that the smaller one is to come near."""
+
+    larger: Text
+    wanted: float
 
 
-def _columns(
-    data: bytes, name: str, needed: Sequence[str], optional: Sequence[str]
-) -> tuple[list[list[str]], list[int]]:
-    """The named columns, white space tidied, and the rows' numbers; optional ones are empty where they are missing."""
-    file = open_csv(data, name)
-    titles = [title.casefold().strip() for title in file.header]
-    missing = [title for title in needed if title not in titles]
-    if missing:
-        raise InputError(f"{name} lacks {', '.join(missing)}. Its columns are {', '.join(filter(None, file.header))}.")
-    at = {title: titles.index(title) for title in (*needed, *optional) if title in titles}
-    rows = file.read(list(at.values()), max(at[title] for title in needed) + 1)
-    if rows.unread:
-        raise InputError(f"{name} has rows that can't be read.", rows.unread)
-    tidy = {title: [" ".join(cell.split()) for cell in column] for title, column in zip(at, rows.columns, strict=True)}
-    empty = [""] * len(rows.numbers)
-    return [tidy.get(title, empty) for title in (*needed, *optional)], rows.numbers
+@dataclass(frozen=True)
+class Answer:
+    """What somebody wrote for a text, "" where nothing could be; the row of the file that says so."""
+
+    text_id: str
+    text: str
+    writer: str = ""
+    row: int | None = None
 
 
-def wanted_ratings(kinds: Sequence[object], values: Sequence[float], *, rng: np.random.Generator) -> list[float]:
-    """A value for each text, within each kind every one equally often, within one; which text gets which is drawn.
+@dataclass(frozen=True)
+class Smaller:
+    """A smaller text of a genre and level; `source_id` is the larger text it was written for, "" in a pool."""
 
-    >>> found = wanted_ratings(["news"] * 8, [1, 2, 3, 4], rng=np.random.default_rng(1))
-    >>> sorted(found)
-    [1, 1, 2, 2, 3, 3, 4, 4]
+    text: str
+    kind: tuple[str, str] = ("", "")
+    source_id: str = ""
+    writer: str = ""
+
+
+@dataclass(frozen=True)
+class TextPair:
+    """A pair to rate, and what was wanted of it, which raters don't see."""
+
+    larger: Text
+    smaller: Smaller
+    wanted: float
+
+    @property
+    def is_by_lot(self) -> bool:
+        """Whether the two were put together without anybody's wanting it."""
+        return self.smaller.source_id != self.larger.text_id
+
+
+def wanted_ratings(scale: RatingScale = CLSS) -> list[float]:
+    """The ratings that are written for, ascending: the anchors above the lowest; all values where there are none.
+
+    >>> wanted_ratings()
+    [1.0, 2.0, 3.0, 4.0]
     """
-    if not values:
-        raise InputError("There must be a rating to want.")
-    result: list[float] = [0.0] * len(kinds)
-    for kind in dict.fromkeys(kinds):
-        places = [at for at, other in enumerate(kinds) if other == kind]
-        order = rng.permutation(len(places))
-        turn = rng.permutation(len(values))
-        for number, place in enumerate(order.tolist()):
-            result[places[place]] = values[int(turn[number % len(values)])]
-    return result
+    values = sorted(anchor.value for anchor in scale.anchors) or list(scale.values)
+    return [value for value in values if value > scale.low]
 
 
-def pair_at_random(larger: Sequence[object], pool: Sequence[object], *, rng: np.random.Generator) -> Ints:
-    """For the kind of each larger text a position in the pool of the same kind, −1 where there is none.
+def draw_writing(
+    texts: Sequence[Text], *, scale: RatingScale = CLSS, rng: np.random.Generator
+) -> tuple[list[WritingTask], list[Text]]:
+    """Say for each text which rating is wanted, or set it aside for the lowest one, which is made by lot.
 
-    Nothing of the pool is taken twice before all of its kind were.
+    The ratings, the lowest among them, come equally often within one, over all texts and within each level and genre.
+    Returns tasks in random order and the texts set aside. Raises `InputError` for texts that are empty, ids that are
+    empty or come twice, or no text at all.
     """
-    result = np.full(len(larger), -1, dtype=np.int64)
-    for kind in dict.fromkeys(larger):
-        mine = [at for at, other in enumerate(larger) if other == kind]
-        there = np.array([at for at, other in enumerate(pool) if other == kind], dtype=np.int64)
-        if len(there):
-            rounds = -(-len(mine) // len(there))
-            result[mine] = np.concatenate([rng.permutation(there) for _ in range(rounds)])[: len(mine)]
-    return result
+    issues = [Issue("has no text or no id", row=row) for row, text in enumerate(texts, 1) if not _is_whole(text)]
+    times = Counter(text.text_id for text in texts)
+    issues += [Issue("this id comes twice", found=id_) for id_ in sorted(times) if times[id_] > 1]
+    if issues or not texts:
+        raise InputError("Smaller texts can't be asked for.", issues or [Issue("there is no larger text")])
+    values = [scale.low, *wanted_ratings(scale)]
+    turn = [values[at] for at in rng.permutation(len(values))]
+    tasks, aside, given = [], [], 0
+    for group in _groups(texts).values():
+        for at in rng.permutation(len(group)).tolist():
+            wanted = turn[given % len(turn)]
+            given += 1
+            if wanted == scale.low:
+                aside.append(group[at])
+            else:
+                tasks.append(WritingTask(group[at], wanted))
+    return [tasks[at] for at in rng.permutation(len(tasks)).tolist()], aside
 
 
-def writing_form(
-    texts: Sequence[Text], pool: Sequence[Text] = (), *, rng: np.random.Generator, scale: RatingScale = CLSS
-) -> bytes:
-    """A CSV to be filled in: each larger text with a wanted rating and its meaning, in random order.
+def _is_whole(text: Text) -> bool:
+    return bool(text.text_id.strip()) and bool(text.text.strip())
 
-    With a `pool` of smaller texts 0 is wanted as often as each other rating, and those pairs are complete; where the
-    pool has no text of the kind, or there is no pool, only what must be written is wanted.
+
+def _groups(texts: Sequence[Text]) -> dict[tuple[str, str], list[Text]]:
+    found: dict[tuple[str, str], list[Text]] = {}
+    for text in texts:
+        found.setdefault(text.kind, []).append(text)
+    return found
+
+
+def read_written(tasks: Sequence[WritingTask], answers: Sequence[Answer]) -> tuple[list[TextPair], list[Issue]]:
+    """What came back as pairs.
+
+    A text is left out, with an issue of its row, where its id is none of the tasks', where it says what the larger one
+    says, or where the same writer wrote one already. Blanks are left out silently: that is an answer.
     """
-    kinds = [text.kind for text in texts]
-    fillable = {text.kind for text in pool}
-    written = [anchor.value for anchor in scale.anchors if anchor.value > scale.low]
-    wanted = np.zeros(len(texts))
-    for values, places in (
-        ([scale.low, *written], [at for at, kind in enumerate(kinds) if kind in fillable]),
-        (written, [at for at, kind in enumerate(kinds) if kind not in fillable]),
-    ):
-        wanted[places] = wanted_ratings([kinds[at] for at in places], values, rng=rng)
-    zeros = np.flatnonzero(wanted == scale.low).tolist()
-    drawn = pair_at_random([kinds[at] for at in zeros], [text.kind for text in pool], rng=rng)
-    smaller = {at: pool[place].text for at, place in zip(zeros, drawn.tolist(), strict=True)}
-    rows = [
-        (text.text, smaller.get(at, ""), text.genre, text.level, f"{wanted[at]:g}", scale.describe(float(wanted[at])))
-        for at, text in enumerate(texts)
-    ]
-    return _csv(FORM, [rows[at] for at in rng.permutation(len(rows)).tolist()])
-
-
-def items_to_rate(data: bytes, name: str, *, rng: np.random.Generator) -> tuple[bytes, int]:
-    """The pairs of a form that came back, without what was wanted, in random order; and how many were left blank.
-
-    Raises `InputError` for a table that isn't the form, a pair that stands twice, and where all were left blank.
-    """
-    columns, numbers = _columns(data, name, ("larger", "smaller"), ("genre", "level"))
-    found: dict[tuple[str, ...], int] = {}
-    issues, blank = [], 0
-    for row, *cells in zip(numbers, *columns, strict=True):
-        key = tuple(cells)
-        if not cells[0] or not cells[1]:
-            blank += 1
-        elif key in found:
-            issues.append(Issue(f"this pair stands in row {found[key]} already", row=row, found=cells[1]))
+    by_id = {task.larger.text_id: task for task in tasks}
+    found, issues, seen = [], [], set()
+    for answer in answers:
+        text, task = " ".join(answer.text.split()), by_id.get(answer.text_id.strip())
+        if task is None:
+            issues.append(Issue("is no text of these tasks", row=answer.row, found=answer.text_id))
+        elif not text:
+            continue
+        elif _key(text) == _key(task.larger.text):
+            issues.append(Issue("repeats the larger text", row=answer.row, found=answer.text_id))
+        elif answer.writer and (answer.writer, task.larger.text_id) in seen:
+            already = f"{answer.writer} wrote a text for this one already"
+            issues.append(Issue(already, row=answer.row, found=answer.text_id))
         else:
-            found[key] = row
-    if issues:
-        raise InputError(f"{name} has pairs more than once.", issues)
-    if not found:
-        raise InputError(f"{name} has no pair of texts: all were left blank.")
-    rows = list(found)
-    return _csv(("text_a", "text_b", "genre", "level"), [rows[at] for at in rng.permutation(len(rows)).tolist()]), blank
+            seen.add((answer.writer, task.larger.text_id))
+            smaller = Smaller(text, task.larger.kind, task.larger.text_id, answer.writer)
+            found.append(TextPair(task.larger, smaller, task.wanted))
+    return found, issues
 
 
-def _csv(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bytes:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return out.getvalue().encode("utf-8")
+def _key(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def pair_by_lot(
+    aside: Sequence[Text], pool: Sequence[Smaller], *, scale: RatingScale = CLSS, rng: np.random.Generator
+) -> tuple[list[TextPair], list[Text]]:
+    """Give each text set aside a smaller one of its level and genre from the pool, with the lowest rating wanted.
+
+    Never one that was written for the text itself, nor one with the same words as such a text. Smaller texts are used
+    equally often as far as that allows. Returns pairs, in the order of `aside`, and the texts for which there is none.
+    """
+    own: dict[str, set[str]] = {}
+    by_kind: dict[tuple[str, str], list[int]] = {}
+    for at, one in enumerate(pool):
+        own.setdefault(one.source_id, set()).add(_key(one.text))
+        by_kind.setdefault(one.kind, []).append(at)
+    used = [0] * len(pool)
+    pairs, without = [], []
+    for text in aside:
+        mine = own.get(text.text_id, set())
+        free = [at for at in by_kind.get(text.kind, []) if _key(pool[at].text) not in mine]
+        if not free:
+            without.append(text)
+            continue
+        least = min(used[at] for at in free)
+        fresh = [at for at in free if used[at] == least]
+        chosen = fresh[int(rng.integers(len(fresh)))]
+        used[chosen] += 1
+        pairs.append(TextPair(text, pool[chosen], scale.low))
+    return pairs, without
+
+
+def pairs_to_rate(pairs: Sequence[TextPair], *, rng: np.random.Generator) -> list[TextPair]:
+    """The pairs in random order, so that nothing in it says what was wanted."""
+    return [pairs[at] for at in rng.permutation(len(pairs)).tolist()]
+
+
+def counts_of(pairs: Sequence[TextPair]) -> Mapping[float, int]:
+    """How many pairs there are of each wanted rating, ascending."""
+    return dict(sorted(Counter(pair.wanted for pair in pairs).items()))

@@ -1,0 +1,156 @@
+"""The files of items made by writing, for work by hand: texts in, a form to fill in, and the pairs for the raters.
+
+    texts   text; optional text_id, genre, level
+    form    text_id, larger, smaller, genre, level, wanted, meaning
+    pairs   text_a, text_b, genre, level
+
+The form is what was drawn: what came back from a task page is read beside it. Rows whose wanted rating is the lowest
+are nobody's to write: they come with a smaller text of a pool, or blank, to be filled by lot from what others wrote.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..errors import InputError, Issue
+from ..platforms.csvfiles import open_csv
+from .scales import CLSS, RatingScale
+from .writing import Answer, Smaller, Text, TextPair, WritingTask
+
+FORM = ("text_id", "larger", "smaller", "genre", "level", "wanted", "meaning")
+PAIRS = ("text_a", "text_b", "genre", "level")
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form that came back.
+
+    tasks : rows to write for; answers : what stands in them, "" where they were left blank; lots : pairs of the lowest
+    rating that are complete; aside : texts that still want one.
+    """
+
+    tasks: tuple[WritingTask, ...]
+    answers: tuple[Answer, ...]
+    lots: tuple[TextPair, ...]
+    aside: tuple[Text, ...]
+
+
+def read_texts(data: bytes, name: str) -> list[Text]:
+    """Texts of a table; their ids are the table's, else their numbers.
+
+    Raises `InputError` without a column text, for a text that stands twice, and for none.
+    """
+    columns, numbers = _columns(data, name, ("text",), ("text_id", "genre", "level"))
+    found: dict[tuple[str, ...], Text] = {}
+    rows: dict[tuple[str, ...], int] = {}
+    issues = []
+    for row, text, text_id, genre, level in zip(numbers, *columns, strict=True):
+        key = (text, genre, level)
+        if text and key in found:
+            issues.append(Issue(f"stands in row {rows[key]} already", row=row, found=text))
+        elif text:
+            rows[key] = row
+            found[key] = Text(text_id or str(len(found) + 1), text, genre, level)
+    if issues:
+        raise InputError(f"{name} has texts more than once.", issues)
+    if not found:
+        raise InputError(f"{name} has no text.")
+    return list(found.values())
+
+
+def pool_of(texts: Sequence[Text]) -> list[Smaller]:
+    """Texts of a table as smaller texts that were written for none of the larger ones."""
+    return [Smaller(text.text, text.kind) for text in texts]
+
+
+def write_form(
+    tasks: Sequence[WritingTask],
+    lots: Sequence[TextPair] = (),
+    without: Sequence[Text] = (),
+    *,
+    scale: RatingScale = CLSS,
+) -> bytes:
+    """The form: rows to be filled in, then the pairs made by lot, then texts that are set aside and have none yet."""
+    rows = [(task.larger, "", task.wanted) for task in tasks]
+    rows += [(pair.larger, pair.smaller.text, pair.wanted) for pair in lots]
+    rows += [(text, "", scale.low) for text in without]
+    cells = [
+        (text.text_id, text.text, smaller, text.genre, text.level, f"{wanted:g}", scale.describe(wanted))
+        for text, smaller, wanted in rows
+    ]
+    return _csv(FORM, cells)
+
+
+def read_form(data: bytes, name: str, *, scale: RatingScale = CLSS) -> Form:
+    """A form as it came back; columns other than larger and smaller may be missing, then nothing is by lot.
+
+    Raises `InputError` for a table that isn't the form, a pair that stands twice, and an id of two texts.
+    """
+    columns, numbers = _columns(data, name, ("larger", "smaller"), ("text_id", "genre", "level", "wanted"))
+    tasks: dict[str, WritingTask] = {}
+    seen: dict[tuple[str, ...], int] = {}
+    answers, lots, aside, issues = [], [], [], []
+    for row, larger, smaller, text_id, genre, level, wanted in zip(numbers, *columns, strict=True):
+        if not larger:
+            continue
+        text = Text(text_id or f"row {row}", larger, genre, level)
+        key = (larger, smaller, genre, level)
+        if smaller and key in seen:
+            issues.append(Issue(f"this pair stands in row {seen[key]} already", row=row, found=smaller))
+        seen.setdefault(key, row)
+        task = WritingTask(text, _number(wanted))
+        if tasks.get(text.text_id, task).larger.text != larger:
+            issues.append(Issue("this id is another text's as well", row=row, found=text_id))
+        if task.wanted != scale.low:
+            tasks.setdefault(text.text_id, task)
+            answers.append(Answer(text.text_id, smaller, row=row))
+        elif smaller:
+            lots.append(TextPair(text, Smaller(smaller, text.kind), scale.low))
+        else:
+            aside.append(text)
+    if issues:
+        raise InputError(f"{name} contradicts itself.", issues)
+    return Form(tuple(tasks.values()), tuple(answers), tuple(lots), tuple(aside))
+
+
+def write_pairs(pairs: Sequence[TextPair]) -> bytes:
+    """The pairs for the raters, in the order given and without what was wanted."""
+    cells = [(pair.larger.text, pair.smaller.text, pair.larger.genre, pair.larger.level) for pair in pairs]
+    return _csv(PAIRS, cells)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        return math.nan
+
+
+def _columns(
+    data: bytes, name: str, needed: Sequence[str], optional: Sequence[str]
+) -> tuple[list[list[str]], list[int]]:
+    """The named columns, white space tidied, and the rows' numbers; optional ones are empty where they are missing."""
+    file = open_csv(data, name)
+    titles = [title.casefold().strip() for title in file.header]
+    missing = [title for title in needed if title not in titles]
+    if missing:
+        raise InputError(f"{name} lacks {', '.join(missing)}. Its columns are {', '.join(filter(None, file.header))}.")
+    at = {title: titles.index(title) for title in (*needed, *optional) if title in titles}
+    rows = file.read(list(at.values()), max(at[title] for title in needed) + 1)
+    if rows.unread:
+        raise InputError(f"{name} has rows that can't be read.", rows.unread)
+    tidy = {title: [" ".join(cell.split()) for cell in column] for title, column in zip(at, rows.columns, strict=True)}
+    empty = [""] * len(rows.numbers)
+    return [tidy.get(title, empty) for title in (*needed, *optional)], rows.numbers
+
+
+def _csv(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bytes:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return out.getvalue().encode("utf-8")
