@@ -88,15 +88,15 @@ def _four_inputs(header: Sequence[str]) -> list[str]:
     return left if len(left) == len(TEXTS) else []
 
 
-def check_words(table: Table, mapping: Mapping) -> None:
-    """Raise `InputError` where no column says which words were shown: then there is nothing to rebuild."""
+def missing_words(table: Table, mapping: Mapping) -> str:
+    """What to do where no column says which words were shown, since then there is nothing to rebuild; else ""."""
     if mapping.shows_texts:
-        return
+        return ""
     has_inputs = any(name.strip().casefold().startswith(("input.", "input:")) for name in table.header)
     missing = "Say which columns hold the four tokens" if has_inputs else (
         "It has no Input columns: on Mechanical Turk, they are in the file of Manage › Review results › Download CSV"
     )  # fmt: skip
-    raise InputError(f"{table.name} doesn't say which words the voters saw. {missing}.")
+    return f"{table.name} doesn't say which words the voters saw. {missing}."
 
 
 def rebuild(tables: Sequence[Table], mapping: Mapping, *, ballot_per_file: bool = False) -> Archived:
@@ -109,7 +109,8 @@ def rebuild(tables: Sequence[Table], mapping: Mapping, *, ballot_per_file: bool 
     """
     shown, notes = [], []
     for at, table in enumerate(tables):
-        check_words(table, mapping)
+        if missing := missing_words(table, mapping):
+            raise InputError(missing)
         _, frame, _, told = mapped_frame(undressed(table), mapping)
         notes += told
         shown.append(_shown(frame, mapping).assign(ballot=at if ballot_per_file else 0))

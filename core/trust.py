@@ -153,7 +153,7 @@ def agreement(alpha: Alpha | None, why_not: str) -> Line:
     name, cure = "Agreement", "Put some comparisons before several voters; look at the voters who prefer a side."
     if alpha is None:
         return Line(name, AMBER, why_not, cure)
-    reason = f"α = {alpha.alpha:.2f}, {alpha.interval()}; 0 is chance."
+    reason = f"Krippendorff's α = {alpha.alpha:.2f}, {alpha.interval()}; 0 is chance."
     if alpha.lower > 0:
         return Line(name, GREEN, reason)
     return Line(name, RED if alpha.upper < 0 else AMBER, reason, cure)

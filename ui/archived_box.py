@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core.archived import archive_mapping, check_words, rebuild
+from core.archived import archive_mapping, missing_words, rebuild
 from core.errors import RunoffError
 from core.platforms import Mapping, open_results
 from core.store import Store
@@ -49,8 +49,10 @@ def archived_box(store: Store) -> None:
     by_file = len(files) > 1 and st.checkbox(
         "Each file is a ballot of its own, in this order", help="Else all files together are one ballot."
     )
+    if missing := missing_words(tables[0], mapping):
+        st.info(frame.plain(missing), icon=":material/info:")
+        return
     try:
-        check_words(tables[0], mapping)
         told = rebuild(tables, mapping, ballot_per_file=by_file)
     except RunoffError as error:
         frame.show_error(error)

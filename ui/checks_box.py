@@ -15,6 +15,7 @@ from core.store.projects import Project
 from core.views.checks import CHEAP, VoteChecks
 from core.views.plan_checks import answered_said, cost_said, counts_table
 from ui import cache, frame, glossary
+from ui.shares import in_percent, share_column
 
 
 def checks_form(start: CheckSettings | None, *, key: str, locked: bool) -> CheckSettings | None:
@@ -139,15 +140,15 @@ def figures(project: Project, area_id: int | None, n_votes: int) -> None:
     if checks.has_checks:
         st.subheader("Checks in the ballots", help=glossary.of("Check"))
         figures_table(checks.figures)
-        st.caption(frame.plain(checks.agreement_said))
+        st.caption("How far voters agree beyond chance, Krippendorff's α, is a line of *How far to trust it*.")
 
 
 def figures_table(table: pd.DataFrame) -> None:
     """The figures of checks with their intervals."""
-    percent = st.column_config.NumberColumn(format="percent")
     config = {
-        "share": percent,
-        "from": st.column_config.NumberColumn("from", format="percent", help="Lower bound of the 90 % interval."),
-        "to": st.column_config.NumberColumn("to", format="percent", help="Upper bound of the 90 % interval."),
+        "share": share_column(),
+        "from": share_column(help="Lower bound of the 90 % interval."),
+        "to": share_column(help="Upper bound of the 90 % interval."),
     }
-    st.dataframe(table, hide_index=True, column_config=config, placeholder="–", alt="Checks in the ballots")
+    shown = in_percent(table, *config)
+    st.dataframe(shown, hide_index=True, column_config=config, placeholder="–", alt="Checks in the ballots")

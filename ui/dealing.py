@@ -8,6 +8,7 @@ from core.store import Store
 from core.store.ballots import Ballot
 from core.views.dealing import Dealing, read_voters
 from core.views.words import many
+from ui.shares import in_percent, share_column
 
 
 def dealing_line(dealing: Dealing) -> None:
@@ -36,11 +37,11 @@ def voters_box(store: Store, ballot: Ballot, dealing: Dealing) -> None:
             f"{many(dealing.quota.comparisons_per_voter, 'vote')}.**"
         )
         st.dataframe(
-            voters,
+            in_percent(voters, "share"),
             hide_index=True,
             lazy=True,
             column_config={
-                "share": st.column_config.NumberColumn("share of votes", format="percent"),
+                "share": share_column("share of votes", digits=1),
                 "unknown": st.column_config.NumberColumn("unknown words", help="Answers “I don't know a word here”."),
                 "over": st.column_config.CheckboxColumn("over the quota"),
             },

@@ -15,6 +15,7 @@ from core.views.collect import CollectView
 from core.views.pilot import PilotView, share_said
 from core.views.words import estimated, many
 from ui import cache, frame
+from ui.shares import in_percent, share_column
 
 
 def pilot_box(store: Store, project: Project, area_id: int | None, view: CollectView) -> None:
@@ -104,8 +105,14 @@ def figures(view: PilotView) -> None:
         st.caption(
             "Voters don't say which word it was, so each of the four has the answer. Look at those with a large share."
         )
-        config = {"share": st.column_config.NumberColumn(format="percent", help="Of the answers with this word.")}
-        st.dataframe(view.tokens, hide_index=True, column_config=config, lazy=True, alt="Words that may be unknown")
+        config = {"share": share_column(help="Of the answers with this word.")}
+        st.dataframe(
+            in_percent(view.tokens, "share"),
+            hide_index=True,
+            column_config=config,
+            lazy=True,
+            alt="Words that may be unknown",
+        )
 
 
 def pilot_seconds(store: Store, project: Project, area_id: int | None, settings: PlanSettings, *, key: str) -> None:

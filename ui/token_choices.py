@@ -17,6 +17,7 @@ from core.store.projects import Project
 from core.views.tokens import RareTokens, TokensView
 from core.views.words import many
 from ui import frame
+from ui.shares import in_percent, share_column
 
 SOURCES = {
     "corpus": "A list of your own domain corpus (the real source)",
@@ -47,9 +48,10 @@ def _show(found: RareTokens) -> None:
     )
     for note in found.notes:
         st.caption(frame.plain(note))
-    shares = {"share": st.column_config.NumberColumn("share rare", format="percent")}
+    shares = {"share": share_column("share rare")}
     names = {"n_tokens": "tokens", "n_rare": "rare", "n_unknown": "unknown"}
-    st.dataframe(found.by_area.rename(columns=names), hide_index=True, column_config=shares, alt="Rare tokens by area")
+    by_area = in_percent(found.by_area.rename(columns=names), "share")
+    st.dataframe(by_area, hide_index=True, column_config=shares, alt="Rare tokens by area")
     st.dataframe(found.tokens, hide_index=True, height=240, alt="Frequencies of the tokens")
 
 

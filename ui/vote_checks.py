@@ -9,6 +9,7 @@ from core.store.projects import Project
 from core.views.checks import CHEAP, VoteChecks
 from ui import cache, frame
 from ui.checks_box import figures_table
+from ui.shares import in_percent, share_column
 
 
 def show(store: Store, project: Project, area_id: int | None, n_votes: int) -> None:
@@ -37,8 +38,9 @@ def show(store: Store, project: Project, area_id: int | None, n_votes: int) -> N
             "voters agree fully, and 0 where they agree as by chance."
         )
         table = checks.sides.voters.rename(columns={"share": "share of left"})
+        table = in_percent(table, "share of left")
         config = {
-            "share of left": st.column_config.NumberColumn(format="percent"),
+            "share of left": share_column(),
             "p": st.column_config.NumberColumn(format="%.4f", help="Chance of so uneven a split, or more, by luck."),
         }
         st.dataframe(table, hide_index=True, column_config=config, lazy=True, alt="Sides chosen by voter")

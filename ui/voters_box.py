@@ -10,9 +10,10 @@ from core.store.projects import Project
 from core.views.voters import COLUMNS, MOST_SHOWN, PERCENT, VotersView
 from core.views.words import many
 from ui import frame
+from ui.shares import in_percent
 
 _TWO = {"to ranking", "from", "to", "speed", "lapse ε", "sharpness s"}
-_FORMATS = dict.fromkeys(PERCENT, "percent") | dict.fromkeys(_TWO, "%.2f")
+_FORMATS = dict.fromkeys(PERCENT, "%.0f %%") | dict.fromkeys(_TWO, "%.2f")
 _FORMATS |= {"p (side)": "%.3f", "seconds": "%.1f"}
 
 
@@ -33,7 +34,7 @@ def table(project: Project, view: VotersView, hashed: bool, stem: str) -> None:
         name: st.column_config.TextColumn(help=COLUMNS[name][1], pinned=name == "voter") for name in ("voter", "state")
     }
     st.dataframe(
-        shown[view.measured()],
+        in_percent(shown[view.measured()], *PERCENT),
         hide_index=True,
         height=min(420, 38 + 35 * max(len(shown), 1)),
         column_config=config | texts,

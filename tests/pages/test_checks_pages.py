@@ -91,7 +91,7 @@ def test_collect_and_scores_say_what_came_of_them(empty, visit):
     assert table["check"].tolist() == [
         "Known answers found", "The same answer when asked again", "Equal answers of two voters",
     ]  # fmt: skip
-    assert table["share"].between(0, 1).all()
+    assert table["share"].between(0, 100).all()
 
 
 def test_without_checks_nothing_is_said_of_them(empty, visit):

@@ -101,7 +101,7 @@ def test_its_figures_stand_with_their_counts_and_unknown_words(empty, project_id
     assert "pilot" in app.dataframe[-1].value["ballot"].tolist()
     (table,) = [frame.value for frame in app.dataframe if "unknown" in frame.value]
     assert table["token"].iloc[0] == "007"
-    assert table["share"].iloc[0] == 1.0
+    assert table["share"].iloc[0] == 100.0
 
 
 def test_the_plan_takes_the_time_of_the_pilot_and_is_saved(empty, project_id, visit):

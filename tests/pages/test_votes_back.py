@@ -112,3 +112,26 @@ def test_archived_results_become_a_project(store: Store, project: str, cases: Pa
     assert {found.name for found in list_projects(store)} == {"Test", "old"}
     assert named(app.toggle, "From archived results").value is False
     assert "Result files of the campaign" not in [box.label for box in app.file_uploader]
+
+
+def test_archived_results_whose_words_are_nowhere_named_ask_for_the_columns(project: str) -> None:
+    app = AppTest.from_file(MAIN, default_timeout=120)
+    app.query_params["project"] = project
+    app.run()
+    named(app.toggle, "From archived results").set_value(True).run()
+    data = (
+        b"HITId,AssignmentId,WorkerId,Input.p,Input.q,Input.r,Input.s,Input.t,Answer.which\nh,a,w,cat,dog,car,bus,x,A\n"
+    )
+    named(app.file_uploader, "Result files of the campaign").set_value([("odd.csv", data, "text/csv")]).run()
+    assert not app.exception
+    assert not app.error
+    assert "Say which columns hold the four tokens" in texts(app)
+    columns = (
+        "Left pair, first token",
+        "Left pair, second token",
+        "Right pair, first token",
+        "Right pair, second token",
+    )
+    for label, column in zip(columns, "pqrs", strict=True):
+        named(app.selectbox, label).set_value(f"Input.{column}").run()
+    assert "1 area, 4 tokens, 2 items, 1 comparison" in texts(app)
