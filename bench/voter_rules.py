@@ -8,6 +8,7 @@ others, each with a pace of their own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import click
@@ -20,7 +21,7 @@ from core.panel import Kind, Panel, Voters, draw_panel
 from core.plan import Plan
 from core.runoff import fit_votes
 from core.scores import BallotVotes, final_scores, score_campaign
-from core.simulation.campaign import Crowd
+from core.simulation.campaign import Crowd, hold_ballots
 from core.simulation.conventions import convention_of, method_of
 from core.simulation.methods import Ballot, Votes
 from core.voter_quality import VoterQuality, measure
@@ -107,19 +108,17 @@ def simulate(case: Case, seed: int) -> Simulated:
     plan, method = case.plan, method_of(convention_of("paper"), case.protocol)
     voters = draw_panel(case.panel, rng)
     people = People(voters, plan.n_items, rng)
-    held: list[Ballot] = []
-    items = np.arange(plan.n_items)
-    for number, (size, n_comparisons) in enumerate(method.ballots(plan)):
-        if number:
-            items = method.select(held[-1].scores, size, rng)
-        pairs = method.draw(items, n_comparisons, held, rng)
+
+    def ask(items: np.ndarray, pairs: np.ndarray, held: Sequence[Ballot]) -> Votes:
         voter = method.deal(pairs, held, len(voters), plan.n_items, rng)
         if voter is None:  # the paper's protocol leaves dealing to the convention
             voter = convention_of("paper").deal(len(pairs), len(voters), rng)
         ids = people.new(len(pairs))
         votes = people.answer(items, pairs, voter, ids, main=True)
-        held.append(Ballot(votes, method.score(votes, held, plan.n_items)))
         _ask_checks(people, items, pairs, voter, ids, rng)
+        return votes
+
+    held = hold_ballots(method, plan, ask, rng=rng)
     answers = pd.concat(people.said, ignore_index=True)
     careless = voters.kind != Kind.ORDINARY if voters.kind is not None else np.zeros(len(voters), dtype=bool)
     pace = np.where(careless, CARELESS_SECONDS, HONEST_SECONDS) * np.exp(PACE * rng.standard_normal(len(voters)))

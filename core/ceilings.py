@@ -28,8 +28,8 @@ from scipy.optimize import brentq
 from .errors import InputError
 from .metrics import spearman
 from .ratings import Halves, checked_ratings, halve
-from .replay import Averaged, accuracy_between
-from .simulation.campaign import Accuracy
+from .replay import Averaged
+from .simulation.campaign import Accuracy, accuracy_between
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

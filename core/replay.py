@@ -14,15 +14,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import metrics
 from .errors import InputError
 from .plan import Plan
 from .ratings import Floats, Ints, RatingPanel, halve
 from .runoff import draw_runoff_ballot, fit_runoff, spread_appearances
 from .scores.bradley_terry import BradleyTerry
-from .simulation.campaign import Accuracy
+from .simulation.campaign import Accuracy, accuracy_between, hold_ballots
 from .simulation.conventions import PAPER, method_of
-from .simulation.methods import Ballot, Votes
+from .simulation.methods import Votes
 
 RUNOFF = "runoff"
 
@@ -70,13 +69,7 @@ def replay_campaign(
         scores, votes = _runoff(panel, plan, rng)
         return Replayed(protocol, scores, gold, votes)
     method = method_of(PAPER, protocol)
-    held: list[Ballot] = []
-    items = np.arange(plan.n_items)
-    for number, (size, n_comparisons) in enumerate(method.ballots(plan)):
-        if number:
-            items = method.select(held[-1].scores, size, rng)
-        answered = _answered(panel, items, method.draw(items, n_comparisons, held, rng), rng)
-        held.append(Ballot(answered, method.score(answered, held, plan.n_items)))
+    held = hold_ballots(method, plan, lambda items, pairs, _: _answered(panel, items, pairs, rng), rng=rng)
     return Replayed(protocol, method.final(held, plan.n_items), gold, tuple(ballot.votes for ballot in held))
 
 
@@ -204,14 +197,4 @@ def replay_splits(
         per_item,
         {name: float(np.mean(found)) for name, found in ties.items()},
         {name: float(np.mean(found)) for name, found in of_two.items()},
-    )
-
-
-def accuracy_between(scores: ArrayLike, truth: ArrayLike, n0: float = 2.0) -> Accuracy:
-    """ρ_w, τ_w, ρ, τ between two scores of the same items; errors as in `core.metrics`."""
-    return Accuracy(
-        metrics.weighted_spearman(scores, truth, n0=n0),
-        metrics.weighted_kendall(scores, truth, n0=n0),
-        metrics.spearman(scores, truth),
-        metrics.kendall(scores, truth),
     )

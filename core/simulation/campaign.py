@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from ..plan import Plan
 from ..scores.borda import BallotScores
 from ..voters import CELLS, checked_similarity, opinions, opinions_asked, overrule
 from .conventions import Convention, convention_of, method_of
-from .methods import Ballot, Votes
+from .methods import Ballot, Method, Votes
 
 
 class Accuracy(NamedTuple):
@@ -26,6 +27,16 @@ class Accuracy(NamedTuple):
     tau_w: float
     rho: float
     tau: float
+
+
+def accuracy_between(scores: ArrayLike, truth: ArrayLike, n0: float = 2.0) -> Accuracy:
+    """ρ_w, τ_w, ρ, τ between two scores of the same items; errors as in `core.metrics`."""
+    return Accuracy(
+        metrics.weighted_spearman(scores, truth, n0=n0),
+        metrics.weighted_kendall(scores, truth, n0=n0),
+        metrics.spearman(scores, truth),
+        metrics.kendall(scores, truth),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,12 +76,7 @@ class Campaign:
         Raises `UndefinedMetricError` where all scores, or all true values, are equal.
         """
         x, y = convention_of(self.convention).rankings(self.scores, self.truth, self.ballots[0].items)
-        return Accuracy(
-            metrics.weighted_spearman(x, y, n0=n0),
-            metrics.weighted_kendall(x, y, n0=n0),
-            metrics.spearman(x, y),
-            metrics.kendall(x, y),
-        )
+        return accuracy_between(x, y, n0)
 
 
 def simulate_campaign(
@@ -114,17 +120,30 @@ def simulate_campaign(
         raise InputError(f'The notion must be "relatedness" or "similarity", found {notion!r}.')
     voters = draw_panel(panel, rng) if isinstance(panel, Panel) else panel
     crowd = Crowd(z, voters, notion, rules, rng)
+
+    def ask(items: Ints, pairs: Ints, held: Sequence[Ballot]) -> Votes:
+        return crowd.answer(items, pairs, rng, method.deal(pairs, held, len(voters), plan.n_items, rng))
+
+    held = hold_ballots(method, plan, ask, rng=rng)
+    truth = np.abs(z) if notion == "relatedness" else z
+    return Campaign(protocol, convention, notion, method.final(held, plan.n_items), truth, tuple(held))
+
+
+def hold_ballots(
+    method: Method, plan: Plan, ask: Callable[[Ints, Ints, Sequence[Ballot]], Votes], *, rng: np.random.Generator
+) -> list[Ballot]:
+    """The ballots of a campaign: drawn by the method, answered by `ask`, scored, and the best go on.
+
+    ask : the votes on comparisons between some items, (n, 2), after the ballots that were held.
+    """
     held: list[Ballot] = []
     items = np.arange(plan.n_items)
     for number, (size, n_comparisons) in enumerate(method.ballots(plan)):
         if number:
             items = method.select(held[-1].scores, size, rng)
-        pairs = method.draw(items, n_comparisons, held, rng)
-        voter = method.deal(pairs, held, len(voters), plan.n_items, rng)
-        votes = crowd.answer(items, pairs, rng, voter)
+        votes = ask(items, method.draw(items, n_comparisons, held, rng), tuple(held))
         held.append(Ballot(votes, method.score(votes, held, plan.n_items)))
-    truth = np.abs(z) if notion == "relatedness" else z
-    return Campaign(protocol, convention, notion, method.final(held, plan.n_items), truth, tuple(held))
+    return held
 
 
 class Crowd:

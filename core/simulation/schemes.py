@@ -34,7 +34,7 @@ from ..schemes.answers import choose_extremes, deal_in_turn, put_in_order, rate
 from ..schemes.best_worst import SIZE, BestWorst, draw_tuples, next_round
 from ..scores.bradley_terry import fit_bradley_terry
 from ..voters import checked_similarity
-from .campaign import Accuracy, Crowd, simulate_campaign
+from .campaign import Accuracy, Crowd, accuracy_between, simulate_campaign
 from .conventions import PAPER
 from .near import TOLERANCE
 from .runs import UNDEFINED
@@ -175,12 +175,7 @@ def affordable_plan(question: Question, protocol: str) -> Plan:
 def _run(question: Question, scheme: str, scores: Floats, n: int) -> SchemeRun:
     truth = question.truth
     try:
-        accuracy = Accuracy(
-            metrics.weighted_spearman(scores, truth),
-            metrics.weighted_kendall(scores, truth),
-            metrics.spearman(scores, truth),
-            metrics.kendall(scores, truth),
-        )
+        accuracy = accuracy_between(scores, truth)
     except UndefinedMetricError:
         accuracy = UNDEFINED
     return SchemeRun(scheme, accuracy, _within(question, scores), n, n * question.times.of(scheme))
