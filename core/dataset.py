@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .csv_writing import harmless
 from .errors import InputError, Issue
 from .json_texts import parse_json
 from .platforms.csvfiles import CsvFile, Rows, open_csv
@@ -25,7 +26,6 @@ from .tables import DATASET
 _PACKED = (b"PK\x03\x04", b"PAR1")
 _TEXTS = ("area", "token_a", "token_b")
 # First characters at which a spreadsheet takes a cell for a formula (OWASP, “CSV Injection”), also in full width.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _SPECIAL = re.compile(r'[",\t\r\n]|^\s|\s$')
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
@@ -157,8 +157,8 @@ def _write(dataset: pd.DataFrame, delimiter: str, spreadsheet: bool) -> bytes:
 def quoted(text: str, spreadsheet: bool = False) -> str:
     """A cell of a CSV or TSV file: quoted where it must be; for a spreadsheet, with an apostrophe before a formula."""
     # The csv module of Python 3.11 leaves a bare CR unquoted, at which other readers would end the row.
-    if spreadsheet and text.startswith(_FORMULA):
-        text = "'" + text
+    if spreadsheet:
+        text = harmless(text)
     return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text
 
 

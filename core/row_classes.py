@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from .csv_writing import harmless
 from .errors import Issue
 from .votes import KINDS
 
@@ -39,7 +40,6 @@ COLUMNS = ("row", "class", "reason", "voter", "assignment_id", "task_id", "n",
            "left_a", "left_b", "right_a", "right_b", "choice")  # fmt: skip
 _BLANK = "nothing is filled in"
 # A spreadsheet, and whoever opens the file in one, should see the words, not run them.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def classes_of(rows: pd.DataFrame) -> pd.Series:
@@ -93,9 +93,7 @@ def class_file(table: pd.DataFrame) -> bytes:
     safe = table.copy()
     for name in safe.columns:
         if name not in ("row", "n"):
-            texts = safe[name].astype("str")
-            is_formula = texts.str.startswith(_FORMULA)
-            safe[name] = texts.where(~is_formula, "'" + texts)
+            safe[name] = safe[name].astype("str").map(harmless)
     out = io.StringIO(newline="")
     safe.to_csv(out, index=False, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
     return out.getvalue().encode("utf-8-sig")

@@ -15,6 +15,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 
+from .csv_writing import FORMULA, for_spreadsheets
 from .errors import InputError, Issue
 from .plan_values import cents
 from .platforms.csvfiles import open_csv, records
@@ -24,7 +25,6 @@ from .tables import ASSIGNMENTS
 MAX_REASON = 500
 FEWEST_FOR_SPEED = 5  # with fewer assignments there is no usual speed
 # What spreadsheets take for a formula. A platform's file must hold a reason as it is, so it can't begin like this.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 PAYMENTS = (
     "voter", "platform", "assignments", "approved", "rejected", "undecided", "comparisons", "votes counted",
     "minutes", "reward due", "an hour",
@@ -64,7 +64,7 @@ def check_review(review: Review) -> Review:
         raise InputError("Give a reason: whoever did the work is told why it is rejected.")
     if len(reason) > MAX_REASON:
         raise InputError(f"The reason has {len(reason)} letters; {MAX_REASON} are the most.")
-    if reason.startswith(_FORMULA):
+    if reason.startswith(FORMULA):
         raise InputError(
             "The reason begins with a sign that a spreadsheet takes for a formula. Begin it with a word.",
             [Issue("begins like a formula", column="reason", found=reason[:20])],
@@ -128,14 +128,7 @@ def write_payments(table: pd.DataFrame, *, excel: bool = False) -> bytes:
     rows = [[None if value != value else value for value in row] for row in table.itertuples(index=False, name=None)]
     if excel:
         return write_workbook("Payments", list(table.columns), rows)
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows(
-        [f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value for value in row]
-        for row in rows
-    )
-    return out.getvalue().encode("utf-8-sig")
+    return for_spreadsheets(table.columns, rows)
 
 
 def write_review(data: bytes, filename: str, reviews: Mapping[str, Review]) -> bytes:

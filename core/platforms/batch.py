@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Collection
 
 import pandas as pd
 
 from ..errors import InputError, Issue
 from ..tables import COMPARISONS
-from .text import encode, to_ascii
+from .text import batch_bytes, encode
 
 # The columns of one comparison, in the order of the file; `_n` is added where a task holds several.
 FIELDS = ("left_a", "left_b", "right_a", "right_b", "area_left", "area_right")
@@ -46,9 +44,7 @@ def write_batch(tasks: pd.DataFrame, *, only: Collection[int] | None = None, asc
         issues = [Issue(text, column="n", found=str(task)) for task in numbers.index[~is_gapless]]
         raise InputError("These tasks can't be published.", issues)
     width = int(numbers["max"].max())
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["task_id", *(field + suffix for suffix in suffixes(width) for field in FIELDS)])
+    header = ["task_id", *(field + suffix for suffix in suffixes(width) for field in FIELDS)]
     ordered = tasks.sort_values("n", kind="stable")
     cells: dict[str, list[str]] = {task: [] for task in numbers.index}
     blank = [""] * len(FIELDS)
@@ -56,9 +52,8 @@ def write_batch(tasks: pd.DataFrame, *, only: Collection[int] | None = None, asc
     for question, task_id, *values in ordered[["question_id", "task_id", *FIELDS]].itertuples(index=False, name=None):
         cells[task_id].extend(map(encode, values) if wanted is None or question in wanted else blank)
     n_cells = width * len(FIELDS)
-    rows = ((task, row) for task, row in cells.items() if any(row))
-    writer.writerows([encode(task), *row, *[""] * (n_cells - len(row))] for task, row in rows)
-    return (to_ascii(out.getvalue()) if ascii_only else out.getvalue()).encode("utf-8")
+    rows = ([encode(task), *row, *[""] * (n_cells - len(row))] for task, row in cells.items() if any(row))
+    return batch_bytes(header, rows, ascii_only=ascii_only)
 
 
 def suffixes(n_comparisons: int) -> list[str]:

@@ -5,13 +5,12 @@ They come back as a plain table of votes (`plain`).
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from functools import partial
 
 import pandas as pd
 
+from ..csv_writing import for_spreadsheets
 from ..errors import InputError, Issue
 from ..tables import COMPARISONS
 from .base import Outgoing, PlatformFile
@@ -22,7 +21,6 @@ from .workbooks import MIME, write_workbook
 HEADER = ("comparison_id", *FIELDS, "voter", "choice")
 MAX_COLLEAGUES, MAX_NAME = 200, 80
 # A spreadsheet, and whoever opens the file in one, should see the words, not run them.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def deal_out(
@@ -62,11 +60,7 @@ def write_comparisons(
     if excel:
         choices = ["left", "right", *(["tie"] if ties_allowed else []), "unknown"]
         return write_workbook("Comparisons", HEADER, rows, choices={"choice": choices})
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(HEADER)
-    writer.writerows([f"'{text}" if text.startswith(_FORMULA) else text for text in row] for row in rows)
-    return out.getvalue().encode("utf-8-sig")
+    return for_spreadsheets(HEADER, rows)
 
 
 def write_tables(

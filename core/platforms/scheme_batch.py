@@ -9,16 +9,15 @@ n counts the questions of a task, k the places in a question, both from 1. An it
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Collection
 
 import pandas as pd
 
+from ..csv_writing import for_spreadsheets
 from ..errors import InputError
 from ..schemes.collected import BEST_WORST, ORDER, RATING
 from ..tables import SHOWN
-from .text import encode, to_ascii
+from .text import batch_bytes, encode
 
 
 def write_round(shown: pd.DataFrame, scheme: str, *, only: Collection[int] | None = None, ascii_only: bool) -> bytes:
@@ -42,11 +41,7 @@ def write_round(shown: pd.DataFrame, scheme: str, *, only: Collection[int] | Non
         row = rows.setdefault(task_id, [encode(task_id), *[""] * (len(columns) - 1)])
         for name, value in _cells(scheme, n, place, item, token_a, token_b):
             row[place_of[name]] = encode(value)
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows.values())
-    return (to_ascii(out.getvalue()) if ascii_only else out.getvalue()).encode("utf-8")
+    return batch_bytes(columns, rows.values(), ascii_only=ascii_only)
 
 
 def id_column(scheme: str, n: int, place: int) -> str:
@@ -84,12 +79,9 @@ def write_questions(shown: pd.DataFrame, *, only: Collection[int] | None = None)
     """
     SHOWN.check(shown)
     wanted = shown if only is None else shown[shown["question_id"].isin(list(only))]
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["question_id", "voter", "answer", "seconds", "shown"])
+    rows = []
     for (task_id, n), part in wanted.groupby(["task_id", "n"], sort=False):
         pairs = [f"{a} – {b}" for a, b in zip(part["token_a"], part["token_b"], strict=True)]
         texts = pairs if len(pairs) == 1 else [f"{place}: {pair}" for place, pair in enumerate(pairs, 1)]
-        told = "; ".join(texts)
-        writer.writerow([f"{task_id}-{n}", "", "", "", f"'{told}" if told[:1] in "=+-@\t\r" else told])
-    return out.getvalue().encode("utf-8-sig")
+        rows.append([f"{task_id}-{n}", "", "", "", "; ".join(texts)])
+    return for_spreadsheets(["question_id", "voter", "answer", "seconds", "shown"], rows)

@@ -9,7 +9,10 @@ rare CJK). So everything with a meaning in HTML or in a template is written as a
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from html.entities import html5
+
+from ..csv_writing import csv_text
 
 # Markup and template characters; control characters, which would break a CSV row or vanish in a page; and
 # all code points that UTF-8 writes with four bytes. Lone surrogates can't be written to a file at all.
@@ -35,6 +38,12 @@ def to_ascii(text: str) -> str:
     'caf&#xE9; &amp; &#x1F525;'
     """
     return text if text.isascii() else _OUTSIDE_ASCII.sub(_reference, text)
+
+
+def batch_bytes(header: Iterable[str], rows: Iterable[Sequence[str]], *, ascii_only: bool) -> bytes:
+    """A batch file of encoded cells, in UTF-8, or in ASCII alone."""
+    text = csv_text(header, rows)
+    return (to_ascii(text) if ascii_only else text).encode("utf-8")
 
 
 def needs_references(text: str) -> bool:

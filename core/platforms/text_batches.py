@@ -7,8 +7,6 @@ back of the first (ratings are read by `scheme_results` and `schemes.rating_file
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Sequence
 
@@ -18,7 +16,7 @@ from ..language import language as language_of
 from ..schemes.scales import CLSS, RatingScale
 from ..schemes.writing import Answer, TextPair, WritingTask
 from .result_tables import open_results
-from .text import decode, encode, to_ascii
+from .text import batch_bytes, decode, encode
 
 MAX_TASK_SIZE = 50
 _TRUE = frozenset({"1", "true", "on"})
@@ -55,13 +53,12 @@ def _batch(cells: list[list[str]], names: tuple[str, ...], size: int, code: str,
     if not cells or not 1 <= size <= MAX_TASK_SIZE:
         raise InputError(f"A batch needs texts, and tasks of 1 to {MAX_TASK_SIZE}: {len(cells)} texts, {size} a task.")
     width = min(size, len(cells))
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["task_id", *(f"{name}_{n}" for n in range(1, width + 1) for name in names)])
+    header = ["task_id", *(f"{name}_{n}" for n in range(1, width + 1) for name in names)]
+    rows = []
     for number, start in enumerate(range(0, len(cells), size), 1):
         row = [encode(value) for cell in cells[start : start + size] for value in cell]
-        writer.writerow([f"{code}-{number:05d}", *row, *[""] * (width * len(names) - len(row))])
-    return (to_ascii(out.getvalue()) if ascii_only else out.getvalue()).encode("utf-8")
+        rows.append([f"{code}-{number:05d}", *row, *[""] * (width * len(names) - len(row))])
+    return batch_bytes(header, rows, ascii_only=ascii_only)
 
 
 def read_writing(data: bytes, filename: str) -> list[Answer]:

@@ -13,8 +13,6 @@ in, are counted.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..csv_writing import csv_text
 from ..errors import InputError, Issue
 from ..platforms.csvfiles import CsvFile, Rows, decode_bytes, open_csv
 from .best_worst import BestWorst
@@ -181,10 +180,6 @@ def read_items(data: bytes, name: str) -> list[str]:
 
 def write_tuples(items: Sequence[str], tuples: Ints) -> bytes:
     """Tuples (positions, (n, size)) as a CSV with empty columns best, worst and voter: a form to fill in."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    size = tuples.shape[1]
-    writer.writerow(["tuple", *(f"item_{place}" for place in range(1, size + 1)), "best", "worst", "voter"])
-    for number, row in enumerate(tuples.tolist(), 1):
-        writer.writerow([number, *(items[at] for at in row), "", "", ""])
-    return out.getvalue().encode("utf-8")
+    header = ["tuple", *(f"item_{place}" for place in range(1, tuples.shape[1] + 1)), "best", "worst", "voter"]
+    rows = ([number, *(items[at] for at in row), "", "", ""] for number, row in enumerate(tuples.tolist(), 1))
+    return csv_text(header, rows).encode("utf-8")

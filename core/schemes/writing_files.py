@@ -10,12 +10,11 @@ are nobody's to write: they come with a smaller text of a pool, or blank, to be 
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..csv_writing import csv_text
 from ..errors import InputError, Issue
 from ..platforms.csvfiles import open_csv
 from .scales import CLSS, RatingScale
@@ -82,7 +81,7 @@ def write_form(
         (text.text_id, text.text, smaller, text.genre, text.level, f"{wanted:g}", scale.describe(wanted))
         for text, smaller, wanted in rows
     ]
-    return _csv(FORM, cells)
+    return csv_text(FORM, cells).encode("utf-8")
 
 
 def read_form(data: bytes, name: str, *, scale: RatingScale = CLSS) -> Form:
@@ -120,7 +119,7 @@ def read_form(data: bytes, name: str, *, scale: RatingScale = CLSS) -> Form:
 def write_pairs(pairs: Sequence[TextPair]) -> bytes:
     """The pairs for the raters, in the order given and without what was wanted."""
     cells = [(pair.larger.text, pair.smaller.text, pair.larger.genre, pair.larger.level) for pair in pairs]
-    return _csv(PAIRS, cells)
+    return csv_text(PAIRS, cells).encode("utf-8")
 
 
 def _number(text: str) -> float:
@@ -146,11 +145,3 @@ def _columns(
     tidy = {title: [" ".join(cell.split()) for cell in column] for title, column in zip(at, rows.columns, strict=True)}
     empty = [""] * len(rows.numbers)
     return [tidy.get(title, empty) for title in (*needed, *optional)], rows.numbers
-
-
-def _csv(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bytes:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return out.getvalue().encode("utf-8")

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..agreement import Agreement
+from ..csv_writing import harmless
 from ..estimates import Estimate
 from ..schemes.cross_level import Fit, Standing
 from ..schemes.expert_files import Qualified
@@ -255,7 +256,7 @@ def as_csv(table: pd.DataFrame) -> bytes:
     safe = table.copy()
     for name in safe.columns:
         if not pd.api.types.is_numeric_dtype(safe[name]):
-            safe[name] = [f"'{v}" if isinstance(v, str) and v[:1] in "=+-@\t" and v else v for v in safe[name]]
+            safe[name] = [harmless(value) for value in safe[name]]
     out = io.StringIO()
     safe.to_csv(out, index=False, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
     return out.getvalue().encode("utf-8")

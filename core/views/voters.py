@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import hmac
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
 import sqlalchemy as sa
 
+from ..csv_writing import csv_text, harmless
 from ..store import Store
 from ..store import schema as t
 from ..store.ballots import ballots_of, pilot_of
@@ -24,7 +23,6 @@ from .words import many, moment
 
 MOST_SHOWN = 5000  # rows that a page ships; the search and the download have all
 CHEAP = 100_000  # votes whose voters are measured without being asked to
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 # The columns of the table: the figure behind each, and its help.
 COLUMNS = {
@@ -199,14 +197,12 @@ class VotersView:
         """All figures of all voters, with intervals; what a spreadsheet takes for a formula gets an apostrophe."""
         found = self.quality.table
         voters = found["voter_id"].map(self.called(hashed))
-        out = io.StringIO(newline="")
-        writer = csv.writer(out, lineterminator="\n")
         columns = [name for name in found.columns if name != "voter_id"]
-        writer.writerow(["voter", *columns])
-        for name, *values in zip(voters, *(found[column] for column in columns), strict=True):
-            safe = f"'{name}" if str(name).startswith(_FORMULA) else str(name)
-            writer.writerow([safe, *("" if value != value else value for value in values)])
-        return out.getvalue().encode("utf-8")
+        rows = (
+            [harmless(str(name)), *("" if value != value else value for value in values)]
+            for name, *values in zip(voters, *(found[column] for column in columns), strict=True)
+        )
+        return csv_text(["voter", *columns], rows).encode("utf-8")
 
 
 def load(store: Store, project_id: str, area_id: int | None = None) -> VotersView:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -11,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pandas as pd
 import sqlalchemy as sa
 
+from ..csv_writing import for_spreadsheets
 from ..store import Store
 from ..store import schema as t
 from ..store.areas import items_of
@@ -21,7 +20,6 @@ from ..voting_settings import TRAITS
 
 PACE_MINUTES, ACTIVE_MINUTES = 10, 5
 FEWEST_TOLD = 5  # a smaller number of voters could point at one of them
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 PLATFORM_LINKS = {
     "Prolific": "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}",
     "CloudResearch Connect": "?participantId=${participantId}&assignmentId=${assignmentId}",
@@ -127,12 +125,7 @@ def _told(conn: sa.Connection, voting: Voting | None) -> pd.DataFrame:
 
 def write_invitations(base: str, code: str, invitations: Sequence[tuple[str, str]]) -> bytes:
     """Personal links as a table: name, link. A name that a spreadsheet would take for a formula gets an apostrophe."""
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["name", "link"])
-    for name, token in invitations:
-        writer.writerow([f"'{name}" if name.startswith(_FORMULA) else name, f"{link(base, code)}?i={token}"])
-    return out.getvalue().encode("utf-8-sig")
+    return for_spreadsheets(["name", "link"], ((name, f"{link(base, code)}?i={token}") for name, token in invitations))
 
 
 def link(base: str, code: str) -> str:
