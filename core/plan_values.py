@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
 
 from .errors import PlanError
@@ -18,6 +19,14 @@ def whole(value: object, name: str, least: int) -> int:
     if number < least:
         raise PlanError(f"{name} must be at least {least}, found {number}.")
     return number
+
+
+def check_limits(settings: object, limits: Mapping[str, tuple[float, float, str]]) -> None:
+    """Raise `PlanError` for the first number out of its limits: lowest, highest, and what people call it."""
+    for name, (lowest, highest, label) in limits.items():
+        value = getattr(settings, name)
+        if not (math.isfinite(value) and lowest <= value <= highest):
+            raise PlanError(f"{label} is {value:g}; it must lie between {lowest:g} and {highest:,}.")
 
 
 def fraction(value: object) -> float:

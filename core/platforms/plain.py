@@ -9,7 +9,7 @@ form, a spreadsheet, a script.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,21 +69,29 @@ class Plain:
         is_filled = ((voter != "") | (choice != "")).to_numpy()  # else nobody has filled the row in yet
         unread = _unread(rows.numbers, comparison, (n == 0) & is_filled, (voter == "").to_numpy() & is_filled)
         kept = (n > 0) & (voter != "").to_numpy() & is_filled
-        times, notices = utc_times(cell.get("submitted_at"), "submitted_at")
-        columns = {
-            "row": rows.numbers,
-            "assignment_id": "",  # of its task, voter and time
-            "voter": voter,
-            "task_id": task,
-            "n": n,
-            "choice": choice.str.lower(),
-            "seconds": seconds_of(cell.get("seconds")),
-            "submitted_at": times,
-            "status": "submitted",
-        }
-        frame = pd.DataFrame(columns).assign(**dict.fromkeys((*TEXTS, "note"), ""))
+        frame, notices = plain_answers(rows.numbers, cell, task, n, choice)
         answers = frame if kept.all() else frame[kept].reset_index(drop=True)
         return result_file(self.name, rows, answers, unread, notices, shows_texts=False)
+
+
+def plain_answers(
+    numbers: npt.NDArray[np.int64], cell: Mapping[str, pd.Series], task: pd.Series, n: npt.NDArray[np.int64],
+    choice: pd.Series,
+) -> tuple[pd.DataFrame, list[Issue]]:  # fmt: skip
+    """The rows of a plain table as answers, and notices on their times; `cell` are its columns by name."""
+    times, notices = utc_times(cell.get("submitted_at"), "submitted_at")
+    columns = {
+        "row": numbers,
+        "assignment_id": "",  # of its task, voter and time
+        "voter": cell["voter"].str.strip(),
+        "task_id": task,
+        "n": n,
+        "choice": choice.str.lower(),
+        "seconds": seconds_of(cell.get("seconds")),
+        "submitted_at": times,
+        "status": "submitted",
+    }
+    return pd.DataFrame(columns).assign(**dict.fromkeys((*TEXTS, "note"), "")), notices
 
 
 def split_ids(comparison: pd.Series) -> tuple[pd.Series, npt.NDArray[np.int64]]:

@@ -24,9 +24,9 @@ from ..tables import ANSWERS
 from .answers import TEXTS, joined
 from .base import ResultFile
 from .mturk import decided
-from .plain import split_ids
+from .plain import plain_answers, split_ids
 from .quick_csv import Table
-from .reading import decoded, forget_damaged, numbers, result_file, row_issues, seconds_of, stripped, utc_times
+from .reading import decoded, forget_damaged, numbers, result_file, row_issues, stripped
 from .result_tables import open_results
 from .scheme_batch import id_column
 from .times import to_utc
@@ -71,20 +71,7 @@ def _read_plain(table: Table) -> ResultFile:
     for at in np.flatnonzero(is_filled & ((n == 0) | (voter == "").to_numpy())).tolist():
         what, column = ("no id of a question", "question_id") if n[at] == 0 else ("no voter", "voter")
         unread.append(Issue(what, row=int(rows.numbers[at]), column=column, found=question.iloc[at]))
-    times, notices = utc_times(cell.get("submitted_at"), "submitted_at")
-    frame = pd.DataFrame(
-        {
-            "row": rows.numbers,
-            "assignment_id": "",  # of its task, voter and time
-            "voter": voter,
-            "task_id": task,
-            "n": n,
-            "choice": answer.str.lower(),
-            "seconds": seconds_of(cell.get("seconds")),
-            "submitted_at": times,
-            "status": "submitted",
-        }
-    ).assign(**dict.fromkeys((*TEXTS, "note"), ""))
+    frame, notices = plain_answers(rows.numbers, cell, task, n, answer)
     kept = is_filled & (n > 0) & (voter != "").to_numpy()
     return result_file("plain", rows, _typed(frame[kept].reset_index(drop=True)), unread, notices, shows_texts=False)
 

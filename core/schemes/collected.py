@@ -12,7 +12,6 @@ A person who doesn't know a word answers `unknown`. These texts are what result 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -21,6 +20,7 @@ from typing import Any
 from ..errors import InputError, PlanError
 from ..language import LANGUAGES, STANDARD, Language
 from ..language import language as language_of
+from ..plan_values import check_limits
 from .scales import CLSS, Anchor, RatingScale
 from .target_groups import TargetGroup
 
@@ -138,10 +138,7 @@ def check_round(settings: RoundSettings, *, with_groups: bool = True) -> RoundSe
         "fee": (0, 10, "The fee"),
         "seed": (0, 2**31 - 1, "The seed"),
     }
-    for name, (lowest, highest, label) in limits.items():
-        value = getattr(settings, name)
-        if not (math.isfinite(value) and lowest <= value <= highest):
-            raise PlanError(f"{label} is {value:g}; it must lie between {lowest:g} and {highest:,}.")
+    check_limits(settings, limits)
     if len(settings.scale.values) > 1001:
         raise PlanError("The scale has more than 1,001 values: choose larger steps.")
     if settings.scheme == ORDER and with_groups:

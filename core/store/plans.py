@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
@@ -14,6 +13,7 @@ from ..errors import PlanError
 from ..examples import Example, check_examples
 from ..language import LANGUAGES, STANDARD
 from ..plan import Cost, Plan, appearances_for_budget, appearances_for_cost, cost
+from ..plan_values import check_limits
 from ..runoff import spread_appearances
 from ..schemes.collected import SCHEMES
 from . import schema as t
@@ -112,10 +112,7 @@ def check_settings(settings: PlanSettings) -> PlanSettings:
         "fee": (0, 10, "The fee"),
         "seed": (0, 2**31 - 1, "The seed"),
     }
-    for name, (lowest, highest, label) in limits.items():
-        value = getattr(settings, name)
-        if not (math.isfinite(value) and lowest <= value <= highest):
-            raise PlanError(f"{label} is {value:g}; it must lie between {lowest:g} and {highest:,}.")
+    check_limits(settings, limits)
     if settings.protocol not in PROTOCOLS:
         raise PlanError(f"The protocol is one of {', '.join(PROTOCOLS)}, found {settings.protocol!r}.")
     if settings.checks is not None:

@@ -11,14 +11,12 @@ import sqlalchemy as sa
 
 from ..errors import StoreError
 from ..voting_settings import CONSENT, VotingSettings, check_voting
-from . import schema as t
-from .command import command, insert_one
-from .engine import Store, now
+from .command import command
+from .engine import Store
 from .page_tallies import write_dealt
 from .rankings import ballot_named
 from .rounds import Round, round_of
-from .voting import link_row, refuse_second_page, voting_of
-from .voting_rest import take_back
+from .voting import change_state, link_row, open_page
 
 ROUND_CONSENT = (
     "You will be asked how closely words, or other texts, are connected. Taking part is voluntary, and you can stop at "
@@ -54,13 +52,7 @@ def open_round_voting(
         conn = change.conn
         found = _open_round(conn, project_id, number, area_id)
         wanted = check_voting(round_voting_settings(found, settings))
-        refuse_second_page(conn, project_id, area_id, found.id)
-        there = voting_of(conn, found.id)
-        values = {"state": "open", "settings": wanted.stored(), "closed_at": None}
-        if there is None:
-            insert_one(conn, t.voting, ballot_id=found.id, opened_at=now(), **values)
-        else:
-            conn.execute(sa.update(t.voting).where(t.voting.c.id == there.id).values(values))
+        open_page(conn, project_id, area_id, found.id, wanted)
         write_dealt(conn, found.id)
         change.detail = ballot_named(conn, project_id, area_id, found.ballot.number) | {"settings": wanted.stored()}
         return str(link_row(conn, project_id, area_id).code)
@@ -79,15 +71,7 @@ def set_round_voting_state(
     with command(store, project_id, f"voting {state}", expected_revision=expected_revision) as change:
         conn = change.conn
         found = _open_round(conn, project_id, number, area_id)
-        there = voting_of(conn, found.id)
-        if there is None:
-            raise StoreError("Voting was never opened for this round.")
-        if state == "open":
-            refuse_second_page(conn, project_id, area_id, found.id)
-        values = {"state": state, "closed_at": now() if state == "closed" else None}
-        conn.execute(sa.update(t.voting).where(t.voting.c.id == there.id).values(values))
-        if state == "closed":
-            take_back(conn, there.id, found.id)
+        change_state(conn, project_id, area_id, found.id, state, "round")
         change.detail = ballot_named(conn, project_id, area_id, found.ballot.number)
 
 

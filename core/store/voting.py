@@ -78,13 +78,7 @@ def open_voting(
     with command(store, project_id, "open voting", expected_revision=expected_revision) as change:
         conn = change.conn
         ballot = open_ballot_row(conn, project_id, area_id)
-        refuse_second_page(conn, project_id, area_id, ballot.id)
-        found = voting_of(conn, ballot.id)
-        values = {"state": "open", "settings": settings.stored(), "closed_at": None}
-        if found is None:
-            insert_one(conn, t.voting, ballot_id=ballot.id, opened_at=now(), **values)
-        else:
-            conn.execute(sa.update(t.voting).where(t.voting.c.id == found.id).values(values))
+        open_page(conn, project_id, area_id, ballot.id, settings)
         q = t.question.c
         wanted = sa.update(t.question).where(q.ballot_id == ballot.id, q.role == "main")
         conn.execute(wanted.values(n_wanted=settings.votes_per_comparison))
@@ -92,6 +86,19 @@ def open_voting(
         write_dealt(conn, ballot.id)
         change.detail = ballot_named(conn, project_id, area_id, ballot.number) | {"settings": settings.stored()}
         return link_row(conn, project_id, area_id).code
+
+
+def open_page(
+    conn: sa.Connection, project_id: str, area_id: int | None, ballot_id: int, settings: VotingSettings
+) -> None:
+    """Open the voting page of a ballot or round, again with other settings; `StoreError` while another one is open."""
+    refuse_second_page(conn, project_id, area_id, ballot_id)
+    found = voting_of(conn, ballot_id)
+    values = {"state": "open", "settings": settings.stored(), "closed_at": None}
+    if found is None:
+        insert_one(conn, t.voting, ballot_id=ballot_id, opened_at=now(), **values)
+    else:
+        conn.execute(sa.update(t.voting).where(t.voting.c.id == found.id).values(values))
 
 
 def set_voting_state(
@@ -104,16 +111,23 @@ def set_voting_state(
     with command(store, project_id, f"voting {state}", expected_revision=expected_revision) as change:
         conn = change.conn
         ballot = open_ballot_row(conn, project_id, area_id)
-        found = voting_of(conn, ballot.id)
-        if found is None:
-            raise StoreError("Voting was never opened for this ballot.")
-        if state == "open":
-            refuse_second_page(conn, project_id, area_id, ballot.id)
-        values = {"state": state, "closed_at": now() if state == "closed" else None}
-        conn.execute(sa.update(t.voting).where(t.voting.c.id == found.id).values(values))
-        if state == "closed":
-            take_back(conn, found.id, ballot.id)
+        change_state(conn, project_id, area_id, ballot.id, state, "ballot")
         change.detail = ballot_named(conn, project_id, area_id, ballot.number)
+
+
+def change_state(
+    conn: sa.Connection, project_id: str, area_id: int | None, ballot_id: int, state: str, what: str
+) -> None:
+    """Give the voting page of a ballot or round (`what`) another state; closed, it takes back what voters hold."""
+    found = voting_of(conn, ballot_id)
+    if found is None:
+        raise StoreError(f"Voting was never opened for this {what}.")
+    if state == "open":
+        refuse_second_page(conn, project_id, area_id, ballot_id)
+    values = {"state": state, "closed_at": now() if state == "closed" else None}
+    conn.execute(sa.update(t.voting).where(t.voting.c.id == found.id).values(values))
+    if state == "closed":
+        take_back(conn, found.id, ballot_id)
 
 
 def refuse_second_page(conn: sa.Connection, project_id: str, area_id: int | None, ballot_id: int) -> None:
