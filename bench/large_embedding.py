@@ -16,7 +16,7 @@ import click
 import numpy as np
 
 from bench.imports import write_text
-from bench.table import Line, show
+from bench.table import Line, print_lines
 from core.embeddings import Embedding, open_embedding
 from core.hubness import hubness, sample_words
 
@@ -148,13 +148,7 @@ def hubs(embedding: Embedding, n_words: int, rng: np.random.Generator) -> Line:
 def main(quick: bool, folder: Path | None) -> None:
     """Measure what a large embedding takes."""
     with tempfile.TemporaryDirectory(dir=folder) as name:
-        found = []
-        for line in lines(quick=quick, folder=Path(name)):
-            click.echo(f"{line.what}: {line.cells()[1]}", err=True)
-            found.append(line)
-    click.echo(show(found))
-    if not quick and any(line.is_over for line in found):
-        raise SystemExit("A limit is not kept: see the lines that say OVER.")
+        print_lines(lines(quick=quick, folder=Path(name)), quick=quick)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 from streamlit.testing.v1 import AppTest
 
-from bench.table import Line, show
+from bench.table import Line, print_lines
 from core.platforms.plain import comparison_ids
 from core.store import Store, open_store
 from core.store.areas import add_areas
@@ -189,14 +189,7 @@ def _timed(action: Callable[[], Any]) -> float:
 def main(largest: bool, quick: bool) -> None:
     """Measure a large campaign alone."""
     sizes = [replace(LARGEST, protocol=name) for name in ("paper", "runoff")] if largest and not quick else [None]
-    found = []
-    for size in sizes:
-        for line in lines(quick=quick, size=size):
-            click.echo(f"{line.what}: {line.cells()[1]} {line.note}", err=True)
-            found.append(line)
-    click.echo(show(found))
-    if not quick and any(line.is_over for line in found):
-        raise SystemExit("A limit is not kept: see the lines that say OVER.")
+    print_lines((line for size in sizes for line in lines(quick=quick, size=size)), quick=quick)
 
 
 if __name__ == "__main__":

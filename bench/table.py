@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+import click
+
 
 @dataclass(frozen=True)
 class Line:
@@ -78,3 +80,14 @@ def show(lines: Iterable[Line]) -> str:
     ]
     rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
     return "\n".join([texts[0], rule, *texts[1:]])
+
+
+def print_lines(found: Iterable[Line], *, quick: bool) -> None:
+    """Each line as it is measured, to stderr, then the table; ends with an error where a limit isn't kept."""
+    kept = []
+    for line in found:
+        click.echo(f"{line.what}: {line.cells()[1]} {line.note}".rstrip(), err=True)
+        kept.append(line)
+    click.echo(show(kept))
+    if not quick and any(line.is_over for line in kept):
+        raise SystemExit("A limit is not kept: see the lines that say OVER.")

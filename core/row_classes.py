@@ -18,7 +18,6 @@ import pandas as pd
 
 from .csv_writing import harmless
 from .errors import Issue
-from .votes import KINDS
 
 CONTRADICTS = "contradicts"
 # In the order of weight: what changes the store, what is there already, what is left out.
@@ -97,8 +96,3 @@ def class_file(table: pd.DataFrame) -> bytes:
     out = io.StringIO(newline="")
     safe.to_csv(out, index=False, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
     return out.getvalue().encode("utf-8-sig")
-
-
-def class_said(name: str) -> str:
-    """What a class means, in a sentence's end."""
-    return "already taken, and this file gives another answer" if name == CONTRADICTS else KINDS[name]

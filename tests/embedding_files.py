@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -36,3 +38,13 @@ def write(folder: Path, content: bytes, name: str = "model.bin") -> Path:
 def numbers(n_words: int, dimensions: int, seed: int = 0) -> np.ndarray:
     """A float32 matrix of ordinary values."""
     return np.random.default_rng(seed).normal(size=(n_words, dimensions)).astype(np.float32)
+
+
+def tarred(content: bytes) -> bytes:
+    """A tar archive of one file."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        member = tarfile.TarInfo("model.vec")
+        member.size = len(content)
+        archive.addfile(member, io.BytesIO(content))
+    return buffer.getvalue()

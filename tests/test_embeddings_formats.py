@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import pickle
-import tarfile
 from pathlib import Path
 
 import numpy as np
 import pytest
-from embedding_files import binary, numbers, text, write
+from embedding_files import binary, numbers, tarred, text, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -112,20 +110,11 @@ def test_cases_refused(shared: Path, case: str, said: str) -> None:
         load(shared / "cases" / case)
 
 
-def _tar(content: bytes) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        member = tarfile.TarInfo("model.vec")
-        member.size = len(content)
-        archive.addfile(member, io.BytesIO(content))
-    return buffer.getvalue()
-
-
 @pytest.mark.parametrize(
     ("content", "said"),
     [
         (b"", "is empty"),
-        (_tar(text(WORDS, CASES)), "tar archive: unpack"),
+        (tarred(text(WORDS, CASES)), "tar archive: unpack"),
         (pickle.dumps({"word": 1}), "pickle.*save_word2vec_format"),
         ("anvil 0.1 0.2".encode("utf-16"), "UTF-16"),
         (b"<!DOCTYPE html><html>Not found</html>", "web page"),

@@ -9,14 +9,13 @@ import lzma
 import os
 import subprocess
 import sys
-import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from embedding_files import binary, numbers, text, write
+from embedding_files import binary, numbers, tarred, text, write
 
 from core.embeddings import import_embedding, load, loading, open_embedding, sniff, storage
 from core.errors import InputError, StoreError
@@ -40,15 +39,6 @@ def zipped(
             archive.writestr(f"folder/model{number}.vec", content)
         for name in extra:
             archive.writestr(name, b"")
-    return buffer.getvalue()
-
-
-def tarred(content: bytes) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        member = tarfile.TarInfo("model.vec")
-        member.size = len(content)
-        archive.addfile(member, io.BytesIO(content))
     return buffer.getvalue()
 
 

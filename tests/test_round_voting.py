@@ -11,17 +11,15 @@ import sqlalchemy as sa
 from campaigns import PLAN, make_project
 from rounds_of_people import SMALL, round_id
 from test_voting_server import ask
-from voting_server import VotingServer
+from voting_server import serving
 
 from bench.voters import hidden
 from core import voting
 from core.errors import InputError, StoreError
 from core.schemes.collected import BEST_WORST, ORDER, RATING, SCHEMES, read_answer
-from core.store import open_store
 from core.store import schema as t
 from core.store.archive import export_project, import_project
 from core.store.drawing import draw_next_ballot
-from core.store.engine import _open
 from core.store.invariants import check_store
 from core.store.plans import save_plan
 from core.store.round_closing import close_round
@@ -297,13 +295,8 @@ class TestOneLink:
 @pytest.fixture(scope="module")
 def running(tmp_path_factory):
     """A store and the server on it."""
-    store = open_store(tmp_path_factory.mktemp("rounds") / "workspace")
-    server = VotingServer(store.folder)
-    server.start()
-    yield store, server
-    server.kill()
-    store.engine.dispose()
-    _open.cache_clear()
+    with serving(tmp_path_factory.mktemp("rounds") / "workspace") as both:
+        yield both
 
 
 def begun(code, name="Anna"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -220,18 +219,6 @@ def test_contrast(dark: bool) -> None:
     for mark in ("line", "pick", "focus"):
         for ground in ("page", "card"):
             assert contrast(colour[mark], colour[ground]) >= 3, (mark, ground)
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator:
-    sync_api = pytest.importorskip("playwright.sync_api")
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("needs Chromium")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -34,18 +33,6 @@ def turkle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Turkle]:
         for name in VOTERS:
             turkle.api("/api/users/", {"username": name, "password": "voterpw"})
         yield turkle
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api")
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("needs Chromium")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 def answer_all(page: Any, turkle: Turkle, batch: int, name: str, keys: dict[str, tuple[str, ...]], scheme: str) -> int:

@@ -17,14 +17,12 @@ from json import loads
 import pytest
 import sqlalchemy as sa
 from test_template import contrast
-from voting_server import ROOT, VotingServer, make_voting
+from voting_server import ROOT, VotingServer, make_voting, serving
 
 from bench.voters import Connection, HttpVoter, all_vote, hidden
 from core import voting_process
 from core.errors import StoreError
-from core.store import open_store
 from core.store import schema as t
-from core.store.engine import _open
 from core.store.plans import Wording
 from core.store.voting import invite, open_voting, read_invitations
 from core.voting_settings import VotingSettings
@@ -38,13 +36,8 @@ SETTINGS = VotingSettings(task_size=3, tasks_per_voter=20, examples=False)
 @pytest.fixture(scope="module")
 def running(tmp_path_factory):
     """A store and the server on it, for tests that need none of their own."""
-    store = open_store(tmp_path_factory.mktemp("voting") / "workspace")
-    server = VotingServer(store.folder)
-    server.start()
-    yield store, server
-    server.kill()
-    store.engine.dispose()
-    _open.cache_clear()
+    with serving(tmp_path_factory.mktemp("voting") / "workspace") as both:
+        yield both
 
 
 @pytest.fixture

@@ -22,7 +22,6 @@ from core.schemes.writing import (
     Smaller,
     Text,
     TextPair,
-    counts_of,
     draw_writing,
     pair_by_lot,
     pairs_to_rate,
@@ -145,7 +144,7 @@ def test_pairs_to_rate_say_nothing_by_their_order():
     written = [wrote(task) for task in tasks]
     by_lot, _ = pair_by_lot(aside, smaller_of(written), rng=rng())
     pairs = pairs_to_rate([*written, *by_lot], rng=rng())
-    assert counts_of(pairs) == {0.0: 10, 1.0: 10, 2.0: 10, 3.0: 10, 4.0: 10}
+    assert Counter(pair.wanted for pair in pairs) == {0.0: 10, 1.0: 10, 2.0: 10, 3.0: 10, 4.0: 10}
     assert [pair.wanted == 0 for pair in pairs] == [pair.is_by_lot for pair in pairs]
     assert [pair.wanted for pair in pairs] != sorted(pair.wanted for pair in pairs)
     assert pairs == pairs_to_rate([*written, *by_lot], rng=rng())

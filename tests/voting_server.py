@@ -9,14 +9,17 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from campaigns import PLAN
 
-from core.store import Store
+from core.store import Store, open_store
 from core.store.areas import add_areas
 from core.store.drawing import draw_next_ballot
+from core.store.engine import _open
 from core.store.plans import Wording, save_plan
 from core.store.projects import create_project
 from core.store.voting import open_voting
@@ -88,3 +91,15 @@ class VotingServer:
             self.process.kill()
             self.process.wait()
             self.process = None
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[tuple[Store, VotingServer]]:
+    """A new workspace and the server on it, until the end of the block."""
+    store = open_store(folder)
+    server = VotingServer(store.folder)
+    server.start()
+    yield store, server
+    server.kill()
+    store.engine.dispose()
+    _open.cache_clear()

@@ -12,7 +12,7 @@ Reference: Jurgens, Pilehvar, Navigli (2016), Cross Level Semantic Similarity, s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -189,8 +189,3 @@ def pair_by_lot(
 def pairs_to_rate(pairs: Sequence[TextPair], *, rng: np.random.Generator) -> list[TextPair]:
     """The pairs in random order, so that nothing in it says what was wanted."""
     return [pairs[at] for at in rng.permutation(len(pairs)).tolist()]
-
-
-def counts_of(pairs: Sequence[TextPair]) -> Mapping[float, int]:
-    """How many pairs there are of each wanted rating, ascending."""
-    return dict(sorted(Counter(pair.wanted for pair in pairs).items()))

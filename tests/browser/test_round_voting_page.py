@@ -10,11 +10,10 @@ from campaigns import make_project
 from playwright.sync_api import Browser, Page, expect
 from rounds_of_people import SMALL
 from test_round_voting import answers
-from voting_server import VotingServer
+from voting_server import VotingServer, serving
 
 from core.schemes.collected import BEST_WORST, ORDER, RATING, SCHEMES
-from core.store import Store, open_store
-from core.store.engine import _open
+from core.store import Store
 from core.store.round_drawing import draw_round
 from core.store.round_voting import open_round_voting
 from core.voting_settings import VotingSettings
@@ -28,13 +27,8 @@ ROOM = dict.fromkeys(SCHEMES, VotingSettings(task_size=3, tasks_per_voter=1, com
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, VotingServer]]:
-    store = open_store(tmp_path_factory.mktemp("rounds") / "workspace")
-    server = VotingServer(store.folder)
-    server.start()
-    yield store, server
-    server.kill()
-    store.engine.dispose()
-    _open.cache_clear()
+    with serving(tmp_path_factory.mktemp("rounds") / "workspace") as both:
+        yield both
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from campaigns import PLAN, make_project
 from playwright.sync_api import Browser, Page, expect
-from voting_server import VotingServer, make_voting
+from voting_server import VotingServer, make_voting, serving
 
 from core.store import Store, open_store
 from core.store import schema as t
@@ -32,13 +32,8 @@ QUICK_MS = 300  # a little more than the page takes for the second half of a dou
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, VotingServer]]:
-    store = open_store(tmp_path_factory.mktemp("voting") / "workspace")
-    server = VotingServer(store.folder)
-    server.start()
-    yield store, server
-    server.kill()
-    store.engine.dispose()
-    _open.cache_clear()
+    with serving(tmp_path_factory.mktemp("voting") / "workspace") as both:
+        yield both
 
 
 class Link:

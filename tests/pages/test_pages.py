@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from page_words import press, words
 
 from core.runoff import spread_appearances
 from core.store.areas import read_areas
@@ -16,17 +17,6 @@ KEYS = [
     *("project", "embeddings", "tokens", "plan", "collect", "voters", "scores", "evaluate", "export", "schemes", "help")
 ]
 TITLES = {"project": "Demo: jobs and skills", "schemes": "Other schemes"}
-
-
-def words(app) -> str:
-    """All that a page says, without the side bar."""
-    kinds = ("title", "markdown", "caption", "info", "warning", "success", "error", "subheader")
-    return "\n".join(str(element.value) for kind in kinds for element in getattr(app.main, kind)).replace("\\", "")
-
-
-def press(app, label: str):
-    (button,) = [button for button in app.button if button.label == label]
-    return button.click().run()
 
 
 @pytest.mark.parametrize("key", KEYS)

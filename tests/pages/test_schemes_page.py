@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from page_words import labelled
 from test_pages import press, words
 
 from core import jobs
@@ -18,11 +19,6 @@ from core.store.scheme_runs import KIND, from_result
 from core.views.schemes import said
 
 WIDE = b"word1,word2,anna,ben,*cleo*\nship,boat,9,8.5,9\nship,salt,2,4,1\nsea,boat,5,x,6\nsea,salt,7,5,6.5\n"
-
-
-def labelled(elements, label):
-    (found,) = [element for element in elements if element.label == label]
-    return found
 
 
 def tables(app, *columns):

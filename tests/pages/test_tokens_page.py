@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sqlalchemy as sa
+from page_words import labelled, press, words
 
 from core.store import schema as t
 from core.store.areas import add_areas, add_tokens, read_areas
@@ -16,22 +17,6 @@ from core.views import tokens
 
 MARKET = AreaTokens("Market", ("sales", "marketing", "Retail", "stock market"))
 SHOP = AreaTokens("Shop <b>*1*</b>", ("sales", "marketing", "fire 🔥", "$x$"))
-
-
-def words(app) -> str:
-    """All that a page says, without the side bar."""
-    kinds = ("title", "markdown", "caption", "info", "warning", "success", "error", "subheader")
-    return "\n".join(str(element.value) for kind in kinds for element in getattr(app.main, kind)).replace("\\", "")
-
-
-def press(app, label: str):
-    (button,) = [button for button in app.button if button.label == label]
-    return button.click().run()
-
-
-def labelled(boxes, label: str):
-    (box,) = [box for box in boxes if box.label == label]
-    return box
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import sqlalchemy as sa
 from campaigns import PLAN, answer_batch, draw_batch, make_project
+from page_words import labelled
 from test_pages import press, words
 
 from core.store import schema as t
@@ -17,11 +18,6 @@ from core.store.simulated import simulate_votes
 from core.store.votes import accept_upload
 from core.views import voters
 from core.voter_rules import RULES
-
-
-def labelled(elements, label):
-    (found,) = [element for element in elements if element.label == label]
-    return found
 
 
 def held(store, n_closed=1):
