@@ -15,6 +15,7 @@ from scipy import stats
 
 from core.errors import InputError, UndefinedMetricError
 from core.schemes.conditions import blocked_anova, compare_conditions, pair_order
+from core.schemes.gold_pairs import qualify
 from core.schemes.rating_files import read_ratings
 from core.schemes.rating_statistics import (
     adjudicate,
@@ -24,7 +25,6 @@ from core.schemes.rating_statistics import (
     item_ratings,
     leave_one_out,
     pairwise,
-    qualify,
 )
 from core.schemes.scales import CLSS, STSS, Anchor, RatingScale
 

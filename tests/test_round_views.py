@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import replace
 
 import numpy as np
@@ -9,11 +11,14 @@ import pytest
 from campaigns import make_project
 from rounds_of_people import SMALL, answer_round, batch_of, collected, round_id
 
+from core.errors import PlanError
 from core.evaluation.models import given
-from core.schemes.collected import BEST_WORST, ORDER, RATING, RoundSettings
+from core.platforms.scheme_files import round_files
+from core.schemes.collected import BEST_WORST, ORDER, RATING, RoundSettings, check_round
+from core.schemes.gold_pairs import GoldPair, read_rated_pairs
 from core.store.round_closing import close_round
 from core.store.round_drawing import draw_round
-from core.store.rounds import read_rounds
+from core.store.rounds import read_rounds, read_shown
 from core.store.votes import accept_upload
 from core.views import round_people
 from core.views import rounds as view
@@ -106,3 +111,58 @@ def test_models_are_ranked_by_what_people_said(store, scheme):
         best = dict(models)[table["model"].iloc[0]]
         cosines = np.abs(best.cosines(people["token_a"].tolist(), people["token_b"].tolist()))
         assert table["ρ"].iloc[0] == pytest.approx(spearmanr(people["score"], cosines).statistic)
+
+
+def test_who_qualifies_by_the_gold_pairs_of_the_task_page(store):
+    project_id = make_project(store, plan=None)
+    gold = (GoldPair("car", "auto", 4.0), GoldPair("car", "pear", 0.0))
+    draw_round(store, project_id, replace(SMALL[RATING], raters=2, gold=gold))
+    found = read_rounds(store, project_id)[0]
+    assert found.settings.gold == gold
+    files = round_files(
+        "r1", RATING, {**found.settings.stored(), "notion": "relatedness"},
+        shown=lambda: read_shown(store, project_id, found.id), widest=3,
+    )  # fmt: skip
+    assert 'name="gold_2"' in files[1].make().decode()
+    data = answer_round(batch_of(store, project_id), RATING, voters=("W1", "W2"), per_task=2).decode()
+    lines = list(csv.reader(io.StringIO(data)))
+    at = lines[0].index("WorkerId")
+    told = {"W1": ["3.25", "0.5"], "W2": ["2.75", ""]}
+    out = io.StringIO()
+    csv.writer(out).writerows(
+        [[*line, *(["Answer.gold_1", "Answer.gold_2"] if n == 0 else told[line[at]])] for n, line in enumerate(lines)]
+    )
+    accept_upload(store, project_id, out.getvalue().encode(), "crowd.csv", ballot_id=found.id)
+    table, silent = round_people.qualification(store, project_id, read_rounds(store, project_id)[0])
+    assert silent == []
+    assert table.to_dict("records") == [
+        {"person": "W2", "near enough": 0, "gold pairs": 2, "not rated": 1, "passed": False},
+        {"person": "W1", "near enough": 2, "gold pairs": 2, "not rated": 0, "passed": True},
+    ]
+
+
+def test_files_without_gold_columns_are_named(store):
+    project_id = make_project(store, plan=None)
+    draw_round(store, project_id, replace(SMALL[RATING], gold=(GoldPair("car", "auto", 4.0),)))
+    data = answer_round(batch_of(store, project_id), RATING)
+    accept_upload(store, project_id, data, "plain.csv", ballot_id=round_id(store, project_id))
+    table, silent = round_people.qualification(store, project_id, read_rounds(store, project_id)[0])
+    assert table.empty
+    assert len(silent) == 1
+    assert "plain.csv says nothing of the gold pairs" in silent[0]
+
+
+@pytest.mark.parametrize(
+    ("lines", "what"),
+    [
+        ("car, auto, van: 4", "Line 1"),
+        ("\ncar: 4", "Line 2"),
+        ("car, auto: much", "Line 1"),
+        ("car, auto: 4.1", "no value of the scale"),
+        (", auto: 4", "lacks a text"),
+        ("\n".join(["car, auto: 4"] * 11), "more than 10"),
+    ],
+)
+def test_gold_pairs_that_make_no_sense(lines, what):
+    with pytest.raises(PlanError, match=what):
+        check_round(replace(SMALL[RATING], gold=read_rated_pairs(lines)))

@@ -11,6 +11,7 @@ import streamlit as st
 from core.errors import RunoffError
 from core.language import LANGUAGES, STANDARD
 from core.schemes.collected import BEST_WORST, LABELS, ORDER, RATING, RoundSettings, default_settings
+from core.schemes.gold_pairs import TOLERANCE, GoldPair, read_rated_pairs
 from core.schemes.group_drawing import draw_groups
 from core.schemes.group_files import groups_of, read_groups
 from core.schemes.scales import CLSS, SCALES, RatingScale
@@ -130,7 +131,22 @@ def _rating(settings: RoundSettings, key: str) -> RoundSettings:
         "Turn half of the items", value=settings.swaps, key=f"swaps-{key}",
         help="Half of the items are shown with their two tokens in the other order, drawn by the seed.",
     )  # fmt: skip
-    return replace(settings, scale=replace(scale, sorts_first=sorts), swaps=swaps)
+    gold, tolerance = _gold(key)
+    return replace(settings, scale=replace(scale, sorts_first=sorts), swaps=swaps, gold=gold, tolerance=tolerance)
+
+
+def _gold(key: str) -> tuple[tuple[GoldPair, ...], float]:
+    """Gold pairs of the task page, and how far off a rating of them may be."""
+    with st.expander("Gold pairs: who qualifies"):
+        text = st.text_area(
+            "Pairs with a known rating, one a line", key=f"rated-gold-{key}", placeholder="car, automobile: 4",
+            help="Five as a rule. The task page for Turkle or Mechanical Turk begins with them and doesn't show their "
+            "ratings. Whoever misses one is named under People. The voting page doesn't ask them.",
+        )  # fmt: skip
+        tolerance = st.number_input(
+            "Points off that still pass", 0.0, 100.0, TOLERANCE, 0.25, key=f"gold-tolerance-{key}", width=220
+        )
+    return read_rated_pairs(text), float(tolerance)
 
 
 def _best_worst(

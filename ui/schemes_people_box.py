@@ -6,9 +6,11 @@ from functools import partial
 
 import streamlit as st
 
+from core.errors import RunoffError
 from core.store.exclusions import exclude_voters
 from core.store.projects import Project
 from core.views import round_people
+from core.views.rating_sets import QUALIFIED_HELP
 from core.views.rounds import RoundView
 from ui import cache, frame
 from ui.exclusions_box import said
@@ -30,15 +32,40 @@ def people_box(project: Project, found: RoundView, stem: str) -> None:
         }
         show_table(table, about, "People of the round")
         download("Download the people (CSV)", table, f"{stem}-people.csv")
-        _leave_out(project, found, people)
+        failed = _qualification(project, found, stem) if found.round.settings.gold else []
+        _leave_out(project, found, people, failed)
 
 
-def _leave_out(project: Project, found: RoundView, people: round_people.People) -> None:
+def _qualification(project: Project, found: RoundView, stem: str) -> list[str]:
+    """Who met the gold pairs; the names of those who didn't."""
+    try:
+        table, silent = cache.load_round(round_people.qualification, frame.store(), project, found.round)
+    except RunoffError as error:
+        frame.show_error(error)
+        return []
+    for said_ in silent:
+        st.caption(frame.plain(said_))
+    if table.empty:
+        return []
+    st.markdown(f"**{int(table['passed'].sum()):,} of {len(table):,} people pass the qualification.**")
+    show_table(table, QUALIFIED_HELP, "Who passes the qualification")
+    download("Download the qualification (CSV)", table, f"{stem}-qualification.csv")
+    return table.loc[~table["passed"], "person"].tolist()
+
+
+def _leave_out(project: Project, found: RoundView, people: round_people.People, failed: list[str]) -> None:
     names, key = people.names, f"leave-out-{found.round.id}-{project.revision}"
     if people.apart:
         st.button(
             f"Choose the {len(people.apart):,} who stand apart",
             on_click=partial(_choose, key, people.apart),
+            icon=":material/playlist_add_check:",
+        )
+    ids = [id_ for id_, name in names.items() if name in failed]
+    if ids:
+        st.button(
+            f"Choose the {len(ids):,} who don't pass",
+            on_click=partial(_choose, key, ids),
             icon=":material/playlist_add_check:",
         )
     chosen = st.multiselect("People to leave out", list(names), format_func=names.__getitem__, key=key,

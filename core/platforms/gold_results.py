@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import InputError, Issue
-from ..schemes.rating_statistics import Qualification
+from ..schemes.gold_pairs import Qualified
 from .result_tables import open_results
 from .scheme_settings import read_qualification, scheme_settings
 
 
-def read_gold(data: bytes, filename: str, stored: Mapping[str, Any]) -> dict[str, Qualification]:
-    """Each person's result by the platform's id, in the order of the file; of several assignments the first counts.
+def read_gold(data: bytes, filename: str, stored: Mapping[str, Any]) -> list[Qualified]:
+    """How each person did, in the order of the file; of a person's several assignments the first counts.
 
     stored : the settings that the page was made with, gold pairs among them; those of a page that shows them once tell
     it of every task. Raises `InputError` for settings without gold pairs, or a file without their columns.
@@ -25,9 +25,10 @@ def read_gold(data: bytes, filename: str, stored: Mapping[str, Any]) -> dict[str
     if missing or not n_gold:
         raise InputError(f"{filename} says nothing of the gold pairs.", missing or [Issue("there are no gold pairs")])
     rows = table.texts([place[name] for name in wanted], max(place[name] for name in wanted) + 1)
-    found: dict[str, Qualification] = {}
+    found: dict[str, Qualified] = {}
     for voter, *given in zip(*(column.tolist() for column in rows.columns), strict=True):
         fields = {f"gold_{n}": text for n, text in enumerate(given, 1)}
         if voter.strip() and voter.strip() not in found:
-            found[voter.strip()] = read_qualification(fields, stored)
-    return found
+            n_left_out = sum(not text.strip() for text in given)
+            found[voter.strip()] = Qualified(voter.strip(), read_qualification(fields, stored), n_left_out)
+    return list(found.values())

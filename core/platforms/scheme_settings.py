@@ -9,24 +9,13 @@ from typing import Any
 from ..errors import InputError, Issue
 from ..language import LANGUAGES, STANDARD, translatable
 from ..schemes.best_worst import SIZE
-from ..schemes.rating_statistics import Qualification, qualify
+from ..schemes.gold_pairs import MOST_GOLD, TOLERANCE, GoldPair, Qualification, qualify
 from ..schemes.scales import CLSS, SCALES, Anchor, RatingScale
 
 SCHEMES = ("rating", "sort-then-rate", "best-worst", "order", "writing")
 NOTIONS = ("relatedness", "similarity")
 MOST_ROWS = 50  # items of a tuple, words of an order
 WORDS = 10
-MOST_GOLD = 10
-TOLERANCE = 1.0
-
-
-@dataclass(frozen=True)
-class GoldPair:
-    """A pair whose rating is known: shown before the rest, its rating never."""
-
-    first: str
-    second: str
-    rating: float
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from ..errors import InputError, PlanError
 from ..language import LANGUAGES, STANDARD, Language
 from ..language import language as language_of
 from ..plan_values import check_limits
+from .gold_pairs import TOLERANCE, GoldPair, check_gold
 from .scales import CLSS, Anchor, RatingScale
 from .target_groups import TargetGroup
 
@@ -30,6 +31,7 @@ LABELS = {RATING: "ratings", BEST_WORST: "best–worst", ORDER: "orders of targe
 UNKNOWN = "unknown"
 MAX_TASK_SIZE = 50
 _BEST_WORST = re.compile(r"best\s*=\s*([0-9]{1,3})\s*[;,]?\s*worst\s*=\s*([0-9]{1,3})")
+_APART = ("scale", "gold", "tolerance", "groups")  # settings that are stored in a way of their own
 _SEPARATORS = re.compile(r"[\s,;>]+")
 
 
@@ -38,7 +40,8 @@ class RoundSettings:
     """What a round is drawn by. `check_round` says what makes sense.
 
     raters : people wanted for each question; task_size : questions a task; swaps : half of the rated items are shown
-    with their tokens in the other order, drawn by the seed; scale : of ratings.
+    with their tokens in the other order, drawn by the seed; scale : of ratings; gold : rated first on the task page,
+    each to be met within ±`tolerance` points.
     size, appearances, keep : of best–worst: items a tuple, tuples an item, the share of items a next round keeps.
     groups : of orders, a question each. question, instructions : what people read, "" for the standard text, which is
     in `language`, a code of `LANGUAGES`, as all other standard texts.
@@ -50,6 +53,8 @@ class RoundSettings:
     task_size: int = 10
     swaps: bool = True
     scale: RatingScale = CLSS
+    gold: tuple[GoldPair, ...] = ()
+    tolerance: float = TOLERANCE
     size: int = 4
     appearances: int = 8
     keep: float = 0.5
@@ -74,10 +79,12 @@ class RoundSettings:
 
     def stored(self) -> dict[str, Any]:
         """As JSON holds it; `of` reads it back, and a task page takes it as its settings."""
-        row: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("scale", "groups")}
+        row: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _APART}
         anchors = [[anchor.value, anchor.text] for anchor in self.scale.anchors]
         row["scale"] = {**asdict(self.scale), "anchors": anchors}
         row["groups"] = [{f.name: _listed(getattr(group, f.name)) for f in fields(group)} for group in self.groups]
+        if self.gold:
+            row |= {"gold": [asdict(pair) for pair in self.gold], "tolerance": self.tolerance}
         row["words"] = max((len(group.positives) for group in self.groups), default=10)
         if self.language == STANDARD:
             del row["language"]  # as it was before there were others
@@ -95,6 +102,7 @@ class RoundSettings:
             scale = dict(values["scale"])
             anchors = tuple(Anchor(float(value), str(text)) for value, text in scale["anchors"])
             values["scale"] = RatingScale(**{**scale, "anchors": anchors})
+        values["gold"] = tuple(GoldPair(**pair) for pair in values.get("gold", ()))
         groups = values.get("groups", ())
         values["groups"] = tuple(TargetGroup(**{k: _words(v) for k, v in group.items()}) for group in groups)
         return cls(**values)
@@ -141,6 +149,8 @@ def check_round(settings: RoundSettings, *, with_groups: bool = True) -> RoundSe
     check_limits(settings, limits)
     if len(settings.scale.values) > 1001:
         raise PlanError("The scale has more than 1,001 values: choose larger steps.")
+    if settings.scheme == RATING:
+        check_gold(settings.gold, settings.tolerance, settings.scale)
     if settings.scheme == ORDER and with_groups:
         if not settings.groups:
             raise PlanError("There is no target group to order. Propose or read some first.")

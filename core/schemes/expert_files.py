@@ -6,25 +6,16 @@ Both sides are rating sets (`rating_files`); items are matched by their two text
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from .gold_pairs import Qualified, qualify
 from .rating_sets import RatingSet
-from .rating_statistics import Deviation, Qualification, deviation_by_group, item_ratings, qualify
+from .rating_statistics import Deviation, deviation_by_group, item_ratings
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Qualified:
-    """How a voter did on the gold pairs; the `missing` ones, which the voter didn't rate, count as not near."""
-
-    voter: str
-    result: Qualification
-    missing: int
 
 
 def gold_of(ratings: RatingSet, gold: RatingSet) -> Floats:

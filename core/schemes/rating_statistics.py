@@ -255,33 +255,6 @@ def adjudicate(ratings: ArrayLike, decided: dict[int, float] | None = None, *, a
     return Adjudication(final, np.flatnonzero(open_))
 
 
-@dataclass(frozen=True)
-class Qualification:
-    """How a person did on gold pairs: `n_within` of `n` ratings within the tolerance; passed where all are."""
-
-    n_within: int
-    n: int
-
-    @property
-    def passed(self) -> bool:
-        """Whether every gold pair was rated near enough."""
-        return self.n > 0 and self.n_within == self.n
-
-
-def qualify(given: ArrayLike, gold: ArrayLike, *, tolerance: float = 1.0) -> Qualification:
-    """Check ratings of gold pairs, five as a rule, each to be within ±`tolerance` points; a missing one isn't.
-
-    >>> qualify([0, 1, 2.5, 4, 3], [0, 1, 2, 3, 4]).passed
-    True
-    """
-    one, other = np.asarray(given, dtype=np.float64), np.asarray(gold, dtype=np.float64)
-    if one.shape != other.shape or one.ndim != 1:
-        raise InputError(f"Each gold pair needs one rating: {one.size} ratings of {other.size} pairs.")
-    if np.isnan(other).any():
-        raise InputError("A gold pair has no rating to compare with.")
-    return Qualification(int((np.round(np.abs(one - other), 9) <= tolerance).sum()), len(other))
-
-
 def alpha_by_group(ratings: ArrayLike, groups: ArrayLike) -> dict[str, Agreement | str]:
     """α of the items of each group (genre, level), in the order of their first item, or why there is none."""
     table, names = checked_ratings(ratings), np.asarray(groups)

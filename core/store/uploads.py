@@ -77,6 +77,24 @@ def uploads_of(
     return [Upload(*row[:-1], *_effects(row.effect)) for row in conn.execute(query)]
 
 
+def kept_uploads(store: Store, ballot_id: int) -> list[tuple[str, bytes]]:
+    """Name and bytes of the files whose answers count in a ballot or round, the oldest first.
+
+    Raises `StoreError` where a kept copy can't be read.
+    """
+    u = t.upload.c
+    with store.read() as conn:
+        query = sa.select(u.filename, u.sha256).where(u.ballot_id == ballot_id, u.withdrawn_at.is_(None))
+        rows = conn.execute(query.order_by(u.id)).all()
+    found = []
+    for row in rows:
+        try:
+            found.append((row.filename, (store.uploads / row.sha256).read_bytes()))
+        except OSError as error:
+            raise StoreError(f"The kept copy of {row.filename} can't be read ({error.strerror}).") from error
+    return found
+
+
 def _effects(stored: dict | None) -> tuple[Effect | None, Effect | None]:
     """What accepting an upload changed, and what withdrawing it did."""
     kept = dict(stored or {})

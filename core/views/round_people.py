@@ -9,14 +9,18 @@ import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
-from ..errors import UndefinedMetricError
+from ..errors import InputError, UndefinedMetricError
+from ..platforms.gold_results import read_gold
 from ..schemes.collected import BEST_WORST, RATING
+from ..schemes.gold_pairs import Qualified
 from ..schemes.group_agreement import group_agreement
 from ..schemes.rating_statistics import leave_one_out
 from ..store import Store
 from ..store.round_answers import best_worst_answers, counted_answers, given_orders, rated_items
 from ..store.rounds import Round
+from ..store.uploads import kept_uploads
 from ..store.voter_answers import voter_names
+from .rating_sets import qualified
 
 FIGURES = {
     RATING: ("r", "Pearson's r of the person's ratings with the mean of all others', over three items at least."),
@@ -68,6 +72,20 @@ def load(store: Store, project_id: str, found: Round) -> People:
     bound = defined.mean() - defined.std(ddof=1) if len(defined) >= FEWEST else -np.inf
     table["apart"] = (table[name] < bound).to_numpy()
     return People(table.sort_values("voter", kind="stable", ignore_index=True), name, about)
+
+
+def qualification(store: Store, project_id: str, found: Round) -> tuple[pd.DataFrame, list[str]]:
+    """How people did on the gold pairs of a round of ratings (`rating_sets.QUALIFIED_HELP`), and files that say nothing
+    of them. Of a person's several assignments the first counts."""
+    people: dict[str, Qualified] = {}
+    silent = []
+    for name, data in kept_uploads(store, found.id):
+        try:
+            for one in read_gold(data, name, found.settings.stored()):
+                people.setdefault(one.voter, one)
+        except InputError as error:
+            silent.append(str(error))
+    return qualified(list(people.values())), silent
 
 
 def _figures(conn: sa.Connection, project_id: str, found: Round) -> Mapping[int, float]:

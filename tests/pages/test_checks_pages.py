@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from campaigns import PLAN, make_project
-from test_pages import words
+from page_words import words
 
 from core.checks import CheckSettings, GoldPair
 from core.examples import Example

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from test_pages import press, words
+from page_words import press, words
 
 from core import jobs
 from core.store.library import read_embeddings

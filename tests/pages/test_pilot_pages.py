@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 from campaigns import PLAN, answer_batch, longer_pair, make_project
-from test_pages import KEYS, press, words
+from page_words import press, words
+from test_pages import KEYS
 
 from core.platforms.batch import write_batch
 from core.store.ballots import pilot_of, read_ballots, read_comparisons

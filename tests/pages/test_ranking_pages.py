@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from campaigns import make_project
-from test_pages import KEYS, press, words
+from page_words import press, words
+from test_pages import KEYS
 
 from core.store.ballots import read_ballots
 from core.store.closing import close_ballot

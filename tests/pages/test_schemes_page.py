@@ -6,8 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from page_words import labelled
-from test_pages import press, words
+from page_words import labelled, press, words
 
 from core import jobs
 from core.schemes.rating_files import read_ratings

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 from campaigns import AREAS, PLAN, make_project
-from test_pages import press, words
+from page_words import press, words
 
 from core import job_process
 from core.metrics import spearman

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import sqlalchemy as sa
 from campaigns import PLAN, answer_batch, draw_batch, make_project
-from page_words import labelled
-from test_pages import press, words
+from page_words import labelled, press, words
 
 from core.store import schema as t
 from core.store.closing import close_ballot
