@@ -6,15 +6,21 @@ import time
 
 import numpy as np
 import pytest
+from campaigns import make_project
 from page_words import labelled, press, words
+from rounds_of_people import answer_round, batch_of
 
 from core import jobs
+from core.schemes.gold_pairs import GoldPair
 from core.schemes.rating_files import read_ratings
 from core.schemes.rating_statistics import alpha, leave_one_out
 from core.store.areas import read_areas
 from core.store.library import open_library, read_embeddings
 from core.store.projects import create_project
+from core.store.rounds import read_rounds
 from core.store.scheme_runs import KIND, from_result
+from core.store.votes import accept_upload
+from core.views import round_people
 from core.views.schemes import said
 
 WIDE = b"word1,word2,anna,ben,*cleo*\nship,boat,9,8.5,9\nship,salt,2,4,1\nsea,boat,5,x,6\nsea,salt,7,5,6.5\n"
@@ -222,3 +228,29 @@ def test_the_projects_scores_beside_a_file(demo, visit):
     assert figures["value"].tolist() == pytest.approx([1.0] * 5)
     (found,) = tables(app, "gap", "rank, first")
     assert found["gap"].tolist() == [0.0] * 12
+
+
+def test_a_round_of_ratings_is_drawn_with_gold_pairs_and_people_pass_them(empty, visit):
+    project_id = make_project(empty, plan=None)
+    app = visit("schemes", project_id)
+    labelled(app.text_area, "Pairs with a known rating, one a line").set_value("car, auto").run()
+    assert "Line 1 of the gold pairs is “car, auto”" in words(app)
+    labelled(app.text_area, "Pairs with a known rating, one a line").set_value("car, auto: 4").run()
+    press(app, "Draw the round")
+    assert not app.exception
+    (found,) = read_rounds(empty, project_id)
+    assert found.settings.gold == (GoldPair("car", "auto", 4.0),)
+    header, *rows = answer_round(batch_of(empty, project_id), "rating", per_task=2).decode().splitlines()
+    told = [f'{row},"{4 if n else 1}"' for n, row in enumerate(rows)]
+    data = "\n".join([f'{header},"Answer.gold_1"', *told]).encode()
+    accept_upload(empty, project_id, data, "crowd.csv", ballot_id=found.id)
+    app = visit("schemes", project_id)
+    table, _ = round_people.qualification(empty, project_id, found)
+    failed = int((~table["passed"]).sum())
+    assert 0 < failed < len(table)
+    app.session_state[f"people-{found.id}"] = True  # unfolded
+    app.run()
+    assert f"{len(table) - failed} of {len(table)} people pass the qualification" in words(app)
+    press(app, f"Choose the {failed} who don't pass")
+    assert not app.exception
+    assert len(labelled(app.multiselect, "People to leave out").value) == failed
