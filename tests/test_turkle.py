@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from turkle_server import Browser, Turkle, running
+from turkle_server import PASSWORD, Browser, Turkle, running
 
 from core.examples import standard_examples
 from core.platforms import read_results, template, write_batch
@@ -93,9 +93,9 @@ def test_votes_come_back(turkle: Turkle) -> None:
     )
     seen = []
     for name, choice in (("ada", "left"), ("bob", "tie")):
-        turkle.api("/api/users/", {"username": name, "password": "voterpw"})
+        turkle.api("/api/users/", {"username": name, "password": PASSWORD})
         # The browser of a real voter sends nothing for the comparison that the page's script removed.
-        seen += Browser(turkle, name, "voterpw").answer(
+        seen += Browser(turkle, name, PASSWORD).answer(
             batch,
             lambda page, choice=choice: {
                 "choice_1": choice,

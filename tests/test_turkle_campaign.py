@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from campaigns import PLAN, longer_pair, make_project
-from turkle_server import Browser, Turkle, running
+from turkle_server import Browser, Turkle, running, sign_in
 
 from core.errors import PlatformError
 from core.platforms.turkle_api import TurkleSite
@@ -34,9 +34,7 @@ Vote = tuple[frozenset[str], frozenset[str], str]
 
 @pytest.fixture(scope="module")
 def turkle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Turkle]:
-    with running(tmp_path_factory.mktemp("turkle")) as turkle:
-        for name in VOTERS:
-            turkle.api("/api/users/", {"username": name, "password": "voterpw"})
+    with running(tmp_path_factory.mktemp("turkle"), voters=VOTERS) as turkle:
         yield turkle
 
 
@@ -53,11 +51,7 @@ def published(store: Store, turkle: Turkle, *, voters: int, plan: PlanSettings =
 
 def vote_on_all(page: Any, turkle: Turkle, name: str, batch: int) -> list[Vote]:
     """Sign in and answer every task there is, by the hand that the name says; what was seen and chosen."""
-    page.goto(f"{turkle.url}/login/")
-    page.fill("[name=username]", name)
-    page.fill("[name=password]", "voterpw")
-    page.keyboard.press("Enter")
-    page.wait_for_url(lambda url: "login" not in url)
+    sign_in(page, turkle, name)
     page.goto(f"{turkle.url}/batch/{batch}/accept_next_task/")
     votes: list[Vote] = []
     while "/task/" in page.url:

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from campaigns import make_project
 from rounds_of_people import SMALL, round_id
-from turkle_server import Turkle, running
+from turkle_server import Turkle, running, sign_in
 
 from core.platforms.scheme_batch import write_round
 from core.platforms.scheme_templates import scheme_template
@@ -29,19 +29,13 @@ VOTERS = ("anna",)
 
 @pytest.fixture(scope="module")
 def turkle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Turkle]:
-    with running(tmp_path_factory.mktemp("turkle")) as turkle:
-        for name in VOTERS:
-            turkle.api("/api/users/", {"username": name, "password": "voterpw"})
+    with running(tmp_path_factory.mktemp("turkle"), voters=VOTERS) as turkle:
         yield turkle
 
 
 def answer_all(page: Any, turkle: Turkle, batch: int, name: str, keys: dict[str, tuple[str, ...]], scheme: str) -> int:
     """Sign in and answer every task by keys; how many tasks there were."""
-    page.goto(f"{turkle.url}/login/")
-    page.fill("[name=username]", name)
-    page.fill("[name=password]", "voterpw")
-    page.keyboard.press("Enter")
-    page.wait_for_url(lambda url: "login" not in url)
+    sign_in(page, turkle, name)
     page.goto(f"{turkle.url}/batch/{batch}/accept_next_task/")
     n = 0
     while "/task/" in page.url:

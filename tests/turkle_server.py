@@ -10,10 +10,13 @@ import subprocess
 import sys
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+PASSWORD = "voterpw"
 
 
 @dataclass
@@ -66,8 +69,8 @@ class Browser:
 
 
 @contextmanager
-def running(home: Path) -> Iterator[Turkle]:
-    """A throw-away Turkle with its data in `home`, on loopback, until the end of the block."""
+def running(home: Path, *, voters: Iterable[str] = ()) -> Iterator[Turkle]:
+    """A throw-away Turkle with its data in `home`, on loopback, until the end of the block, and these voters in it."""
     script = Path(__file__).parent / "turkle" / "turkle_serve.py"
     process = subprocess.Popen(
         [sys.executable, script],
@@ -80,7 +83,19 @@ def running(home: Path) -> Iterator[Turkle]:
         assert process.stdout is not None
         token, url = process.stdout.readline().strip(), process.stdout.readline().strip()
         assert url.startswith("http"), (home / "errors.txt").read_text()
-        yield Turkle(url, token)
+        turkle = Turkle(url, token)
+        for name in voters:
+            turkle.api("/api/users/", {"username": name, "password": PASSWORD})
+        yield turkle
     finally:
         process.terminate()
         process.wait(timeout=10)
+
+
+def sign_in(page: Any, turkle: Turkle, name: str) -> None:
+    """Sign a voter in, in a real browser."""
+    page.goto(f"{turkle.url}/login/")
+    page.fill("[name=username]", name)
+    page.fill("[name=password]", PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: "login" not in url)

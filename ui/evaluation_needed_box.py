@@ -10,7 +10,7 @@ from core.store.projects import Project
 from core.views import evaluate_needed
 from core.views.evaluate import FIGURES, EvaluateView
 from core.views.evaluate_needed import KIND, Asked
-from ui import frame
+from ui import frame, running_jobs
 
 VOTERS = {"paper": "like the paper's voters", "fitted": "as fitted to this project's votes"}
 
@@ -36,7 +36,7 @@ def show(view: EvaluateView, project: Project) -> None:
         if same and same[0].state == "failed":
             st.error(frame.plain(f"The simulation ended early. {same[0].error}"))
     if any(not job.ended for job in recent):
-        _running(project)
+        running_jobs.watch(project, {KIND: "Simulating"}, at_most=True)
 
 
 def _asked(view: EvaluateView, project: Project) -> Asked | None:
@@ -85,19 +85,3 @@ def _answer(view: EvaluateView, asked: Asked, job: jobs.Job) -> None:
     for problem in answer.problems:
         st.caption(frame.plain(problem))
     st.caption(frame.plain(f"Simulated with {answer.voters}, by the protocol “runoff”."))
-
-
-@st.fragment(run_every=1)
-def _running(project: Project) -> None:
-    store = frame.store()
-    jobs.sweep(store)
-    running = [job for job in jobs.project_jobs(store, project.id, KIND) if not job.ended]
-    if not running:
-        st.rerun()
-    for job in running:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            left = job.seconds_left()
-            st.progress(job.share, text="Simulating" + ("…" if left is None else f", at most {left:,.0f} s left"))
-            if st.button("Stop", key=f"stop-{job.id}"):
-                jobs.cancel(store, job.id)
-                st.rerun()

@@ -16,8 +16,9 @@ from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.views import planner
 from core.views.words import many
-from ui import frame
+from ui import frame, running_jobs
 
+DOING = {"plan_curve": "Simulating other budgets", "plan_search": "Searching the best plan"}
 BUDGETS = {"votes": "votes", "hours": "voters' hours", "total": "money, with fees"}
 
 
@@ -140,7 +141,7 @@ def job_button(label: str, kind: str, params: dict[str, Any], asked: Asked, *, h
 
 def watch(project: Project) -> None:
     """Simulations under way; one that failed says why, once."""
-    recent = jobs.project_jobs(frame.store(), project.id, "plan_curve", "plan_search")
+    recent = jobs.project_jobs(frame.store(), project.id, *DOING)
     told = st.session_state.setdefault("_told_jobs", set())
     for job in recent:
         if job.state == "failed" and job.id in told:
@@ -148,25 +149,4 @@ def watch(project: Project) -> None:
             st.error(frame.plain(f"The simulation ended early. {job.error}"))
     if any(not job.ended for job in recent):
         told.update(job.id for job in recent if not job.ended)
-        _running(project)
-
-
-@st.fragment(run_every=1)
-def _running(project: Project) -> None:
-    store = frame.store()
-    jobs.sweep(store)
-    running = [job for job in jobs.project_jobs(store, project.id, "plan_curve", "plan_search") if not job.ended]
-    if not running:
-        st.rerun()
-    for job in running:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.progress(job.share, text=_pace(job))
-            if st.button("Stop", key=f"stop-{job.id}"):
-                jobs.cancel(store, job.id)
-                st.rerun()
-
-
-def _pace(job: jobs.Job) -> str:
-    what = {"plan_curve": "Simulating other budgets", "plan_search": "Searching the best plan"}[job.kind]
-    left = job.seconds_left()
-    return what + ("…" if left is None else f", {left:,.0f} s left")
+        running_jobs.watch(project, DOING)

@@ -11,7 +11,7 @@ from core.store.projects import Project
 from core.store.scheme_runs import KIND, MOST_TOKENS, SchemeQuestion, from_result, share_simulated
 from core.views import schemes
 from core.views.words import many, slug
-from ui import chart_files, frame
+from ui import chart_files, frame, running_jobs
 from ui.planner_box import guess_source
 
 _PLAN = "_plan_for_schemes"
@@ -54,7 +54,7 @@ def which_box(project: Project, area_id: int | None, n_items: int) -> None:
         if same and same[0].state == "failed":
             st.error(frame.plain(f"The simulation ended early. {same[0].error}"))
     if any(not job.ended for job in recent):
-        _running(project)
+        running_jobs.watch(project, {KIND: "Simulating the schemes"})
 
 
 def _asked(project: Project, area_id: int | None, n_items: int) -> SchemeQuestion | None:
@@ -152,19 +152,3 @@ def _result(project: Project, asked: SchemeQuestion, job: jobs.Job, n_items: int
         st.caption(f"{share:.0%} of the items were simulated, drawn, with that share of the hours.")
     for reason in schemes.reasons(rows):
         st.caption(frame.plain(reason))
-
-
-@st.fragment(run_every=1)
-def _running(project: Project) -> None:
-    store = frame.store()
-    jobs.sweep(store)
-    running = [job for job in jobs.project_jobs(store, project.id, KIND) if not job.ended]
-    if not running:
-        st.rerun()
-    for job in running:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            left = job.seconds_left()
-            st.progress(job.share, text="Simulating the schemes" + ("…" if left is None else f", {left:,.0f} s left"))
-            if st.button("Stop", key=f"stop-{job.id}"):
-                jobs.cancel(store, job.id)
-                st.rerun()

@@ -10,6 +10,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from core import jobs
 from core.store import Store, open_store
 from core.store.demo import ensure_demo
 from core.store.engine import _open
@@ -67,3 +68,21 @@ def visit() -> Callable[..., AppTest]:
         return app
 
     return open_page
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The ids of jobs that pages start; they wait until the test runs them in this process."""
+    ids: list[str] = []
+
+    class Process:
+        pid = 1
+
+        def __init__(self, command, **_options) -> None:
+            ids.append(command[-1])
+
+        def poll(self) -> None:
+            return None
+
+    monkeypatch.setattr(jobs.subprocess, "Popen", Process)
+    return ids

@@ -6,7 +6,6 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from core import job_process, jobs
 from core.store.areas import areas_of
@@ -21,24 +20,6 @@ class Letters:
 
     def encode(self, tokens: list[str]) -> np.ndarray:
         return np.array([[token.count(letter) for letter in "aeiost"] for token in tokens], dtype=float)
-
-
-@pytest.fixture
-def started(demo, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Jobs that pages start run at once, in this process."""
-    ids: list[str] = []
-
-    class Process:
-        pid = 1
-
-        def __init__(self, command, **_options) -> None:
-            ids.append(command[-1])
-
-        def poll(self) -> None:
-            return None
-
-    monkeypatch.setattr(jobs.subprocess, "Popen", Process)
-    return ids
 
 
 def words(app) -> str:

@@ -24,24 +24,6 @@ def view(demo, tmp_path) -> evaluate.EvaluateView:
     return evaluate.load(demo, "demo", 2.0, "relatedness")
 
 
-@pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Jobs that are started wait until `finish` runs them in this process."""
-    ids: list[str] = []
-
-    class Process:
-        pid = 1
-
-        def __init__(self, command, **_options) -> None:
-            ids.append(command[-1])
-
-        def poll(self) -> None:
-            return None
-
-    monkeypatch.setattr(jobs.subprocess, "Popen", Process)
-    return ids
-
-
 def finish(job_id: str) -> None:
     jobs._children.clear()
     job_process.run(job_id)
