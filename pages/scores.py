@@ -23,20 +23,6 @@ stem = file_stem(about) + view.area_part
 if dataset.empty:
     frame.nothing_yet("There are no votes yet, so there are no scores.", "collect", "collect votes")
 
-
-COLUMNS = (
-    "rank",
-    "token_a",
-    "token_b",
-    "area",
-    "score",
-    "lower",
-    "upper",
-    "rank_lower",
-    "rank_upper",
-    "votes",
-    "ballots",
-)
 score_help = (
     "ȳ, the mean of the rescaled scores, on the scale of ballot 1. Higher is more related."
     if view.has_borda
@@ -45,12 +31,8 @@ score_help = (
 
 
 def headline() -> None:
-    top = dataset.iloc[0]
-    n_top = int((dataset["rank"] == top["rank"]).sum())
-    leader = f"{top['token_a']} – {top['token_b']}" + (f" and {n_top - 1} more, tied" if n_top > 1 else "")
-    st.markdown(
-        f"**Most related: {frame.plain(leader)}**, by {many(about['votes'], 'vote')} on {many(len(dataset), 'item')}."
-    )
+    by = f"{many(about['votes'], 'vote')} on {many(len(dataset), 'item')}"
+    st.markdown(f"**Most related: {frame.plain(view.leader)}**, by {by}.")
     if about["simulated_votes"]:
         st.warning("These scores hold votes of simulated voters.", icon=":material/science:")
     if about["provisional"]:
@@ -66,15 +48,12 @@ def headline() -> None:
 
 def ranking() -> None:
     word = st.text_input("Find a token", placeholder="Type a part of a token", key=f"find-{project.id}")
-    shown = dataset
+    shown = view.ranking(word)
     if word.strip():
-        part = word.strip().casefold()
-        hit = shown["token_a"].str.casefold().str.contains(part, regex=False)
-        shown = shown[hit | shown["token_b"].str.casefold().str.contains(part, regex=False)]
         st.caption(f"{len(shown):,} of {len(dataset):,} items")
     three = st.column_config.NumberColumn(format="%.3f")
     st.dataframe(
-        shown[[name for name in COLUMNS if name in shown]],
+        shown,
         hide_index=True,
         height=420,
         lazy=True,

@@ -12,6 +12,11 @@ from ..store.ballots import Ballot, ballots_of
 from ..store.scores import scored_of
 from .words import slug
 
+COLUMNS = (
+    *("rank", "token_a", "token_b", "area", "score", "lower", "upper"),
+    *("rank_lower", "rank_upper", "votes", "ballots"),
+)
+
 
 @dataclass(frozen=True)
 class Rescaling:
@@ -43,6 +48,20 @@ class ScoresView:
         """What the name of its files has more than the project's: the area's, where it has a ranking of its own."""
         areas = self.dataset.attrs.get("areas", ())
         return "-" + slug(areas[0]["area"], "area") if len(areas) == 1 else ""
+
+    @property
+    def leader(self) -> str:
+        """The first item, and how many more share its rank."""
+        n_top = int((self.dataset["rank"] == self.dataset["rank"].iloc[0]).sum())
+        return str(pair_label(self.dataset).iloc[0]) + (f" and {n_top - 1} more, tied" if n_top > 1 else "")
+
+    def ranking(self, word: str = "") -> pd.DataFrame:
+        """The columns people look at, of the items with a token that holds this text."""
+        shown, part = self.dataset, word.strip().casefold()
+        if part:
+            hit = [shown[name].str.casefold().str.contains(part, regex=False) for name in ("token_a", "token_b")]
+            shown = shown[hit[0] | hit[1]]
+        return shown[[name for name in COLUMNS if name in shown]]
 
     @property
     def provisional(self) -> bool:

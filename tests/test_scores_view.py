@@ -1,0 +1,37 @@
+"""What the Scores page says of a ranking: its leader, and the items that a search leaves."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from core.views.scores import ScoresView
+
+DATASET = pd.DataFrame(
+    {
+        "area": "Things",
+        "token_a": ["Ship", "cat", "R&D", "dog"],
+        "token_b": ["boat", "shipyard", "a.b", "cat"],
+        "score": [0.9, 0.9, 0.5, 0.1],
+        "rank": [1.5, 1.5, 3.0, 4.0],
+        "item": [3, 1, 0, 2],
+    }
+)
+
+
+def view_of(dataset: pd.DataFrame) -> ScoresView:
+    return ScoresView(dataset, pd.DataFrame(), (), (), None)
+
+
+def test_the_leader_says_how_many_are_tied():
+    assert view_of(DATASET).leader == "Ship – boat and 1 more, tied"
+    assert view_of(DATASET.iloc[2:]).leader == "R&D – a.b"
+
+
+@pytest.mark.parametrize(
+    ("word", "rows"), [("", [0, 1, 2, 3]), (" SHIP ", [0, 1]), ("cat", [1, 3]), (".", [2]), ("whale", [])]
+)
+def test_a_search_looks_at_both_tokens_and_takes_signs_as_they_are(word, rows):
+    found = view_of(DATASET).ranking(word)
+    assert found.index.tolist() == rows
+    assert list(found) == ["rank", "token_a", "token_b", "area", "score"]
