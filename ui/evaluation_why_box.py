@@ -13,6 +13,7 @@ from core.views.evaluate_why import WhyView
 from core.views.scores import file_stem, pair_label
 from core.views.words import many, slug
 from ui import cache, chart_files, evaluation_jobs, frame
+from ui.shares import in_percent, share_column
 
 
 def show(view: EvaluateView, project: Project) -> None:
@@ -56,14 +57,12 @@ def _worst(why: WhyView) -> None:
     shown = why.worst.assign(pair=pair_label(why.worst), share=why.worst["disagreement"])
     columns = ["pair", "rank", "model_rank", "share", "cosine"] + ["hubs"] * bool((shown["hubs"] != "").any())
     st.dataframe(
-        shown[columns].rename(columns={"rank": "by people", "model_rank": "by embedding"}),
+        in_percent(shown[columns], "share").rename(columns={"rank": "by people", "model_rank": "by embedding"}),
         hide_index=True,
         column_config={
             "cosine": st.column_config.NumberColumn(format="%.3f"),
             "pair": st.column_config.Column(width="medium"),
-            "share": st.column_config.NumberColumn(
-                format="percent", help="Of all that keeps ρ_w under 1: Σ w·gap² over the items."
-            ),
+            "share": share_column(digits=1, help="Of all that keeps ρ_w under 1: Σ w·gap² over the items."),
             "hubs": st.column_config.Column(help="Tokens that the embedding puts into too many of its top items."),
         },
         height=420,
