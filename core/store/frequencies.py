@@ -13,7 +13,7 @@ from ..frequency_files import read_frequencies
 from . import schema as t
 from .command import command
 from .engine import Store
-from .kept_files import keep_bytes, safe_name
+from .kept_files import keep_bytes, read_kept, safe_name
 from .library import embeddings_of, open_library
 
 
@@ -98,8 +98,5 @@ def _of_language(language: str) -> Frequencies:
 
 @lru_cache(maxsize=4)
 def _of_file(store: Store, sha256: str, label: str) -> Frequencies:
-    try:
-        data = (store.uploads / sha256).read_bytes()
-    except OSError as error:
-        raise StoreError(f"The kept copy of {label} can't be read ({error.strerror}). Upload it again.") from error
+    data = read_kept(store, sha256, f"The kept copy of {label}", ". Upload it again.")
     return read_frequencies(data, label)

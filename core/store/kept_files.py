@@ -47,6 +47,14 @@ def keep_bytes(store: Store, data: bytes) -> str:
     return digest
 
 
+def read_kept(store: Store, sha256: str, what: str, then: str = ".") -> bytes:
+    """The bytes of a kept file; where they are gone, `StoreError` with what it is and what to do (`then`)."""
+    try:
+        return (store.uploads / sha256).read_bytes()
+    except OSError as error:
+        raise StoreError(f"{what} can't be read ({error.strerror}){then}") from error
+
+
 def kept_by(table: sa.Table) -> sa.Select[Any]:
     """The names of the files that one of `KEEPERS` needs."""
     return sa.select(table.c.sha256).where(table.c.sha256.is_not(None))

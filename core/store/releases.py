@@ -13,7 +13,7 @@ from ..zips import checksum
 from . import schema as t
 from .command import command, project_row
 from .engine import Store, now
-from .votes import keep_bytes
+from .kept_files import keep_bytes, read_kept
 
 MAX_NOTE = 2000
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}")
@@ -105,10 +105,7 @@ def keep_release(
 
 def release_bytes(store: Store, release: Release) -> bytes:
     """The file of a version, checked; `StoreError` where it is gone or damaged."""
-    try:
-        data = (store.uploads / release.sha256).read_bytes()
-    except OSError as error:
-        raise StoreError(f"The file of version {release.version} can't be read ({error.strerror}).") from error
+    data = read_kept(store, release.sha256, f"The file of version {release.version}")
     if checksum(data) != release.sha256:
         raise StoreError(f"The file of version {release.version} was damaged on the disk. Restore it from a copy.")
     return data

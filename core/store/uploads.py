@@ -15,6 +15,7 @@ from .command import Change, command
 from .effects import between, new_and_known, standing_of, voters_heard
 from .engine import Store, now
 from .judgements import write_judgements
+from .kept_files import read_kept
 from .rankings import ballot_named, belongs, is_comparison
 from .tallies import write_tallies
 from .votes import preview_of
@@ -86,13 +87,7 @@ def kept_uploads(store: Store, ballot_id: int) -> list[tuple[str, bytes]]:
     with store.read() as conn:
         query = sa.select(u.filename, u.sha256).where(u.ballot_id == ballot_id, u.withdrawn_at.is_(None))
         rows = conn.execute(query.order_by(u.id)).all()
-    found = []
-    for row in rows:
-        try:
-            found.append((row.filename, (store.uploads / row.sha256).read_bytes()))
-        except OSError as error:
-            raise StoreError(f"The kept copy of {row.filename} can't be read ({error.strerror}).") from error
-    return found
+    return [(row.filename, read_kept(store, row.sha256, f"The kept copy of {row.filename}")) for row in rows]
 
 
 def _effects(stored: dict | None) -> tuple[Effect | None, Effect | None]:
@@ -169,12 +164,8 @@ def _replay(store: Store, change: Change, ballot: Ballot) -> None:
     write_tallies(conn, ballot.id)
     left = sa.select(t.upload).where(t.upload.c.ballot_id == ballot.id, t.upload.c.withdrawn_at.is_(None))
     for upload in conn.execute(left.order_by(t.upload.c.id)).all():
-        try:
-            data = (store.uploads / upload.sha256).read_bytes()
-        except OSError as error:
-            raise StoreError(
-                f"The kept copy of {upload.filename} can't be read ({error.strerror}), so nothing was withdrawn."
-            ) from error
+        copy = f"The kept copy of {upload.filename}"
+        data = read_kept(store, upload.sha256, copy, ", so nothing was withdrawn.")
         mapping = None if upload.mapping is None else Mapping.of(upload.mapping)
         found = preview_of(conn, change.project_id, ballot, data, upload.filename, mapping)
         before, heard = standing_of(conn, ballot.id), voters_heard(conn, change.project_id, found.platform)

@@ -11,6 +11,7 @@ from ..errors import StoreError
 from ..settlement import Review, Rules, payments, propose, write_review
 from ..store import Store
 from ..store import schema as t
+from ..store.kept_files import read_kept
 from ..store.plans import settings_for
 from ..store.settlement import assignments_of
 from .words import many
@@ -100,10 +101,7 @@ def review_file(store: Store, upload_id: int, view: SettlementView) -> bytes:
         row = conn.execute(sa.select(t.upload).where(t.upload.c.id == upload_id)).one_or_none()
     if row is None:
         raise StoreError("There is no such upload any more.")
-    try:
-        data = (store.uploads / row.sha256).read_bytes()
-    except OSError as error:
-        raise StoreError(f"The kept copy of {row.filename} can't be read ({error.strerror}).") from error
+    data = read_kept(store, row.sha256, f"The kept copy of {row.filename}")
     decided = view.assignments[(view.assignments["platform"] == MTURK) & (view.assignments["review"] != "")]
     columns = (decided[name].tolist() for name in ("assignment_id", "review", "reason"))
     reviews = {id_: Review(review, reason) for id_, review, reason in zip(*columns, strict=True)}
