@@ -12,6 +12,7 @@ from json import loads
 import pandas as pd
 import pytest
 from campaigns import PLAN, make_project
+from core.schemes.writing_tasks import LargerText, WritingTask
 
 from core.errors import InputError, PlanError
 from core.examples import check_examples, standard_examples
@@ -26,7 +27,6 @@ from core.platforms.template import asset, render_preview, template
 from core.platforms.text_batches import write_writing
 from core.schemes.collected import RoundSettings, check_round, default_settings, read_answer
 from core.schemes.scales import CLSS
-from core.schemes.writing_tasks import LargerText, WritingTask
 from core.store.plans import Wording, check_settings, read_plan, save_plan
 from core.voting_settings import CLOSING, CONSENT, TRAITS, VotingSettings
 from tests import catalogue
