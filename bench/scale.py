@@ -16,22 +16,25 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
 import click
 import numpy as np
 import pyarrow as pa
+from streamlit.dataframe import lazy_df_source
 from streamlit.testing.v1 import AppTest
 
 from bench.table import Line, duration, show
+from core.embeddings import import_embedding
 from core.platforms.plain import comparison_ids
 from core.store import Store, open_store
-from core.store.areas import add_areas
+from core.store.areas import add_areas, read_areas
 from core.store.ballots import read_comparisons
 from core.store.closing import close_ballot
+from core.store.command import command
 from core.store.drawing import draw_next_ballot
+from core.store.library import adopt_import, link_embedding, record_import
 from core.store.plans import PlanSettings, save_plan
 from core.store.projects import create_project
 from core.tokens import AreaTokens
@@ -80,12 +83,16 @@ def _campaign(store: Store, project: str, size: Size) -> Iterator[Line]:
     what = f"drawing a ballot of {n_comparisons:,} comparisons into the store"
     yield Line(what, drawing.wall, limit=size.limits[0], note=drawing.said)
     n_votes = min(size.n_votes, n_comparisons)
+    for name in ("one", "two"):
+        _add_embedding(store, project, name)
     _visit(project)  # so that what comes next is no first visit
     yield from _upload(store, project, data, n_votes, size)
     yield from _pages(project, f"{n_votes:,} votes")
     closing = _timed(lambda: close_ballot(store, project))
     what = f"closing that ballot ({size.protocol}), with its intervals"
-    yield Line(what, closing.wall, limit=size.limits[4], note=closing.said)
+    # By the protocol runoff it is a fit and 300 resamples of it, which the app leaves to a job from 20,000 votes on.
+    limit = size.limits[4] * (1 if size.protocol == "paper" else 15)
+    yield Line(what, closing.wall, limit=limit, note=closing.said)
     yield Line("peak memory of this process so far", _peak(), limit=8_000.0, unit="MB")
     yield from _pages(project, "closing")
 
@@ -149,6 +156,20 @@ def _answers(store: Store, project: str, size: Size) -> tuple[bytes, int]:
     return f"comparison_id,voter,choice\n{text}".encode(), len(comparisons)
 
 
+def _add_embedding(store: Store, project: str, name: str) -> None:
+    """Random vectors of all tokens, so that the Evaluate page has models to compare."""
+    tokens = [token.replace(" ", "_") for area in read_areas(store, project) for token in area.tokens]
+    vectors = np.random.default_rng(len(name) + ord(name[0])).standard_normal((len(tokens), 50)).round(4)
+    path = store.folder / f"{name}.vec"
+    rows = (f"{token} {' '.join(map(str, row))}\n" for token, row in zip(tokens, vectors.tolist(), strict=True))
+    path.write_text(f"{len(tokens)} 50\n" + "".join(rows))
+    info = import_embedding(path, store.incoming / name)
+    embedding_id = adopt_import(store, store.incoming / name, info.identity)
+    with command(store, project, "import embedding") as change:
+        record_import(change.conn, embedding_id, name=name, source=path.name, info=info)
+        link_embedding(change.conn, project, embedding_id, name)
+
+
 def _visit(project: str) -> tuple[dict[str, Took], dict[str, int]]:
     """What one run took of each page's script, without a browser; and the rows of its largest table or chart."""
     times, rows = {}, {}
@@ -159,7 +180,7 @@ def _visit(project: str) -> tuple[dict[str, Took], dict[str, int]]:
             # The first run of a session is the front page's, which the cache has.
             app.run()
             app.switch_page(f"../pages/{key}.py")
-        with patch("streamlit.elements.arrow._get_dataframe_source_mgr", _Pages):
+        with patch.object(lazy_df_source, "resolve_lazy_source", _first_rows):
             times[key] = _timed(app.run)
         if app.exception:
             raise RuntimeError(f"The page {key} failed: {app.exception[0].value}")
@@ -167,11 +188,9 @@ def _visit(project: str) -> tuple[dict[str, Took], dict[str, int]]:
     return times, rows
 
 
-class _Pages:
-    """In place of what the server keeps of lazy tables: without one, Streamlit sends them whole."""
-
-    def register_source(self, source: Any, coordinates: str, *, page_size: int) -> SimpleNamespace:
-        return SimpleNamespace(source_id=coordinates, page_size=page_size)
+def _first_rows(data: Any, lazy: bool | None, *, is_selection_activated: bool) -> Any:
+    """What the server sends of a lazy table at first; without a server Streamlit sends the whole of it."""
+    return lazy_df_source.EagerDataframeFallback(data.head(lazy_df_source.DEFAULT_PAGE_SIZE)) if lazy else None
 
 
 def _tables(app: AppTest) -> Iterator[Any]:
@@ -183,10 +202,7 @@ def _tables(app: AppTest) -> Iterator[Any]:
 def _rows_of(element: Any) -> int:
     """Rows that an element sends to the browser."""
     proto = element.proto
-    if hasattr(proto, "arrow_data"):
-        sent = [proto.arrow_data.data, proto.lazy_data.initial_chunk.data]
-    else:
-        sent = [part.data.data for part in proto.datasets]
+    sent = [proto.arrow_data.data] if hasattr(proto, "arrow_data") else [part.data.data for part in proto.datasets]
     return max((_n_rows(data) for data in sent), default=0)
 
 

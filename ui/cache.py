@@ -77,7 +77,11 @@ def load_panel_fit(store: Store, project: Project, area_id: int | None, similari
 
 
 def load_settling(store: Store, project: Project, area_id: int | None) -> settling.SettlingView:
-    return _load(settling.load, store, project, area_id)
+    def of_scores(store: Store, project_id: str, *_: Any) -> settling.SettlingView:
+        return settling.load(store, project_id, area_id, scored=load_scores(store, project, area_id).scored)
+
+    of_scores.__name__ = "settling"
+    return _load(of_scores, store, project, area_id)
 
 
 def load_pilot(store: Store, project: Project, area_id: int | None = None) -> pilot.PilotView:
