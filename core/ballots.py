@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .drawing import balanced_sides, regular_pairs
+from .drawing import balanced_sides, regular_pairs, stable_order
 from .errors import InputError
 from .metrics import rounded_scores
 
@@ -81,7 +81,7 @@ def balanced_swaps(pairs: ArrayLike, *, rng: np.random.Generator) -> Bools:
     """
     ends = checked_pairs(pairs).ravel()
     shuffled = rng.permutation(len(ends))
-    order = shuffled[np.argsort(ends[shuffled], kind="stable")]
+    order = shuffled[stable_order(ends[shuffled])]
     _, starts, counts = np.unique(ends[order], return_index=True, return_counts=True)
     rank = np.arange(len(ends)) - np.repeat(starts, counts)
     odd_one = np.repeat(rng.integers(2, size=len(starts)), counts)
@@ -116,7 +116,7 @@ def deal(pairs: ArrayLike, task_size: int, *, rng: np.random.Generator) -> tuple
     n_tasks = max(-(-len(met) // size), int(counts.max()))
     # Comparisons of the same two items lie side by side; dealt out in turn they reach different tasks.
     shuffled = rng.permutation(len(met))
-    order = shuffled[np.argsort(rng.permutation(len(counts))[group[shuffled]], kind="stable")]
+    order = shuffled[stable_order(rng.permutation(len(counts))[group[shuffled]])]
     task = np.empty(len(met), dtype=np.int64)
     task[order] = rng.permutation(n_tasks)[np.arange(len(met)) % n_tasks]
     return task, _random_places(task, rng)
@@ -124,7 +124,7 @@ def deal(pairs: ArrayLike, task_size: int, *, rng: np.random.Generator) -> tuple
 
 def _random_places(task: Ints, rng: np.random.Generator) -> Ints:
     shuffled = rng.permutation(len(task))
-    order = shuffled[np.argsort(task[shuffled], kind="stable")]
+    order = shuffled[stable_order(task[shuffled])]
     counts = np.bincount(task)
     position = np.empty(len(task), dtype=np.int64)
     position[order] = np.arange(len(task)) - np.repeat(np.cumsum(counts) - counts, counts)

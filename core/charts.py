@@ -128,7 +128,9 @@ def scores_by_ballot(by_ballot: pd.DataFrame, rank_title: str = "Rank") -> Chart
     points = points.assign(series="x, ballot " + points["ballot"].astype("str"))[["rank", "pair", "score", "series"]]
     series = [*sorted(points["series"].unique(), key=lambda name: int(name.split()[-1])), "ȳ, final"]
     colours = [*BALLOT_COLOURS[: len(series) - 1], "#6b6b6b"]
-    frame = pd.concat([thin(points.dropna().sort_values("rank")), thin(final.sort_values("rank"))])
+    parts = [part.sort_values("rank") for part in (points.dropna(), final)]
+    limit = MAX_POINTS if sum(map(len, parts)) <= MAX_POINTS else MAX_POINTS // 2
+    frame = pd.concat([thin(part, limit) for part in parts])
     return (
         alt.Chart(frame)
         .mark_point(filled=True, opacity=0.6, size=26)

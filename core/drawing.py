@@ -129,10 +129,27 @@ def edge_keys(edges: Ints, n: int) -> Ints:
 def faulty_edges(edges: Ints, n: int) -> Bools:
     """Loops, and every edge that repeats an earlier one."""
     keys = edge_keys(edges, n)
-    order = np.argsort(keys, kind="stable")
+    order = stable_order(keys)
     repeats = np.zeros(len(edges), dtype=bool)
     repeats[order[1:]] = keys[order[1:]] == keys[order[:-1]]
     return repeats | (edges[:, 0] == edges[:, 1])
+
+
+def stable_order(keys: Ints) -> Ints:
+    """`np.argsort(keys, kind="stable")` of whole numbers from 0 on, shape (n,), several times as fast.
+
+    Each key is joined with its place into one number: those are all different, so that any sort of them is stable.
+    Where the joined numbers would be too large, it is argsort itself.
+
+    >>> stable_order(np.array([2, 0, 2, 1])).tolist()
+    [1, 3, 0, 2]
+    """
+    n = len(keys)
+    if not n or int(keys.min()) < 0 or int(keys.max()) >= np.iinfo(np.int64).max // n - 1:
+        return np.argsort(keys, kind="stable")
+    joined = keys.astype(np.int64) * n + np.arange(n)
+    joined.sort()
+    return joined % n
 
 
 def complement(keys: Ints, n: int) -> Ints:
@@ -154,7 +171,7 @@ def balanced_sides(edges: Ints, rng: np.random.Generator) -> Bools:
     n_edges = len(edges)
     ends = edges.ravel()  # end 2e + s is side s of edge e
     shuffled = rng.permutation(2 * n_edges)
-    order = shuffled[np.argsort(ends[shuffled], kind="stable")]
+    order = shuffled[stable_order(ends[shuffled])]
     starts = np.flatnonzero(np.concatenate(([True], np.diff(ends[order]) != 0))) if n_edges else np.empty(0, int)
     rank = np.arange(2 * n_edges) - np.repeat(starts, np.diff(starts, append=2 * n_edges))
     second = np.flatnonzero(rank % 2 == 1)  # pairs with the end before it, which is the same vertex's

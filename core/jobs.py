@@ -39,6 +39,7 @@ ENDED = ("done", "failed", "cancelled")
 # What `work` can do.
 KINDS = (
     "import_embedding", "encode_tokens", "evaluation_figure", "plan_curve", "plan_search", "scheme_table", "needed",
+    "close_ballot",
 )  # fmt: skip
 
 

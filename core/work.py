@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from .plan import Plan
 from .planning import Guess, at_other_budgets
 from .store import Store
 from .store.areas import areas_of
+from .store.closing import close_ballot
 from .store.command import command
 from .store.forecasts import GuessSource, make_forecast, make_search, read_guess
 from .store.library import adopt_import, embeddings_of, link_embedding, record_import, unlink_embedding
@@ -132,6 +135,19 @@ def _needed(store: Store, job: Job, report: Reporter) -> None:
         mark_done(conn, job.id, found)
 
 
+def _close_ballot(store: Store, job: Job, report: Reporter) -> None:
+    """Close a ballot as it stood when the job was asked for; where it is stopped, voting goes on as before."""
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        close_ballot(
+            store, str(job.project_id), area_id=job.params["area_id"], expected_revision=job.params["revision"]
+        )
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    with store.write(JOBS) as conn:
+        mark_done(conn, job.id, {"ballot": job.params["ballot"]})
+
+
 def _guess(store: Store, job: Job) -> Guess:
     params = job.params["guess"]
     panel: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in params["panel"].items()}
@@ -147,4 +163,5 @@ WORK: dict[str, Callable[[Store, Job, Reporter], None]] = {
     "plan_search": _plan_search,
     "scheme_table": _scheme_table,
     "needed": _needed,
+    "close_ballot": _close_ballot,
 }

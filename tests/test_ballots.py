@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.ballots import balanced_swaps, deal, draw_ballot, draw_comparisons, draw_uniform, orient, select_items
-from core.drawing import regular_pairs, simple_graph
+from core.drawing import regular_pairs, simple_graph, stable_order
 from core.errors import InputError
 
 
@@ -295,3 +295,13 @@ def test_ties_at_the_cut_are_drawn_evenly_and_by_seed():
 def test_bad_input_says_what_was_found(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+@given(st.lists(st.integers(0, 5) | st.integers(0, 2**62), max_size=40))
+def test_order_of_keys_is_numpys_stable_one(keys):
+    array = np.array(keys, dtype=np.int64)
+    assert stable_order(array).tolist() == np.argsort(array, kind="stable").tolist()
+
+
+def test_order_of_negative_keys_is_numpys_too():
+    assert stable_order(np.array([3, -1, 3, -1])).tolist() == [1, 3, 0, 2]

@@ -107,11 +107,22 @@ def test_nothing_can_be_fetched():
 
 
 def test_more_rows_than_altair_takes_by_itself():
-    chart = charts.scores_by_ballot(by_ballot(4000))
+    chart = alt.Chart(by_ballot(4000)).mark_point().encode(x=alt.X("rank:Q", title="Rank"), y="x:Q")
     with pytest.raises(alt.MaxRowsError):
         chart.to_dict()
-    assert sum(map(len, specification(chart)["datasets"].values())) == 5000 + 4000  # points are thinned, the line isn't
-    assert "Score" in texts(to_svg(chart))
+    assert sum(map(len, specification(chart)["datasets"].values())) == 8000
+    assert "Rank" in texts(to_svg(chart))
+
+
+def test_a_page_sends_at_most_5000_points_of_the_scores_by_ballot_and_the_top_is_whole():
+    (rows,) = charts.scores_by_ballot(by_ballot(4000)).to_dict()["datasets"].values()
+    assert len(rows) == 5000
+    for series, n in (("x, ballot 1", 625), ("x, ballot 2", 625), ("ȳ, final", 1250)):
+        ranks = {row["rank"] for row in rows if row["series"] == series}
+        assert set(range(1, n + 1)) <= ranks
+        assert max(ranks) > 3990
+    (rows,) = charts.scores_by_ballot(by_ballot(1500)).to_dict()["datasets"].values()
+    assert len(rows) == 4500  # as many as there are
 
 
 def test_the_data_are_inside_whatever_another_thread_sets_for_altair():

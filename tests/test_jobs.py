@@ -9,6 +9,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 
@@ -16,6 +17,7 @@ from core import jobs
 from core.embeddings import import_embedding
 from core.errors import StoreError
 from core.store import schema as t
+from core.store.invariants import check_store
 from core.store.library import adopt_import, open_library, read_embeddings
 from core.store.projects import create_project, get_project
 
@@ -70,6 +72,36 @@ def test_the_same_content_is_kept_once_for_two_projects(store):
     ids = {read_embeddings(store, project_id)[0].id for project_id in projects}
     assert len(ids) == 1
     assert leftovers(store) == list(ids)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_two_files_imported_at_once_into_one_project_are_both_whole(store, tmp_path):
+    """Two processes write embeddings, links and revisions at the same time; a third import is killed beside them."""
+    project_id = create_project(store, "One")
+    rng = np.random.default_rng(4)
+    wanted = {name: rng.normal(size=(3_000, 20)).round(4) for name in ("a", "b")}
+    for name, vectors in wanted.items():
+        rows = (f"w{name}{i} {' '.join(map(str, row))}\n" for i, row in enumerate(vectors))
+        (tmp_path / f"{name}.txt").write_text("".join(rows))
+    files = {"a": tmp_path / "a.txt", "b": tmp_path / "b.txt", "big": big_file(tmp_path / "big.txt")}
+    ids = {
+        name: jobs.start(store, "import_embedding", {"path": str(path), "name": name}, project_id=project_id)
+        for name, path in files.items()
+    }
+    killed = wait(store, ids.pop("big"), lambda job: job.ended or job.done > 0)
+    os.kill(killed.pid, signal.SIGKILL)
+    assert {wait(store, id_).state for id_ in ids.values()} == {"done"}
+    found = {imported.name: imported for imported in read_embeddings(store, project_id)}
+    assert sorted(found) == ["a", "b"]
+    for name, vectors in wanted.items():
+        embedding = open_library(store, found[name])
+        np.testing.assert_allclose(embedding.vectors([f"w{name}{i}" for i in range(3_000)]), vectors, atol=1e-6)
+    assert get_project(store, project_id).revision == 3
+    end = time.monotonic() + 10
+    while not jobs.sweep(store) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert sorted(leftovers(store)) == sorted(imported.id for imported in found.values())
+    assert check_store(store).faults == ()
 
 
 def test_an_import_that_another_one_overtakes_is_the_same_one(store, monkeypatch):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sqlite3
 import threading
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
 from core.errors import StaleError, StoreError
+from core.store import command as commands
 from core.store import engine, open_store
 from core.store import schema as t
 from core.store.areas import add_areas, change_area, read_areas
@@ -53,6 +55,21 @@ def test_connections_are_set_up_for_safety(store):
 def test_a_foreign_key_that_leads_nowhere_is_refused(store):
     with pytest.raises(sa.exc.IntegrityError), store.write() as conn:
         conn.execute(sa.insert(t.area).values(project_id="nobody", name="x", position=0))
+
+
+def test_rows_from_arrays_are_those_of_the_arrays_however_they_are_split(store, monkeypatch):
+    project_id = create_project(store, "Arrays")
+    monkeypatch.setattr(commands, "PART", 3)
+    names = np.array([f"area {i}" for i in range(7)])
+    with store.write(project_id) as conn:
+        columns = {"project_id": project_id, "name": names, "position": np.arange(7)}
+        commands.insert_arrays(conn, t.area, columns)
+        commands.insert_arrays(conn, t.area, {"project_id": project_id, "name": names[:0], "position": np.arange(0)})
+    with store.read() as conn:
+        rows = commands.fetch_rows(conn, sa.select(t.area.c.project_id, t.area.c.name).order_by(t.area.c.position))
+    assert rows == [(project_id, name) for name in names.tolist()]
+    with pytest.raises(StoreError, match=r"The columns for area have \[1, 2\] rows"), store.write(project_id) as conn:
+        commands.insert_arrays(conn, t.area, {"name": names[:1], "position": np.arange(2)})
 
 
 @pytest.mark.sqlite

@@ -10,9 +10,10 @@ from core.store.ballots import PILOT, sentence_start
 from core.store.closing import close_ballot, reopen_ballot
 from core.store.drawing import discard_ballot, draw_next_ballot, draw_waiting
 from core.store.projects import Project
+from core.views.closing import takes_long
 from core.views.collect import CollectView, Stage
 from core.views.overview import Standing
-from ui import frame, trust_panel
+from ui import closing_box, frame, trust_panel
 
 
 def close_box(project: Project, area_id: int | None, view: CollectView, stage: Stage) -> None:
@@ -25,16 +26,20 @@ def close_box(project: Project, area_id: int | None, view: CollectView, stage: S
     ask = not complete and not stage.progress.untouched
     sure = complete or (ask and st.checkbox("Close it all the same", key=f"sure-{project.id}-{project.revision}"))
     with st.container(horizontal=True):
-        frame.command_button(
-            f"Close {stage.called}",
-            partial(close_ballot, area_id=area_id),
-            project.id,
-            done="The pilot is closed: its figures stand below."
-            if stage.number == PILOT
-            else f"Ballot {stage.number} is closed and its scores are computed.",
-            type="primary" if complete else "secondary",
-            disabled=not sure,
-        )
+        kind = "primary" if complete else "secondary"
+        if takes_long(view, stage):
+            closing_box.close_button(project, area_id, stage, type=kind, disabled=not sure)
+        else:
+            frame.command_button(
+                f"Close {stage.called}",
+                partial(close_ballot, area_id=area_id),
+                project.id,
+                done="The pilot is closed: its figures stand below."
+                if stage.number == PILOT
+                else f"Ballot {stage.number} is closed and its scores are computed.",
+                type=kind,
+                disabled=not sure,
+            )
         if stage.progress.untouched:
             frame.command_button(
                 "Discard this draw",

@@ -77,7 +77,11 @@ def load_panel_fit(store: Store, project: Project, area_id: int | None, similari
 
 
 def load_settling(store: Store, project: Project, area_id: int | None) -> settling.SettlingView:
-    return _load(settling.load, store, project, area_id)
+    def of_scores(store: Store, project_id: str, *_: Any) -> settling.SettlingView:
+        return settling.load(store, project_id, area_id, scored=load_scores(store, project, area_id).scored)
+
+    of_scores.__name__ = "settling"
+    return _load(of_scores, store, project, area_id)
 
 
 def load_pilot(store: Store, project: Project, area_id: int | None = None) -> pilot.PilotView:
@@ -146,7 +150,11 @@ def load_scores(store: Store, project: Project, area_id: int | None = None) -> s
 
 
 def load_export(store: Store, project: Project) -> export.ExportView:
-    return _load(export.load, store, project)
+    def of_scores(store: Store, project_id: str, *_: Any) -> export.ExportView:
+        return export.load(store, project_id, dataset=load_scores(store, project).dataset)
+
+    of_scores.__name__ = "export"
+    return _load(of_scores, store, project)
 
 
 def load_publication(store: Store, project: Project) -> Publication:
@@ -184,7 +192,12 @@ def load_draws(store: Store, project: Project, resamples: int = 0) -> draws.Data
 def load_evaluation(
     store: Store, project: Project, n0: float, notion: str, policy: str = "common", top: int = TOP_K
 ) -> evaluate.EvaluateView:
-    return _load(evaluate.load, store, project, n0, notion, policy, top)
+    def of_scores(store: Store, project_id: str, *_: Any) -> evaluate.EvaluateView:
+        dataset = load_scores(store, project).dataset
+        return evaluate.load(store, project_id, n0, notion, policy, top, dataset=dataset)
+
+    of_scores.__name__ = "evaluation"
+    return _load(of_scores, store, project, n0, notion, policy, top)
 
 
 def load_intervals(

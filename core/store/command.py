@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any
 
+import numpy as np
 import sqlalchemy as sa
 
 from ..errors import StaleError, StoreError
 from . import dialects
 from . import schema as t
 from .engine import Store, now
+
+PART = 100_000  # rows that are made Python's at once
 
 
 @dataclass
@@ -89,6 +93,23 @@ def insert_rows(conn: sa.Connection, table: sa.Table, columns: Sequence[str], ro
     """Insert many rows through the driver's cursor, several times quicker than through SQLAlchemy's."""
     if len(rows):
         dialects.insert_many(conn, table, columns, rows)
+
+
+def insert_arrays(conn: sa.Connection, table: sa.Table, columns: Mapping[str, np.ndarray | str | int]) -> None:
+    """Insert rows from arrays of equal lengths, a column each, or one value for all rows.
+
+    Rows become Python's part by part: millions of them at once would take gigabytes. At least one column is an array;
+    `StoreError` where their lengths differ.
+    """
+    lengths = {len(column) for column in columns.values() if isinstance(column, np.ndarray)}
+    if len(lengths) != 1:
+        raise StoreError(f"The columns for {table.name} have {sorted(lengths)} rows; they must have equally many.")
+    n_rows = lengths.pop()
+    for start in range(0, n_rows, PART):
+        part = slice(start, min(start + PART, n_rows))
+        values = [c[part].tolist() if isinstance(c, np.ndarray) else repeat(c) for c in columns.values()]
+        if len(rows := list(zip(*values, strict=False))):  # a repeated value has no end
+            dialects.insert_many(conn, table, list(columns), rows)
 
 
 def update_rows(

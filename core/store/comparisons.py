@@ -12,7 +12,7 @@ from ..ballots import DrawnBallot
 from ..tables import COMPARISONS
 from . import schema as t
 from .areas import items_of
-from .command import fetch_rows, insert_rows, next_id
+from .command import fetch_rows, insert_arrays, insert_rows, next_id
 from .engine import Store
 
 
@@ -34,23 +34,25 @@ def insert_comparisons(
     first_task, first_question = next_id(conn, t.task), next_id(conn, t.question)
     tasks = [(first_task + i, ballot_id, i, f"{code}-{i + 1:05d}") for i in range(n_tasks)]
     insert_rows(conn, t.task, ["id", "ballot_id", "position", "code"], tasks)
-    ids = range(first_question, first_question + len(drawn.first))
-    questions = [(i, ballot_id, "comparison", "main", 1) for i in ids]
-    insert_rows(conn, t.question, ["id", "ballot_id", "kind", "role", "n_wanted"], questions)
-    first, second = item_ids[np.searchsorted(positions, np.stack([drawn.first, drawn.second]))].tolist()
-    options = [row for i, one, two in zip(ids, first, second, strict=True) for row in ((i, 0, one), (i, 1, two))]
-    insert_rows(conn, t.question_option, ["question_id", "position", "item_id"], options)
-    showings = zip(
-        (drawn.task + first_task).tolist(),
-        ((drawn.position if place is None else place) + 1).tolist(),
-        ids,
-        drawn.flipped.tolist(),
-        drawn.left_swapped.tolist(),
-        drawn.right_swapped.tolist(),
-        strict=True,
+    ids = first_question + np.arange(len(drawn.first))
+    insert_arrays(
+        conn, t.question, {"id": ids, "ballot_id": ballot_id, "kind": "comparison", "role": "main", "n_wanted": 1}
     )
-    columns = ["task_id", "n", "question_id", "flipped", "left_swapped", "right_swapped"]
-    insert_rows(conn, t.task_question, columns, list(showings))
+    options = {
+        "question_id": np.repeat(ids, 2),
+        "position": np.tile([0, 1], len(ids)),
+        "item_id": item_ids[np.searchsorted(positions, np.stack([drawn.first, drawn.second], axis=1))].ravel(),
+    }
+    insert_arrays(conn, t.question_option, options)
+    showings = {
+        "task_id": drawn.task + first_task,
+        "n": (drawn.position if place is None else place) + 1,
+        "question_id": ids,
+        "flipped": drawn.flipped,
+        "left_swapped": drawn.left_swapped,
+        "right_swapped": drawn.right_swapped,
+    }
+    insert_arrays(conn, t.task_question, showings)
     return n_tasks, first_task, first_question
 
 

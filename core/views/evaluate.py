@@ -104,14 +104,22 @@ class EvaluateView:
 
 
 def load(
-    store: Store, project_id: str, n0: float, notion: str, policy: str = "common", top: int = TOP_K
+    store: Store,
+    project_id: str,
+    n0: float,
+    notion: str,
+    policy: str = "common",
+    top: int = TOP_K,
+    *,
+    dataset: pd.DataFrame | None = None,
 ) -> EvaluateView:
     """Evaluate all embeddings of a project with the offset n₀ under a notion (relatedness or similarity).
 
-    `policy` is what is done about tokens that one lacks, `top` the k of the precision among the top k.
+    `policy` is what is done about tokens that one lacks, `top` the k of the precision among the top k. `dataset` is
+    `dataset_of` the project as it stands, where it has been read already.
     """
     with store.read() as conn:
-        dataset = dataset_of(conn, project_id)
+        dataset = dataset_of(conn, project_id) if dataset is None else dataset
         imported = embeddings_of(conn, project_id)
     opened: list[tuple[str, Embedding]] = []
     problems = []

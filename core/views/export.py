@@ -111,10 +111,10 @@ class ExportView:
         return {NOW: "as it is now"} | {found.id: found.version for found in self.releases}
 
 
-def load(store: Store, project_id: str) -> ExportView:
-    """The export view of a project."""
+def load(store: Store, project_id: str, *, dataset: pd.DataFrame | None = None) -> ExportView:
+    """The export view of a project; `dataset` is `dataset_of` it as it stands, where it has been read already."""
     with store.read() as conn:
-        dataset = dataset_of(conn, project_id)
+        dataset = dataset_of(conn, project_id) if dataset is None else dataset
         fields = SheetFields.of(project_row(conn, project_id).datasheet)
         releases = tuple(releases_of(conn, project_id))
     problems = {}

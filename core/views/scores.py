@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..store import Store
 from ..store.ballots import Ballot, ballots_of
-from ..store.scores import scored_of
+from ..store.scores import Scored, scored_of
 from .words import slug
 
 COLUMNS = (
@@ -37,6 +37,7 @@ class ScoresView:
     ballots: tuple[Ballot, ...]
     interval_note: str | None
     protocol: str = "paper"
+    scored: Scored | None = None  # what it was made from
 
     @property
     def has_borda(self) -> bool:
@@ -84,7 +85,7 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> ScoresVie
     later = [ballot for ballot in closed if ballot.number > 1 and protocol == "paper"]
     rescalings = tuple(_rescaling(by_ballot, ballot) for ballot in later)
     note = closed[-1].interval_note if closed else "Intervals are computed when a ballot is closed."
-    return ScoresView(dataset, by_ballot, rescalings, tuple(ballots), note, protocol)
+    return ScoresView(dataset, by_ballot, rescalings, tuple(ballots), note, protocol, scored)
 
 
 def file_stem(about: dict) -> str:

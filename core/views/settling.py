@@ -43,11 +43,14 @@ class SettlingView:
         return f"{moved} of the first {self.n_top} {verb} new there since ballot {self.n_ballots - 1}."
 
 
-def load(store: Store, project_id: str, area_id: int | None = None) -> SettlingView:
-    """The places of the first 30 items of a ranking after each of its closed ballots."""
+def load(store: Store, project_id: str, area_id: int | None = None, *, scored: Scored | None = None) -> SettlingView:
+    """The places of the first 30 items of a ranking after each of its closed ballots.
+
+    `scored` is `scored_of` the ranking as it stands, where it has been read already.
+    """
     with store.read() as conn:
         closed = [ballot for ballot in ballots_of(conn, project_id, area_id) if not ballot.is_open]
-        scored = scored_of(conn, project_id, area_id)
+        scored = scored_of(conn, project_id, area_id) if scored is None else scored
         fitted = runoff_history_of(conn, [ballot for ballot in closed if ballot.protocol == "runoff"])
     return settle(closed, scored, fitted)
 

@@ -1,0 +1,36 @@
+"""Closing a ballot of many votes as a job: its intervals take minutes, or hours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import jobs
+from ..jobs import Job
+from ..store import Store
+from .collect import CollectView, Stage
+
+KIND = "close_ballot"
+AT_ONCE = {"paper": 200_000, "runoff": 20_000}  # votes that take a few seconds, by protocol
+
+
+def takes_long(view: CollectView, stage: Stage) -> bool:
+    """Whether closing the open ballot takes more than a few seconds: by the votes that its scores are made from."""
+    if stage.ballot is None or stage.progress is None or stage.ballot.is_pilot:
+        return False
+    every = sum(each.progress.votes for each in view.stages if each.progress)
+    protocol = stage.ballot.protocol
+    return (every if protocol == "runoff" else stage.progress.votes) > AT_ONCE[protocol]
+
+
+def params_of(stage: Stage, area_id: int | None, revision: int) -> dict[str, Any]:
+    """What a job needs to close a ballot as it stood at a revision of the project."""
+    return {"area_id": area_id, "ballot": stage.number, "revision": revision}
+
+
+def newest(store: Store, project_id: str, stage: Stage, area_id: int | None, revision: int) -> Job | None:
+    """The job that closes this ballot, or the last one that tried to at this revision; None without one."""
+    for job in jobs.project_jobs(store, project_id, KIND, limit=1_000):
+        same = job.params["area_id"] == area_id and job.params["ballot"] == stage.number
+        if same and (not job.ended or job.params["revision"] == revision):
+            return job
+    return None

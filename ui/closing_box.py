@@ -1,0 +1,58 @@
+"""Closing a ballot of many votes: a job, with a sign that it runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core import jobs
+from core.errors import RunoffError
+from core.store.projects import Project
+from core.views import closing
+from core.views.collect import Stage
+from ui import frame
+
+HELP = "It scores this many votes in the background, which may take minutes, or hours. You may leave this page."
+
+
+def close_button(project: Project, area_id: int | None, stage: Stage, **options: Any) -> None:
+    """The button that starts the job, or the job's sign; `options` go to the button."""
+    store, key = frame.store(), f"{project.id}-{area_id}-{stage.number}"
+    revision = frame.expected()
+    job = closing.newest(store, project.id, stage, area_id, revision)
+    if job is not None and not job.ended:
+        _watch(job.id, stage.called, key)
+        return
+    if job is not None and job.state == "failed":
+        st.warning(frame.plain(f"Closing {stage.called} ended early. {job.error}"))
+    if st.button(f"Close {stage.called}", help=HELP, key=f"close-{key}", **options):
+        try:
+            jobs.start(
+                store, closing.KIND, closing.params_of(stage, area_id, revision), project_id=project.id, once=True
+            )
+        except RunoffError as error:
+            frame.show_error(error)
+            return
+        st.rerun()
+
+
+@st.fragment(run_every=2)
+def _watch(job_id: str, called: str, key: str) -> None:
+    store = frame.store()
+    jobs.sweep(store)
+    job = jobs.read_job(store, job_id)
+    if job.ended:
+        if job.state == "done":
+            frame.flash(f"{called[:1].upper()}{called[1:]} is closed and its scores are computed.")
+        frame.changed_here()
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        since = "starting" if job.started_at is None else f"{jobs.age(job.started_at):,.0f} s so far"
+        st.caption(
+            f":material/hourglass_top: {called[:1].upper()}{called[1:]} is being closed in the background, {since}. "
+            "You may leave this page. Any change to the project stops it."
+        )
+        if st.button("Stop", key=f"stop-{key}"):
+            jobs.cancel(store, job_id)
+            st.rerun()
