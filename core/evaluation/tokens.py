@@ -26,7 +26,9 @@ Ints = NDArray[np.int64]
 FEWEST_TOKENS = 15  # with fewer no simulation says how often an interval would hold
 MOST_ITEMS = 100_000  # beyond them resamples take minutes, and hundreds of megabytes
 WORK, FEWEST, MOST = 400_000, 100, 400  # resamples: as many as have this many items, within these bounds
-INDEPENDENT = 0.5  # share of the tokens that the variance counts as degrees of freedom; ρ and Pearson: .25 to .55 in simulations
+# Share of the tokens that the variance counts as degrees of freedom: simulated samples scatter as .25 to .55 would for
+# ρ and Pearson.
+INDEPENDENT = 0.5
 
 
 @dataclass(frozen=True, eq=False)
