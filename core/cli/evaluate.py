@@ -16,7 +16,7 @@ from .shared import text_table, with_json, write_json
 
 if TYPE_CHECKING:
     from ..embeddings import Embedding
-    from ..evaluation import Comparison, Correlations, Evaluation, Figure
+    from ..evaluation import Comparison, Correlations, Evaluation, Figure, Model
 
 _LABELS = {
     "rho_w": "ρ_w",
@@ -135,7 +135,8 @@ def evaluate_command(
     wanted = words_of(tokens) if policy == "parts" else tokens
     loaded = (load(model, tokens=wanted, **options) for model in models)
     by_encoders = (encoded(open_encoder(folder, trusted=trust), tokens, name=folder) for folder in encoders)
-    every = chain(_with_options(loaded), by_encoders, (Spelling(_SPELLINGS[name]) for name in spellings))
+    by_letters = (Spelling(_SPELLINGS[name]) for name in spellings)
+    every: Iterator[Model] = chain(_with_options(loaded), by_encoders, by_letters)
     comparison = compare(table, every, n0=n0, notion=notion, policy=policy, top=top)
     differences: list[dict[str, Any]] = []
     if with_tokens:

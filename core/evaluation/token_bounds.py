@@ -109,7 +109,7 @@ def bounds(
         return None
     reach = float(stdtrit(freedom, (1 + level) / 2) if np.isfinite(freedom) else ndtri((1 + level) / 2))
     if correction.resampled and correction.scale == "z":
-        at, spread = _centre_and_error(*(_artanh(each) for each in (estimate, tokens, items)), correction)
+        at, spread = _centre_and_error(_artanh(estimate), _artanh(tokens), _artanh(items), correction)
         lower, upper = np.clip(np.tanh([at - reach * spread, at + reach * spread]), *limits).tolist()
         return Bounds(float(np.tanh(at)), float(spread * (1 - np.tanh(at) ** 2)), lower, upper)
     corrected, error = _centre_and_error(estimate, tokens, items, correction)
