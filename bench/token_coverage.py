@@ -8,20 +8,23 @@ demo's embedding: people go by all 50 dimensions, the models by the first or the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 import numpy as np
 import pandas as pd
+from scipy.stats import binom
 
 from core.embeddings import load
 from core.evaluation import correlations
 from core.evaluation.differences import Told, by_tokens, times_needed
 from core.evaluation.multiples import NAMES
+from core.evaluation.token_bounds import LEVEL
 from core.evaluation.tokens import TokenDraws, draw_tokens
 
+LOW, HIGH = 0.86, 0.94
 DEMO = Path(__file__).resolve().parents[1] / "data" / "demo.bin"
 
 
@@ -53,6 +56,13 @@ CASES = (
     Case("4 areas × 20, good models, clusters", 4, 20, 20, (0.3, 0.4), 1.0, notion="similarity"),
     Case("demo, 4 areas × 20", 4, 20, 0, (0.5, 0.6)),
     Case("20 tokens", 1, 20, 10, (0.5, 0.7), item_noise=0.08, notion="similarity"),
+    Case("15 tokens", 1, 15, 10, (0.4, 0.8)),
+    Case("demo, 20 tokens", 1, 20, 0, (0.5, 0.6), notion="similarity"),
+    Case("4 areas × 15", 4, 15, 10, (0.5, 0.9)),
+    Case("2 areas × 30, clusters", 2, 30, 20, (0.4, 0.7), 1.0, notion="similarity"),
+    Case("80 tokens", 1, 80, 30, (0.4, 0.7), item_noise=0.1),
+    Case("demo, 80 tokens", 1, 80, 0, (0.6, 0.5)),
+    Case("120 tokens", 1, 120, 30, (0.5, 0.8), notion="similarity"),
     Case("100 tokens, noisy scores", 1, 100, 30, (0.5, 0.7), item_noise=0.15),
     Case("2 areas × 50, clusters", 2, 50, 20, (0.4, 0.8), 1.0),
     Case("200 tokens", 1, 200, 30, (0.4, 0.6)),
@@ -103,18 +113,20 @@ def _cosines(vectors: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return (units @ units.T)[a, b]
 
 
-def estimates(case: Case, demo: np.ndarray, n: int) -> np.ndarray:
+def estimates(case: Case, demo: np.ndarray, n: int, names: Sequence[str]) -> np.ndarray:
     """The figures of both models by `n` samples of their own: shape (n, 2, figures)."""
     found = []
     for number in range(n):
         pairs, models = sample(case, demo, np.random.default_rng([number, 13]))
         scores = pairs["score"].to_numpy()
-        by_model = [correlations(scores, values) for values in models]
-        found.append([[getattr(figures, name).estimate for name in NAMES] for figures in by_model])
+        by_model = [correlations(scores, values, names=names) for values in models]
+        found.append([[getattr(figures, name).estimate for name in names] for figures in by_model])
     return np.array(found)
 
 
-def coverage(case: Case, demo: np.ndarray, seeds: range, resamples: int, others: int) -> np.ndarray:
+def coverage(
+    case: Case, demo: np.ndarray, seeds: range, resamples: int, others: int, names: Sequence[str] = NAMES
+) -> np.ndarray:
     """The share of intervals that hold: shape (3, figures), of both models and of their difference.
 
     What is to be held comes from the seeds' own samples and from `others` more.
@@ -123,10 +135,10 @@ def coverage(case: Case, demo: np.ndarray, seeds: range, resamples: int, others:
     for seed in seeds:
         rng = np.random.default_rng([seed, 11])
         pairs, models = sample(case, demo, rng)
-        draws.append(draw_tokens(pairs, models, resamples=resamples, rng=rng))
-    more = estimates(case, demo, others)
-    held = np.zeros((3, len(NAMES)))
-    for column, name in enumerate(NAMES):
+        draws.append(draw_tokens(pairs, models, names=names, resamples=resamples, rng=rng))
+    more = estimates(case, demo, others, names)
+    held = np.zeros((3, len(names)))
+    for column, name in enumerate(names):
         every = np.concatenate([np.array([drawn.estimates[name] for drawn in draws]), more[:, :, column]])
         truth = [*every.mean(axis=0), (every[:, 0] - every[:, 1]).mean()]
         for drawn in draws:
@@ -134,6 +146,12 @@ def coverage(case: Case, demo: np.ndarray, seeds: range, resamples: int, others:
             for row, (bounds, value) in enumerate(zip(found, truth, strict=True)):
                 held[row, column] += bounds is not None and bounds.lower <= value <= bounds.upper
     return held / len(draws)
+
+
+def by_chance(n: int) -> float:
+    """How probably intervals that hold in 90 % do so in 86 to 94 % of n samples."""
+    least, most = np.ceil(LOW * n - 1e-9), np.floor(HIGH * n + 1e-9)
+    return float(binom.cdf(most, n, LEVEL) - binom.cdf(least - 1, n, LEVEL))
 
 
 def power(case: Case, figure: str, demo: np.ndarray, seeds: range, resamples: int) -> tuple[int, float]:
@@ -159,17 +177,34 @@ def _told(case: Case, figure: str, demo: np.ndarray, seed: int, resamples: int) 
 @click.option("--resamples", default=150, show_default=True)
 @click.option("--others", default=400, show_default=True, help="Samples more that say what is to be held.")
 @click.option("--case", "cases", multiple=True, help="Only these cases. Repeatable.")
+@click.option("--figure", "figures", multiple=True, type=click.Choice(NAMES), help="Only these. Repeatable.")
 @click.option("--power/--no-power", "with_power", default=True, help="Whether the tokens needed are looked at too.")
-def main(seeds: int, first: int, resamples: int, others: int, cases: tuple[str, ...], with_power: bool) -> None:
+def main(
+    seeds: int,
+    first: int,
+    resamples: int,
+    others: int,
+    cases: tuple[str, ...],
+    figures: tuple[str, ...],
+    with_power: bool,
+) -> None:
     """Print how often 90 % intervals over tokens hold, in percent: first model, second model, difference."""
+    names = figures or NAMES
     embedding = load(DEMO)
     demo = embedding.vectors(embedding.vocabulary.to_pylist()[200:12_000]).astype(np.float64)
     every = range(first, first + seeds)
-    click.echo("case | " + " | ".join(NAMES))
+    click.echo("case | " + " | ".join(names))
+    shares: list[float] = []
     for case in [each for each in CASES if not cases or each.name in cases]:
-        held = coverage(case, demo, every, resamples, others)
+        held = coverage(case, demo, every, resamples, others, names)
+        shares += held.ravel().tolist()
         cells = (" ".join(f"{share:3.0%}" for share in column) for column in held.T)
         click.echo(f"{case.name} | " + " | ".join(cells))
+    inside = sum(LOW <= share <= HIGH for share in np.round(shares, 9))
+    click.echo(
+        f"{inside} of {len(shares)} shares from {LOW:.0%} to {HIGH:.0%}, {np.mean(shares):.1%} on average; of exact "
+        f"intervals {by_chance(seeds):.0%} would be"
+    )
     for case, figure in POWER if with_power else ():
         n_tokens, share = power(case, figure, demo, range(first, first + max(seeds // 2, 2)), resamples)
         click.echo(f"{case.name}, {figure}: {n_tokens} tokens are named, and tell the two apart in {share:.0%}")

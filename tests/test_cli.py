@@ -388,7 +388,7 @@ def test_evaluate_takes_a_policy_figures_and_intervals_over_tokens(run, files) -
     assert "top k" in shown.out.splitlines()[2]
     assert "ρ_w" not in shown.out.splitlines()[2]
     few = run("evaluate", files.dataset, files.full, "--tokens")
-    assert (few.code, "at least 10 of them; these items have 6" in few.err) == (2, True)
+    assert (few.code, "at least 15 of them" in few.err) == (2, True)
     assert "Name a MODEL" in run("evaluate", files.dataset).err
 
 
@@ -413,3 +413,12 @@ def test_an_encoder_that_is_not_there_is_told(run, files) -> None:
     result = run("evaluate", files.dataset, files.full, "--encoder", "nowhere")
     assert result.code
     assert "nowhere is not there" in result.err
+
+
+def test_spellings_are_ranked_after_models(run, files) -> None:
+    found = run("evaluate", files.dataset, files.full, "--spelling", "jaro-winkler", "--spelling", "ngrams", "--json")
+    rows = [row for row in found.json["models"] if row["area"] is None]
+    assert [row["model"] for row in rows] == [str(files.full), "jaro-winkler", "ngrams"]
+    assert [row["coverage"] for row in rows[1:]] == [1, 1]
+    assert rows[1]["rho"] != rows[2]["rho"]
+    assert "substring" in run("evaluate", files.dataset, "--spelling", "substring").out

@@ -125,13 +125,13 @@ def test_an_answer_reads_well() -> None:
 
 
 def test_the_command_line_says_it(tmp_path, capsys) -> None:
-    pairs, _ = of_vectors((), n=16)
+    pairs, _ = of_vectors((), n=20)
     pairs.to_csv(tmp_path / "dataset.csv", index=False)
-    names = [f"t{number}" for number in range(16)]
+    names = [f"t{number}" for number in range(20)]
     rng = np.random.default_rng(6)
     for model in "ab":
         lines = [f"{name} {' '.join(f'{x:.4f}' for x in rng.normal(size=6))}" for name in names]
-        (tmp_path / f"{model}.vec").write_text("16 6\n" + "\n".join(lines) + "\n")
+        (tmp_path / f"{model}.vec").write_text("20 6\n" + "\n".join(lines) + "\n")
     files = [str(tmp_path / name) for name in ("dataset.csv", "a.vec", "b.vec")]
     options = [
         "--needed",

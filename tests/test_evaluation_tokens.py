@@ -13,15 +13,8 @@ from core.errors import InputError
 from core.evaluation import compare, correlations, given
 from core.evaluation.differences import Told, adjusted, by_tokens, groups, holm, times_needed
 from core.evaluation.permutation import critical_values, permutation_test
-from core.evaluation.tokens import (
-    CORRECTIONS,
-    Coded,
-    Correction,
-    bounds,
-    draw_tokens,
-    number_of_resamples,
-    with_token_intervals,
-)
+from core.evaluation.token_bounds import CORRECTIONS, Correction, bounds
+from core.evaluation.tokens import Coded, draw_tokens, number_of_resamples, with_token_intervals
 
 
 def all_pairs(n: int, area: str = "A") -> pd.DataFrame:
@@ -71,6 +64,45 @@ def test_bounds_on_their_scales_by_hand() -> None:
     assert certain.lower <= 1.0 == pytest.approx(certain.upper, abs=0.031)
 
 
+def test_bounds_of_resamples_on_their_scale_by_hand() -> None:
+    """What artanh makes .2, .4, .6 of z, so the same as a figure of that scale with itself for a scale."""
+    z, of_items = np.array([0.2, 0.4, 0.6]), np.array([0.39, 0.4, 0.41])
+    how = Correction(-1.0, 1.0, 1.2, "z", resampled=True)
+    found = bounds(math.tanh(0.5), np.tanh(z), np.tanh(of_items), how, freedom=6)
+    error = 1.2 * math.sqrt(0.04 - 0.0001)
+    assert found.corrected == pytest.approx(math.tanh(0.4))
+    assert found.error == pytest.approx(error * (1 - math.tanh(0.4) ** 2))
+    reach = 1.9431803 * error  # of t with 6 degrees of freedom
+    assert (found.lower, found.upper) == pytest.approx((math.tanh(0.4 - reach), math.tanh(0.4 + reach)))
+    sure = bounds(1.0, np.ones(9), np.ones(9), how)
+    assert sure.lower == sure.upper == pytest.approx(1, abs=0.016)
+
+
+def test_half_of_the_tokens_are_degrees_of_freedom() -> None:
+    rng = np.random.default_rng(15)
+    pairs = pd.concat([all_pairs(16, "A"), all_pairs(11, "B")], ignore_index=True)
+    pairs = pairs.assign(score=rng.normal(size=len(pairs)))
+    found = draw_tokens(pairs, [rng.normal(size=len(pairs))], resamples=30, names=["rho"], rng=rng)
+    assert found.freedom == 12.5
+    how, drawn = CORRECTIONS["rho"], (found.estimates["rho"][0], found.by_tokens["rho"][0], found.by_items["rho"][0])
+    assert found.interval("rho", 0) == bounds(*drawn, how, freedom=12.5)
+    assert found.interval("rho", 0).lower < bounds(*drawn, how).lower
+
+
+def test_intervals_of_few_tokens_hold_in_nine_of_ten_samples() -> None:
+    """120 samples of 20 tokens: intervals of ρ that hold with .9 do so in 83 to 96 % of them."""
+    drawn, estimates = [], []
+    for seed in range(120):
+        rng = np.random.default_rng([seed, 16])
+        people = rng.normal(size=(20, 8))
+        pairs = all_pairs(20).assign(score=of_vectors(people))
+        model = of_vectors(people + 0.6 * rng.normal(size=people.shape))
+        drawn.append(draw_tokens(pairs, [model], names=["rho"], resamples=60, rng=rng).interval("rho", 0))
+        estimates.append(correlations(pairs["score"].to_numpy(), model, names=["rho"]).rho.estimate)
+    truth = float(np.mean(estimates))
+    assert 0.83 <= np.mean([found.lower <= truth <= found.upper for found in drawn]) <= 0.96
+
+
 def test_subsets_hold_the_items_of_their_tokens() -> None:
     pairs = pd.concat([all_pairs(10, "A"), all_pairs(4, "B")], ignore_index=True)
     coded = Coded(pairs)
@@ -100,8 +132,8 @@ def test_the_same_token_of_two_areas_is_two_tokens() -> None:
 
 def test_draws_are_figures_of_copied_items() -> None:
     rng = np.random.default_rng(2)
-    pairs = all_pairs(12).assign(score=rng.normal(size=66))
-    model = rng.normal(size=66)
+    pairs = all_pairs(15).assign(score=rng.normal(size=105))
+    model = rng.normal(size=105)
     found = draw_tokens(pairs, [model, -model], resamples=5, rng=np.random.default_rng(3), top=4)
     times = Coded(pairs).by_tokens(5, np.random.default_rng(3)).astype(int)
     for row, drawn in enumerate(times):
@@ -125,8 +157,8 @@ def test_areas_ranked_apart_are_resampled_apart_and_averaged() -> None:
 
 
 def test_what_is_too_small_or_too_large_is_refused() -> None:
-    pairs = all_pairs(9)
-    with pytest.raises(InputError, match="at least 10"):
+    pairs = all_pairs(14)
+    with pytest.raises(InputError, match="at least 15"):
         draw_tokens(pairs.assign(score=1.0), [np.ones(len(pairs))], rng=np.random.default_rng(1))
     many = all_pairs(450)
     with pytest.raises(InputError, match="sample of the tokens"):
@@ -163,11 +195,13 @@ def test_a_good_model_is_told_from_a_poor_one_and_not_from_its_like() -> None:
     assert like.p == pytest.approx(2 * min(like.first_better, 1 - like.first_better))
 
 
-def test_areas_have_intervals_where_they_have_ten_tokens() -> None:
+def test_areas_have_intervals_where_they_have_fifteen_tokens() -> None:
     rng = np.random.default_rng(14)
-    pairs = pd.concat([all_pairs(12, "A"), all_pairs(9, "B")], ignore_index=True).assign(score=rng.normal(size=66 + 36))
+    pairs = pd.concat([all_pairs(15, "A"), all_pairs(14, "B")], ignore_index=True).assign(
+        score=rng.normal(size=105 + 91)
+    )
     tokens = list(dict.fromkeys([*pairs["token_a"], *pairs["token_b"]]))
-    model = given(tokens, rng.normal(size=(21, 5)), name="m")
+    model = given(tokens, rng.normal(size=(29, 5)), name="m")
     found, _ = with_token_intervals(compare(pairs, [model]), resamples=40, names=["rho"], rng=rng)
     large, small = found.evaluations[0].areas["A"].rho, found.evaluations[0].areas["B"].rho
     assert large.token_lower < large.estimate < large.token_upper

@@ -73,9 +73,9 @@ def test_what_is_wrong_is_told():
         compare_schemes(["a", "b"], [1, np.inf], [1, 2])
 
 
-def test_intervals_are_over_tokens_where_there_are_ten_of_them():
+def test_intervals_are_over_tokens_where_there_are_fifteen_of_them():
     rng = np.random.default_rng(4)
-    pairs = list(combinations([f"t{n}" for n in range(12)], 2))
+    pairs = list(combinations([f"t{n}" for n in range(15)], 2))
     first, second = zip(*pairs, strict=True)
     ids = ["–".join(pair) for pair in pairs]
     x = rng.standard_normal(len(pairs))

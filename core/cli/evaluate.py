@@ -16,7 +16,7 @@ from .shared import text_table, with_json, write_json
 
 if TYPE_CHECKING:
     from ..embeddings import Embedding
-    from ..evaluation import Comparison, Correlations, Evaluation, Figure
+    from ..evaluation import Comparison, Correlations, Evaluation, Figure, Model
 
 _LABELS = {
     "rho_w": "ρ_w",
@@ -30,6 +30,11 @@ _METRICS = tuple(_LABELS)
 _SHOWN = _METRICS[:4]
 _POLICIES = ("common", "own", "lowest", "parts")
 _FAVOURED = "such tokens favour the model that chose them, §2.2"
+_SPELLINGS = {
+    "substring": "longest common substring",
+    "jaro-winkler": "Jaro–Winkler",
+    "ngrams": "character n-grams",
+}
 _MULTIWORD = {"as-is": "as they are", "underscore": "underscore", "mean": "mean of parts"}
 
 
@@ -82,6 +87,13 @@ _MULTIWORD = {"as-is": "as they are", "underscore": "underscore", "mean": "mean 
 @click.option(
     "--encoder", "encoders", multiple=True, type=click.Path(), help="Folder of a sentence encoder. Repeatable."
 )
+@click.option(
+    "--spelling",
+    "spellings",
+    multiple=True,
+    type=click.Choice(list(_SPELLINGS)),
+    help="A similarity of spellings as one more model, which knows nothing of meaning. Repeatable.",
+)
 def evaluate_command(
     dataset: str,
     models: tuple[str, ...],
@@ -103,6 +115,7 @@ def evaluate_command(
     most: int,
     voters_like: str | None,
     encoders: tuple[str, ...],
+    spellings: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Rank word embeddings (MODEL, any known format) by a DATASET file."""
@@ -110,9 +123,10 @@ def evaluate_command(
     from ..embeddings import LookUp, as_mode, load
     from ..encoders import open_encoder
     from ..evaluation import compare, encoded, tokens_of, words_of
+    from ..evaluation.baselines import Spelling
 
-    if not models and not encoders:
-        raise InputError("Name a MODEL, or an encoder's folder with --encoder.")
+    if not models and not encoders and not spellings:
+        raise InputError("Name a MODEL, an encoder's folder with --encoder, or a --spelling.")
     bounds = bounds_of(fail_under)
     table = read_dataset(dataset)
     tokens, notes = tokens_of(table), [str(note) for note in table.attrs.get("notes", ())]
@@ -121,12 +135,13 @@ def evaluate_command(
     wanted = words_of(tokens) if policy == "parts" else tokens
     loaded = (load(model, tokens=wanted, **options) for model in models)
     by_encoders = (encoded(open_encoder(folder, trusted=trust), tokens, name=folder) for folder in encoders)
-    every = chain(_with_options(loaded), by_encoders)
+    by_letters = (Spelling(_SPELLINGS[name]) for name in spellings)
+    every: Iterator[Model] = chain(_with_options(loaded), by_encoders, by_letters)
     comparison = compare(table, every, n0=n0, notion=notion, policy=policy, top=top)
     differences: list[dict[str, Any]] = []
     if with_tokens:
         comparison, differences = _over_tokens(comparison, seed)
-    models = (*models, *encoders)
+    models = (*models, *encoders, *spellings)
     told = _evaluation_json(models, comparison)
     if differences:
         told["token_differences"] = differences

@@ -2,21 +2,7 @@
 
 Items share tokens, so tokens are resampled, not items: within each area as many tokens as there are, with replacement.
 An item stands there as often as its first token times its second; between a token and its own copy there is no item.
-Two things are known of this bootstrap. What items differ by beyond their tokens is counted three times over, since a
-product of two multiplicities varies threefold; so c times the variance of an ordinary bootstrap of the items is taken
-away. And a correlation varies the less, the nearer it is to 1, so that an error taken at an estimate that is too high
-is too small. The interval is therefore laid on a scale g on which errors don't depend on the figure: Fisher's
-z = artanh for correlations, arcsin of the root for precision.
-
-    centre = estimate − s·(mean of the resamples − estimate),    error = k·√max(V − c·V_items, V_items / 2)
-    bounds = g⁻¹(g(centre) ± t·error·g′(centre))
-
-with t of Student's distribution, of the tokens less the areas as degrees of freedom. Differences of two models keep
-their own scale. The constants of `CORRECTIONS` were chosen by simulation; docs/evaluation.md says how often they hold.
-
-References: Snijders, Borgatti (1999), Non-parametric standard errors and tests for network statistics, Connections 22;
-Owen (2007), The pigeonhole bootstrap, Annals of Applied Statistics 1; Davezies, D'Haultfœuille, Guyonvarch (2021),
-Empirical process results for exchangeable arrays, Annals of Statistics 49.
+`core.evaluation.token_bounds` makes intervals of the resampled figures.
 """
 
 from __future__ import annotations
@@ -28,51 +14,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtrit
 
 from ..errors import InputError
 from .multiples import NAMES, TOP_K, Multiples
 from .results import Comparison, Correlations, Evaluation
+from .token_bounds import CORRECTIONS, LEVEL, Bounds, bounds
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-LEVEL = 0.9
-FEWEST_TOKENS = 10
+FEWEST_TOKENS = 15  # with fewer no simulation says how often an interval would hold
 MOST_ITEMS = 100_000  # beyond them resamples take minutes, and hundreds of megabytes
 WORK, FEWEST, MOST = 400_000, 100, 400  # resamples: as many as have this many items, within these bounds
-MOST_UNDEFINED = 0.2  # share of resamples in which a figure may be undefined and still get an interval
-
-
-@dataclass(frozen=True)
-class Correction:
-    """Of the module's formula: `bias` is s, `items` is c, `spread` is k; `scale` is g, "z" or "root"."""
-
-    bias: float
-    items: float
-    spread: float
-    scale: str = "z"
-
-
-CORRECTIONS: Mapping[str, Correction] = {
-    "rho_w": Correction(-1.0, 1.5, 1.2),
-    "tau_w": Correction(0.5, 1.5, 1.45),
-    "rho": Correction(0.0, 1.5, 1.05),
-    "tau": Correction(0.0, 1.5, 1.05),
-    "pearson": Correction(0.0, 1.5, 1.08),
-    "precision": Correction(0.5, 2.0, 1.4, "root"),
-}
-NEAR = 0.03  # of the ends of a scale, where its slope would be without bounds
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """The centre of the module's interval, its standard error on the figure's own scale, and the bounds."""
-
-    corrected: float
-    error: float
-    lower: float
-    upper: float
+# Share of the tokens that the variance counts as degrees of freedom: simulated samples scatter as .25 to .55 would for
+# ρ and Pearson.
+INDEPENDENT = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,61 +54,8 @@ class TokenDraws:
         if against is not None:
             others = (part[name][against] for part in (self.estimates, self.by_tokens, self.by_items))
             estimate, tokens, items = (m - o for m, o in zip((estimate, tokens, items), others, strict=True))
-            how, limits = replace(how, scale=""), (lowest - highest, highest - lowest)
+            how, limits = replace(how, scale="", resampled=False), (lowest - highest, highest - lowest)
         return bounds(float(estimate), tokens, items, how, level=level, limits=limits, freedom=self.freedom)
-
-
-def bounds(
-    estimate: float,
-    by_tokens: Floats,
-    by_items: Floats,
-    correction: Correction,
-    *,
-    level: float = LEVEL,
-    limits: tuple[float, float] = (-1.0, 1.0),
-    freedom: float = np.inf,
-) -> Bounds | None:
-    """The interval of the module; None where the estimate or over a fifth of the resamples are undefined.
-
-    freedom : degrees of freedom of t, infinite for the normal distribution.
-
-    >>> found = bounds(0.5, np.array([0.4, 0.5, 0.6]), np.array([0.5, 0.5, 0.5]), Correction(0, 1, 1, ""))
-    >>> round(found.error, 3), round(found.lower, 3), round(found.upper, 3)
-    (0.1, 0.336, 0.664)
-    >>> found = bounds(0.5, np.array([0.4, 0.5, 0.6]), np.array([0.5, 0.5, 0.5]), Correction(0, 1, 1, "z"))
-    >>> round(found.error, 3), round(found.lower, 3), round(found.upper, 3)
-    (0.1, 0.319, 0.646)
-    """
-    if not 0 < level < 1:
-        raise InputError(f"The level must be between 0 and 1, found {level!r}.")
-    tokens, items = (drawn[~np.isnan(drawn)] for drawn in (by_tokens, by_items))
-    few = any(
-        len(kept) < max(2, (1 - MOST_UNDEFINED) * len(drawn))
-        for kept, drawn in ((tokens, by_tokens), (items, by_items))
-    )
-    if few or np.isnan(estimate):
-        return None
-    of_items = float(items.var(ddof=1))
-    variance = max(float(tokens.var(ddof=1)) - correction.items * of_items, of_items / 2)
-    error = correction.spread * float(np.sqrt(variance))
-    corrected = estimate - correction.bias * (float(tokens.mean()) - estimate)
-    reach = float(stdtrit(freedom, (1 + level) / 2) if np.isfinite(freedom) else ndtri((1 + level) / 2)) * error
-    lower, upper = np.clip(_ends(corrected, reach, correction.scale), *limits).tolist()
-    return Bounds(corrected, error, lower, upper)
-
-
-def _ends(centre: float, reach: float, scale: str) -> tuple[float, float]:
-    """centre ± reach, taken on a scale where errors are the same all along it; "" takes the figure's own."""
-    if not scale:
-        return centre - reach, centre + reach
-    if scale == "z":
-        inside = float(np.clip(centre, NEAR - 1, 1 - NEAR))
-        at, slope = np.arctanh(inside), 1 / (1 - inside**2)
-        return float(np.tanh(at - slope * reach)), float(np.tanh(at + slope * reach))
-    inside = float(np.clip(centre, NEAR, 1 - NEAR))
-    at, slope = np.arcsin(np.sqrt(inside)), 1 / (2 * np.sqrt(inside * (1 - inside)))
-    lower, upper = np.sin(np.clip([at - slope * reach, at + slope * reach], 0, np.pi / 2)) ** 2
-    return float(lower), float(upper)
 
 
 def number_of_resamples(n_items: int) -> int:
@@ -179,7 +82,7 @@ def draw_tokens(
     n0, top, names : as in `correlations`; apart : figures are means over areas. resamples : 0 takes
     `number_of_resamples`; rng : source of the draws.
 
-    Raises `InputError` for fewer than ten tokens, or more than 100,000 items.
+    Raises `InputError` for fewer than fifteen tokens, or more than 100,000 items.
     """
     names = tuple(names)
     if len(pairs) > MOST_ITEMS:
@@ -190,7 +93,8 @@ def draw_tokens(
     coded = Coded(pairs)
     if coded.n_tokens < FEWEST_TOKENS:
         raise InputError(
-            f"Resampling tokens needs at least {FEWEST_TOKENS} of them; these items have {coded.n_tokens}."
+            f"Resampling tokens needs at least {FEWEST_TOKENS} of them, as intervals from fewer hold too seldom or too "
+            f"often; these items have {coded.n_tokens}."
         )
     times = resamples or number_of_resamples(len(pairs))
     tokens, items = coded.by_tokens(times, rng), coded.by_items(times, rng)
@@ -206,8 +110,9 @@ def draw_tokens(
             for name in names:
                 kept[name].append(np.mean([area[name] for area in by_area], axis=0))
     estimates, by_tokens, by_items = ({name: np.array(each[name]) for name in names} for each in draws)
-    freedom = float(coded.n_tokens - len(coded.areas))
-    return TokenDraws({name: e[:, 0] for name, e in estimates.items()}, by_tokens, by_items, coded.n_tokens, freedom)
+    return TokenDraws(
+        {name: e[:, 0] for name, e in estimates.items()}, by_tokens, by_items, coded.n_tokens, coded.freedom
+    )
 
 
 class Coded:
@@ -225,6 +130,11 @@ class Coded:
         self.names: list[str] = [token for _, token in found]
         area_of = np.array([area for area, _ in found], dtype=np.int64)
         self.of_areas: list[Ints] = [np.flatnonzero(area_of == area) for area in range(len(self.areas))]
+
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom of t, as the module has it."""
+        return max(1.0, INDEPENDENT * (self.n_tokens - len(self.areas)))
 
     def by_tokens(self, times: int, rng: np.random.Generator) -> Floats:
         """How often each item stands there, `times` times: shape (times, items)."""
@@ -264,7 +174,7 @@ def with_token_intervals(
 ) -> tuple[Comparison, TokenDraws]:
     """A comparison whose figures under its policy have bounds over tokens, and the draws over the common items.
 
-    Figures of areas have bounds too, where an area has ten tokens. Under the policy "own" each model's tokens are
+    Figures of areas have bounds too, where an area has fifteen tokens. Under the policy "own" each model's tokens are
     resampled apart for its own figures. Raises as `draw_tokens`.
     """
     names = tuple(names)

@@ -4,7 +4,7 @@ Scales don't matter, ranks do: 1 is the top, ties share their average rank, over
 Spearman's ρ and Kendall's τ, all ranks alike; ρ_w with the weights of both tops (Eqs. 8, 9), and with those of one
 scheme's top only, which asks whether the other finds again what stands at the top there.
 
-Intervals (90 %) are over tokens where they are known (`core.evaluation.tokens`, which states the correction), else over
+Intervals (90 %) are over tokens where they are known (`core.evaluation.token_bounds` states the correction), else over
 items: would other items of these kinds have said the same? They take the scores as they are: other voters aren't in it.
 """
 
@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from .. import metrics
 from ..errors import InputError, UndefinedMetricError
 from ..estimates import LEVEL, Estimate, widened_tails
-from ..evaluation.tokens import CORRECTIONS, FEWEST_TOKENS, MOST_ITEMS, Coded, bounds, number_of_resamples
+from ..evaluation.token_bounds import CORRECTIONS, bounds
+from ..evaluation.tokens import FEWEST_TOKENS, MOST_ITEMS, Coded, number_of_resamples
 
 Floats = NDArray[np.float64]
 MOST_UNDEFINED = 0.2
@@ -70,7 +71,7 @@ def compare_schemes(
     ----------
     ids : the items, all different, shape (n,). one, other : scores, higher = more related, NaN where a scheme has none.
     names : what the schemes are called. tokens : first and second token of each item, for intervals over tokens, which
-        take ten tokens at least. resamples : 0 takes as many as a moment allows.
+        take fifteen tokens at least. resamples : 0 takes as many as a moment allows.
 
     Nothing raises because a figure is undefined; `InputError` for lengths that differ, ids that repeat, infinity.
 
@@ -151,7 +152,7 @@ def _figures(
     by_tokens = _drawn(x, y, n0, lambda: coded.by_tokens(1, rng)[0].astype(np.int64), times)
     result = {}
     for name, value, of_tokens, of_items in zip(FIGURES, found, by_tokens.T, drawn.T, strict=True):
-        ends = bounds(value, of_tokens, of_items, CORRECTIONS[_CORRECTION[name]])
+        ends = bounds(value, of_tokens, of_items, CORRECTIONS[_CORRECTION[name]], freedom=coded.freedom)
         result[name] = _with_bounds(value, None if ends is None else (ends.lower, ends.upper))
     return result, "tokens"
 
