@@ -49,7 +49,10 @@ def navigation() -> Any:
         for key, title, icon in PAGES
     }
     st.session_state["_pages"] = pages
-    return st.navigation(list(pages.values()), expanded=True)
+    chosen = st.navigation(list(pages.values()), expanded=True)
+    if chosen.url_path not in ("", "project"):
+        st.session_state.pop("_begins", None)  # whoever goes elsewhere begins no project
+    return chosen
 
 
 def link(key: str, label: str, icon: str | None = None, *, area_id: int | None = None) -> None:
@@ -152,6 +155,8 @@ def choose_project() -> None:
         on_change=_pick,
         help="Everything on the pages is about this project.",
     )
+    if st.sidebar.button("New project", type="tertiary", icon=":material/add:", help="Your own lists, or a file."):
+        begin_project()
     if projects[chosen].kind != "real":
         words = {"demo": "Demo: simulated voters", "trial": "Trial: may hold simulated votes"}
         st.sidebar.caption(f":material/science: {words[projects[chosen].kind]}")
@@ -167,6 +172,12 @@ def _show_campaign(chosen: Project) -> None:
     if campaign is not None:
         share, said = campaign
         st.sidebar.progress(share, text=plain(said))
+
+
+def begin_project() -> NoReturn:
+    """Go to the Project page, where what makes a new project then stands first."""
+    st.session_state["_begins"] = True
+    st.switch_page(st.session_state["_pages"]["project"])
 
 
 def _pick() -> None:

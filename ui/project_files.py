@@ -25,6 +25,7 @@ from ui import frame
 def open_project(project_id: str) -> None:
     """Show another project from the next run on."""
     st.session_state["project_id"] = project_id
+    st.session_state["_begins"] = False
     st.query_params["project"] = project_id
     frame.changed_here()
     st.rerun()

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from gensim.models import KeyedVectors
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
+from core.__main__ import cli
 from tests.browser.results import as_turkle, paper_scores
 from tests.browser.server import ROOT, Server
 from tests.browser.visitor import Visitor
@@ -221,8 +224,20 @@ def figures_of(visitor: Visitor) -> dict[str, float]:
     return {name: float(line[name]) for name in ("ρ_w", "τ_w", "ρ", "τ")}
 
 
+def check_published(visitor: Visitor, folder: Path) -> None:
+    """The zip to publish, from whose votes the command line computes the same scores again."""
+    path = folder / "dataset.zip"
+    path.write_bytes(visitor.publication())
+    replayed = CliRunner().invoke(cli, ["replay", str(path), "--json"])
+    assert replayed.exit_code == 0, replayed.output
+    told = json.loads(replayed.stdout)
+    assert told["passed"]
+    assert told["kind"] == "published dataset"
+
+
 def check_export(visitor: Visitor, scores: dict[frozenset[str], float], rho: float, folder: Path) -> None:
     visitor.go("Export")
+    check_published(visitor, folder)
     visitor.unfold("Single files and other formats")
     rows = list(csv.DictReader(io.StringIO(visitor.download("Dataset (CSV)").decode("utf-8"))))
     exported = {frozenset((row["token_a"], row["token_b"])): float(row["score"]) for row in rows}
