@@ -75,12 +75,6 @@ if not begins:
         new_box()
 with st.expander("Files, copies, deleting"):
     project_files.files_box(frame.store(), project)
-if project.kind != "demo" and is_untouched(frame.store(), project.id):
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button("Undo: remove this project", icon=":material/undo:"):
-            done = f"{project.name} is removed. A copy lies in the workspace's folder backups."
-            frame.carry_out(delete_project, frame.store(), project.id, project.name, done=done)
-        st.caption("No vote has come yet, so the project can be taken back as it was made.")
 with st.expander("Log: who did what when"):
     log = log_table(read_log(frame.store(), project.id, LOGGED))
     if len(log) == LOGGED:
@@ -93,3 +87,9 @@ with st.expander("Log: who did what when"):
         "text/csv",
         on_click="ignore",
     )
+if project.kind != "demo" and is_untouched(frame.store(), project.id):
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button("Undo: remove this project", icon=":material/undo:"):
+            done = f"{project.name} is removed. A copy lies in the workspace's folder backups."
+            frame.carry_out(delete_project, frame.store(), project.id, project.name, done=done)
+        st.caption("No vote has come yet, so the project can be taken back as it was made.")

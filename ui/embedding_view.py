@@ -100,7 +100,8 @@ def _vectors(view: EmbeddingView) -> None:
     ]
     st.caption("; ".join(said) + ".")
     quantiles = {f"{share:.0%}": round(length, 3) for share, length in norms.quantiles}
-    st.dataframe([{"lengths": "quantiles", **quantiles}], hide_index=True, alt="Lengths of the vectors")
+    st.caption("How long the vectors are: the length under which so many of them stay.")
+    st.dataframe([{"of the vectors": "length up to", **quantiles}], hide_index=True, alt="Lengths of the vectors")
     if same.n_groups:
         st.caption(f"{many(same.n_words, 'word')} share {many(same.n_groups, 'vector')} with another word, such as:")
         rows = [{"the same vector": " · ".join(group[:12])} for group in same.groups[:5]]

@@ -98,8 +98,16 @@ def next_step(key: str, label: str, *, area_id: int | None = None) -> None:
 
 
 def nothing_yet(sentence: str, key: str, label: str) -> NoReturn:
-    """Say why the page has nothing to show yet, lead to the page that changes that, and end here."""
+    """Say why the page has nothing to show yet, lead to the page that changes that, and end here.
+
+    Where votes are missing and something must come before them, such as the plan, it leads there.
+    """
+    from . import cache
+
     st.markdown(f"**{sentence}**")
+    first = cache.load_overview(store(), get_project(store(), st.session_state["project_id"]))
+    if key == "collect" and first.next_page in ("tokens", "plan"):
+        key, label = first.next_page, first.next_label[:1].lower() + first.next_label[1:]
     next_step(key, label)
     st.stop()
 

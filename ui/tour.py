@@ -39,13 +39,14 @@ STOPS = (
     ),
     (
         "evaluate",
-        "How well each embedding ranks the items as people do. Top ranks weigh more in ρ_w and τ_w. Here the votes are "
-        "simulated, so the figures say how Runoff works and nothing about people.",
+        "How well each embedding ranks the items as people do: by the rank correlations ρ_w and τ_w, where top ranks "
+        "weigh more and 1 is full agreement. Here the votes are simulated, so the figures say how Runoff works and "
+        "nothing about people.",
     ),
     (
         "export",
-        "The dataset for others: a file, or one zip with its datasheet and the votes behind it. That is the whole way. "
-        "Your own begins with a project and its token lists.",
+        "The dataset for others: a file, or one zip with its datasheet and the votes behind it. "
+        "That is the whole way. Your own begins with a project and its token lists.",
     ),
 )
 _MARK = "tour-seen"

@@ -255,8 +255,10 @@ def test_on_a_phone_by_keys_alone_from_the_link_to_the_code(link, open_tab):
     tab_to(page, "BUTTON", "I agree, begin")
     page.keyboard.press("Enter")
     at(page, 1)
-    for key in ("ArrowLeft", "ArrowRight", "ArrowDown", "0"):
+    for number, key in enumerate(("ArrowLeft", "ArrowRight", "ArrowDown", "0"), start=1):
+        at(page, number)
         press(page, key)
+    expect(page.get_by_role("button", name="Finish")).to_be_visible()
     tab_to(page, "BUTTON", "Finish")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.keyboard.press("Enter")
