@@ -35,9 +35,15 @@ def history(n: int) -> pd.DataFrame:
     return pd.concat([table.assign(ballot=k) for k in (1, 2)], ignore_index=True)
 
 
+def models() -> pd.DataFrame:
+    """Two models with both intervals."""
+    ends = {"lower": 0.2, "upper": 0.6, "token lower": 0.1, "token upper": 0.7}
+    return pd.DataFrame({"embedding": ["a", "b"], "estimate": [0.4, 0.5], **ends})
+
+
 def made(n: int) -> dict[str, Any]:
     table = items(n)
-    by_ballot = pd.concat([table.assign(ballot=k) for k in (1, 2, 3)], ignore_index=True)
+    by_ballot = pd.concat([table.drop(columns="score").assign(ballot=k) for k in (1, 2, 3)], ignore_index=True)
     sizes = (n, n // 2, n // 4)
     budget = pd.DataFrame({"protocol": "paper", "figure": "ρ_w", "votes": [n, 2 * n], "mean": 0.8})
     curves = pd.DataFrame({"pairs": "items", "share": np.linspace(0, 1, 200), "value": np.linspace(1, 0, 200)})
@@ -51,7 +57,13 @@ def made(n: int) -> dict[str, Any]:
         "budget": charts.accuracy_by_budget(budget.assign(lower=0.7, upper=0.9), "ρ_w", n),
         "top": charts.top_intervals(table.head(30)),
         "settling": places_by_ballot(history(n)),
-        "groups": evaluation_charts.told_apart([["a", "b"], ["c"]], ["a", "b", "c"]),
+        "groups": evaluation_charts.told_apart(pd.DataFrame({"group": list("112"), "embedding": list("abc")}), "abc"),
+        "models": evaluation_charts.figures_by_model(
+            models(), "ρ_w", (-0.5, 0.2), pd.DataFrame({"model": ["v"], "ρ_w": 0.9})
+        ),
+        "n₀": evaluation_charts.offset_curve(
+            pd.DataFrame({"embedding": "a", "figure": "ρ_w", "n0": [0.0, 2.0], "value": [0.3, 0.4]}), "ρ_w", 2.0
+        ),
     }
 
 
