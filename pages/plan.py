@@ -69,7 +69,8 @@ def save_box(settings: PlanSettings) -> None:
 
 
 try:
-    settings = settings_form(start, project.notion, standing.n_items, key=key, locked=locked)
+    with st.expander("The settings, as they are fixed") if locked else st.container():
+        settings = settings_form(start, project.notion, standing.n_items, key=key, locked=locked)
     plan = settings.plan(standing.n_items)
 except PlanError as error:
     frame.show_error(error)

@@ -85,6 +85,7 @@ with st.expander("Log: who did what when"):
         log.to_csv(index=False),
         f"{slug(project.name)}-log.csv",
         "text/csv",
+        icon=":material/download:",
         on_click="ignore",
     )
 if project.kind != "demo" and is_untouched(frame.store(), project.id):
