@@ -204,6 +204,8 @@ def show_flash() -> None:
     with st.container():  # one place, with a message or without: what follows keeps its own, and open tabs stay open
         for kind, message in st.session_state.pop("_flash", []):
             shows[kind](plain(message))
+            # Whoever pressed a button far down the page doesn't see its top.
+            st.toast(plain(message), icon=":material/check_circle:" if kind == "success" else ":material/warning:")
 
 
 _MARKS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&])")

@@ -490,7 +490,9 @@ def test_scores_show_the_three_figures_with_their_files(demo, visit):
     for figure in ("Figure 2 of the paper", "Figure 3 of the paper", "Figure 4 of the paper", "b̂ = 0.586"):
         assert figure in said
     files = [button.proto.url or button.label for button in app.get("download_button")]
-    assert len(files) == 1 + 3 * 5  # the ranking; SVG, PNG and CSV of the top, how it settled, and each figure
+    assert (
+        len(files) == 1 + 5 * 5
+    )  # the ranking; SVG and PNG in two widths and CSV of the top, how it settled, each figure
 
 
 def test_every_page_of_results_leads_on(demo, visit):

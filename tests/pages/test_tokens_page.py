@@ -47,7 +47,7 @@ def test_tables_of_one_area_and_of_all_open(demo, project, visit):
 
 def test_look_ups_are_chosen_for_an_embedding_and_hold_on_every_page(demo, project, visit):
     app = visit("embeddings", project)
-    assert "Looked up in their own case only" in words(app)
+    assert "Tokens are looked up in their own case only" in words(app)
     labelled(app.toggle, "Also try lower case").set_value(True)
     labelled(app.radio, "Tokens of several words").set_value("mean of parts")
     press(app, "Look tokens up so")
