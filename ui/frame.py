@@ -30,14 +30,19 @@ PAGES = (
 )
 
 
+# Under a finger Streamlit's buttons of a table are always there, and would lie on the sentence above it.
+_TOUCHED_TABLES = """<style>
+@media (hover: none) {[data-testid="stFullScreenFrame"]:has([data-testid="stDataFrame"]) {margin-top: 2.25rem}}
+</style>"""
 # White on the dark theme's blue would be 2.5 : 1.
 _DARK_BUTTONS = """<style>
 [data-testid^="stBaseButton-primary"] :is(p, span) {color: #0b1a27}
 </style>"""
 
 
-def readable_buttons() -> None:
-    """Dark words on the bright primary buttons of the dark theme."""
+def readable() -> None:
+    """Dark words on the bright primary buttons of the dark theme, and room for a table's buttons on a phone."""
+    st.html(_TOUCHED_TABLES)
     if st.context.theme.type == "dark":
         st.html(_DARK_BUTTONS)
 

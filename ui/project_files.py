@@ -78,7 +78,7 @@ def files_box(store: Store, project: Project) -> None:
         "Put this project away",
         archive_project,
         project.id,
-        done=f"{project.name} is put away. Take it out again under “New project, import”.",
+        done=f"{project.name} is put away. Take it out again under “New project”.",
         help="It is hidden, and nothing of it is lost.",
     )
     with st.form("delete"):

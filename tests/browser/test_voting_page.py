@@ -263,7 +263,9 @@ def test_on_a_phone_by_keys_alone_from_the_link_to_the_code(link, open_tab):
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.keyboard.press("Enter")
     expect(page.locator(".ro-code")).to_have_text("C1X2")
-    assert sorted(answer for answer, _ in link.votes()) == ["left", "right", "tie", "unknown"]
+    answers = [answer for answer, _ in link.votes()]
+    assert {*answers[:2]} <= {"first", "second"}  # the sides are drawn
+    assert answers[2:] == ["tie", "unknown"]
 
 
 def tab_to(page: Page, tag: str, text: str = "") -> None:
