@@ -69,8 +69,7 @@ def save_box(settings: PlanSettings) -> None:
 
 
 try:
-    with st.expander("The settings, as they are fixed") if locked else st.container():
-        settings = settings_form(start, project.notion, standing.n_items, key=key, locked=locked)
+    settings = settings_form(start, project.notion, standing.n_items, key=key, locked=locked)
     plan = settings.plan(standing.n_items)
 except PlanError as error:
     frame.show_error(error)

@@ -30,9 +30,11 @@ PAGES = (
 )
 
 
-# Under a finger Streamlit's buttons of a table are always there, and would lie on the sentence above it.
-_TOUCHED_TABLES = """<style>
-@media (hover: none) {[data-testid="stFullScreenFrame"]:has([data-testid="stDataFrame"]) {margin-top: 2.25rem}}
+# Under a finger Streamlit's buttons of a table or chart are always there, and would lie on the words above it.
+_TOUCHED = """<style>
+@media (hover: none) {
+  [data-testid="stFullScreenFrame"]:has([data-testid="stElementToolbar"]) {margin-top: 2.25rem}
+}
 </style>"""
 # White on the dark theme's blue would be 2.5 : 1.
 _DARK_BUTTONS = """<style>
@@ -41,8 +43,8 @@ _DARK_BUTTONS = """<style>
 
 
 def readable() -> None:
-    """Dark words on the bright primary buttons of the dark theme, and room for a table's buttons on a phone."""
-    st.html(_TOUCHED_TABLES)
+    """Dark words on the bright primary buttons of the dark theme; room for what tables and charts show on a phone."""
+    st.html(_TOUCHED)
     if st.context.theme.type == "dark":
         st.html(_DARK_BUTTONS)
 

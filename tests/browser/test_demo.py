@@ -78,7 +78,7 @@ def test_the_buttons_of_a_table_cover_no_words_on_a_phone(server: Server, visit:
         covered = visitor.main.evaluate(
             """main => {
               const words = [...main.querySelectorAll("p, label, h1, h2, h3, input")]
-                .map(e => e.getBoundingClientRect());
+                .filter(e => e.checkVisibility()).map(e => e.getBoundingClientRect());
               const bars = [...main.querySelectorAll('[data-testid="stElementToolbarButtonContainer"]')]
                 .map(e => e.getBoundingClientRect()).filter(bar => bar.width);
               const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;

@@ -577,6 +577,9 @@ def test_a_new_project_is_begun_from_any_page(demo, visit):
     assert app.title[0].value.startswith("Demo")  # the Project page
     assert "##### A new project" in [text.value for text in app.main.markdown]
     assert [box.label for box in app.text_input].count("Name") == 2  # there, and in the settings: no second form
+    app = visit("project", "demo")
+    next(button for button in app.sidebar.button if button.label == "New project").click().run()
+    assert "##### A new project" in [text.value for text in app.main.markdown]
     press(app, "Not now")
     assert "##### A new project" not in [text.value for text in app.main.markdown]
     labels = [expander.label for expander in app.main.get("expander")]
