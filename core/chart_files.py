@@ -14,10 +14,11 @@ import pandas as pd
 from .charts import Chart
 
 WIDTH = 468  # 6.5 inches at 72 units an inch: the width of a page's text
+COLUMN = 240  # 3⅓ inches: one of a paper's two columns
 PPI = 300
 _PARTS = ("layer", "hconcat", "vconcat", "concat")
 _INK = "#222222"
-_CONFIG = {
+_CONFIG: dict[str, Any] = {
     "background": "white",
     "font": "Liberation Sans, Arial, Helvetica, sans-serif",
     "view": {"stroke": None},
@@ -34,35 +35,56 @@ _CONFIG = {
     "title": {"color": _INK, "fontSize": 13},
 }
 
+# Letters of a paper's captions, and legends that break into lines.
+_SMALL = {
+    "axis": {**_CONFIG["axis"], "labelFontSize": 8, "titleFontSize": 9, "labelLimit": 110},
+    "legend": {**_CONFIG["legend"], "labelFontSize": 8, "titleFontSize": 9, "columns": 2, "symbolSize": 50},
+    "text": {"fontSize": 8},
+}
 
-def to_svg(chart: Chart) -> bytes:
-    """The chart as SVG (UTF-8); texts stay texts, with markup in them escaped."""
+
+def to_svg(chart: Chart, *, width: int = WIDTH) -> bytes:
+    """The chart as SVG (UTF-8), `width` units of 1/72 inch wide; texts stay texts, with markup in them escaped."""
     import vl_convert
 
-    svg: str = vl_convert.vegalite_to_svg(**_arguments(chart))
+    svg: str = vl_convert.vegalite_to_svg(**_arguments(chart, width))
     return svg.encode("utf-8")
 
 
-def to_png(chart: Chart, *, ppi: int = PPI) -> bytes:
-    """The chart as PNG of `ppi` pixels an inch; an inch is 72 units of the chart."""
+def to_png(chart: Chart, *, width: int = WIDTH, ppi: int = PPI) -> bytes:
+    """The chart as PNG of `ppi` pixels an inch, `width` units wide; an inch is 72 units of the chart."""
     import vl_convert
 
-    png: bytes = vl_convert.vegalite_to_png(**_arguments(chart), ppi=ppi)
+    png: bytes = vl_convert.vegalite_to_png(**_arguments(chart, width), ppi=ppi)
     return png
 
 
-def _arguments(chart: Chart) -> dict[str, Any]:
+def _arguments(chart: Chart, width: int) -> dict[str, Any]:
     """What vl-convert is given; no address is allowed, so that nothing can be fetched."""
     version = "v" + ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    return {"vl_spec": specification(chart), "vl_version": version, "config": _CONFIG, "allowed_base_urls": []}
+    config = _CONFIG if width > COLUMN else {**_CONFIG, **_SMALL}
+    spec = specification(chart, width=width)
+    return {"vl_spec": spec, "vl_version": version, "config": config, "allowed_base_urls": []}
 
 
 def specification(chart: Chart, *, width: int = WIDTH) -> dict[str, Any]:
-    """The chart's Vega-Lite specification, its data inside it, `width` units wide (facets keep their own widths)."""
+    """The chart's Vega-Lite specification, its data inside it, `width` units wide with axes and all (facets keep their
+    own widths)."""
     spec: dict[str, Any] = _with_values(chart).to_dict()
     if not {"facet", "hconcat", "concat", "vconcat"} & set(spec):
         spec["width"] = width
+        if width <= COLUMN and not _has_rows(spec):
+            spec["height"] = min(spec.get("height", COLUMN), COLUMN)
+        spec["autosize"] = {"type": "fit-x", "contains": "padding"}
     return spec
+
+
+def _has_rows(spec: dict[str, Any]) -> bool:
+    """Whether the chart has a row for each thing, and so the height that its rows need."""
+    return any(
+        layer.get("encoding", {}).get("y", {}).get("type") in ("nominal", "ordinal")
+        for layer in (spec, *spec.get("layer", ()))
+    )
 
 
 def _with_values(chart: Any) -> Any:

@@ -12,9 +12,10 @@ Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 MAX_POINTS = 5000
 N_NAMED = 3
 GREY = "#808080"  # stands out on white and on near-black
-# From Okabe and Ito's palette (2008), the ones that stand out on white and on near-black alike.
+# After Okabe and Ito's palette (2008); all stand out on white and on near-black, and any two from each other for eyes
+# without green cones too. tests/test_palette.py measures both.
 BLUE, ORANGE, GREEN, PURPLE = "#3D8FD1", "#D9730D", "#1A9E77", "#B565A7"
-BALLOT_COLOURS = [BLUE, ORANGE, GREEN, PURPLE, "#8C8C8C", "#C9A227", "#D55E5E", "#5D7CC9", "#7FA832", "#A0785A"]
+BALLOT_COLOURS = [BLUE, ORANGE, GREEN, PURPLE, "#726822", "#9326FF", "#E96969", "#33726A", "#7D6CF0", "#759E2F"]
 BALLOT_SHAPES = [
     "circle",
     "square",
@@ -80,7 +81,7 @@ def votes_along_ranks(sizes: tuple[int, ...], appearances: tuple[int, ...], unif
                 "ballot:N",
                 title="Ballot",
                 sort=names,
-                legend=alt.Legend(orient="top", columns=10, titleOrient="left"),
+                legend=alt.Legend(orient="top", columns=10, titleOrient="left", symbolStrokeWidth=0.5),
                 scale=alt.Scale(
                     domain=names, range=[BALLOT_COLOURS[k % len(BALLOT_COLOURS)] for k in range(len(names))]
                 ),
@@ -108,7 +109,7 @@ def rescaling(points: pd.DataFrame, line: pd.DataFrame, ballot: int) -> Chart:
             y=alt.Y("previous:Q", title=f"ȳ after ballot {ballot - 1}", scale=alt.Scale(zero=False)),
             tooltip=[
                 alt.Tooltip("pair:N", title="Item"),
-                alt.Tooltip("x:Q", format=".3f"),
+                alt.Tooltip("x:Q", title="x in the ballot", format=".3f"),
                 alt.Tooltip("previous:Q", title="ȳ before", format=".3f"),
             ],
         )
@@ -148,7 +149,12 @@ def scores_by_ballot(by_ballot: pd.DataFrame, rank_title: str = "Rank") -> Chart
                 title=None,
                 scale=alt.Scale(domain=series, range=[*BALLOT_SHAPES[: len(series) - 1], "circle"]),
             ),
-            tooltip=["pair:N", "series:N", alt.Tooltip("rank:Q"), alt.Tooltip("score:Q", format=".3f")],
+            tooltip=[
+                alt.Tooltip("pair:N", title="Item"),
+                alt.Tooltip("series:N", title="Score of"),
+                alt.Tooltip("rank:Q", title="Rank"),
+                alt.Tooltip("score:Q", title="Score", format=".3f"),
+            ],
         )
         .properties(height=360)
     )
@@ -182,7 +188,13 @@ def rank_scatter(pairs: pd.DataFrame, worst: pd.DataFrame) -> Chart:
                 title=None,
                 scale=alt.Scale(domain=["other", "among the worst"], range=["circle", "diamond"]),
             ),
-            tooltip=["pair:N", "area:N", "rank:Q", "model_rank:Q", alt.Tooltip("cosine:Q", format=".3f")],
+            tooltip=[
+                alt.Tooltip("pair:N", title="Item"),
+                alt.Tooltip("area:N", title="Area"),
+                alt.Tooltip("rank:Q", title="Rank by people"),
+                alt.Tooltip("model_rank:Q", title="Rank by the embedding"),
+                alt.Tooltip("cosine:Q", title="cos", format=".3f"),
+            ],
         )
     )
     line = alt.Chart(diagonal).mark_line(color="#8c8c8c", strokeDash=[4, 4]).encode(x="rank:Q", y="model_rank:Q")
@@ -227,7 +239,11 @@ def similarity_curves(curves: pd.DataFrame, value: str) -> Chart:
                 scale=alt.Scale(domain=names, range=BALLOT_COLOURS[: len(names)]),
             ),
             strokeDash=alt.StrokeDash("pairs:N", title=None, scale=alt.Scale(domain=names, range=dashes[: len(names)])),
-            tooltip=["pairs:N", alt.Tooltip("share:Q", format=".0%"), alt.Tooltip("value:Q", format=".3f")],
+            tooltip=[
+                alt.Tooltip("pairs:N", title="Pairs"),
+                alt.Tooltip("share:Q", title="Share of pairs", format=".0%"),
+                alt.Tooltip("value:Q", title=value, format=".3f"),
+            ],
         )
         .properties(height=300)
     )
@@ -282,7 +298,7 @@ def top_intervals(top: pd.DataFrame) -> Chart:
     base = alt.Chart(top).encode(y=pairs, tooltip=tooltip)
     range_ = alt.Scale(zero=False)
     bars = base.mark_rule(color=BLUE, strokeWidth=3, opacity=0.5).encode(
-        x=alt.X("lower:Q", title="Score with its 90 % interval", scale=range_), x2="upper:Q"
+        x=alt.X("lower:Q", title="Score with its 90 % interval", scale=range_, axis=alt.Axis(tickCount=8)), x2="upper:Q"
     )
     dots = base.mark_point(color=BLUE, filled=True, size=60).encode(x="score:Q")
     return alt.layer(bars, dots).properties(height=max(120, 18 * len(top)))

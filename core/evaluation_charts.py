@@ -11,6 +11,7 @@ import pandas as pd
 from .charts import BALLOT_COLOURS, BLUE, GREY, ORANGE, Chart, thin
 
 VOTES, TOKENS = "other votes", "other tokens"
+_MODEL = alt.Tooltip("embedding:N", title="Embedding")
 
 
 def figures_by_model(table: pd.DataFrame, figure: str, floor: tuple[float, float] | None, top: pd.DataFrame) -> Chart:
@@ -39,7 +40,7 @@ def figures_by_model(table: pd.DataFrame, figure: str, floor: tuple[float, float
         layers.append(
             alt.Chart(lines)
             .mark_rule(strokeDash=[5, 4], color=GREY, strokeWidth=2)
-            .encode(x="value:Q", tooltip=["yardstick:N", alt.Tooltip("value:Q", format=".3f")])
+            .encode(x="value:Q", tooltip=[alt.Tooltip("yardstick:N", title="Yardstick"), _three("value", figure)])
         )
     kinds = [kind for kind in ends if kind in set(long["interval"])]
     colours = alt.Scale(domain=kinds, range=[{VOTES: BLUE, TOKENS: ORANGE}[kind] for kind in kinds])
@@ -53,18 +54,23 @@ def figures_by_model(table: pd.DataFrame, figure: str, floor: tuple[float, float
                 x=alt.X("from:Q", title=figure, scale=x),
                 x2="to:Q",
                 color=alt.Color("interval:N", title="90 % by", scale=colours, legend=alt.Legend(orient="top")),
-                tooltip=["embedding:N", "interval:N", _three("from"), _three("to")],
+                tooltip=[
+                    _MODEL,
+                    alt.Tooltip("interval:N", title="90 % by"),
+                    _three("from", "From"),
+                    _three("to", "To"),
+                ],
             )
         )
     dots = alt.Chart(shown).mark_point(filled=True, size=70, color=GREY, opacity=1)
     layers.append(
-        dots.encode(y=y, x=alt.X("estimate:Q", title=figure, scale=x), tooltip=["embedding:N", _three("estimate")])
+        dots.encode(y=y, x=alt.X("estimate:Q", title=figure, scale=x), tooltip=[_MODEL, _three("estimate", figure)])
     )
     return alt.layer(*layers).properties(height=130 + 46 * len(names))
 
 
-def _three(name: str) -> alt.Tooltip:
-    return alt.Tooltip(f"{name}:Q", format=".3f")
+def _three(name: str, title: str) -> alt.Tooltip:
+    return alt.Tooltip(f"{name}:Q", title=title, format=".3f")
 
 
 def told_apart(groups: pd.DataFrame, names: Sequence[str]) -> Chart:
@@ -78,7 +84,7 @@ def told_apart(groups: pd.DataFrame, names: Sequence[str]) -> Chart:
     lines = alt.Chart(spans).mark_rule(strokeWidth=5, color=BLUE)
     lines = lines.encode(y=alt.Y("first:N", scale=order), y2="last:N", x=x)
     dots = alt.Chart(groups).mark_point(filled=True, size=110, color=BLUE, opacity=1)
-    dots = dots.encode(x=x, y=y, tooltip=["embedding:N", "group:N"])
+    dots = dots.encode(x=x, y=y, tooltip=[_MODEL, alt.Tooltip("group:N", title="Group")])
     return alt.layer(lines, dots).properties(height=110 + 34 * len(names))
 
 
@@ -99,7 +105,7 @@ def offset_curve(curve: pd.DataFrame, figure: str, n0: float) -> Chart:
                 scale=alt.Scale(domain=names, range=[BALLOT_COLOURS[n % 10] for n in range(len(names))]),
                 legend=alt.Legend(orient="top", columns=1, labelLimit=240),
             ),
-            tooltip=["embedding:N", alt.Tooltip("n0:Q", title="n₀"), _three("value")],
+            tooltip=[_MODEL, alt.Tooltip("n0:Q", title="n₀"), _three("value", figure)],
         )
     )
     here = alt.Chart(pd.DataFrame({"n0": [n0]})).mark_rule(color=GREY, strokeDash=[6, 4]).encode(x=x)
@@ -114,6 +120,6 @@ def layout_map(points: pd.DataFrame) -> Chart:
     scales = {name: alt.Scale(domain=[middle[name] - spread, middle[name] + spread], nice=False) for name in ("x", "y")}
     x = alt.X("x:Q", title=None, axis=None, scale=scales["x"])
     y = alt.Y("y:Q", title=None, axis=None, scale=scales["y"])
-    base = alt.Chart(shown).encode(x=x, y=y, tooltip=["token:N"])
+    base = alt.Chart(shown).encode(x=x, y=y, tooltip=[alt.Tooltip("token:N", title="Token")])
     dots = base.mark_point(filled=True, size=45, color=BLUE, opacity=0.9)
     return alt.layer(dots, base.mark_text(dy=-9, color=GREY, limit=110).encode(text="token:N")).properties(height=420)

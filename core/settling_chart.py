@@ -69,11 +69,16 @@ def places_by_ballot(history: pd.DataFrame) -> Chart:
 
 
 def _names(now: pd.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
-    """The first items' names right of the last ballot; tied items share a line."""
+    """The first items' names right of the last ballot; tied items share a line, which names one and counts the rest,
+    so that the lines keep their room on a phone."""
     first = now[now["place"] <= N_COLOURED]
-    named = first.groupby(["ballot", "rank"], as_index=False).agg(pair=("pair", "; ".join))
-    text = alt.Chart(named).mark_text(align="left", dx=9, fontSize=11, limit=260, color=GREY)
+    named = first.groupby(["ballot", "rank"], as_index=False).agg(pair=("pair", _first_of))
+    text = alt.Chart(named).mark_text(align="left", dx=9, fontSize=11, limit=190, color=GREY)
     return text.encode(x=x, y=y, text="pair:N")
+
+
+def _first_of(pairs: pd.Series) -> str:
+    return str(pairs.iloc[0]) + (f" + {len(pairs) - 1}" if len(pairs) > 1 else "")
 
 
 def _tooltip(frame: pd.DataFrame) -> list[alt.Tooltip]:

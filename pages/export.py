@@ -39,9 +39,10 @@ releases_box(project, view)
 
 st.subheader("What is in it")
 st.caption(
-    "The first ten items. lower and upper bound the 90 % interval of the score, rank_lower and rank_upper that of the "
-    "rank where there is one; ballots is how many the item was in."
+    "The first ten items, under the names of the file's columns. The 90 % interval of the score goes from lower to "
+    "upper, that of the rank, where there is one, from rank_lower to rank_upper; ballots is how many the item was in."
 )
-st.dataframe(dataset.head(10), hide_index=True, alt="The first ten rows of the dataset")
+three = dict.fromkeys(("score", "lower", "upper"), st.column_config.NumberColumn(format="%.3f"))
+st.dataframe(dataset.head(10), hide_index=True, column_config=three, alt="The first ten rows of the dataset")
 with st.expander("The description"):
     st.code(view.description, language=None, wrap_lines=True)  # the colours of JSON would be too faint

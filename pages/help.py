@@ -42,8 +42,8 @@ The Collect page asks *How do you collect votes?* and shows the steps and files 
 - **Mechanical Turk's format**: it closed in September 2026, but other programs take its files.
 
 Whatever the way, *See a task as voters see it* shows what goes out, and *Try it yourself* asks you 20 comparisons that
-count for nothing and tell how long they take. Archived results become a project of their own: *New project, import* on
-the Project page.
+count for nothing and tell how long they take. Archived results become a project of their own: *New project* in the side
+bar, then *From archived results*.
 """
 )
 st.subheader("How scores come about")

@@ -27,6 +27,7 @@ if sum(standing.n_items for standing in standings) < 2:
         "A plan needs two items at least: three tokens in one area, or two areas.", "tokens", "add token lists"
     )
 headline = st.empty()
+fixed = st.container()
 ranking_choice(project, standings)
 area_id = frame.area(project, standings)
 standing = next(standing for standing in standings if standing.ranking.area_id == area_id)
@@ -78,7 +79,7 @@ headline.markdown(
     f"down to the top {plan.sizes[-1]:,}.**"
 )
 if locked:
-    st.info("The plan is fixed: ballot 1 is drawn.", icon=":material/lock:")
+    fixed.info("The plan is fixed: ballot 1 is drawn.", icon=":material/lock:")
 else:
     plan_figures.trial_seconds(project.id, settings, key=key)
     pilot_seconds(frame.store(), project, area_id, settings, key=key)

@@ -14,9 +14,9 @@ from ui.schemes_which_box import which_box
 
 project = frame.project()
 st.title("Other schemes")
-st.caption(
-    "Ratings, best–worst choices and orders of target groups: compared with votes on comparisons, collected with this "
-    "project's items, and read from files."
+st.markdown(
+    "**Votes on comparisons are one way to ask people; here are the others: ratings, best–worst choices, and orders of "
+    "target groups.** See which suits you, collect with this project's items, or read files."
 )
 standings = cache.load_standings(frame.store(), project)
 area_id = frame.area(project, standings)

@@ -36,7 +36,8 @@ def headline() -> None:
     if about["simulated_votes"]:
         st.warning("These scores hold votes of simulated voters.", icon=":material/science:")
     if about["provisional"]:
-        of = f"{about['ballots_closed']} of {about['ballots_planned']} ballots are closed"
+        verb = "is" if about["ballots_closed"] == 1 else "are"
+        of = f"{about['ballots_closed']} of {about['ballots_planned']} ballots {verb} closed"
         st.info(f"Provisional: {of}. An open ballot counts once it is closed.", icon=":material/hourglass_top:")
     overview = cache.load_overview(store, project)
     frame.next_step(overview.next_page, overview.next_label[:1].lower() + overview.next_label[1:])

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from core import charts
-from core.chart_files import PPI, WIDTH, specification, to_png, to_svg
+from core.chart_files import COLUMN, PPI, WIDTH, specification, to_png, to_svg
 
 ODD = ("<b>**x**</b>", "$x_1$", "R&amp;D", "[a](http://b)", '"q"')
 
@@ -81,10 +81,26 @@ def test_a_png_is_as_large_as_a_page_is_wide(name):
     png = to_png(CHARTS[name][0])
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
     width, height = struct.unpack(">II", png[16:24])
-    assert width >= WIDTH * PPI // 72 == 1950
+    assert width == pytest.approx(WIDTH * PPI / 72, abs=2)  # axes and legends included
     assert height >= 220 * PPI // 72
     small = to_png(CHARTS[name][0], ppi=72)
     assert struct.unpack(">II", small[16:24])[0] == pytest.approx(width * 72 / PPI, abs=1)
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_png_fits_a_papers_column(name):
+    chart, expected = CHARTS[name]
+    png = to_png(chart, width=COLUMN)
+    width, height = struct.unpack(">II", png[16:24])
+    assert width == pytest.approx(COLUMN * PPI / 72, abs=2)
+    assert height <= 1.5 * width
+    assert [text for text in expected if text not in texts(to_svg(chart, width=COLUMN))] == []
+
+
+def test_rows_keep_their_height_in_a_column():
+    top = pd.DataFrame({"pair": [f"i {n}" for n in range(30)], "rank": range(30), "score": 0.5, "lower": 0.4})
+    chart = charts.top_intervals(top.assign(upper=0.6, votes=20))
+    assert specification(chart, width=COLUMN)["height"] == specification(chart)["height"] == 18 * 30
 
 
 @pytest.mark.parametrize("make", [to_svg, to_png])

@@ -90,7 +90,7 @@ def locked_box(store: Store, project: Project, view: TokensView) -> None:
     with st.form(f"correct-{project.id}-{area.name}", clear_on_submit=True):
         st.markdown("**Correct a spelling**")
         old = st.selectbox("Token", area.tokens, key=f"old-{project.id}-{area.name}")
-        new = st.text_input("Is spelled", max_chars=200, key=f"new-spelling-{project.id}-{area.name}")
+        new = st.text_input("Its correct spelling", max_chars=200, key=f"new-spelling-{project.id}-{area.name}")
         st.caption("Votes and items stay, and files with the old spelling are still taken. The log keeps both.")
         if st.form_submit_button("Correct it"):
             frame.carry_out(correct_spelling, store, project.id, area.name, old, new, done=_corrected)

@@ -20,8 +20,8 @@ def close_box(project: Project, area_id: int | None, view: CollectView, stage: S
     """The end of a ballot, with what should be known before."""
     if stage.progress.untouched:
         st.caption("It can be closed once it has votes.")
-    for warning in () if stage.progress.untouched else view.warnings:
-        st.warning(frame.plain(warning), icon=":material/lightbulb:")
+    if view.warnings and not stage.progress.untouched:
+        st.warning("\n\n".join(map(frame.plain, view.warnings)), icon=":material/lightbulb:")
     complete = not view.warnings
     ask = not complete and not stage.progress.untouched
     sure = complete or (ask and st.checkbox("Close it all the same", key=f"sure-{project.id}-{project.revision}"))

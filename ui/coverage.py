@@ -32,7 +32,7 @@ def show(store: Store, project: Project, found: Coverage) -> None:
         st.dataframe(
             found.missing,
             hide_index=True,
-            column_order=["token", *(["near"] if found.has_spellings else []), "area", "reason"],
+            column_order=["token", "area", "reason", *(["near"] if found.has_spellings else [])],
             column_config={"near": near},
             alt=f"Tokens missing in {found.name}",
         )
@@ -61,7 +61,7 @@ def _with_spellings(store: Store, project: Project, found: Coverage) -> Coverage
 def said(imported: Imported) -> str:
     """How tokens are looked up, in a sentence."""
     case = "then in lower case" if imported.lower else "in their own case only"
-    return f"Looked up {case}; several words: {WAYS[imported.multiword].lower()}."
+    return f"Tokens are looked up {case}; several words: {WAYS[imported.multiword].lower()}."
 
 
 def look_up_form(store: Store, project: Project, imported: Imported) -> None:

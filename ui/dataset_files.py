@@ -21,9 +21,11 @@ def whole(project: Project) -> None:
             "Make the dataset to publish (zip)",
             type="primary",
             icon=":material/inventory_2:",
-            help="Dataset in all formats, datasheet, votes under pseudonyms, plan and seeds, checksums. "
-            "A folder that Hugging Face datasets loads.",
         ):
+            st.caption(
+                "The dataset in all formats, its datasheet, the votes under pseudonyms, plan and seeds, and checksums: "
+                "a folder that Hugging Face datasets loads, and from which anybody can compute the scores again."
+            )
             return
         st.session_state["_publication_asked"] = asked
         st.rerun()
@@ -72,5 +74,6 @@ def formats(view: ExportView) -> None:
                     icon=":material/download:",
                     on_click="ignore",
                     disabled=bool(problem),
+                    width=220,  # all alike, so that what is said of them stands in one column
                 )
                 st.caption(frame.plain(problem or found.about))

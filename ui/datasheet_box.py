@@ -32,8 +32,7 @@ def datasheet_box(project: Project, fields: SheetFields) -> None:
             values = {
                 "title": left.text_input("Title", fields.title, placeholder=project.name, max_chars=MAX_LINE),
                 "authors": right.text_input("Authors", fields.authors, max_chars=MAX_LINE),
-                "contact": left.text_input("Contact", fields.contact, max_chars=MAX_LINE),
-                "licence": right.selectbox(
+                "licence": left.selectbox(
                     "Licence",
                     list(LICENCES),
                     index=list(LICENCES).index(fields.licence),
@@ -44,6 +43,7 @@ def datasheet_box(project: Project, fields: SheetFields) -> None:
                 "language": left.text_input(
                     "Language of the tokens", fields.language, placeholder="en", help="A tag such as en, it or pt-BR."
                 ),
+                "contact": right.text_input("Contact", fields.contact, max_chars=MAX_LINE),
             }
             for name, label, about in _LONG:
                 values[name] = st.text_area(label, getattr(fields, name), max_chars=MAX_TEXT, height=80, help=about)

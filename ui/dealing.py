@@ -33,7 +33,7 @@ def voters_box(store: Store, ballot: Ballot, dealing: Dealing) -> None:
         voters = read_voters(store, ballot.id, dealing.quota.comparisons_per_voter)
         n_over = int(voters["over"].sum())
         st.markdown(
-            f"**{many(len(voters), 'voter')}, {n_over:,} over the quota of "
+            f"**{many(len(voters), 'voter')}, {f'{n_over:,}' if n_over else 'nobody'} over the quota of "
             f"{many(dealing.quota.comparisons_per_voter, 'vote')}.**"
         )
         st.dataframe(

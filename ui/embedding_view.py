@@ -99,8 +99,10 @@ def _vectors(view: EmbeddingView) -> None:
         f"{n:,} {what}" for n, what in ((norms.n_zero, "are all zeros"), (norms.n_not_finite, "hold NaN or ∞")) if n
     ]
     st.caption("; ".join(said) + ".")
-    quantiles = {f"{share:.0%}": round(length, 3) for share, length in norms.quantiles}
-    st.dataframe([{"lengths": "quantiles", **quantiles}], hide_index=True, alt="Lengths of the vectors")
+    ends = {0.0: "shortest", 1.0: "longest"}
+    quantiles = {ends.get(share, f"{share:.0%}"): round(length, 3) for share, length in norms.quantiles}
+    st.caption("How long the vectors are: the length under which so many of them stay.")
+    st.dataframe([{"of the vectors": "length up to", **quantiles}], hide_index=True, alt="Lengths of the vectors")
     if same.n_groups:
         st.caption(f"{many(same.n_words, 'word')} share {many(same.n_groups, 'vector')} with another word, such as:")
         rows = [{"the same vector": " · ".join(group[:12])} for group in same.groups[:5]]

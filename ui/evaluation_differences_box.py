@@ -12,8 +12,9 @@ from core.store.projects import Project
 from core.views import evaluate_tokens
 from core.views.evaluate import FIGURES, EvaluateView, IntervalsView
 from core.views.evaluate_tokens import TokensView
+from core.views.scores import file_stem
 from core.views.words import many
-from ui import evaluation_jobs, frame
+from ui import chart_files, evaluation_jobs, frame
 
 WHAT = {
     "votes": "would other voters have put them in this order, on these items?",
@@ -66,7 +67,8 @@ def _differences(unit: str, told: tuple[Told, ...], label: str, n: int, view: Ev
     table = evaluate_tokens.table_of(told, unit, n)
     st.dataframe(table, hide_index=True, column_config=config, alt=f"Differences of embeddings by {unit}")
     chart = evaluation_charts.told_apart(evaluate_tokens.groups_of(ranked, told), ranked)
-    st.altair_chart(chart, alt=f"Groups of embeddings that {unit} don't tell apart")
+    alt = f"Groups of embeddings that {unit} don't tell apart"
+    chart_files.show(chart, table, name=f"{file_stem(view.dataset.attrs)}-told-apart-by-{unit}", alt=alt)
     st.caption(
         f"The difference in {label} over the items that all cover, with its 90 % interval. p is two-sided and adjusted "
         f"by Holm for all pairs; up to 0.1 two count as told apart. A line joins those that aren't. "

@@ -22,7 +22,7 @@ SHORT = {
 
 def settings(project: Project) -> tuple[float, str, str, int]:
     """n₀, the notion, the policy for missing words and the k of the precision, as chosen."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="top"):
         n0 = st.number_input(
             "Offset n₀", 0.0, 1000.0, 2.0, 1.0, key=f"n0-{project.id}", persist_state="session", width=140,
             help="Rank n weighs 1/(n + n₀)². A small n₀ puts nearly all weight on the first ranks; the paper takes 2.",

@@ -79,7 +79,7 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
         st.caption("Blank: " + frame.plain(reason))
     st.download_button(
         "Download this table (CSV)", with_votes.table.to_csv(index=False), "evaluation.csv", "text/csv",
-        on_click="ignore",
+        on_click="ignore", icon=":material/download:",
     )  # fmt: skip
 
 

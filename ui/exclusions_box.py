@@ -20,7 +20,7 @@ BY_AGREEMENT = {"pairwise", "ranking"}
 
 def proposals(project: Project, view: VotersView, names: dict[int, str]) -> pd.DataFrame:
     """The rules, each off at first, with how many voters it would name; returns what those that are on propose."""
-    with st.expander("Rules that propose", key=f"rules-{project.id}"):
+    with st.expander("Rules that propose whom to leave out", key=f"rules-{project.id}"):
         st.caption(
             "A rule only proposes. Each says how many voters it would name, of those with enough answers to judge, "
             "whether it is on or off."

@@ -30,14 +30,21 @@ PAGES = (
 )
 
 
+# Under a finger Streamlit's buttons of a table or chart are always there, and would lie on the words above it.
+_TOUCHED = """<style>
+@media (hover: none) {
+  [data-testid="stFullScreenFrame"]:has([data-testid="stElementToolbar"]) {margin-top: 2.25rem}
+}
+</style>"""
 # White on the dark theme's blue would be 2.5 : 1.
 _DARK_BUTTONS = """<style>
 [data-testid^="stBaseButton-primary"] :is(p, span) {color: #0b1a27}
 </style>"""
 
 
-def readable_buttons() -> None:
-    """Dark words on the bright primary buttons of the dark theme."""
+def readable() -> None:
+    """Dark words on the bright primary buttons of the dark theme; room for what tables and charts show on a phone."""
+    st.html(_TOUCHED)
     if st.context.theme.type == "dark":
         st.html(_DARK_BUTTONS)
 
@@ -49,7 +56,10 @@ def navigation() -> Any:
         for key, title, icon in PAGES
     }
     st.session_state["_pages"] = pages
-    return st.navigation(list(pages.values()), expanded=True)
+    chosen = st.navigation(list(pages.values()), expanded=True)
+    if chosen.url_path not in ("", "project"):
+        st.session_state.pop("_begins", None)  # whoever goes elsewhere begins no project
+    return chosen
 
 
 def link(key: str, label: str, icon: str | None = None, *, area_id: int | None = None) -> None:
@@ -95,8 +105,16 @@ def next_step(key: str, label: str, *, area_id: int | None = None) -> None:
 
 
 def nothing_yet(sentence: str, key: str, label: str) -> NoReturn:
-    """Say why the page has nothing to show yet, lead to the page that changes that, and end here."""
+    """Say why the page has nothing to show yet, lead to the page that changes that, and end here.
+
+    Where votes are missing and something must come before them, such as the plan, it leads there.
+    """
+    from . import cache
+
     st.markdown(f"**{sentence}**")
+    first = cache.load_overview(store(), get_project(store(), st.session_state["project_id"]))
+    if key == "collect" and first.next_page in ("tokens", "plan"):
+        key, label = first.next_page, first.next_label[:1].lower() + first.next_label[1:]
     next_step(key, label)
     st.stop()
 
@@ -152,6 +170,8 @@ def choose_project() -> None:
         on_change=_pick,
         help="Everything on the pages is about this project.",
     )
+    if st.sidebar.button("New project", type="tertiary", icon=":material/add:", help="Your own lists, or a file."):
+        begin_project()
     if projects[chosen].kind != "real":
         words = {"demo": "Demo: simulated voters", "trial": "Trial: may hold simulated votes"}
         st.sidebar.caption(f":material/science: {words[projects[chosen].kind]}")
@@ -167,6 +187,12 @@ def _show_campaign(chosen: Project) -> None:
     if campaign is not None:
         share, said = campaign
         st.sidebar.progress(share, text=plain(said))
+
+
+def begin_project() -> NoReturn:
+    """Go to the Project page, where what makes a new project then stands first."""
+    st.session_state["_begins"] = True
+    st.switch_page(st.session_state["_pages"]["project"])
 
 
 def _pick() -> None:
@@ -185,6 +211,8 @@ def show_flash() -> None:
     with st.container():  # one place, with a message or without: what follows keeps its own, and open tabs stay open
         for kind, message in st.session_state.pop("_flash", []):
             shows[kind](plain(message))
+            # Whoever pressed a button far down the page doesn't see its top.
+            st.toast(plain(message), icon=":material/check_circle:" if kind == "success" else ":material/warning:")
 
 
 _MARKS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&])")

@@ -58,6 +58,15 @@ WORDS = (
         "How far voters agree where they answered the same comparisons. 1 is full agreement, 0 what "
         "chance gives. It needs comparisons that several voters answered.",
     ),
+    ("Campaign", "One whole collection: its plan, ballots, votes and scores."),
+    ("Panel", "Who votes, or is thought to: a number of voters with their noise and lapses. Forecasts simulate one."),
+    (
+        "Effective voters",
+        "As many as would give votes so unevenly shared if all gave equally many: 1/Σp² of the shares p.",
+    ),
+    ("Coverage", "The share of items whose tokens an embedding has. Of the others it says nothing."),
+    ("Hub", "A word that is near to nearly every other in an embedding, which says little about its meaning."),
+    ("Seed", "The number that a draw follows from. The same seed gives the same ballot again."),
     ("Relatedness", "Any strong tie of meaning counts, opposites too; embeddings rank by |cos|."),
     ("Similarity", "Only likeness of meaning counts; embeddings rank by cos."),
     (

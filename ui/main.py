@@ -17,7 +17,7 @@ from ui import frame, tour  # noqa: E402
 st.set_page_config(page_title="Runoff", page_icon=str(ROOT / "ui" / "icon.svg"), layout="wide")
 page = frame.navigation()
 try:
-    frame.readable_buttons()
+    frame.readable()
     frame.choose_project()
     frame.show_flash()
     tour.show(page.url_path or "project")

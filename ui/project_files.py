@@ -25,6 +25,7 @@ from ui import frame
 def open_project(project_id: str) -> None:
     """Show another project from the next run on."""
     st.session_state["project_id"] = project_id
+    st.session_state["_begins"] = False
     st.query_params["project"] = project_id
     frame.changed_here()
     st.rerun()
@@ -77,7 +78,7 @@ def files_box(store: Store, project: Project) -> None:
         "Put this project away",
         archive_project,
         project.id,
-        done=f"{project.name} is put away. Take it out again under “New project, import”.",
+        done=f"{project.name} is put away. Take it out again under “New project”.",
         help="It is hidden, and nothing of it is lost.",
     )
     with st.form("delete"):

@@ -22,6 +22,7 @@ def figures(view: ScoresView, project: Project, area_id: int | None, stem: str) 
     if view.has_borda:
         _borda_figures(view, project, stem)
     else:
+        st.subheader("Scores by ballot and their rescaling")
         st.caption(
             "Items met near neighbours, so the paper's x, y and ȳ and its Figures 2 and 4 don't exist: "
             "a win against a neighbour isn't worth what one against any item is."

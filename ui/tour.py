@@ -39,10 +39,15 @@ STOPS = (
     ),
     (
         "evaluate",
-        "How well each embedding ranks the items as people do. Top ranks weigh more in ρ_w and τ_w. Here the votes are "
-        "simulated, so the figures say how Runoff works and nothing about people.",
+        "How well each embedding ranks the items as people do: by the rank correlations ρ_w and τ_w, where top ranks "
+        "weigh more and 1 is full agreement. Here the votes are simulated, so the figures say how Runoff works and "
+        "nothing about people.",
     ),
-    ("export", "The dataset for others: a file, or one zip with its datasheet and the votes behind it. That is all."),
+    (
+        "export",
+        "The dataset for others: a file, or one zip with its datasheet and the votes behind it. "
+        "That is the whole way. Your own begins with a project and its token lists.",
+    ),
 )
 _MARK = "tour-seen"
 
@@ -59,7 +64,10 @@ def show(key: str) -> None:
             if at + 1 < len(STOPS):
                 following = places[at + 1]
                 title = next(page[1] for page in frame.PAGES if page[0] == following)
-                frame.link(following, f"**{title}**", icon=":material/arrow_forward:")
+                frame.link(following, f"**Next stop: {title}**", icon=":material/arrow_forward:")
+            elif st.button("End it, begin a project of my own", type="tertiary", icon=":material/add:"):
+                _end()
+                frame.begin_project()
             st.button("End the tour", on_click=_end, type="tertiary", icon=":material/close:")
 
 

@@ -17,6 +17,8 @@ MARKS = {
     RED: ":red[:material/error: bad]",
 }
 
+WORST_FIRST = (RED, AMBER, GREEN)
+
 
 def show(project: Project, area_id: int | None, n_votes: int) -> None:
     """The panel of the Scores page: at once where votes are few, on demand where reading them takes a while."""
@@ -52,6 +54,7 @@ def worth_of_next(project: Project, area_id: int | None) -> None:
 
 
 def _lines(lines: Sequence[Line]) -> None:
-    for line in lines:
+    """The worst come first."""
+    for line in sorted(lines, key=lambda line: WORST_FIRST.index(line.level)):
         cure = f" *{frame.plain(line.cure)}*" if line.cure else ""
         st.markdown(f"{MARKS[line.level]} **{frame.plain(line.name)}.** {frame.plain(line.reason)}{cure}")

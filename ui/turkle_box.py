@@ -45,11 +45,11 @@ def fetched_files(project: Project) -> list[Fetched]:
 
 
 def turkle_box(store: Store, project: Project, ballot: Ballot, whole: Outgoing, top_up: Outgoing | None) -> None:
-    """The token, what was published, and the form that publishes."""
+    """The API token, what was published, and the form that publishes."""
     there = read_publications(store, ballot.id)
     with st.expander("Let Runoff publish and fetch", icon=":material/cloud_sync:", expanded=bool(there)):
         token = st.text_input(
-            "Token of an administrator",
+            "API token of an administrator",
             type="password",
             key="turkle-token",
             autocomplete="off",

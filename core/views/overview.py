@@ -231,7 +231,11 @@ def _n_planned(settings: PlanSettings, n_items: int) -> int | None:
 def next_step(standing: Standing | None, n_items: int, n_embeddings: int) -> tuple[str, str, str]:
     """One sentence on where a project stands by one of its rankings, and the next step's page and label."""
     if standing is None or n_items < 2:
-        return "The project needs two items at least.", "tokens", "Add token lists"
+        return (
+            "The project needs two items at least. Begin with lists of tokens; their pairs are the items.",
+            "tokens",
+            "Add token lists",
+        )
     n_planned = standing.n_planned
     if n_planned is None:
         return f"{many(standing.n_items, 'item')} wait for a plan.", "plan", "Make the plan"

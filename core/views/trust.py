@@ -176,10 +176,10 @@ def worth_said(foresight: Foresight, after: int, *, is_last: bool = False) -> st
     nothing to go on with.
 
     >>> worth_said(Foresight(4, 8, 3, 0.2, 0.3, 1.0, 0.1, False, 0, 10), 1)
-    'Another ballot (8 comparisons) would move the ranking by 0.200 in ρ_w and 0.300 in τ_w and change 1.0 of the \
-first 3, expected: go on.'
-    >>> worth_said(Foresight(4, 8, 3, 0.2, 0.3, 1.0, 0.1, False, 0, 10), 1, is_last=True)[-59:]
-    'expected: not settled yet, but the plan has no ballot left.'
+    'Another ballot (8 comparisons) is expected to move the ranking by 0.200 in ρ_w and 0.300 in τ_w and to change 1.0 \
+of the first 3: go on.'
+    >>> worth_said(Foresight(4, 8, 3, 0.2, 0.3, 1.0, 0.1, False, 0, 10), 1, is_last=True)[-49:]
+    'not settled yet, but the plan has no ballot left.'
     """
     f = foresight
     if f.circles or f.level or f.rho_w is None:
@@ -189,8 +189,8 @@ first 3, expected: go on.'
     if is_last:
         advice = "the ranking is settled" if f.settled else "not settled yet, but the plan has no ballot left"
     return (
-        f"Another ballot ({many(f.n_comparisons, 'comparison')}) would move the ranking by {f.rho_w:.3f} in ρ_w and "
-        f"{f.tau_w:.3f} in τ_w and change {f.changes:.1f} of the first {f.n_top}, expected: {advice}."
+        f"Another ballot ({many(f.n_comparisons, 'comparison')}) is expected to move the ranking by {f.rho_w:.3f} in "
+        f"ρ_w and {f.tau_w:.3f} in τ_w and to change {f.changes:.1f} of the first {f.n_top}: {advice}."
     )
 
 

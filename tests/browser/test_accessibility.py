@@ -45,7 +45,7 @@ def faults(page: Page) -> list[str]:
 
 def unfold_all(visitor: Visitor) -> None:
     """Open all boxes, so that what stands in them is looked at too."""
-    closed = visitor.main.locator("details:not([open]) > summary")
+    closed = visitor.main.locator("details:not([open]) > summary:visible")  # not in a tab behind
     for _ in range(closed.count()):
         if not closed.count():
             break

@@ -69,6 +69,26 @@ def test_no_page_scrolls_sideways_on_a_phone(server: Server, visit: Visit) -> No
         assert wider == [0, 0], title
 
 
+def test_the_buttons_of_a_table_cover_no_words_on_a_phone(server: Server, visit: Visit) -> None:
+    """Under a finger they are always there, above their table."""
+    visitor = visit(server, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    for title in ("Embeddings", "Voters"):
+        visitor.open(address(title))
+        visitor.main.get_by_test_id("stElementToolbar").first.wait_for()
+        covered = visitor.main.evaluate(
+            """main => {
+              const words = [...main.querySelectorAll("p, label, h1, h2, h3, input")]
+                .filter(e => e.checkVisibility()).map(e => e.getBoundingClientRect());
+              const bars = [...main.querySelectorAll('[data-testid="stElementToolbarButtonContainer"]')]
+                .map(e => e.getBoundingClientRect()).filter(bar => bar.width);
+              const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+              return [bars.length, bars.filter(bar => words.some(word => word.width && meet(bar, word))).length];
+            }"""
+        )
+        assert covered[0] > 0
+        assert covered[1] == 0, title
+
+
 def test_the_dark_theme_is_dark_and_the_light_one_light(server: Server, visit: Visit) -> None:
     for scheme, is_dark in (("dark", True), ("light", False)):
         visitor = visit(server, color_scheme=scheme)

@@ -246,6 +246,40 @@ def test_on_a_phone_by_touch(link, open_tab, scheme):
     at(page, 1)
 
 
+def test_on_a_phone_by_keys_alone_from_the_link_to_the_code(link, open_tab):
+    """What a phone with a keyboard or a switch does: Tab, Space, Enter and arrows, no touch at all."""
+    page = open_tab(link.url, **PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    tab_to(page, "INPUT")
+    page.keyboard.type("Keys")
+    tab_to(page, "BUTTON", "I agree, begin")
+    page.keyboard.press("Enter")
+    at(page, 1)
+    for number, key in enumerate(("ArrowLeft", "ArrowRight", "ArrowDown", "0"), start=1):
+        at(page, number)
+        press(page, key)
+    expect(page.get_by_role("button", name="Finish")).to_be_visible()
+    tab_to(page, "BUTTON", "Finish")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.keyboard.press("Enter")
+    expect(page.locator(".ro-code")).to_have_text("C1X2")
+    answers = [answer for answer, _ in link.votes()]
+    assert {*answers[:2]} <= {"first", "second"}  # the sides are drawn
+    assert answers[2:] == ["tie", "unknown"]
+
+
+def tab_to(page: Page, tag: str, text: str = "") -> None:
+    """Press Tab until such an element has the focus, with a focus that can be seen."""
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        found = page.evaluate("[document.activeElement.tagName, document.activeElement.textContent.trim()]")
+        if found[0] == tag and found[1].startswith(text):
+            shown = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+            assert shown != "none", f"no outline around {text or tag}"
+            return
+    pytest.fail(f"{text or tag} can't be reached by Tab.")
+
+
 def test_for_a_screen_reader(link, open_tab):
     page = open_tab(link.url)
     assert page.get_by_role("heading", level=1).count() == 1

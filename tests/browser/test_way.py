@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from gensim.models import KeyedVectors
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
+from core.__main__ import cli
 from tests.browser.results import as_turkle, paper_scores
 from tests.browser.server import ROOT, Server
 from tests.browser.visitor import Visitor
@@ -92,7 +95,7 @@ def add_areas(visitor: Visitor) -> None:
         visitor.says(f"Saved: {name}.")
     visitor.says(re.compile(f"2 areas .*16 tokens.*{N_ITEMS} items"))
     visitor.says("has 14 of 16 tokens.")
-    missing = {(area, token) for token, _, area, _ in visitor.cells("Tokens missing in", n_rows=2)}
+    missing = {(area, token) for token, area, *_ in visitor.cells("Tokens missing in", n_rows=2)}
     assert missing == set(MISSING.items())
 
 
@@ -184,7 +187,7 @@ def look_at_scores(visitor: Visitor, scores: dict[frozenset[str], float], slopes
     assert {frozenset(row[1:3]) for row in rows[: len(top)]} == top
     assert [float(row[4]) for row in rows[: len(top)]] == pytest.approx([best] * len(top))
     figures = visitor.main.get_by_test_id("stVegaLiteChart").locator("canvas, svg")
-    expect(figures).to_have_count(4)  # the top with its intervals, and the paper's Figures 4, 2 and 3
+    expect(figures).to_have_count(5)  # the top, how it settled, and the paper's Figures 4, 2 and 3
     for figure in figures.all():
         expect(figure).to_be_visible()
         assert n_colours(figure) > 2
@@ -221,8 +224,20 @@ def figures_of(visitor: Visitor) -> dict[str, float]:
     return {name: float(line[name]) for name in ("ρ_w", "τ_w", "ρ", "τ")}
 
 
+def check_published(visitor: Visitor, folder: Path) -> None:
+    """The zip to publish, from whose votes the command line computes the same scores again."""
+    path = folder / "dataset.zip"
+    path.write_bytes(visitor.publication())
+    replayed = CliRunner().invoke(cli, ["replay", str(path), "--json"])
+    assert replayed.exit_code == 0, replayed.output
+    told = json.loads(replayed.stdout)
+    assert told["passed"]
+    assert told["kind"] == "published dataset"
+
+
 def check_export(visitor: Visitor, scores: dict[frozenset[str], float], rho: float, folder: Path) -> None:
     visitor.go("Export")
+    check_published(visitor, folder)
     visitor.unfold("Single files and other formats")
     rows = list(csv.DictReader(io.StringIO(visitor.download("Dataset (CSV)").decode("utf-8"))))
     exported = {frozenset((row["token_a"], row["token_b"])): float(row["score"]) for row in rows}

@@ -137,6 +137,15 @@ class Visitor:
             self.main.get_by_role("button", name=label, exact=True).click()
         return Path(caught.value.path()).read_bytes()
 
+    def publication(self) -> bytes:
+        """The zip to publish, made and downloaded on the Export page."""
+        self.press("Make the dataset to publish (zip)")
+        button = self.main.get_by_role("button", name=re.compile(r"^Download the dataset \(zip"))
+        button.wait_for()
+        with self.page.expect_download() as caught:
+            button.click()
+        return Path(caught.value.path()).read_bytes()
+
     def cells(self, table: str, n_rows: int | None = None) -> list[list[str]]:
         """The cells of a table, row by row, as far as they are in view; waits for `n_rows` rows where given.
 

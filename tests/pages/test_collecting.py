@@ -94,7 +94,7 @@ def test_published_fetched_and_taken(collect, monkeypatch):
     chooser(app).set_value("turkle")
     app.run()
     fields = {field.label: field for field in app.text_input}
-    fields["Token of an administrator"].set_value(TOKEN)
+    fields["API token of an administrator"].set_value(TOKEN)
     fields["Address of your Turkle"].set_value("ftp://x")
     press(app, "Publish on Turkle")
     assert "begins with http" in texts(app)

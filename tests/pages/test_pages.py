@@ -6,12 +6,13 @@ import pytest
 from page_words import press, words
 
 from core.runoff import spread_appearances
-from core.store.areas import read_areas
+from core.store.areas import add_areas, read_areas
 from core.store.ballots import read_ballots
-from core.store.plans import PlanSettings, read_plan
+from core.store.plans import PlanSettings, read_plan, save_plan
 from core.store.projects import create_project, get_project, list_projects
 from core.store.scores import read_dataset
 from core.store.tallies import progress_of
+from core.tokens import AreaTokens
 
 KEYS = [
     *("project", "embeddings", "tokens", "plan", "collect", "voters", "scores", "evaluate", "export", "schemes", "help")
@@ -489,7 +490,9 @@ def test_scores_show_the_three_figures_with_their_files(demo, visit):
     for figure in ("Figure 2 of the paper", "Figure 3 of the paper", "Figure 4 of the paper", "b̂ = 0.586"):
         assert figure in said
     files = [button.proto.url or button.label for button in app.get("download_button")]
-    assert len(files) == 1 + 3 * 5  # the ranking; SVG, PNG and CSV of the top, how it settled, and each figure
+    assert (
+        len(files) == 1 + 5 * 5
+    )  # the ranking; SVG and PNG in two widths and CSV of the top, how it settled, each figure
 
 
 def test_every_page_of_results_leads_on(demo, visit):
@@ -565,6 +568,46 @@ def test_a_tour_can_be_taken_again(demo, visit):
     app = visit("project", "demo")
     assert "**Tour, " not in words(app)
     assert "Tour, 1 of 7" in words(press(app, "Take the tour"))
+
+
+def test_a_new_project_is_begun_from_any_page(demo, visit):
+    app = visit("voters", "demo")
+    (button,) = [button for button in app.sidebar.button if button.label == "New project"]
+    app = button.click().run()
+    assert app.title[0].value.startswith("Demo")  # the Project page
+    assert "##### A new project" in [text.value for text in app.main.markdown]
+    assert [box.label for box in app.text_input].count("Name") == 2  # there, and in the settings: no second form
+    app = visit("project", "demo")
+    next(button for button in app.sidebar.button if button.label == "New project").click().run()
+    assert "##### A new project" in [text.value for text in app.main.markdown]
+    press(app, "Not now")
+    assert "##### A new project" not in [text.value for text in app.main.markdown]
+    labels = [expander.label for expander in app.main.get("expander")]
+    assert "New project, import" in labels
+
+
+@pytest.mark.parametrize("key", ["voters", "scores", "export"])
+def test_a_page_without_votes_leads_to_what_comes_before_them(empty, visit, key):
+    project_id = create_project(empty, "Nothing yet")
+    (nothing,) = nexts(visit(key, project_id))
+    assert nothing == "**Next: add token lists**"
+    add_areas(empty, project_id, (AreaTokens("Fruit", ("apple", "pear", "plum")),))
+    assert nexts(visit(key, project_id)) == ["**Next: make the plan**"]
+    save_plan(empty, project_id, PlanSettings(n_ballots=2, keep=0.5, appearances=2))
+    assert nexts(visit(key, project_id)) == ["**Next: collect votes**"]
+
+
+def nexts(app) -> list[str]:
+    """The labels of a page's links onward."""
+    return [link.proto.label for link in app.main.get("page_link") if link.proto.label.startswith("**Next")]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_page_says_the_most_important_first(demo, visit, key):
+    """Under the title a sentence in bold, with something in the project or without."""
+    empty_id = create_project(demo, "Nothing yet")
+    for project_id in ("demo", empty_id):
+        assert visit(key, project_id).main.markdown[0].value.startswith("**")
 
 
 def test_the_side_bar_says_how_far_the_campaign_is(demo, visit):

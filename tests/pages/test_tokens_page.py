@@ -47,7 +47,7 @@ def test_tables_of_one_area_and_of_all_open(demo, project, visit):
 
 def test_look_ups_are_chosen_for_an_embedding_and_hold_on_every_page(demo, project, visit):
     app = visit("embeddings", project)
-    assert "Looked up in their own case only" in words(app)
+    assert "Tokens are looked up in their own case only" in words(app)
     labelled(app.toggle, "Also try lower case").set_value(True)
     labelled(app.radio, "Tokens of several words").set_value("mean of parts")
     press(app, "Look tokens up so")
@@ -114,11 +114,11 @@ def test_a_spelling_is_corrected_after_ballot_1(demo, visit):
     app = visit("tokens", "demo")
     area = read_areas(demo, "demo")[0]
     assert labelled(app.selectbox, "Token").value == area.tokens[0]
-    labelled(app.text_input, "Is spelled").set_value(f" {area.tokens[0]}s ")
+    labelled(app.text_input, "Its correct spelling").set_value(f" {area.tokens[0]}s ")
     press(app, "Correct it")
     assert f"{area.tokens[0]} is spelled {area.tokens[0]}s now." in words(app)
     assert read_areas(demo, "demo")[0].tokens == (f"{area.tokens[0]}s", *area.tokens[1:])
-    labelled(app.text_input, "Is spelled").set_value(area.tokens[1])
+    labelled(app.text_input, "Its correct spelling").set_value(area.tokens[1])
     press(app, "Correct it")
     assert "has a token of that spelling already" in words(app)
     assert not app.exception

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -46,6 +47,15 @@ def test_the_scores_page_says_how_far_to_trust_it(empty, visit, protocol):
         assert f"**{name}.**" in said
     # A level is an icon and a word, not a colour alone.
     assert any(mark in said for mark in ("check_circle: good", "warning: weak", "error: bad"))
+    levels = [value.split("]")[0] for value in (text.value for text in app.main.markdown) if value.startswith(":")]
+    worst_first = [
+        ":red[:material/error: bad",
+        ":orange[:material/warning: weak",
+        ":green[:material/check_circle: good",
+    ]
+    places = [worst_first.index(level) for level in levels if level in worst_first]
+    assert len(places) >= 7
+    assert sum(after < before for before, after in pairwise(places)) <= 1  # reliability comes after the quick lines
     assert "Another ballot (" in said or "isn't settled" in said
 
 

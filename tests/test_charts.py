@@ -1,0 +1,125 @@
+"""What every chart has: axes with titles, tooltips with names, few enough points at 20 and at 100,000 items."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core import charts, evaluation_charts
+from core.chart_files import specification
+from core.settling_chart import places_by_ballot
+
+ROOT = Path(__file__).resolve().parents[1]
+SIZES = (20, 100_000)
+
+
+def items(n: int) -> pd.DataFrame:
+    """n items with ranks, scores and what else charts of items need."""
+    rng = np.random.default_rng(n)
+    score = np.sort(rng.random(n))[::-1]
+    table = pd.DataFrame({"area": "x", "token_a": [f"a{i}" for i in range(n)], "token_b": [f"b{i}" for i in range(n)]})
+    table = table.assign(pair=table["token_a"] + " – " + table["token_b"], item=range(n), rank=np.arange(1.0, n + 1))
+    table = table.assign(score=score, lower=score - 0.1, upper=score + 0.1, votes=20, final=score, x=score, mean=score)
+    return table.assign(previous=score, model_rank=rng.permutation(table["rank"]), cosine=score)
+
+
+def history(n: int) -> pd.DataFrame:
+    """Places of n items after two ballots."""
+    table = items(n).head(30).assign(place=range(1, min(n, 30) + 1), in_ballot=True, rank_lower=1.0, rank_upper=40.0)
+    return pd.concat([table.assign(ballot=k) for k in (1, 2)], ignore_index=True)
+
+
+def models() -> pd.DataFrame:
+    """Two models with both intervals."""
+    ends = {"lower": 0.2, "upper": 0.6, "token lower": 0.1, "token upper": 0.7}
+    return pd.DataFrame({"embedding": ["a", "b"], "estimate": [0.4, 0.5], **ends})
+
+
+def made(n: int) -> dict[str, Any]:
+    table = items(n)
+    by_ballot = pd.concat([table.drop(columns="score").assign(ballot=k) for k in (1, 2, 3)], ignore_index=True)
+    sizes = (n, n // 2, n // 4)
+    budget = pd.DataFrame({"protocol": "paper", "figure": "ρ_w", "votes": [n, 2 * n], "mean": 0.8})
+    curves = pd.DataFrame({"pairs": "items", "share": np.linspace(0, 1, 200), "value": np.linspace(1, 0, 200)})
+    return {
+        "sizes": charts.ballot_sizes(sizes, (20, 20, 20)),
+        "votes": charts.votes_along_ranks(sizes, (20, 20, 20), 35.0),
+        "rescaling": charts.rescaling(table, pd.DataFrame({"x": [0.0, 1], "previous": [0.0, 1]}), 2),
+        "by ballot": charts.scores_by_ballot(by_ballot),
+        "scatter": charts.rank_scatter(table, table.head(5)),
+        "curves": charts.similarity_curves(curves, "|cos|"),
+        "budget": charts.accuracy_by_budget(budget.assign(lower=0.7, upper=0.9), "ρ_w", n),
+        "top": charts.top_intervals(table.head(30)),
+        "settling": places_by_ballot(history(n)),
+        "groups": evaluation_charts.told_apart(pd.DataFrame({"group": list("112"), "embedding": list("abc")}), "abc"),
+        "models": evaluation_charts.figures_by_model(
+            models(), "ρ_w", (-0.5, 0.2), pd.DataFrame({"model": ["v"], "ρ_w": 0.9})
+        ),
+        "n₀": evaluation_charts.offset_curve(
+            pd.DataFrame({"embedding": "a", "figure": "ρ_w", "n0": [0.0, 2.0], "value": [0.3, 0.4]}), "ρ_w", 2.0
+        ),
+    }
+
+
+@pytest.fixture(scope="module", params=SIZES, ids=[f"{n} items" for n in SIZES])
+def specs(request: pytest.FixtureRequest) -> dict[str, dict[str, Any]]:
+    return {name: specification(chart) for name, chart in made(request.param).items()}
+
+
+def encodings(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield spec.get("encoding", {})
+    for layer in spec.get("layer", ()):
+        yield from encodings(layer)
+
+
+def test_every_axis_says_what_it_shows(specs):
+    for name, spec in specs.items():
+        for axis in ("x", "y"):
+            shown = [found[axis] for found in encodings(spec) if axis in found]
+            titles = [channel["title"] for channel in shown if channel.get("title")]
+            is_names = all(channel.get("type") == "nominal" for channel in shown if "type" in channel)
+            assert titles or is_names, (name, axis)  # an axis of names, such as items, says it by itself
+
+
+def test_every_line_of_a_tooltip_has_a_name(specs):
+    for name, spec in specs.items():
+        told = [line for found in encodings(spec) for line in np.atleast_1d(found.get("tooltip", []))]
+        assert told, name
+        unnamed = [line.get("field") for line in told if not line.get("title")]
+        assert unnamed == [], name
+        assert not [line for line in told if "_" in line["title"].replace("ρ_w", "")], name
+
+
+def test_no_chart_draws_more_points_than_can_be_seen(specs):
+    for name, spec in specs.items():
+        for rows in spec["datasets"].values():
+            assert len(rows) <= 2 * charts.MAX_POINTS, name
+
+
+def test_thinning_keeps_the_top_and_the_ends():
+    table = items(100_000)
+    kept = charts.thin(table)
+    assert len(kept) == charts.MAX_POINTS
+    assert list(kept["item"][:2500]) == list(range(2500))
+    assert (kept["item"].iloc[-1], kept["item"].is_monotonic_increasing) == (99_999, True)
+    assert charts.thin(table.head(20)).equals(table.head(20))
+
+
+def test_every_chart_of_the_pages_can_be_saved():
+    """Charts are drawn by `ui/chart_files.py` alone, which offers them as files."""
+    drawn = re.compile(
+        r"\bst\.(altair|vega_lite|bar|line|area|scatter|plotly|pydeck)_?(chart|lite_chart)?\(|\.pyplot\("
+    )
+    found = [
+        str(path.relative_to(ROOT))
+        for folder in ("ui", "pages")
+        for path in sorted((ROOT / folder).glob("*.py"))
+        if drawn.search(path.read_text(encoding="utf-8"))
+    ]
+    assert found == ["ui/chart_files.py"]
