@@ -12,7 +12,6 @@ from json import loads
 import pandas as pd
 import pytest
 from campaigns import PLAN, make_project
-from core.schemes.writing_tasks import LargerText, WritingTask
 
 from core.errors import InputError, PlanError
 from core.examples import check_examples, standard_examples
@@ -27,6 +26,7 @@ from core.platforms.template import asset, render_preview, template
 from core.platforms.text_batches import write_writing
 from core.schemes.collected import RoundSettings, check_round, default_settings, read_answer
 from core.schemes.scales import CLSS
+from core.schemes.writing import Text, WritingTask
 from core.store.plans import Wording, check_settings, read_plan, save_plan
 from core.voting_settings import CLOSING, CONSENT, TRAITS, VotingSettings
 from tests import catalogue
@@ -264,7 +264,7 @@ def test_label_studio_keeps_its_values():
 
 
 def test_anchors_of_texts_to_write_for_are_in_the_language():
-    tasks = [WritingTask(LargerText("1", "A text."), 3.0)]
+    tasks = [WritingTask(Text("1", "A text."), 3.0)]
     assert CLSS.describe(3.0) in write_writing(tasks, task_size=1).decode()
     assert language("it").text(CLSS.describe(3.0)) in write_writing(tasks, task_size=1, language="it").decode()
 

@@ -352,7 +352,7 @@ def test_a_number_below_that_of_a_pilot_is_refused(store, project_id):
     members = members_of(export_project(store, project_id))
     forged = members["tables/ballot.csv"].replace(b",0,b0-", b",-1,b0-", 1)
     assert forged != members["tables/ballot.csv"]
-    refused(store, signed(members | {"tables/ballot.csv": forged}), "below 0")
+    refused(store, signed(members | {"tables/ballot.csv": forged}), "the scheme 'comparison' and the number -1")
 
 
 # What it tells

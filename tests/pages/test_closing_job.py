@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 
 import pytest
-from test_evaluate_jobs import finish, started  # noqa: F401
+from test_evaluate_jobs import finish
 from test_pages import press, words
 
 from core import jobs, work
@@ -29,7 +29,7 @@ def newest(store):
     return jobs.project_jobs(store, "demo", closing.KIND)
 
 
-def test_it_closes_in_the_background_with_the_scores_it_would_have_at_once(many, visit, started):  # noqa: F811
+def test_it_closes_in_the_background_with_the_scores_it_would_have_at_once(many, visit, started):
     number = read_ballots(many, "demo")[-1].number
     app = visit("collect", "demo")
     press(app, f"Close ballot {number}")
@@ -46,7 +46,7 @@ def test_it_closes_in_the_background_with_the_scores_it_would_have_at_once(many,
     assert not visit("collect", "demo").exception
 
 
-def test_a_change_in_the_meantime_stops_it_and_the_page_lets_it_be_tried_again(many, visit, started):  # noqa: F811
+def test_a_change_in_the_meantime_stops_it_and_the_page_lets_it_be_tried_again(many, visit, started):
     number = read_ballots(many, "demo")[-1].number
     app = visit("collect", "demo")
     press(app, f"Close ballot {number}")
@@ -60,7 +60,7 @@ def test_a_change_in_the_meantime_stops_it_and_the_page_lets_it_be_tried_again(m
     assert [b for b in visit("collect", "demo").button if b.label == f"Close ballot {number}"]
 
 
-def test_why_it_failed_stands_beside_the_button(many, visit, started):  # noqa: F811
+def test_why_it_failed_stands_beside_the_button(many, visit, started):
     number = read_ballots(many, "demo")[-1].number
     press(visit("collect", "demo"), f"Close ballot {number}")
     jobs.finish(many, *started, state="failed", error="No memory, *at all*.")
