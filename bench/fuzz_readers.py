@@ -327,7 +327,7 @@ s2,p2,RETURNED,,,,
 TARGETS = {
     target.name: target
     for target in (
-        Target("embeddings", _embedding, _embeddings, 256 << 20),
+        Target("embeddings", _embedding, _embeddings, 384 << 20),
         Target("tokens", _tokens, _tables),
         Target("pasted", _text(lambda found: read_pasted("Area", found)), lambda: [("pasted.txt", b"ship\nboat\n")]),
         Target("results", _results, _result_files),
