@@ -13,19 +13,11 @@ from gensim.models import KeyedVectors, Word2Vec
 from gensim.test.utils import datapath
 from gensim.utils import simple_preprocess
 
+from bench.models import word_list
 from core.evaluation import compare, evaluate, given
 from core.evaluation.baselines import SPELLINGS, Spelling
 
 LISTS = ("wordsim353.tsv", "simlex999.txt")
-
-
-def gold(name: str) -> pd.DataFrame:
-    """A list of gensim's as a dataset: its first three columns, without comments."""
-    lines = Path(datapath(name)).read_text(encoding="utf-8").splitlines()
-    rows = [line.split("\t")[:3] for line in lines if line and not line.startswith("#")]
-    table = pd.DataFrame(rows, columns=["token_a", "token_b", "score"]).astype({"score": float})
-    table.attrs["notion"] = "similarity"
-    return table
 
 
 def trained() -> KeyedVectors:
@@ -55,7 +47,7 @@ def vectors(request: pytest.FixtureRequest) -> KeyedVectors:
 
 @pytest.mark.parametrize("name", LISTS)
 def test_plain_spearman_is_gensims(vectors: KeyedVectors, name: str, tmp_path: Path) -> None:
-    table = gold(name)
+    table = word_list(name)
     path = tmp_path / name  # in gensim's layout, of three columns
     table.to_csv(path, sep="\t", header=False, index=False)
     words = [word for word in dict.fromkeys([*table["token_a"], *table["token_b"]]) if word in vectors]
@@ -72,7 +64,7 @@ def test_plain_spearman_is_gensims(vectors: KeyedVectors, name: str, tmp_path: P
 
 @pytest.mark.parametrize("name", LISTS)
 def test_spellings_are_a_floor_on_real_lists(name: str) -> None:
-    table = gold(name)
+    table = word_list(name)
     found = compare(table, [Spelling(each) for each in SPELLINGS])
     assert found.is_even
     for figures in found.figures:

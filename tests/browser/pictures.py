@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import io
 import sys
-import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
 from PIL import Image
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
 from core.platforms.offline import write_offline
 from core.store import open_store
 from core.store.ballots import read_comparisons
-from tests.browser.server import CHROMIUM_ARGUMENTS, ROOT, Server, find_chromium
-from tests.browser.shots import QUIET
+from tests.browser.server import ROOT, Server
+from tests.browser.shots import QUIET, demo_visited
 from tests.browser.visitor import Visitor
 
 FOLDER = ROOT / "docs" / "pictures"
@@ -110,18 +109,11 @@ def small(png: bytes) -> bytes:
 def main(folder: Path) -> None:
     """Take all pictures on a workspace of their own."""
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as workspace, sync_playwright() as playwright:
-        server = Server(Path(workspace) / "workspace")
-        server.start()
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_ARGUMENTS)
-        try:
-            made = {PICTURES[0].name: take(browser, server, PICTURES[0])}  # with the tour's first card
-            end_tour(browser, server)
-            made |= {picture.name: take(browser, server, picture) for picture in PICTURES[1:]}
-            made["vote-phone"] = take_vote(browser, server.workspace)
-        finally:
-            browser.close()
-            server.kill()
+    with demo_visited() as (server, browser):
+        made = {PICTURES[0].name: take(browser, server, PICTURES[0])}  # with the tour's first card
+        end_tour(browser, server)
+        made |= {picture.name: take(browser, server, picture) for picture in PICTURES[1:]}
+        made["vote-phone"] = take_vote(browser, server.workspace)
     for name, data in made.items():
         (folder / f"{name}.png").write_bytes(data)
     print(f"{len(made)} pictures, {sum(map(len, made.values())) / 1e6:.2f} MB, are in {folder}.")

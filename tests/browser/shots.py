@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -21,6 +23,20 @@ WIDTHS = (1280, 390)
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 _FULL_HEIGHT = """() => Math.ceil(document.querySelector('[data-testid="stMainBlockContainer"]').scrollHeight)"""
 QUIET = "() => document.querySelectorAll('[data-testid=\"stSkeleton\"]').length === 0"
+
+
+@contextmanager
+def demo_visited() -> Iterator[tuple[Server, Browser]]:
+    """The app with its demo on a workspace that is gone afterwards, and a Chromium to visit it."""
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        server = Server(Path(folder) / "workspace")
+        server.start()
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_ARGUMENTS)
+        try:
+            yield server, browser
+        finally:
+            browser.close()
+            server.kill()
 
 
 def take(browser: Browser, server: Server, folder: Path, width: int, scheme: Scheme) -> None:
@@ -43,17 +59,10 @@ def take(browser: Browser, server: Server, folder: Path, width: int, scheme: Sch
 def main(folder: Path) -> None:
     """Take all pictures on a workspace of their own."""
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as workspace, sync_playwright() as playwright:
-        server = Server(Path(workspace) / "workspace")
-        server.start()
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_ARGUMENTS)
-        try:
-            for width in WIDTHS:
-                for scheme in SCHEMES:
-                    take(browser, server, folder, width, scheme)
-        finally:
-            browser.close()
-            server.kill()
+    with demo_visited() as (server, browser):
+        for width in WIDTHS:
+            for scheme in SCHEMES:
+                take(browser, server, folder, width, scheme)
     print(f"{len(TITLES) * len(WIDTHS) * len(SCHEMES)} pictures are in {folder}.")
 
 
