@@ -232,7 +232,7 @@ def show(chromium, tmp_path: Path) -> Iterator:
         page_text = template(n_comparisons=n, notion="relatedness", ties_allowed=ties_allowed, examples=examples)
         shown = render_preview(page_text, row or values(n_filled, n), scheme=scheme)
         file.write_text(shown, encoding="utf-8")
-        contexts.append(chromium.new_context(**context))
+        contexts.append(chromium.new_context(**{"reduced_motion": "reduce"} | context))
         page = contexts[-1].new_page()
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("request", lambda request: faults.append(request.url) if not request.url.startswith("file:") else None)

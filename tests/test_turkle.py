@@ -173,7 +173,7 @@ def test_a_voter_with_a_real_browser(turkle: Turkle, way: Callable[..., None], d
     batch = publish(turkle, way.__name__, page_text, frame, voters=1)
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        page = browser.new_context(**device).new_page()
+        page = browser.new_context(**{"reduced_motion": "reduce"} | device).new_page()
         page.goto(f"{turkle.url}/login/")
         page.fill("[name=username]", "admin")
         page.fill("[name=password]", "adminpw")

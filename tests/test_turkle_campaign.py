@@ -117,7 +117,9 @@ def test_three_voters_in_a_real_browser(store: Store, turkle: Turkle) -> None:
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         for number, (name, device) in enumerate(VOTERS.items(), 1):
-            seen = vote_on_all(browser.new_context(**device).new_page(), turkle, name, there.batch)
+            seen = vote_on_all(
+                browser.new_context(**{"reduced_motion": "reduce"} | device).new_page(), turkle, name, there.batch
+            )
             assert len(seen) == 21
             votes += seen
             data = fetch_from_turkle(store, project_id, there.id, turkle.token)

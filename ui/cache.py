@@ -1,4 +1,5 @@
-"""Views kept between runs. The key is the project's stamp, which every command and every vote raises.
+"""Views kept between runs. The key is the project's stamp, which every command and every vote raises, and
+the language, as views hold sentences.
 
 A cached value is shared by all sessions and must not be changed.
 """
@@ -16,6 +17,7 @@ from core.foresight import Foresight
 from core.planning import Guess, PanelCeiling
 from core.publishing import Publication, publish
 from core.settlement import Rules
+from core.spoken import spoken
 from core.store import Store
 from core.store.forecasts import GuessSource, read_ceiling, read_guess
 from core.store.panel_fits import StoredFit, fit_stored, votes_to_fit
@@ -46,13 +48,14 @@ _KEEP = 32
 
 
 def _load(view: Any, store: Store, project: Project, *args: Any) -> Any:
-    return _cached(
-        f"{view.__module__}.{view.__name__}", str(store.folder), project.id, project.stamp, args, view, store
-    )
+    name = f"{view.__module__}.{view.__name__}"
+    return _cached(name, spoken().code, str(store.folder), project.id, project.stamp, args, view, store)
 
 
 @st.cache_resource(max_entries=_KEEP, show_spinner=False)
-def _cached(name: str, folder: str, project_id: str, stamp: int, args: tuple, _view: Any, _store: Store) -> Any:
+def _cached(
+    name: str, code: str, folder: str, project_id: str, stamp: int, args: tuple, _view: Any, _store: Store
+) -> Any:
     return _view(_store, project_id, *args)
 
 
@@ -103,7 +106,7 @@ def load_standings(store: Store, project: Project) -> tuple[overview.Standing, .
 def load_round(view: Any, store: Store, project: Project, found: Round) -> Any:
     """What a view of `core.views.rounds` says of a round."""
     named = getattr(view, "func", view)
-    return _cached(f"{named.__module__}.{named.__name__}", str(store.folder), project.id, project.stamp,
+    return _cached(f"{named.__module__}.{named.__name__}", spoken().code, str(store.folder), project.id, project.stamp,
                    (found.id,), lambda store, project_id, _: view(store, project_id, found), store)  # fmt: skip
 
 

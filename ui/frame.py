@@ -10,23 +10,25 @@ from typing import Any, NoReturn
 import streamlit as st
 
 from core.errors import InputError, RunoffError, StaleError
+from core.spoken import say, to_say
 from core.store import Store, open_store
 from core.store.projects import Project, get_project, list_projects
 from core.views.overview import Standing
+from ui import speech
 
 # key, title, icon; the key is the file's name and the page's address
 PAGES = (
-    ("project", "Project", ":material/home:"),
-    ("embeddings", "Embeddings", ":material/hub:"),
-    ("tokens", "Tokens", ":material/label:"),
-    ("plan", "Plan", ":material/tune:"),
-    ("collect", "Collect", ":material/how_to_vote:"),
-    ("voters", "Voters", ":material/groups:"),
-    ("scores", "Scores", ":material/leaderboard:"),
-    ("evaluate", "Evaluate", ":material/fact_check:"),
-    ("export", "Export", ":material/download:"),
-    ("schemes", "Other schemes", ":material/balance:"),
-    ("help", "Help", ":material/help:"),
+    ("project", to_say("Project"), ":material/home:"),
+    ("embeddings", to_say("Embeddings"), ":material/hub:"),
+    ("tokens", to_say("Tokens"), ":material/label:"),
+    ("plan", to_say("Plan"), ":material/tune:"),
+    ("collect", to_say("Collect"), ":material/how_to_vote:"),
+    ("voters", to_say("Voters"), ":material/groups:"),
+    ("scores", to_say("Scores"), ":material/leaderboard:"),
+    ("evaluate", to_say("Evaluate"), ":material/fact_check:"),
+    ("export", to_say("Export"), ":material/download:"),
+    ("schemes", to_say("Other schemes"), ":material/balance:"),
+    ("help", to_say("Help"), ":material/help:"),
 )
 
 
@@ -52,7 +54,7 @@ def readable() -> None:
 def navigation() -> Any:
     """Register the pages and return the one that was asked for."""
     pages = {
-        key: st.Page(f"../pages/{key}.py", title=title, icon=icon, url_path=key, default=key == "project")
+        key: st.Page(f"../pages/{key}.py", title=say(title), icon=icon, url_path=key, default=key == "project")
         for key, title, icon in PAGES
     }
     st.session_state["_pages"] = pages
@@ -65,7 +67,9 @@ def navigation() -> Any:
 def link(key: str, label: str, icon: str | None = None, *, area_id: int | None = None) -> None:
     """A link to another page that keeps the project; to an area's own ranking, where each has one."""
     page = st.session_state["_pages"][key]
-    query = {"project": st.session_state["project_id"]} | ({} if area_id is None else {"area": str(area_id)})
+    query = {"project": st.session_state["project_id"]} | speech.in_address()
+    if area_id is not None:
+        query["area"] = str(area_id)
     st.page_link(page, label=label, icon=icon, query_params=query)
 
 

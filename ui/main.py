@@ -12,13 +12,15 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from core.errors import RunoffError  # noqa: E402
-from ui import frame, tour  # noqa: E402
+from ui import frame, speech, tour  # noqa: E402
 
 st.set_page_config(page_title="Runoff", page_icon=str(ROOT / "ui" / "icon.svg"), layout="wide")
+speech.begin()
 page = frame.navigation()
 try:
     frame.readable()
     frame.choose_project()
+    speech.choose()
     frame.show_flash()
     tour.show(page.url_path or "project")
     page.run()

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
+
+from babel.dates import format_datetime
 
 from ..estimates import Estimate
+from ..language import STANDARD
+from ..spoken import say, spoken
 
 
 def many(n: int, noun: str) -> str:
-    """A number with its noun.
+    """A number with its noun, which is in the catalogue as "{n} vote" and "{n} votes".
 
     >>> many(1, "vote"), many(1200, "vote")
     ('1 vote', '1,200 votes')
     """
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+    return spoken().many(n, f"{{n}} {noun}", f"{{n}} {noun}s")
 
 
 def estimated(found: Estimate, digits: int = 3, unit: str = "") -> str:
@@ -26,19 +31,23 @@ def estimated(found: Estimate, digits: int = 3, unit: str = "") -> str:
     """
     if found.estimate is None:
         return "–"
-    shown = f"{found.estimate:.{digits}f}{unit}"
+    marks = spoken().marks
+    shown = f"{found.estimate:.{digits}f}{unit}".translate(marks)
     if found.lower is None or found.upper is None:
         return shown
-    return f"{shown} ({found.lower:.{digits}f} to {found.upper:.{digits}f})"
+    lower, upper = (f"{bound:.{digits}f}".translate(marks) for bound in (found.lower, found.upper))
+    return say("{estimate} ({lower} to {upper})", estimate=shown, lower=lower, upper=upper)
 
 
 def moment(stored: str) -> str:
-    """A time of the store for people, in UTC to the minute.
+    """A time of the store for people, in UTC to the minute: in English as ISO 8601 has it, else as people write it.
 
     >>> moment("2026-11-28T03:04:05.678901+00:00")
     '2026-11-28 03:04'
     """
-    return stored[:16].replace("T", " ")
+    if spoken().code == STANDARD:
+        return stored[:16].replace("T", " ")
+    return format_datetime(datetime.fromisoformat(stored[:16]), "short", locale=spoken().code)
 
 
 def slug(name: str, otherwise: str = "dataset") -> str:

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.browser.server import CHROMIUM_ARGUMENTS, Server, find_chromium
-from tests.browser.visitor import Visitor
+from tests.browser.visitor import TIMEOUT_MS, Visitor
+
+# Playwright's own 5 s are too few for what is drawn while another worker has the processors.
+expect.set_options(timeout=TIMEOUT_MS)
 
 
 @pytest.fixture(scope="session")
@@ -49,7 +52,8 @@ def visit(chromium: Browser) -> Iterator[Callable[..., Visitor]]:
     visitors: list[Visitor] = []
 
     def make(server: Server, **options: Any) -> Visitor:
-        context = chromium.new_context(**options)
+        # A finger that comes down while a page still glides to the next question only stops it.
+        context = chromium.new_context(**{"reduced_motion": "reduce"} | options)
         visitors.append(Visitor(context.new_page(), server.url))
         return visitors[-1]
 

@@ -74,7 +74,7 @@ def open_tab(chromium: Browser) -> Iterator[Callable[..., Page]]:
     contexts = []
 
     def make(url: str, *, beside: Page | None = None, **options) -> Page:
-        context = beside.context if beside else chromium.new_context(**options)
+        context = beside.context if beside else chromium.new_context(**{"reduced_motion": "reduce"} | options)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: faults.append(str(error)))

@@ -1,0 +1,97 @@
+"""The language of whoever works in the app: `say` gives a text in it, as `Language` does for voters.
+
+The English text is the key, and stands in the source where it is shown; the catalogue `languages/it.app.po` has it in
+Italian. Values of fields, files and what is stored are the same in every language: whatever makes a file that others
+read does so `speaking("en")`. What stands in a constant is marked by `to_say` and put into the language when shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from numbers import Real
+from typing import Any
+
+from .language import STANDARD, Language, language
+
+CATALOGUE = "app"
+_PLACEHOLDER = re.compile(r"\{(\w+)(?::([^{}]+))?\}")
+_fixed: ContextVar[str | None] = ContextVar("_fixed", default=None)
+
+
+def _standard() -> str:
+    return STANDARD
+
+
+_asked: list[Callable[[], str]] = [_standard]
+
+
+def asks(code_of_session: Callable[[], str]) -> None:
+    """Let the app say whose language it is: a function that gives a code of `LANGUAGES`."""
+    _asked[0] = code_of_session
+
+
+@contextmanager
+def speaking(code: str) -> Iterator[None]:
+    """Within it texts are in the language of `code`, whoever looks."""
+    token = _fixed.set(code)
+    try:
+        yield
+    finally:
+        _fixed.reset(token)
+
+
+def spoken() -> Language:
+    """The language that texts are in now: English outside the app."""
+    return language(_fixed.get() or _asked[0](), CATALOGUE)
+
+
+def say(message: str, /, **values: Any) -> str:
+    """`message` in the language of whoever looks, with `{name}` replaced by the values.
+
+    `{name:,}` and other formats of numbers are written as the language writes them. A text that isn't known, such as a
+    name that somebody gave, stays as it is.
+
+    >>> say("{n:,} items, {share:.0%} of them", n=1234, share=0.5)
+    '1,234 items, 50% of them'
+    >>> with speaking("it"): say("{n:,} items of {of:,}", n=1234, of=2)  # an unknown text; numbers are Italian
+    '1.234 items of 2'
+    """
+    spoken_now = spoken()
+    return filled(spoken_now.text(message), values, spoken_now)
+
+
+def say_many(n: int, one: str, other: str, /, **values: Any) -> str:
+    """The sentence that goes with n things; `{n}` is their number as the language writes it.
+
+    >>> say_many(1, "{n} vote counts", "{n} votes count"), say_many(1200, "{n} vote counts", "{n} votes count")
+    ('1 vote counts', '1,200 votes count')
+    """
+    spoken_now = spoken()
+    return filled(spoken_now.many(n, one, other), values, spoken_now)
+
+
+def to_say(message: str) -> str:
+    """`message` unchanged: marks a text of a constant for the catalogue, for `say` to put into a language later."""
+    return message
+
+
+def filled(text: str, values: Mapping[str, Any], of: Language) -> str:
+    """`text` with its placeholders replaced; braces around other words stay.
+
+    >>> filled("{x:.2f} of {y}, {z}", {"x": 0.5, "y": "{x}"}, language("it"))
+    '0,50 of {x}, {z}'
+    """
+
+    def put(match: re.Match[str]) -> str:
+        if match[1] not in values:
+            return match[0]
+        value, form = values[match[1]], match[2]
+        if form is None:
+            return str(value)
+        shown = format(value, form)
+        return shown.translate(of.marks) if isinstance(value, Real) else shown
+
+    return _PLACEHOLDER.sub(put, text) if values else text

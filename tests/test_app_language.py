@@ -1,0 +1,169 @@
+"""The app's own texts in another language: none is shown past the catalogue, none is said too early, files stay."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.language import LANGUAGES, STANDARD, language
+from core.spoken import asks, say, say_many, speaking, spoken, to_say
+from core.views.words import estimated, many, moment
+from tests import catalogue
+
+ROOT = Path(__file__).resolve().parents[1]
+OTHERS = [code for code in LANGUAGES if code != STANDARD]
+MODULES = sorted([*ROOT.glob("ui/*.py"), *ROOT.glob("pages/*.py"), *ROOT.glob("core/views/*.py")])
+# What Streamlit and Altair show of what they are called with; names as our own helpers have them.
+SHOWS = {
+    *("title", "header", "subheader", "markdown", "caption", "write", "text", "info", "warning", "error", "success"),
+    *("toast", "button", "download_button", "link_button", "form_submit_button", "checkbox", "toggle", "radio"),
+    *("selectbox", "multiselect", "slider", "select_slider", "text_input", "text_area", "number_input", "date_input"),
+    *("file_uploader", "expander", "popover", "metric", "spinner", "status", "segmented_control", "pills", "tabs"),
+    *("progress", "Column", "TextColumn", "NumberColumn", "CheckboxColumn", "SelectboxColumn", "ProgressColumn"),
+    *("Axis", "Legend", "Tooltip", "TitleParams", "link", "next_step", "nothing_yet", "flash", "command_button"),
+}
+NAMED = {"help", "label", "placeholder", "title", "subtitle", "done", "text", "caption", "body"}
+_WORD = re.compile(r"[A-Za-z]{3,}")
+_NO_WORDS = re.compile(r":material/\w+:|<[^>]*>|`[^`]*`|https?://\S+")
+UNTRANSLATED = ROOT / "tests" / "untranslated.txt"
+
+
+def literals(node: ast.expr) -> Iterator[str]:
+    """The texts that an argument may be, put together or not; what is given to a call isn't one of them."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.JoinedStr):
+        yield "".join(part.value if isinstance(part, ast.Constant) else "" for part in node.values)
+    elif isinstance(node, ast.IfExp):
+        yield from (*literals(node.body), *literals(node.orelse))
+    elif isinstance(node, ast.BinOp):
+        yield from (*literals(node.left), *literals(node.right))
+    elif isinstance(node, ast.List | ast.Tuple):
+        for element in node.elts:
+            yield from literals(element)
+    elif isinstance(node, ast.Lambda):
+        yield from literals(node.body)
+
+
+def raw_texts(path: Path) -> list[str]:
+    """Texts with words that a module shows without asking the catalogue."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name not in SHOWS:
+            continue
+        given = [*node.args, *(keyword.value for keyword in node.keywords if keyword.arg in NAMED)]
+        for text in (text for argument in given for text in literals(argument)):
+            if _WORD.search(_NO_WORDS.sub("", text)):
+                found.append(f"{node.lineno}: {text[:80]}")
+    return found
+
+
+def said_at_import(path: Path) -> list[str]:
+    """Calls of `say` and its kind that run before anybody's language is known: outside functions, or as defaults."""
+    found: list[str] = []
+
+    def walk(node: ast.AST, inside: bool) -> None:
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            for default in [*node.args.defaults, *node.args.kw_defaults]:
+                if default is not None:
+                    walk(default, inside)
+            for decorator in getattr(node, "decorator_list", []):
+                walk(decorator, inside)
+            body = node.body if isinstance(node.body, list) else [node.body]
+            for part in body:
+                walk(part, True)
+            return
+        is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        if is_call and node.func.id in {"say", "say_many", "many", "estimated"} and not inside:
+            found.append(f"{path.name}, line {node.lineno}")
+        for child in ast.iter_child_nodes(node):
+            walk(child, inside)
+
+    # A page runs anew for each visit: its own level is no import.
+    walk(ast.parse(path.read_text("utf-8")), path.parent.name == "pages")
+    return found
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_the_catalogue_of_the_app_has_all_texts_of_the_sources_and_no_others(code):
+    assert catalogue.faults(code, catalogue.APP) == []
+    assert catalogue.file_of(code, catalogue.APP).read_bytes() == catalogue.updated(code, catalogue.APP)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_module_shows_no_text_past_the_catalogue(path):
+    if path.relative_to(ROOT).as_posix() in UNTRANSLATED.read_text("utf-8").split():
+        pytest.skip("not yet")
+    assert raw_texts(path) == []
+
+
+def test_texts_are_said_when_they_are_shown():
+    """At import nobody's language is known; texts of constants are marked by `to_say` instead."""
+    assert [place for path in [*MODULES, *ROOT.glob("core/*.py")] for place in said_at_import(path)] == []
+
+
+def test_the_check_of_shown_texts_sees_them_all(tmp_path):
+    source = (
+        'st.title("A title")\nst.button(say("Go"), help=f"{n} votes")\nst.radio("x", ["One way", "0"])\nopen("a file")'
+    )
+    (tmp_path / "page.py").write_text(source)
+    assert [line[:1] for line in raw_texts(tmp_path / "page.py")] == ["1", "2", "3"]
+
+
+def test_a_number_is_written_as_the_language_writes_it():
+    values = {"n": 1234, "share": 0.125, "x": np.float64(0.5), "m": np.int64(2000)}
+    text = "{n:,} of {m:,}, {share:.1%}, {x:.3f}"
+    assert say(text, **values) == "1,234 of 2,000, 12.5%, 0.500"
+    with speaking("it"):
+        assert say(text, **values) == "1.234 of 2.000, 12,5%, 0,500"
+
+
+def test_only_names_that_are_given_are_replaced_and_values_are_not_read_again():
+    assert say("{a} {b} {c:,}", a="{b}", b="x,y.z") == "{b} x,y.z {c:,}"
+    assert say("{a}") == "{a}"
+
+
+def test_what_is_counted_has_its_form():
+    assert [many(n, "vote") for n in (0, 1, 2, 1200)] == ["0 votes", "1 vote", "2 votes", "1,200 votes"]
+    assert say_many(1, "{n} is {what}", "{n} are {what}", what="in") == "1 is in"
+    with speaking("it"):
+        assert [many(n, "vote") for n in (1, 1200)] == ["1 voto", "1.200 voti"]
+
+
+def test_who_looks_has_a_language_and_what_makes_files_keeps_its_own():
+    try:
+        asks(lambda: "it")
+        assert spoken().code == "it"
+        with speaking("en"):
+            assert spoken() is language("en", "app")
+        assert spoken().code == "it"
+    finally:
+        asks(lambda: STANDARD)
+
+
+def test_times_are_iso_in_english_and_local_elsewhere():
+    stored = datetime(2026, 11, 28, 3, 4, 5, tzinfo=UTC).isoformat()
+    assert moment(stored) == "2026-11-28 03:04"
+    with speaking("it"):
+        assert moment(stored) == "28/11/26, 03:04"
+
+
+def test_estimates_have_the_marks_of_the_language():
+    from core.estimates import Estimate
+
+    assert estimated(Estimate(0.1, 0.05, 0.2)) == "0.100 (0.050 to 0.200)"
+    with speaking("it"):
+        assert estimated(Estimate(0.1, 0.05, 0.2)) == "0,100 (da 0,050 a 0,200)"
+
+
+def test_a_mark_changes_nothing():
+    assert to_say("Items") == "Items"
