@@ -53,8 +53,7 @@ def marked(monkeypatch: pytest.MonkeyPatch) -> None:
 def shown(message: Message) -> Iterator[str]:
     """The texts of a message of Streamlit's that a person reads."""
     for field, value in message.ListFields():
-        several = value if hasattr(value, "append") or (hasattr(value, "MergeFrom") and not isinstance(value, Message)) \
-            else [value]  # fmt: skip
+        several = [value] if isinstance(value, Message | str | bytes | int | float) else value
         if field.name in NEVER:
             continue
         for one in several:
