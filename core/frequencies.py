@@ -20,14 +20,15 @@ import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError, Issue
+from .spoken import say, say_many, to_say
 from .tables import Schema
 from .tokens import AreaTokens
 
 Kind = Literal["corpus", "rank", "wordfreq"]
 KINDS: Mapping[Kind, str] = {
-    "corpus": "counted in a corpus of one's own",
-    "rank": "estimated from the order of an embedding's vocabulary, which is a proxy",
-    "wordfreq": "taken from wordfreq, general texts of the language and so a proxy",
+    "corpus": to_say("counted in a corpus of one's own"),
+    "rank": to_say("estimated from the order of an embedding's vocabulary, which is a proxy"),
+    "wordfreq": to_say("taken from wordfreq, general texts of the language and so a proxy"),
 }
 RARE_SHARE = 0.1
 
@@ -214,27 +215,30 @@ class _LookUp:
         """Frequency, whether it is rare, and why, of a token."""
         if listed := self._of(token):
             form, value = listed
-            return value, value < self.bound, "" if form == token else f"listed as {form}"
+            return value, value < self.bound, "" if form == token else say("listed as {form}", form=form)
         parts = _parts(token)
         if len(parts) > 1:
             return self._judge_parts(parts)
         if other := self._other_case(token):
-            return np.nan, None, f"listed only in other letters, as {other}"
+            return np.nan, None, say("listed only in other letters, as {form}", form=other)
         if self.complete:
-            return np.nan, True, "not listed, so it doesn't occur in the corpus"
+            return np.nan, True, say("not listed, so it doesn't occur in the corpus")
         if self.most_unlisted < self.bound:
-            return np.nan, True, "not listed, so it is at most as frequent as the least frequent word, which is rare"
-        return np.nan, None, "not listed, and even the least frequent word of the list is not rare"
+            why = say("not listed, so it is at most as frequent as the least frequent word, which is rare")
+            return np.nan, True, why
+        return np.nan, None, say("not listed, and even the least frequent word of the list is not rare")
 
     def _judge_parts(self, parts: list[str]) -> tuple[float, bool | None, str]:
-        head = "not listed as one expression"
         for part in parts:
             listed = self._of(part)
             if listed is None and self._other_case(part) is None and self.most_unlisted < self.bound:
-                return np.nan, True, f"{head}; its part {part} is not listed either, so rare"
+                why = say("not listed as one expression; its part {part} is not listed either, so rare", part=part)
+                return np.nan, True, why
             if listed and listed[1] < self.bound:
-                return np.nan, True, f"{head}; its part {listed[0]} is rare, so it is too"
-        return np.nan, None, f"{head}; its parts are frequent enough, which says nothing about the whole"
+                why = say("not listed as one expression; its part {part} is rare, so it is too", part=listed[0])
+                return np.nan, True, why
+        why = say("not listed as one expression; its parts are frequent enough, which says nothing about the whole")
+        return np.nan, None, why
 
 
 def _forms(word: str, lower: bool) -> list[str]:
@@ -270,17 +274,32 @@ def rare_by_area(areas: Sequence[AreaTokens], rarity: pd.DataFrame, frequencies:
 def _advice(n_rare: int, n_known: int, n_unknown: int, frequencies: Frequencies) -> str:
     """A sentence or three on an area's rare tokens."""
     if not n_known:
-        return f"{frequencies.label} doesn't tell for any of the tokens whether it is rare. Choose another source."
-    said = f"{n_rare} of {n_known} tokens" if n_rare else f"None of {n_known} tokens"
-    verb = "is" if n_rare <= 1 else "are"
-    share = f" ({n_rare / n_known:.0%})" if n_rare else ""
-    text = f"{said}{share} {verb} rare. "
-    wish = "Rare tokens show whether a model takes a few common ones for everything's neighbours; "
-    text += wish + "the paper wants a relevant fraction of them, and names no number."
+        return say(
+            "{source} doesn't tell for any of the tokens whether it is rare. Choose another source.",
+            source=frequencies.label,
+        )
+    if n_rare:
+        said = [
+            say_many(
+                n_rare,
+                "{n} of {of} tokens ({share:.0%}) is rare.",
+                "{n} of {of} tokens ({share:.0%}) are rare.",
+                of=n_known,
+                share=n_rare / n_known,
+            )
+        ]
+    else:
+        said = [say("None of {of} tokens is rare.", of=n_known)]
+    said.append(
+        say(
+            "Rare tokens show whether a model takes a few common ones for everything's neighbours; "
+            "the paper wants a relevant fraction of them, and names no number."
+        )
+    )
     if not n_rare:
-        text += " Add some."
+        said.append(say("Add some."))
     if n_unknown:
-        text += f" {n_unknown} can't be told."
+        said.append(say("{n} can't be told.", n=n_unknown))
     if frequencies.is_proxy:
-        text += f" Frequencies were {KINDS[frequencies.kind]}."
-    return text
+        said.append(say("Frequencies were {how}.", how=say(KINDS[frequencies.kind])))
+    return " ".join(said)

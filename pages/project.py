@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.language import STANDARD
+from core.spoken import say, speaking
 from core.store.archive import delete_project
 from core.store.projects import change_project, read_log
 from core.store.templates import is_untouched
-from core.views.log import log_table
+from core.views.log import COLUMNS, log_table
 from core.views.words import slug
 from ui import cache, frame, project_files, tour
 from ui.new_project import NOTIONS, new_box
@@ -15,8 +17,8 @@ from ui.new_project import NOTIONS, new_box
 LOGGED = 1000  # entries of the log that are shown
 
 if not st.session_state.get("project_id"):
-    st.title("Runoff")
-    st.markdown("**There is no project yet. Make one to begin.**")
+    st.title(frame.plain("Runoff"))
+    st.markdown(say("**There is no project yet. Make one to begin.**"))
     new_box()
     st.stop()
 
@@ -27,21 +29,21 @@ st.title(frame.plain(project.name))
 st.markdown(f"**{frame.plain(view.headline)}**")
 if view.simulated:
     st.warning(
-        "This project holds votes of simulated voters. Its scores say how Runoff works, and nothing about people.",
+        say("This project holds votes of simulated voters. Its scores say how Runoff works, and nothing about people."),
         icon=":material/science:",
     )
 begins = bool(st.session_state.get("_begins"))  # asked for by a button: then it stands first
 if begins:
     with st.container(border=True):
-        st.markdown("##### A new project")
+        st.markdown(say("##### A new project"))
         new_box()
-        if st.button("Not now", icon=":material/close:"):
+        if st.button(say("Not now"), icon=":material/close:"):
             st.session_state["_begins"] = False
             st.rerun()
 tour.offer()
 frame.next_step(view.next_page, frame.plain(view.next_label[:1].lower() + view.next_label[1:]), area_id=view.next_area)
 
-st.subheader("The way of the data")
+st.subheader(say("The way of the data"))
 for step in view.steps:
     mark = ":material/check_circle:" if step.done else ":material/radio_button_unchecked:"
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
@@ -49,18 +51,20 @@ for step in view.steps:
             frame.link(step.page, step.title, icon=mark)
         st.caption(frame.plain(step.state))
 
-with st.expander("Settings of this project"), st.form("settings"):
-    name = st.text_input("Name", project.name, max_chars=100)
+with st.expander(say("Settings of this project")), st.form("settings"):
+    name = st.text_input(say("Name"), project.name, max_chars=100)
     notion = st.radio(
-        "What voters judge",
+        say("What voters judge"),
         list(NOTIONS),
         index=list(NOTIONS).index(project.notion),
-        format_func=NOTIONS.get,
+        format_func=lambda key: say(NOTIONS[key]),
         disabled=bool(view.fixed_by),
-        help="Fixed once a ballot or the pilot is drawn. Relatedness ranks embeddings by |cos|, similarity by cos.",
+        help=say(
+            "Fixed once a ballot or the pilot is drawn. Relatedness ranks embeddings by |cos|, similarity by cos."
+        ),
     )
-    st.caption(f"Seed of the project: {project.seed}. Every draw follows from it.")
-    if st.form_submit_button("Save"):
+    st.caption(say("Seed of the project: {seed}. Every draw follows from it.", seed=project.seed))
+    if st.form_submit_button(say("Save")):
         frame.carry_out(
             change_project,
             frame.store(),
@@ -68,21 +72,25 @@ with st.expander("Settings of this project"), st.form("settings"):
             name=name,
             notion=notion,
             expected_revision=frame.expected(),
-            done="The settings are saved.",
+            done=say("The settings are saved."),
         )
 if not begins:
-    with st.expander("New project, import"):
+    with st.expander(say("New project, import")):
         new_box()
-with st.expander("Files, copies, deleting"):
+with st.expander(say("Files, copies, deleting")):
     project_files.files_box(frame.store(), project)
-with st.expander("Log: who did what when"):
-    log = log_table(read_log(frame.store(), project.id, LOGGED))
+with st.expander(say("Log: who did what when")):
+    entries = read_log(frame.store(), project.id, LOGGED)
+    log = log_table(entries)
+    with speaking(STANDARD):  # a file is the same whoever takes it
+        log_file = log_table(entries).to_csv(index=False)
     if len(log) == LOGGED:
-        st.caption(f"The newest {LOGGED:,} entries. The project file holds all of them.")
-    st.dataframe(log, hide_index=True, lazy=True, alt="Log of the project")
+        st.caption(say("The newest {n:,} entries. The project file holds all of them.", n=LOGGED))
+    shown_as = {column: say(column) for column in COLUMNS}
+    st.dataframe(log, hide_index=True, lazy=True, column_config=shown_as, alt=say("Log of the project"))
     st.download_button(
-        "Download the log (CSV)",
-        log.to_csv(index=False),
+        say("Download the log (CSV)"),
+        log_file,
         f"{slug(project.name)}-log.csv",
         "text/csv",
         icon=":material/download:",
@@ -90,7 +98,7 @@ with st.expander("Log: who did what when"):
     )
 if project.kind != "demo" and is_untouched(frame.store(), project.id):
     with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button("Undo: remove this project", icon=":material/undo:"):
-            done = f"{project.name} is removed. A copy lies in the workspace's folder backups."
+        if st.button(say("Undo: remove this project"), icon=":material/undo:"):
+            done = say("{name} is removed. A copy lies in the workspace's folder backups.", name=project.name)
             frame.carry_out(delete_project, frame.store(), project.id, project.name, done=done)
-        st.caption("No vote has come yet, so the project can be taken back as it was made.")
+        st.caption(say("No vote has come yet, so the project can be taken back as it was made."))

@@ -2,7 +2,8 @@
 
 New texts are added with an empty translation, those that no source has any more are dropped; the rest stays as it is.
 Voters' texts stand as literals in `translatable(…)`, `….text(…)` and `….many(n, …, …)`, or in `runoffSays.text(…)` and
-`runoffSays.many(…)` of a script; those of the app in `say(…)`, `say_many(n, …, …)`, `to_say(…)` and `many(n, "noun")`.
+`runoffSays.many(…)` of a script; those of the app in `say(…)`, `say_many(n, …, …)`, `to_say(…)`, `many(n, "noun")`
+and `said_columns(…)`.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _UPDATED = " Brought up to date by `python -m tests.catalogue`."
 # Other functions are called like these, so a module must have ours.
 _OURS = {
     VOTERS: re.compile(r"^from \.+(language|door) import", re.M),
-    APP: re.compile(r"^from (\.+|core\.)(spoken|views\.words|words) import", re.M),
+    APP: re.compile(r"^from (\.+|core\.)(spoken|views\.words|words) import|^from ui\.tables import", re.M),
 }
 _PLACEHOLDER = re.compile(r"\{(\w+(?::[^{}]+)?)\}|<[^>]*>")
 
@@ -69,6 +70,8 @@ def texts(path: Path, kind: str = VOTERS) -> Iterator[Key]:
         if not isinstance(node, ast.Call):
             continue
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if kind == APP and name == "said_columns":
+            yield from (text for argument in node.args for text in _literals(argument))
         if name not in _CALLS[kind] or ast.unparse(node.func).startswith("sa."):
             continue
         if (kind == APP) == isinstance(node.func, ast.Attribute) and name == "many":
@@ -148,9 +151,10 @@ def updated(code: str, kind: str = VOTERS) -> bytes:
     whole.obsolete.clear()
     out = io.BytesIO()
     write_po(out, whole, width=120, include_lineno=False)
-    lines = out.getvalue().decode("utf-8").splitlines(keepends=True)
+    about, blank, entries = out.getvalue().decode("utf-8").partition("\n\n")
     # The clock, people's addresses and Babel's version say nothing about the texts.
-    return "".join(line for line in lines if not re.match(r'"[A-Z][\w-]+: ', line) or line.startswith(_KEPT)).encode()
+    lines = [line for line in about.split("\n") if not re.match(r'"[A-Z][\w-]+: ', line) or line.startswith(_KEPT)]
+    return ("\n".join(lines) + blank + entries).encode()
 
 
 if __name__ == "__main__":

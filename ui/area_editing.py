@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core.errors import RunoffError
+from core.spoken import say, to_say
 from core.store import Store
 from core.store.archive import copy_without_ballots
 from core.store.areas import change_area, change_areas, delete_area
@@ -19,16 +20,24 @@ from core.views.words import many
 from ui import frame
 from ui.area_entry import take
 from ui.project_files import open_copy
+from ui.tables import said_columns
+
+AS = (to_say("Text"), to_say("Table"))
 
 
 def edit_box(store: Store, project: Project, view: TokensView) -> None:
     """The tokens of one area or of all; what is typed stays until it is saved."""
     as_table = st.segmented_control(
-        "Edit as", ["Text", "Table"], default="Text", required=True, key=f"edit-as-{project.id}"
+        say("Edit as"),
+        AS,
+        default="Text",
+        required=True,
+        format_func=say,
+        key=f"edit-as-{project.id}",
     )
     if as_table == "Table":
         names = [None, *(area.name for area in view.areas)]  # an area may be called so, too
-        name = st.selectbox("Area", names, format_func=lambda n: n or "All areas", key=f"scope-{project.id}")
+        name = st.selectbox(say("Area"), names, format_func=lambda n: n or say("All areas"), key=f"scope-{project.id}")
         areas = tuple(area for area in view.areas if name in (None, area.name))
         _table(store, project, areas, one=name is not None)
         return
@@ -36,21 +45,22 @@ def edit_box(store: Store, project: Project, view: TokensView) -> None:
     stored = "\n".join(area.tokens)
     text = st.text_area(_label(area), stored, height=300, key=f"tokens-{project.id}-{area.name}-{hash(stored)}")
     with st.container(horizontal=True):
-        if st.button("Save changes", disabled=text == stored):
+        if st.button(say("Save changes"), disabled=text == stored):
             take(lambda areas: change_area(store, project.id, area, areas[0].tokens), read_pasted, area.name, text)
-        if st.button("Delete area"):
-            done = f"The area {area.name} is deleted. The log keeps its tokens."
+        if st.button(say("Delete area")):
+            done = say("The area {name} is deleted. The log keeps its tokens.", name=area.name)
             frame.carry_out(delete_area, store, project.id, area, done=done)
 
 
 def _chosen(project: Project, view: TokensView) -> AreaTokens:
     """The area that is looked at; by its name, so that it stays the same one when its tokens change."""
-    name = st.selectbox("Area", [area.name for area in view.areas], key=f"edit-{project.id}")
+    name = st.selectbox(say("Area"), [area.name for area in view.areas], key=f"edit-{project.id}")
     return next(area for area in view.areas if area.name == name)
 
 
 def _label(area: AreaTokens) -> str:
-    return f"Tokens, one a line ({many(len(area.tokens), 'token')}: {many(area.n_items, 'pair')})"
+    n_tokens, n_pairs = many(len(area.tokens), "token"), many(area.n_items, "pair")
+    return say("Tokens, one a line ({tokens}: {pairs})", tokens=n_tokens, pairs=n_pairs)
 
 
 def _table(store: Store, project: Project, areas: Sequence[AreaTokens], *, one: bool) -> None:
@@ -64,9 +74,10 @@ def _table(store: Store, project: Project, areas: Sequence[AreaTokens], *, one: 
         hide_index=True,
         height=400,
         key=f"table-{project.id}-{one}-{hash(tuple(areas))}",
-        alt="Areas and tokens to edit",
+        column_config=said_columns("area", "token"),
+        alt=say("Areas and tokens to edit"),
     )
-    st.caption("The empty row at the end takes a new token. To remove rows, tick them and press Delete.")
+    st.caption(say("The empty row at the end takes a new token. To remove rows, tick them and press Delete."))
     edited = edited.fillna({"area": areas[0].name if one else "", "token": ""})
     given = list(edited[["area", "token"]].itertuples(index=False, name=None))
     if one:
@@ -78,31 +89,39 @@ def _table(store: Store, project: Project, areas: Sequence[AreaTokens], *, one: 
         if changed:
             frame.show_error(error)
         new = ()
-    if st.button("Save the table", disabled=not (changed and new)):
-        done = f"Saved: {', '.join(area.name for area in new[:10])}{'…' if len(new) > 10 else ''}."
+    if st.button(say("Save the table"), disabled=not (changed and new)):
+        names = ", ".join(area.name for area in new[:10]) + ("…" if len(new) > 10 else "")
+        done = say("Saved: {names}.", names=names)
         frame.carry_out(change_areas, store, project.id, tuple(areas), new, done=done)
 
 
 def locked_box(store: Store, project: Project, view: TokensView) -> None:
     """The tokens to read; corrections of spelling; a copy in which everything can be changed."""
     area = _chosen(project, view)
-    st.dataframe([{"token": token} for token in area.tokens], hide_index=True, height=300, alt="Tokens of the area")
+    rows = [{"token": token} for token in area.tokens]
+    columns = said_columns("token")
+    st.dataframe(rows, hide_index=True, column_config=columns, height=300, alt=say("Tokens of the area"))
     with st.form(f"correct-{project.id}-{area.name}", clear_on_submit=True):
-        st.markdown("**Correct a spelling**")
-        old = st.selectbox("Token", area.tokens, key=f"old-{project.id}-{area.name}")
-        new = st.text_input("Its correct spelling", max_chars=200, key=f"new-spelling-{project.id}-{area.name}")
-        st.caption("Votes and items stay, and files with the old spelling are still taken. The log keeps both.")
-        if st.form_submit_button("Correct it"):
+        st.markdown(say("**Correct a spelling**"))
+        old = st.selectbox(say("Token"), area.tokens, key=f"old-{project.id}-{area.name}")
+        new = st.text_input(say("Its correct spelling"), max_chars=200, key=f"new-spelling-{project.id}-{area.name}")
+        st.caption(say("Votes and items stay, and files with the old spelling are still taken. The log keeps both."))
+        if st.form_submit_button(say("Correct it")):
             frame.carry_out(correct_spelling, store, project.id, area.name, old, new, done=_corrected)
     with st.form(f"copy-without-{project.id}"):
-        st.markdown("**Change anything else**")
-        st.caption("That needs a project of its own: a copy with these areas, plan and embeddings, without ballots.")
-        name = st.text_input("Name of the copy", f"{project.name} (changed)"[:100], max_chars=100)
-        if st.form_submit_button("Make a copy without ballots"):
-            done = f"{name.strip()} has the areas and the plan of {project.name}, and no ballots."
+        st.markdown(say("**Change anything else**"))
+        st.caption(
+            say("That needs a project of its own: a copy with these areas, plan and embeddings, without ballots.")
+        )
+        name = st.text_input(say("Name of the copy"), say("{name} (changed)", name=project.name)[:100], max_chars=100)
+        if st.form_submit_button(say("Make a copy without ballots")):
+            done = say(
+                "{copy} has the areas and the plan of {name}, and no ballots.", copy=name.strip(), name=project.name
+            )
             open_copy(copy_without_ballots, store, project, name, done=done)
 
 
 def _corrected(done: Renamed) -> str:
     ((_, old, new),) = done.changes
-    return " ".join([f"{old} is spelled {new} now.", *(f"{note}." for note in map(str, done.notes))])
+    said = say("{old} is spelled {new} now.", old=old, new=new)
+    return " ".join([said, *(f"{note}." for note in map(str, done.notes))])

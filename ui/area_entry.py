@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from core.errors import RunoffError
+from core.spoken import say
 from core.store import Store
 from core.store.areas import add_areas
 from core.store.projects import Project
@@ -24,7 +25,7 @@ def take(action: Callable[..., Any], reader: Callable[..., TokenLists], *args: A
         frame.show_error(error)
         return
     names = ", ".join(area.name for area in lists.areas)
-    if frame.carried_out(action, lists.areas, done=f"Saved: {names}."):
+    if frame.carried_out(action, lists.areas, done=say("Saved: {names}.", names=names)):
         for note in lists.notes[:20]:
             frame.flash(str(note), kind="warning")
         st.session_state["_areas_turn"] = st.session_state.get("_areas_turn", 0) + 1
@@ -34,20 +35,25 @@ def take(action: Callable[..., Any], reader: Callable[..., TokenLists], *args: A
 def add_box(store: Store, project: Project) -> None:
     """New areas by paste or from a file. The boxes are emptied once their areas are saved."""
     key = f"{project.id}-{st.session_state.get('_areas_turn', 0)}"
-    paste, file = st.tabs(["Paste", "From a file"])
+    paste, file = st.tabs([say("Paste"), say("From a file")])
     with paste, st.form(f"paste-{project.id}"):
-        name = st.text_input("Area", placeholder="For example: Sales & marketing", max_chars=100, key=f"new-name-{key}")
-        text = st.text_area(
-            "Tokens, one a line", height=180, placeholder="sales\nmarketing\nmachine learning", key=f"new-text-{key}"
+        name = st.text_input(
+            say("Area"), placeholder=say("For example: Sales & marketing"), max_chars=100, key=f"new-name-{key}"
         )
-        if st.form_submit_button("Add area", type="primary"):
+        text = st.text_area(
+            say("Tokens, one a line"),
+            height=180,
+            placeholder=say("sales\nmarketing\nmachine learning"),
+            key=f"new-text-{key}",
+        )
+        if st.form_submit_button(say("Add area"), type="primary"):
             if not clean_token(name):
-                st.error("The area has no name. Type one above the tokens.")
+                st.error(say("The area has no name. Type one above the tokens."))
             else:
                 take(partial(add_areas, store, project.id), read_pasted, name, text)
     with file:
         upload = st.file_uploader(
-            "CSV, TSV or Excel with the columns area and token, or a list of one token a line",
+            say("CSV, TSV or Excel with the columns area and token, or a list of one token a line"),
             type=["csv", "tsv", "txt", "xlsx"],
             key=f"new-file-{key}",
         )
@@ -61,7 +67,7 @@ def _file_box(store: Store, project: Project, data: bytes, filename: str, key: s
         found = preview(data, filename)
         sheet = None
         if len(found.sheets) > 1:
-            sheet = st.selectbox("Sheet", found.sheets, key=f"sheet-{key}")
+            sheet = st.selectbox(say("Sheet"), found.sheets, key=f"sheet-{key}")
             found = preview(data, filename, sheet=sheet)
     except RunoffError as error:
         frame.show_error(error)
@@ -71,12 +77,14 @@ def _file_box(store: Store, project: Project, data: bytes, filename: str, key: s
         columns = _columns_box(found, f"{key}-{sheet}")
         if not found.guess.is_certain:
             st.warning(
-                "The first row is taken for the names of the columns. If it holds a token, put a row with the names "
-                "area and token above it."
+                say(
+                    "The first row is taken for the names of the columns. If it holds a token, put a row with the "
+                    "names area and token above it."
+                )
             )
     table = [dict(zip(found.header, row, strict=False)) for row in found.sample[:5]]
-    st.dataframe(table, hide_index=True, alt="The first rows of the file")
-    if st.button("Add these areas", type="primary"):
+    st.dataframe(table, hide_index=True, alt=say("The first rows of the file"))
+    if st.button(say("Add these areas"), type="primary"):
         read = partial(read_areas_file, data, filename, columns=columns, sheet=sheet)
         take(partial(add_areas, store, project.id), read)
 
@@ -84,16 +92,16 @@ def _file_box(store: Store, project: Project, data: bytes, filename: str, key: s
 def _columns_box(found: Preview, key: str) -> tuple[int | None, int]:
     """The area column (None for one area named after the file) and the token column, as chosen."""
     places = range(len(found.header))
-    names = {place: found.header[place] or f"column {place + 1}" for place in places}
+    names = {place: found.header[place] or say("column {n}", n=place + 1) for place in places}
     left, right = st.columns(2)
     area = left.selectbox(
-        "Area column",
+        say("Area column"),
         [*places, None],
         index=len(places) if found.guess.area is None else found.guess.area,
-        format_func=lambda place: "one area for all" if place is None else names[place],
+        format_func=lambda place: say("one area for all") if place is None else names[place],
         key=f"area-column-{key}",
     )
     token = right.selectbox(
-        "Token column", places, index=found.guess.token or 0, format_func=names.get, key=f"token-column-{key}"
+        say("Token column"), places, index=found.guess.token or 0, format_func=names.get, key=f"token-column-{key}"
     )
     return area, token

@@ -5,18 +5,25 @@ from __future__ import annotations
 import streamlit as st
 
 from core.errors import PlanError
+from core.spoken import say, to_say
 from core.store.plans import PlanSettings, with_budget, within_cost
 from core.views.planner import appearances_said
 from ui import frame
 
-KINDS = {"votes": "votes", "hours": "hours of voters' time", "money": "money, fees included"}
+KINDS = {
+    "votes": to_say("votes"),
+    "hours": to_say("hours of voters' time"),
+    "money": to_say("money, fees included"),
+}
 
 
 def budget_box(project_id: str, settings: PlanSettings, n_items: int, *, key: str) -> None:
     """Find M for a budget as the plan's protocol likes it, and put it into its box (`key` is that of the widgets)."""
-    with st.popover("Find M for a budget", icon=":material/savings:"):
-        kind = st.radio("Budget of", list(KINDS), format_func=KINDS.get, key=f"budget-kind-{project_id}")
-        amount = st.number_input("At most", 1.0, 1e9, 1000.0, key=f"budget-{project_id}")
+    with st.popover(say("Find M for a budget"), icon=":material/savings:"):
+        kind = st.radio(
+            say("Budget of"), list(KINDS), format_func=lambda key: say(KINDS[key]), key=f"budget-kind-{project_id}"
+        )
+        amount = st.number_input(say("At most"), 1.0, 1e9, 1000.0, key=f"budget-{project_id}")
         try:
             if kind == "votes":
                 within = with_budget(settings, n_items, int(amount))
@@ -28,8 +35,11 @@ def budget_box(project_id: str, settings: PlanSettings, n_items: int, *, key: st
             return
         said = appearances_said(found.appearances_by_ballot)
         same = found.appearances_by_ballot == settings.plan(n_items).appearances_by_ballot
-        st.markdown(f"**M = {said}**: {found.n_comparisons:,} votes" + (", as it is." if same else "."))
-        st.button("Use it", on_click=_use, args=(said, key), disabled=same)
+        text = say("**M = {m}**: {n:,} votes.", m=said, n=found.n_comparisons)
+        if same:
+            text = say("**M = {m}**: {n:,} votes, as it is.", m=said, n=found.n_comparisons)
+        st.markdown(text)
+        st.button(say("Use it"), on_click=_use, args=(said, key), disabled=same)
 
 
 def _use(said: str, key: str) -> None:

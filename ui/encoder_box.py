@@ -7,6 +7,7 @@ import streamlit as st
 from core import jobs
 from core.encoders import ENCODED, FoundEncoder, look_at
 from core.errors import RunoffError
+from core.spoken import say, say_many
 from core.store import Store
 from core.store.library import read_embeddings
 from core.store.projects import Project
@@ -21,21 +22,26 @@ def show(store: Store, project: Project, place: str) -> None:
     """A path, what is there, and the button that encodes the tokens; `place` keeps two boxes apart."""
     n_tokens = cache.load_tokens(store, project).n_tokens
     if not n_tokens:
-        st.caption("An encoder reads the project's tokens: add token lists first.")
+        st.caption(say("An encoder reads the project's tokens: add token lists first."))
         return
     _lacking(store, project)
     key = f"{place}-{project.id}"
     text = st.text_input(
-        "Folder of the encoder",
+        say("Folder of the encoder"),
         key=f"encoder-{key}",
-        help="A folder as the package sentence-transformers writes it, with config.json in it. A model of BERT's kind "
-        "(MiniLM, BGE, E5, GTE) is computed here and needs nothing else.",
+        help=say(
+            "A folder as the package sentence-transformers writes it, with config.json in it. A model of BERT's kind "
+            "(MiniLM, BGE, E5, GTE) is computed here and needs nothing else."
+        ),
     )
     path = typed_path(text) if text.strip() else None
     if path is None:
         st.caption(
-            f"An encoder makes a vector of any text: here of each of the {many(n_tokens, 'token')}, read as one short "
-            "text. It lacks none. Nothing is fetched from the internet."
+            say(
+                "An encoder makes a vector of any text: here of each of the {tokens}, read as one short "
+                "text. It lacks none. Nothing is fetched from the internet.",
+                tokens=many(n_tokens, "token"),
+            )
         )
         return
     try:
@@ -43,15 +49,16 @@ def show(store: Store, project: Project, place: str) -> None:
     except RunoffError as error:
         frame.show_error(error)
         return
-    st.markdown(f"Recognised: **{frame.plain(found.sentence())}**")
+    st.markdown(say("Recognised: **{what}**", what=frame.plain(found.sentence())))
     trusted = True
     if found.needs_trust:
         st.warning(frame.plain(found.needs_trust))
-        trusted = st.checkbox("I know where this model comes from, and I trust it", key=f"trust-{key}-{path}")
-    name = st.text_input("Name in this project", found.name, max_chars=100, key=f"encoder-name-{key}-{path}")
-    if st.button(f"Encode {many(n_tokens, 'token')}", type="primary", key=f"encode-{key}", disabled=not trusted):
+        trusted = st.checkbox(say("I know where this model comes from, and I trust it"), key=f"trust-{key}-{path}")
+    name = st.text_input(say("Name in this project"), found.name, max_chars=100, key=f"encoder-name-{key}-{path}")
+    label = say("Encode {tokens}", tokens=many(n_tokens, "token"))
+    if st.button(label, type="primary", key=f"encode-{key}", disabled=not trusted):
         if not name.strip():
-            st.error("The encoder has no name. Type one.")
+            st.error(say("The encoder has no name. Type one."))
             return
         _start(store, project, found, name.strip(), trusted)
 
@@ -66,8 +73,13 @@ def _lacking(store: Store, project: Project) -> None:
         if later := covered[embedding.id].missing["token"].nunique() - unusable:
             st.warning(
                 frame.plain(
-                    f"{embedding.name} hasn't read {many(later, 'token')} that came later. "
-                    f"Encode them all again from {embedding.source}."
+                    say_many(
+                        later,
+                        "{name} hasn't read {n} token that came later. Encode them all again from {source}.",
+                        "{name} hasn't read {n} tokens that came later. Encode them all again from {source}.",
+                        name=embedding.name,
+                        source=embedding.source,
+                    )
                 ),
                 icon=":material/update:",
             )

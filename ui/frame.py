@@ -15,6 +15,7 @@ from core.store import Store, open_store
 from core.store.projects import Project, get_project, list_projects
 from core.views.overview import Standing
 from ui import speech
+from ui.tables import said_columns
 
 # key, title, icon; the key is the file's name and the page's address
 PAGES = (
@@ -42,6 +43,7 @@ _TOUCHED = """<style>
 _DARK_BUTTONS = """<style>
 [data-testid^="stBaseButton-primary"] :is(p, span) {color: #0b1a27}
 </style>"""
+_KINDS = {"demo": to_say("Demo: simulated voters"), "trial": to_say("Trial: may hold simulated votes")}
 
 
 def readable() -> None:
@@ -86,13 +88,13 @@ def area(project: Project, standings: Sequence[Standing]) -> int | None:
     if st.session_state.get("_area_picked") != chosen:
         st.session_state["_area_picked"] = chosen
     st.selectbox(
-        "Area",
+        say("Area"),
         list(known),
         format_func=lambda key: f"{known[key].ranking.area} ({known[key].said})",
         key="_area_picked",
         on_change=_pick_area,
         args=(project.id,),
-        help="Each area has a ranking of its own: its own plan, ballots and scores.",
+        help=say("Each area has a ranking of its own: its own plan, ballots and scores."),
     )
     st.session_state[f"_area-{project.id}"] = st.query_params["area"] = chosen
     return known[chosen].ranking.area_id
@@ -105,7 +107,7 @@ def _pick_area(project_id: str) -> None:
 
 def next_step(key: str, label: str, *, area_id: int | None = None) -> None:
     """The page's one primary next step."""
-    link(key, f"**Next: {label}**", icon=":material/arrow_forward:", area_id=area_id)
+    link(key, say("**Next: {label}**", label=label), icon=":material/arrow_forward:", area_id=area_id)
 
 
 def nothing_yet(sentence: str, key: str, label: str) -> NoReturn:
@@ -131,13 +133,13 @@ def store() -> Store:
 def project() -> Project:
     """The chosen project as it stands now. Says so if it changed since this visitor last saw it."""
     if not st.session_state.get("project_id"):
-        st.info("There is no project yet. Make one on the Project page.", icon=":material/info:")
+        st.info(say("There is no project yet. Make one on the Project page."), icon=":material/info:")
         st.stop()
     found = get_project(store(), st.session_state["project_id"])
     seen = st.session_state.get("_seen")
     known = seen[1] if seen and seen[0] == found.id else found.revision
     if known != found.revision:
-        st.info("The project was changed in the meantime, perhaps in another tab. This is how it stands now.")
+        st.info(say("The project was changed in the meantime, perhaps in another tab. This is how it stands now."))
     st.session_state["_expected"] = known
     st.session_state["_seen"] = (found.id, found.revision)
     return found
@@ -159,7 +161,8 @@ def choose_project() -> None:
     asked = st.query_params.get("project")
     if asked and asked not in projects and asked != st.session_state.get("_unknown_project"):
         st.session_state["_unknown_project"] = asked
-        flash(f"There is no project “{asked}” in this workspace, so another one is shown.", kind="warning")
+        text = say("There is no project “{name}” in this workspace, so another one is shown.", name=asked)
+        flash(text, kind="warning")
     before = st.session_state.get("project_id")
     chosen = next((key for key in (asked, before) if key in projects), next(iter(projects), None))
     st.session_state["project_id"] = chosen
@@ -167,18 +170,18 @@ def choose_project() -> None:
         return
     st.session_state["_picked"] = chosen
     st.sidebar.selectbox(
-        "Project",
+        say("Project"),
         list(projects),
         format_func=lambda key: projects[key].name,
         key="_picked",
         on_change=_pick,
-        help="Everything on the pages is about this project.",
+        help=say("Everything on the pages is about this project."),
     )
-    if st.sidebar.button("New project", type="tertiary", icon=":material/add:", help="Your own lists, or a file."):
+    about = say("Your own lists, or a file.")
+    if st.sidebar.button(say("New project"), type="tertiary", icon=":material/add:", help=about):
         begin_project()
     if projects[chosen].kind != "real":
-        words = {"demo": "Demo: simulated voters", "trial": "Trial: may hold simulated votes"}
-        st.sidebar.caption(f":material/science: {words[projects[chosen].kind]}")
+        st.sidebar.caption(f":material/science: {say(_KINDS[projects[chosen].kind])}")
     st.query_params["project"] = chosen
     _show_campaign(projects[chosen])
 
@@ -239,7 +242,7 @@ def show_error(error: RunoffError) -> None:
     if isinstance(error, InputError) and len(error.issues) > 1:
         st.error(plain(error.args[0]))
         rows = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in error.issues]
-        st.dataframe(rows, hide_index=True)
+        st.dataframe(rows, hide_index=True, column_config=said_columns("row", "column", "what", "found"))
     else:
         st.error(plain(str(error)))
 

@@ -5,49 +5,59 @@ from __future__ import annotations
 import streamlit as st
 
 from core.errors import RunoffError
+from core.spoken import say, to_say
 from core.store.projects import create_project
 from core.store.templates import create_from_template
 from ui import frame, project_files
 from ui.archived_box import archived_box
 
 NOTIONS = {
-    "relatedness": "Relatedness: any strong tie counts, opposites too",
-    "similarity": "Similarity: only likeness of meaning counts",
+    "relatedness": to_say("Relatedness: any strong tie counts, opposites too"),
+    "similarity": to_say("Similarity: only likeness of meaning counts"),
 }
 KINDS = {
-    "real": "Real: only people vote",
-    "trial": "Trial: simulated voters may answer too, marked for ever",
+    "real": to_say("Real: only people vote"),
+    "trial": to_say("Trial: simulated voters may answer too, marked for ever"),
 }
 STARTS = {
-    "empty": "Empty: your own token lists",
-    "template": "Template: two areas of everyday words, a plan, and a drawn pilot of 50 comparisons",
+    "empty": to_say("Empty: your own token lists"),
+    "template": to_say("Template: two areas of everyday words, a plan, and a drawn pilot of 50 comparisons"),
 }
 
 
 def new_project() -> None:
     """The form of a project of one's own, empty or from the template."""
     with st.form("new project", clear_on_submit=True):
-        name = st.text_input("Name", placeholder="For example: biomedical terms", max_chars=100)
+        name = st.text_input(say("Name"), placeholder=say("For example: biomedical terms"), max_chars=100)
         notion = st.radio(
-            "What voters judge",
+            say("What voters judge"),
             list(NOTIONS),
-            format_func=NOTIONS.get,
-            help="Relatedness ranks embeddings by |cos|, similarity by cos. It can be changed until a ballot is drawn.",
+            format_func=lambda key: say(NOTIONS[key]),
+            help=say(
+                "Relatedness ranks embeddings by |cos|, similarity by cos. It can be changed until a ballot is drawn."
+            ),
         )
         kind = st.radio(
-            "Kind", list(KINDS), format_func=KINDS.get, help="Take a trial to see the whole way first, with no people."
+            say("Kind"),
+            list(KINDS),
+            format_func=lambda key: say(KINDS[key]),
+            help=say("Take a trial to see the whole way first, with no people."),
         )
-        start = st.radio("Start from", list(STARTS), format_func=STARTS.get)
-        if st.form_submit_button("Create project", type="primary"):
+        start = st.radio(say("Start from"), list(STARTS), format_func=lambda key: say(STARTS[key]))
+        if st.form_submit_button(say("Create project"), type="primary"):
             make = create_project if start == "empty" else create_from_template
             try:
                 project_id = make(frame.store(), name, kind=kind, notion=notion)
             except RunoffError as error:
                 frame.show_error(error)
                 return
-            following = "its token lists" if start == "empty" else "let people vote on the pilot"
+            following = say("its token lists") if start == "empty" else say("let people vote on the pilot")
             frame.flash(
-                f"The project {name.strip()} is made. Next: {following}. It can be undone at the end of this page."
+                say(
+                    "The project {name} is made. Next: {following}. It can be undone at the end of this page.",
+                    name=name.strip(),
+                    following=following,
+                )
             )
             project_files.open_project(project_id)
 
@@ -55,6 +65,6 @@ def new_project() -> None:
 def new_box() -> None:
     """Everything that makes a project: a form, a project file, archived results."""
     new_project()
-    st.caption("Or take in one that exists: a project file of Runoff, or the result files of an old campaign.")
+    st.caption(say("Or take in one that exists: a project file of Runoff, or the result files of an old campaign."))
     project_files.import_box(frame.store())
     archived_box(frame.store())

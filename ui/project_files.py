@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from core.errors import RunoffError
+from core.spoken import say
 from core.store import Store
 from core.store.archive import (
     archive_project,
@@ -34,25 +35,28 @@ def open_project(project_id: str) -> None:
 def import_box(store: Store) -> None:
     """A project from a file, and the projects that were put away."""
     turn = st.session_state.setdefault("_project_turn", 0)
-    file = st.file_uploader("Project file (zip)", type=["zip"], key=f"project-file-{turn}")
-    if file is not None and st.button("Import this project", type="primary"):
+    file = st.file_uploader(say("Project file (zip)"), type=["zip"], key=f"project-file-{turn}")
+    if file is not None and st.button(say("Import this project"), type="primary"):
         try:
-            with st.spinner("Importing…"):
+            with st.spinner(say("Importing…")):
                 project_id = import_project(store, file.getvalue())
         except RunoffError as error:
             frame.show_error(error)
             return
         detail = read_log(store, project_id, 1)[0]["detail"]
         missing = ", ".join(detail.get("embeddings missing", {}).values())
-        more = f" Embeddings that this workspace lacks: {missing}." if missing else ""
-        frame.flash(f"The project is imported.{more}")
+        done = say("The project is imported.")
+        if missing:
+            done += " " + say("Embeddings that this workspace lacks: {names}.", names=missing)
+        frame.flash(done)
         st.session_state["_project_turn"] = turn + 1
         open_project(project_id)
     for archived in list_archived(store):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(frame.plain(f"{archived.project.name}, put away on {moment(archived.archived_at)} UTC"))
-            if st.button("Take out again", key=f"restore-{archived.project.id}"):
-                done = f"{archived.project.name} is back."
+            when = moment(archived.archived_at)
+            st.caption(frame.plain(say("{name}, put away on {when} UTC", name=archived.project.name, when=when)))
+            if st.button(say("Take out again"), key=f"restore-{archived.project.id}"):
+                done = say("{name} is back.", name=archived.project.name)
                 if frame.carried_out(restore_project, store, archived.project.id, done=done):
                     open_project(archived.project.id)
 
@@ -60,31 +64,38 @@ def import_box(store: Store) -> None:
 def files_box(store: Store, project: Project) -> None:
     """Export, copy, put away, delete."""
     if st.button(
-        "Prepare the project file", help="Tokens, plan, ballots, votes, uploads, scores and log; no embeddings."
+        say("Prepare the project file"),
+        help=say("Tokens, plan, ballots, votes, uploads, scores and log; no embeddings."),
     ):
-        with st.spinner("Writing…"):
+        with st.spinner(say("Writing…")):
             st.session_state["_project_file"] = (project.id, project.revision, export_project(store, project.id))
     kept = st.session_state.get("_project_file")
     if kept and kept[:2] == (project.id, project.revision):
         st.download_button(
-            "Download the project file (zip)", kept[2], f"runoff-{project.id}.zip", "application/zip", on_click="ignore"
+            say("Download the project file (zip)"),
+            kept[2],
+            f"runoff-{project.id}.zip",
+            "application/zip",
+            on_click="ignore",
         )
     with st.form("copy"):
-        name = st.text_input("Name of a copy", f"{project.name} (copy)"[:100], max_chars=100)
-        if st.form_submit_button("Make a copy"):
-            done = f"{name.strip()} is a copy of {project.name}."
+        name = st.text_input(say("Name of a copy"), say("{name} (copy)", name=project.name)[:100], max_chars=100)
+        if st.form_submit_button(say("Make a copy")):
+            done = say("{copy} is a copy of {name}.", copy=name.strip(), name=project.name)
             open_copy(duplicate_project, store, project, name, done=done)
     frame.command_button(
-        "Put this project away",
+        say("Put this project away"),
         archive_project,
         project.id,
-        done=f"{project.name} is put away. Take it out again under “New project”.",
-        help="It is hidden, and nothing of it is lost.",
+        done=say("{name} is put away. Take it out again under “New project”.", name=project.name),
+        help=say("It is hidden, and nothing of it is lost."),
     )
     with st.form("delete"):
-        typed = st.text_input("To delete the project, type its name", help="A project file is kept in the backups.")
-        if st.form_submit_button("Delete this project"):
-            done = f"{project.name} is deleted. A copy lies in the workspace's folder backups."
+        typed = st.text_input(
+            say("To delete the project, type its name"), help=say("A project file is kept in the backups.")
+        )
+        if st.form_submit_button(say("Delete this project")):
+            done = say("{name} is deleted. A copy lies in the workspace's folder backups.", name=project.name)
             frame.carry_out(delete_project, store, project.id, typed, done=done)
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 
 from core import jobs
 from core.errors import RunoffError
+from core.spoken import say
 from core.store import Store, open_store
 from core.store.demo import ensure_demo
 
@@ -60,7 +61,10 @@ def on_script_error(error: Exception) -> bool:
         return True
     log.error("A page failed.", exc_info=error)
     st.error(
-        f"Something went wrong in the program ({type(error).__name__}). What was saved before is safe. "
-        "Reload the page; if it happens again, please report it with the end of runoff.log from the workspace."
+        say(
+            "Something went wrong in the program ({error}). What was saved before is safe. "
+            "Reload the page; if it happens again, please report it with the end of runoff.log from the workspace.",
+            error=type(error).__name__,
+        )
     )
     return True

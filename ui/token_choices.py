@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core.frequencies import wordfreq_languages
+from core.spoken import say, say_many, to_say
 from core.store import Store
 from core.store.areas import set_item_rules
 from core.store.frequencies import use_list, use_ranks, use_wordfreq
@@ -18,23 +19,26 @@ from core.views.tokens import RareTokens, TokensView
 from core.views.words import many
 from ui import frame
 from ui.shares import in_percent, share_column
+from ui.tables import said_columns
 
 SOURCES = {
-    "corpus": "A list of your own domain corpus (the real source)",
-    "rank": "The order of an embedding's words (a proxy)",
-    "wordfreq": "General texts of a language, by wordfreq (a proxy)",
+    "corpus": to_say("A list of your own domain corpus (the real source)"),
+    "rank": to_say("The order of an embedding's words (a proxy)"),
+    "wordfreq": to_say("General texts of a language, by wordfreq (a proxy)"),
 }
 
 
 def rare_tokens(store: Store, project: Project, view: TokensView) -> None:
     """Which tokens are rare, by which source; and the choice of the source."""
     st.caption(
-        "A dataset needs rare tokens too: models tend to give everything the same frequent neighbours (§2.1). A token "
-        "is rare below a share of the mean frequency in texts of the domain (footnote 2)."
+        say(
+            "A dataset needs rare tokens too: models tend to give everything the same frequent neighbours (§2.1). "
+            "A token is rare below a share of the mean frequency in texts of the domain (footnote 2)."
+        )
     )
     if view.rare is not None:
         _show(view.rare)
-    with st.expander("Choose where frequencies come from"):
+    with st.expander(say("Choose where frequencies come from")):
         _choose(store, project)
 
 
@@ -42,88 +46,122 @@ def _show(found: RareTokens) -> None:
     if found.problem:
         st.error(frame.plain(found.problem))
         return
-    proxy = " This is a proxy: a list of your domain's own texts says more." if found.is_proxy else ""
-    st.markdown(
-        f"By **{frame.plain(found.source.label)}**, rare below {found.source.share * 100:.3g} % of the mean.{proxy}"
+    said = say(
+        "By **{source}**, rare below {share:.3g} % of the mean.",
+        source=frame.plain(found.source.label),
+        share=found.source.share * 100,
     )
+    if found.is_proxy:
+        said += " " + say("This is a proxy: a list of your domain's own texts says more.")
+    st.markdown(said)
     for note in found.notes:
         st.caption(frame.plain(note))
-    shares = {"share": share_column("share rare")}
+    columns = said_columns("area", "tokens", "rare", "unknown", "advice") | {"share": share_column(say("share rare"))}
     names = {"n_tokens": "tokens", "n_rare": "rare", "n_unknown": "unknown"}
     by_area = in_percent(found.by_area.rename(columns=names), "share")
-    st.dataframe(by_area, hide_index=True, column_config=shares, alt="Rare tokens by area")
-    st.dataframe(found.tokens, hide_index=True, height=240, alt="Frequencies of the tokens")
+    st.dataframe(by_area, hide_index=True, column_config=columns, alt=say("Rare tokens by area"))
+    columns = said_columns("token", "frequency", "rare", "reason")
+    st.dataframe(
+        found.tokens.assign(reason=found.tokens["reason"].map(say)),
+        hide_index=True,
+        column_config=columns,
+        height=240,
+        alt=say("Frequencies of the tokens"),
+    )
 
 
 def _choose(store: Store, project: Project) -> None:
-    kind = st.radio("Source", list(SOURCES), format_func=SOURCES.get, key=f"freq-kind-{project.id}")
-    per_cent = st.number_input("Rare below this share of the mean, %", 0.1, 100.0, 10.0, key=f"share-{project.id}")
-    lower = st.toggle("Look tokens up in lower case too", key=f"freq-lower-{project.id}")
+    kind = st.radio(
+        say("Source"), list(SOURCES), format_func=lambda key: say(SOURCES[key]), key=f"freq-kind-{project.id}"
+    )
+    per_cent = st.number_input(say("Rare below this share of the mean, %"), 0.1, 100.0, 10.0, key=f"share-{project.id}")
+    lower = st.toggle(say("Look tokens up in lower case too"), key=f"freq-lower-{project.id}")
     terms = {"share": per_cent / 100, "lower": lower}
-    done = "The frequencies are in use."
+    done = say("The frequencies are in use.")
     if kind == "corpus":
         file = st.file_uploader(
-            "CSV or TSV of words and counts", type=["csv", "tsv", "txt"], key=f"freq-file-{project.id}"
+            say("CSV or TSV of words and counts"), type=["csv", "tsv", "txt"], key=f"freq-file-{project.id}"
         )
-        if file is not None and st.button("Use this list", type="primary"):
+        if file is not None and st.button(say("Use this list"), type="primary"):
             frame.carry_out(use_list, store, project.id, file.getvalue(), file.name, **terms, done=done)
     elif kind == "rank":
         mine = [e for e in read_embeddings(store, project.id) if e.info.get("kind") != "similarities"]
         if not mine:
-            st.caption("There is no embedding yet.")
+            st.caption(say("There is no embedding yet."))
             return
-        chosen = st.selectbox("Embedding", mine, format_func=lambda e: e.name, key=f"freq-embedding-{project.id}")
-        if st.button("Use its order", type="primary"):
+        chosen = st.selectbox(say("Embedding"), mine, format_func=lambda e: e.name, key=f"freq-embedding-{project.id}")
+        if st.button(say("Use its order"), type="primary"):
             frame.carry_out(use_ranks, store, project.id, chosen.id, **terms, done=done)
     else:
         languages = wordfreq_languages()
         if not languages:
-            st.caption("The package wordfreq is not installed: pip install wordfreq.")
+            st.caption(say("The package wordfreq is not installed: pip install wordfreq."))
             return
         at = sorted(languages).index("en") if "en" in languages else 0
-        language = st.selectbox("Language", sorted(languages), index=at, key=f"freq-language-{project.id}")
-        if st.button("Use wordfreq", type="primary"):
+        language = st.selectbox(say("Language"), sorted(languages), index=at, key=f"freq-language-{project.id}")
+        if st.button(say("Use wordfreq"), type="primary"):
             frame.carry_out(use_wordfreq, store, project.id, language, **terms, done=done)
 
 
 def _merge(project: Project, view: TokensView) -> bool:
     """Whether a pair of tokens that stands in several areas counts once."""
     if view.shared:
-        st.markdown(f"{many(len(view.shared), 'pair')} of tokens in more than one area.")
+        n = len(view.shared)
+        st.markdown(
+            say_many(n, "{n} pair of tokens in more than one area.", "{n} pairs of tokens in more than one area.")
+        )
         rows = [{"token_a": a, "token_b": b, "areas": ", ".join(areas)} for a, b, areas in view.shared]
-        st.dataframe(rows, hide_index=True, height=min(38 + 35 * len(rows), 200), alt="Pairs in more than one area")
+        st.dataframe(
+            rows,
+            hide_index=True,
+            column_config=said_columns("token_a", "token_b", "areas"),
+            height=min(38 + 35 * len(rows), 200),
+            alt=say("Pairs in more than one area"),
+        )
     return st.toggle(
-        "Keep a pair in the first of its areas only",
+        say("Keep a pair in the first of its areas only"),
         view.rules.merge_shared,
         key=f"merge-{project.id}",
         disabled=view.locked or not (view.shared or view.rules.merge_shared),
-        help="Voters see the area with a pair, which can mean something else in another area: by default each is an "
-        "item of its own.",
+        help=say(
+            "Voters see the area with a pair, which can mean something else in another area: by default each is an "
+            "item of its own."
+        ),
     )
 
 
 def item_rules(project: Project, view: TokensView) -> None:
     """Which pairs become items: all, a sample, all but some."""
     n_pairs = sum(area.n_items for area in view.areas)
-    st.markdown(f"**{view.n_items:,} of {many(n_pairs, 'pair')} are items.**")
+    st.markdown(say("**{n:,} of {pairs} are items.**", n=view.n_items, pairs=many(n_pairs, "pair")))
     for problem in view.unknown:
-        st.warning(frame.plain(f"A pair to leave out isn't there: {problem}"))
+        st.warning(frame.plain(say("A pair to leave out isn't there: {pair}", pair=problem)))
     if view.without:
         named = ", ".join(f"{token} ({area})" for area, token in view.without[:10])
-        st.warning(frame.plain(f"The sample leaves {many(len(view.without), 'token')} without an item: {named}."))
+        text = say_many(
+            len(view.without),
+            "The sample leaves {n} token without an item: {names}.",
+            "The sample leaves {n} tokens without an item: {names}.",
+            names=named,
+        )
+        st.warning(frame.plain(text))
     merge = _merge(project, view)
     sampled = st.toggle(
-        "Draw a sample of each area's pairs",
+        say("Draw a sample of each area's pairs"),
         view.rules.sample_size is not None,
         key=f"sample-{project.id}",
         disabled=view.locked,
-        help="The paper allows it (§2.2); many pairs make a better dataset. The draw follows from the project's seed.",
+        help=say(
+            "The paper allows it (§2.2); many pairs make a better dataset. The draw follows from the project's seed."
+        ),
     )
     size = None
     if sampled:
         before = view.rules.sample_size or 100
-        size = st.number_input("Items an area", 1, 1_000_000, before, key=f"size-{project.id}", disabled=view.locked)
-    st.caption("Pairs to leave out, such as two spellings of one word. Tokens that hardly differ are proposed.")
+        size = st.number_input(
+            say("Items an area"), 1, 1_000_000, before, key=f"size-{project.id}", disabled=view.locked
+        )
+    st.caption(say("Pairs to leave out, such as two spellings of one word. Tokens that hardly differ are proposed."))
     start = pd.DataFrame(list(view.rules.excluded), columns=["area", "token_a", "token_b"], dtype="str")
     edited = st.data_editor(
         start,
@@ -131,32 +169,40 @@ def item_rules(project: Project, view: TokensView) -> None:
         hide_index=True,
         key=f"excluded-{project.id}-{hash(view.rules.excluded)}",
         disabled=view.locked,
-        column_config={"area": st.column_config.SelectboxColumn("area", options=[area.name for area in view.areas])},
+        column_config={
+            **said_columns("token_a", "token_b"),
+            "area": st.column_config.SelectboxColumn(say("area"), options=[area.name for area in view.areas]),
+        },
     )
     rows = edited.fillna("")[["area", "token_a", "token_b"]].itertuples(index=False, name=None)
     excluded = tuple(row for row in rows if row[1] and row[2])
     if len(view.near):
         shown = view.near[["area", "token_a", "token_b", "reason"]]
-        st.dataframe(shown, hide_index=True, alt="Tokens that hardly differ")
+        st.dataframe(
+            shown.assign(reason=shown["reason"].map(say)),
+            hide_index=True,
+            column_config=said_columns("area", "token_a", "token_b", "reason"),
+            alt=say("Tokens that hardly differ"),
+        )
     if view.locked:
         return
     rules = ItemRules(None if size is None else int(size), excluded, merge)
     with st.container(horizontal=True):
         frame.command_button(
-            "Make the items anew",
+            say("Make the items anew"),
             set_item_rules,
             project.id,
             rules,
-            done="The items are made by these rules.",
+            done=say("The items are made by these rules."),
             disabled=rules == view.rules,
         )
         proposed = tuple(view.near[["area", "token_a", "token_b"]].itertuples(index=False, name=None))
         missing = tuple(pair for pair in proposed if pair not in view.rules.excluded)
         if missing:
             frame.command_button(
-                f"Leave out {many(len(missing), 'proposed pair')}",
+                say_many(len(missing), "Leave out {n} proposed pair", "Leave out {n} proposed pairs"),
                 set_item_rules,
                 project.id,
                 replace(view.rules, excluded=(*view.rules.excluded, *missing)),
-                done="The proposed pairs are left out.",
+                done=say("The proposed pairs are left out."),
             )

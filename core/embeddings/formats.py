@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputError
+from ..spoken import say
 from .containers import Content, open_content, packing_of
 from .options import Options
 
@@ -65,13 +66,18 @@ class Recognised:
         >>> Recognised("word2vec text", 40000, 300, True).sentence()
         'word2vec text, 40,000 words, 300 dimensions'
         """
-        unit = "pairs of tokens" if self.kind == SIMILARITIES else "words"
-        counts = [f"{self.n_words:,} {unit}"] if self.n_words is not None else []
-        if self.n_words is None and self.n_expected:
-            counts = [f"about {self.n_expected:,} {unit}"]
+        counts = []
+        if self.n_words is not None:
+            counts = [_counted(self.kind, self.n_words)]
+        elif self.n_expected:
+            counts = [say("about {number}", number=_counted(self.kind, self.n_expected))]
         if self.dimensions:
-            counts.append(f"{self.dimensions:,} dimensions")
+            counts.append(say("{n:,} dimensions", n=self.dimensions))
         return ", ".join([self.format, *counts])
+
+
+def _counted(kind: str, n: int) -> str:
+    return say("{n:,} pairs of tokens", n=n) if kind == SIMILARITIES else say("{n:,} words", n=n)
 
 
 @dataclass(frozen=True)

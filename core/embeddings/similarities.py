@@ -16,11 +16,11 @@ import pyarrow as pa
 
 from ..errors import InputError, Issue
 from .formats import Block, Reader, Recognised, Source
-from .look_up import LookUp
+from .look_up import NOT_IN_VOCABULARY, LookUp
 from .neighbours import DIGITS, DuplicateVectors, NormsSummary
 from .similarity_files import COLUMNS, FORMAT, MAX_ISSUES, Rows, read_rows, recognise
 from .storage import PAIRS, EmbeddingInfo, read_vocabulary, write_info, write_vocabulary
-from .vectors import NOT_IN_VOCABULARY, Embedding
+from .vectors import Embedding
 
 __all__ = ["COLUMNS", "READER", "Pairs", "Similarities", "described", "open_pairs", "read_pairs", "write"]
 

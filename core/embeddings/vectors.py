@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from ..errors import InputError
 from .formats import Subwords
-from .look_up import LookUp, means, why_no_mean
+from .look_up import NOT_FINITE, NOT_IN_VOCABULARY, ZERO, LookUp, means, why_no_mean
 from .neighbours import DuplicateVectors, NormsSummary, pairwise_cosines, same_rows, summarise_norms, top
 from .storage import EmbeddingInfo, norms_of
 from .subwords import vectors_of_others
@@ -26,10 +26,6 @@ from .subwords import vectors_of_others
 # Entries that mark places in a text: they are in many vocabularies and aren't words.
 MARKERS = ("</s>", "<s>", "<unk>", "<pad>")
 _MAX_REMEMBERED = 500_000
-
-NOT_IN_VOCABULARY = "not in the vocabulary"
-ZERO = "its vector is all zeros"
-NOT_FINITE = "its vector has NaN or infinite values"
 
 
 class Embedding:

@@ -11,6 +11,7 @@ import pandas as pd
 from ..embeddings import DuplicateVectors, Embedding, NormsSummary
 from ..encoders import ENCODED
 from ..errors import InputError, RunoffError
+from ..spoken import to_say
 from ..store import Store
 from ..store.areas import items_of
 from ..store.command import project_row
@@ -18,6 +19,7 @@ from ..store.library import Imported, embeddings_of, open_library
 
 N_RANDOM = 5000
 SEED = 3
+ITEMS, RANDOM = to_say("items"), to_say("random pairs")  # names of curves
 
 
 @dataclass(frozen=True)
@@ -78,11 +80,11 @@ def _opened(store: Store, project_id: str, embedding_id: str) -> tuple[Imported,
     except RunoffError as error:
         return imported, None, Figure3(curves_of({}, notion), 0, notion, str(error))
     within = embedding.cosines(items["token_a"].tolist(), items["token_b"].tolist())
-    cosines = {"items": within[np.isfinite(within)]}
+    cosines = {ITEMS: within[np.isfinite(within)]}
     if embedding.kind == "vectors" and embedding.info.format != ENCODED:  # of no other words
         with suppress(InputError):  # where it has hardly a word
-            cosines["random pairs"] = embedding.random_cosines(N_RANDOM, rng=np.random.default_rng(SEED))
-    return imported, embedding, Figure3(curves_of(cosines, notion), len(cosines["items"]), notion)
+            cosines[RANDOM] = embedding.random_cosines(N_RANDOM, rng=np.random.default_rng(SEED))
+    return imported, embedding, Figure3(curves_of(cosines, notion), len(cosines[ITEMS]), notion)
 
 
 def curves_of(cosines: dict[str, np.ndarray], notion: str, points: int = 500) -> pd.DataFrame:

@@ -2,75 +2,92 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
 
-from ..store.ballots import PILOT, called
-from .words import many, moment
+from ..spoken import say, spoken, to_say
+from .words import called, many, moment
 
-# What each command of the store is called for people. `{name}` is taken from the entry's details.
+# What each command of the store is called for people. `{name}` is taken from the entry's details; `{ballot}` may be the
+# pilot, or a round of another scheme.
 SENTENCES = {
-    "create project": "Made the project {name}",
-    "change project": "Changed the settings: name {name}, notion {notion}",
-    "import project": "Imported the project from a file",
-    "duplicate project": "Made this project as a copy",
-    "archive project": "Put the project away",
-    "restore project": "Took the project out again",
-    "demo is ready": "Finished the demo",
-    "add areas": "Added token lists",
-    "change area": "Changed the tokens of {area}",
-    "change areas": "Changed the tokens of several areas",
-    "add near tokens": "Added near words of an embedding to {area}",
-    "delete area": "Deleted the area {area}",
-    "correct spelling": "Corrected the spelling of {old} to {new} in {area}",
-    "set item rules": "Changed which pairs become items",
-    "set ranking": "Chose the ranking: {ranking}",
-    "set frequencies": "Chose where token frequencies come from",
-    "add embedding": "Added an embedding",
-    "import embedding": "Imported the embedding {name}",
-    "encode tokens": "Added the sentence encoder {name}",
-    "remove embedding": "Removed an embedding",
-    "set subwords": "Changed how an embedding treats missing words",
-    "set look-up": "Changed how tokens are looked up in {name}",
-    "set what simulated voters believe": "Gave simulated voters what they believe",
-    "save plan": "Saved the plan",
-    "register plan": "Registered the plan, so that it can be shown to have stood before the votes",
-    "draw ballot": "Drew ballot {ballot}",
-    "discard ballot": "Discarded the draw of ballot {ballot}",
-    "draw round": "Drew round {round} of another scheme",
-    "discard round": "Discarded the draw of round {round}",
-    "simulate answers": "Let simulated people answer round {round}",
-    "close round": "Closed round {round}",
-    "reopen round": "Reopened round {round}",
-    "set policy": "Chose what counts: rejected answers {rejected}, of repeats {repeats}",
-    "map columns": "Named the columns of a table of votes",
-    "forget columns": "Forgot the columns of a table of votes",
-    "import archived": "Rebuilt the project from archived results",
-    "accept upload": "Took votes for ballot {ballot} from {file}",
-    "withdraw upload": "Withdrew {file} from ballot {ballot}",
-    "review assignments": "Approved or rejected assignments of ballot {ballot}",
-    "publish ballot": "Published ballot {ballot} on {platform}",
-    "fetch results": "Fetched results from {platform}",
-    "simulate votes": "Let simulated voters answer ballot {ballot}",
-    "open voting": "Opened the voting page for ballot {ballot}, or changed its settings",
-    "voting open": "Resumed voting for ballot {ballot}",
-    "voting paused": "Paused voting for ballot {ballot}",
-    "voting closed": "Closed the voting page of ballot {ballot}",
-    "renew voting link": "Gave the voting page another link",
-    "invite voters": "Made personal links for voters",
-    "withdraw voter": "Took the votes of a voter out, who took consent back",
-    "exclude voters": "Left voters out: {reason}",
-    "readmit voters": "Let voters count again",
-    "add checks": "Added checks to ballot {ballot}",
-    "remove check": "Took a check away from ballot {ballot}",
-    "close ballot": "Closed ballot {ballot}",
-    "reopen ballot": "Reopened ballot {ballot}",
-    "describe dataset": "Changed what the datasheet says in the owner's words",
-    "release dataset": "Released the dataset as version {version}",
+    "create project": to_say("Made the project {name}"),
+    "change project": to_say("Changed the settings: name {name}, notion {notion}"),
+    "import project": to_say("Imported the project from a file"),
+    "duplicate project": to_say("Made this project as a copy"),
+    "archive project": to_say("Put the project away"),
+    "restore project": to_say("Took the project out again"),
+    "demo is ready": to_say("Finished the demo"),
+    "add areas": to_say("Added token lists"),
+    "change area": to_say("Changed the tokens of {area}"),
+    "change areas": to_say("Changed the tokens of several areas"),
+    "add near tokens": to_say("Added near words of an embedding to {area}"),
+    "delete area": to_say("Deleted the area {area}"),
+    "correct spelling": to_say("Corrected the spelling of {old} to {new} in {area}"),
+    "set item rules": to_say("Changed which pairs become items"),
+    "set ranking": to_say("Chose the ranking: {ranking}"),
+    "set frequencies": to_say("Chose where token frequencies come from"),
+    "add embedding": to_say("Added an embedding"),
+    "import embedding": to_say("Imported the embedding {name}"),
+    "encode tokens": to_say("Added the sentence encoder {name}"),
+    "remove embedding": to_say("Removed an embedding"),
+    "set subwords": to_say("Changed how an embedding treats missing words"),
+    "set look-up": to_say("Changed how tokens are looked up in {name}"),
+    "set what simulated voters believe": to_say("Gave simulated voters what they believe"),
+    "save plan": to_say("Saved the plan"),
+    "register plan": to_say("Registered the plan, so that it can be shown to have stood before the votes"),
+    "draw ballot": to_say("Drew {ballot}"),
+    "discard ballot": to_say("Discarded the draw of {ballot}"),
+    "draw round": to_say("Drew round {round} of another scheme"),
+    "discard round": to_say("Discarded the draw of round {round}"),
+    "simulate answers": to_say("Let simulated people answer round {round}"),
+    "close round": to_say("Closed round {round}"),
+    "reopen round": to_say("Reopened round {round}"),
+    "set policy": to_say("Chose what counts: rejected answers {rejected}, of repeats {repeats}"),
+    "map columns": to_say("Named the columns of a table of votes"),
+    "forget columns": to_say("Forgot the columns of a table of votes"),
+    "import archived": to_say("Rebuilt the project from archived results"),
+    "accept upload": to_say("Took votes for {ballot} from {file}"),
+    "withdraw upload": to_say("Withdrew {file} from {ballot}"),
+    "review assignments": to_say("Approved or rejected assignments of {ballot}"),
+    "publish ballot": to_say("Published {ballot} on {platform}"),
+    "fetch results": to_say("Fetched results from {platform}"),
+    "simulate votes": to_say("Let simulated voters answer {ballot}"),
+    "open voting": to_say("Opened the voting page for {ballot}, or changed its settings"),
+    "voting open": to_say("Resumed voting for {ballot}"),
+    "voting paused": to_say("Paused voting for {ballot}"),
+    "voting closed": to_say("Closed the voting page of {ballot}"),
+    "renew voting link": to_say("Gave the voting page another link"),
+    "invite voters": to_say("Made personal links for voters"),
+    "withdraw voter": to_say("Took the votes of a voter out, who took consent back"),
+    "exclude voters": to_say("Left voters out: {reason}"),
+    "readmit voters": to_say("Let voters count again"),
+    "add checks": to_say("Added checks to {ballot}"),
+    "remove check": to_say("Took a check away from {ballot}"),
+    "close ballot": to_say("Closed {ballot}"),
+    "reopen ballot": to_say("Reopened {ballot}"),
+    "describe dataset": to_say("Changed what the datasheet says in the owner's words"),
+    "release dataset": to_say("Released the dataset as version {version}"),
 }
-RANKINGS = {"all": "one over all areas", "area": "one for each area"}
+RANKINGS = {"all": to_say("one over all areas"), "area": to_say("one for each area")}
+COLUMNS = (to_say("time (UTC)"), to_say("who"), to_say("what"), to_say("details"), to_say("revision"))
+# Keys of details that an entry tells with their values, beside those that `_PLURALS` counts.
+NAMES = (
+    *(to_say("name"), to_say("kind"), to_say("seed"), to_say("areas"), to_say("tokens"), to_say("before")),
+    *(to_say("slope"), to_say("cut audit"), to_say("tied at the cut"), to_say("true top 10 cut, expected")),
+    *(to_say("source"), to_say("file"), to_say("files"), to_say("columns"), to_say("protocol"), to_say("checks")),
+    *(to_say("label"), to_say("share"), to_say("lower"), to_say("language"), to_say("multiword"), to_say("subwords")),
+    *(to_say("sample size"), to_say("excluded"), to_say("merge shared"), to_say("ballots scored anew")),
+    *(to_say("rejected"), to_say("repeats"), to_say("answers that changed"), to_say("approved"), to_say("reasons")),
+    *(to_say("decision taken back"), to_say("votes out"), to_say("votes back"), to_say("address"), to_say("batch")),
+    *(to_say("scheme"), to_say("bytes"), to_say("version"), to_say("changed"), to_say("new"), to_say("answers")),
+    *(to_say("sitting"), to_say("sittings"), to_say("embeddings missing"), to_say("former project"), to_say("copy of")),
+    *(to_say("n ballots"), to_say("keep"), to_say("appearances"), to_say("reason"), to_say("notion"), to_say("ballot")),
+)
+_PLACE = re.compile(r"\{(\w+)\}")
 _NUMBERED = {"ballot", "round"}
 _LONGEST = 6  # members of a list that are told
 _PLURALS = {"items", "comparisons", "tasks", "votes", "voters", "judgements"}
@@ -89,7 +106,7 @@ def log_table(entries: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
         }
         for entry in entries
     ]
-    return pd.DataFrame(rows, columns=["time (UTC)", "who", "what", "details", "revision"])
+    return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def what(action: str, detail: Mapping[str, Any]) -> str:
@@ -100,17 +117,18 @@ def what(action: str, detail: Mapping[str, Any]) -> str:
     >>> what("draw ballot", {"ballot": 0}), what("accept upload", {"round": 1, "file": "a.csv"})
     ('Drew the pilot', 'Took votes for round 1 from a.csv')
     """
-    named = {key: RANKINGS.get(str(value), str(value)) for key, value in detail.items()}
-    try:
-        sentence = SENTENCES[action]
-        if detail.get("ballot") == PILOT:
-            sentence = sentence.replace("ballot {ballot}", called(PILOT))
-        if "round" in detail:
-            sentence = sentence.replace("ballot {ballot}", "round {round}")
-        sentence = sentence.format_map(named)
-    except KeyError:
+    named = {key: say(RANKINGS.get(str(value), str(value))) for key, value in detail.items()}
+    if "ballot" in detail:
+        named["ballot"] = called(detail["ballot"])
+    if "round" in detail:
+        named["ballot"] = called(-detail["round"])
+    sentence = SENTENCES.get(action)
+    if sentence is None or not set(_PLACE.findall(sentence)) <= set(named):
         return action.capitalize()
-    return f"{sentence} of {named['area']}" if _NUMBERED & set(detail) and "area" in detail else sentence
+    told = say(sentence, **named)
+    if _NUMBERED & set(detail) and "area" in detail:
+        return say("{done} of {area}", done=told, area=named["area"])
+    return told
 
 
 def details(action: str, detail: Mapping[str, Any]) -> str:
@@ -130,22 +148,26 @@ def details(action: str, detail: Mapping[str, Any]) -> str:
 
 
 def _told(key: str, value: Any) -> str:
-    name = key.replace("_", " ")
+    english = key.replace("_", " ")
+    name = say(english)
     if isinstance(value, bool):
-        return f"{name}: {'yes' if value else 'no'}"
-    if name in _PLURALS and isinstance(value, int):
-        return many(value, "answer" if name == "judgements" else name.removesuffix("s"))
+        return say("{name}: yes", name=name) if value else say("{name}: no", name=name)
+    if english in _PLURALS and isinstance(value, int):
+        return many(value, "answer" if english == "judgements" else english.removesuffix("s"))
     if key == "counts":
-        return ", ".join(f"{n:,} {kind.replace('_', ' ')}" for kind, n in value.items())
+        return ", ".join(say("{n:,} {kind}", n=n, kind=say(kind.replace("_", " "))) for kind, n in value.items())
     if isinstance(value, Mapping):
         return f"{name}: " + ", ".join(_member(part, inner) for part, inner in value.items())
     if isinstance(value, list | tuple):
         return f"{name}: {_listed(value)}"
-    shown = f"{value:g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+    if isinstance(value, str) or value is None:
+        return f"{name} {value}"
+    shown = (f"{value:g}" if isinstance(value, float) else f"{value:,}").translate(spoken().marks)
     return f"{name} {value if key == 'seed' else shown}"
 
 
 def _member(name: str, value: Any) -> str:
+    name = say(name)
     if isinstance(value, list | tuple):
         is_tokens = bool(value) and isinstance(value[0], str)
         return f"{name} ({many(len(value), 'token') if is_tokens else _listed(value)})"
@@ -155,5 +177,7 @@ def _member(name: str, value: Any) -> str:
 
 
 def _listed(values: list | tuple) -> str:
-    more = f" and {len(values) - _LONGEST:,} more" if len(values) > _LONGEST else ""
-    return ", ".join(f"{v:,}" if isinstance(v, int) else str(v) for v in values[:_LONGEST]) + more
+    marks = spoken().marks
+    told = ", ".join(f"{v:,}".translate(marks) if isinstance(v, int) else str(v) for v in values[:_LONGEST])
+    more = len(values) - _LONGEST
+    return say("{items} and {n:,} more", items=told, n=more) if more > 0 else told

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 
 from ..errors import PlanError
+from ..spoken import say, say_many
 from ..store import Store
 from ..store import schema as t
 from ..store.areas import areas_of, n_items_of
-from ..store.ballots import Ballot, ballots_of, pilot_of
+from ..store.ballots import PILOT, Ballot, ballots_of, pilot_of
 from ..store.laid_aside import excluded_ids
 from ..store.library import embeddings_of
 from ..store.plans import PlanSettings, settings_of
 from ..store.rankings import Ranking, rankings_of
 from ..store.simulated import has_simulated_votes
 from ..store.tallies import Progress, progress_of
-from .words import many
+from .words import called, many
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Standing:
     @property
     def fixed_by(self) -> str:
         """What fixes token lists, notion and ranking, as sentences call it; empty while nothing does."""
-        return "ballot 1" if self.ballots else "the pilot" if self.pilot else ""
+        return called(1) if self.ballots else called(PILOT) if self.pilot else ""
 
     @property
     def n_closed(self) -> int:
@@ -86,15 +88,18 @@ class Standing:
     def said(self) -> str:
         """Its state in a few words."""
         if self.n_planned is None:
-            return "no plan yet"
+            return say("no plan yet")
         if self.pilot_is_open and self.progress is not None:
-            return f"pilot open, {self.progress.share:.0%} voted"
+            return say("pilot open, {share:.0%} voted", share=self.progress.share)
         if not self.ballots:
-            return f"{many(self.n_planned, 'ballot')} planned"
-        last = f"ballot {self.ballots[-1].number} of {self.n_planned}"
+            return say_many(self.n_planned, "{n} ballot planned", "{n} ballots planned")
+        number, of = self.ballots[-1].number, self.n_planned
         if self.is_open and self.progress is not None:
-            return f"{last} open, {self.progress.share:.0%} voted"
-        return "all ballots closed" if self.is_final else f"{last} closed"
+            share = self.progress.share
+            return say("ballot {number} of {of} open, {share:.0%} voted", number=number, of=of, share=share)
+        if self.is_final:
+            return say("all ballots closed")
+        return say("ballot {number} of {of} closed", number=number, of=of)
 
 
 @dataclass(frozen=True)
@@ -120,12 +125,10 @@ class Overview:
         if not planned or None in planned:
             return None
         total, done = sum(n for n in planned if n), sum(standing.n_answered for standing in self.standings)
-        if len(self.standings) == 1:
-            said = self.standings[0].said
-        else:
-            said = f"{sum(s.is_final for s in self.standings)} of {many(len(self.standings), 'area')} finished"
+        said = self.standings[0].said if len(self.standings) == 1 else _areas_finished(self.standings)
         share = 1.0 if all(standing.is_final for standing in self.standings) else min(done / max(total, 1), 1.0)
-        return share, f"{said[:1].upper()}{said[1:]}. {done:,} of about {total:,} comparisons voted on."
+        voted = say("{done:,} of about {total:,} comparisons voted on.", done=done, total=total)
+        return share, f"{said[:1].upper()}{said[1:]}. {voted}"
 
     @property
     def ballots(self) -> tuple[Ballot, ...]:
@@ -157,24 +160,24 @@ def load(store: Store, project_id: str) -> Overview:
     n_closed = sum(standing.n_closed for standing in standings)
     done = bool(standings) and all(standing.is_final for standing in standings)
     steps = (
-        Step("embeddings", "Embeddings", many(n_embeddings, "embedding"), n_embeddings > 0),
+        Step("embeddings", say("Embeddings"), many(n_embeddings, "embedding"), n_embeddings > 0),
         Step(
             "tokens",
-            "Tokens",
+            say("Tokens"),
             f"{many(len(areas), 'area')}, {many(n_tokens, 'token')}, {many(n_items, 'item')}",
             n_items > 1,
         ),
-        Step("plan", "Plan", _planned(standings), bool(standings) and all(s.n_planned for s in standings)),
-        Step("collect", "Collect", _collected(standings), done),
-        Step("voters", "Voters", _voted(n_voters, n_left_out), n_voters > 0 and n_closed > 0),
-        Step("scores", "Scores", _scored(n_closed, standings), n_closed > 0),
+        Step("plan", say("Plan"), _planned(standings), bool(standings) and all(s.n_planned for s in standings)),
+        Step("collect", say("Collect"), _collected(standings), done),
+        Step("voters", say("Voters"), _voted(n_voters, n_left_out), n_voters > 0 and n_closed > 0),
+        Step("scores", say("Scores"), _scored(n_closed, standings), n_closed > 0),
         Step(
             "evaluate",
-            "Evaluate",
-            "needs scores" if not n_closed else "ready" if n_embeddings else "needs an embedding",
+            say("Evaluate"),
+            say("needs scores") if not n_closed else say("ready") if n_embeddings else say("needs an embedding"),
             n_closed > 0 and n_embeddings > 0,
         ),
-        Step("export", "Export", "ready" if n_closed else "needs scores", n_closed > 0),
+        Step("export", say("Export"), say("ready") if n_closed else say("needs scores"), n_closed > 0),
     )
     return Overview(
         n_embeddings,
@@ -232,58 +235,73 @@ def next_step(standing: Standing | None, n_items: int, n_embeddings: int) -> tup
     """One sentence on where a project stands by one of its rankings, and the next step's page and label."""
     if standing is None or n_items < 2:
         return (
-            "The project needs two items at least. Begin with lists of tokens; their pairs are the items.",
+            say("The project needs two items at least. Begin with lists of tokens; their pairs are the items."),
             "tokens",
-            "Add token lists",
+            say("Add token lists"),
         )
     n_planned = standing.n_planned
     if n_planned is None:
-        return f"{many(standing.n_items, 'item')} wait for a plan.", "plan", "Make the plan"
+        waiting = say_many(standing.n_items, "{n} item wait for a plan.", "{n} items wait for a plan.")
+        return waiting, "plan", say("Make the plan")
     if standing.pilot_is_open and standing.progress is not None:
         found = standing.progress
-        sentence = f"The pilot is open: {found.answered:,} of {found.wanted:,} comparisons have a vote."
-        return sentence, "collect", "Close the pilot" if found.is_complete else "Collect votes"
+        sentence = say("The pilot is open: {n:,} of {of:,} comparisons have a vote.", n=found.answered, of=found.wanted)
+        return sentence, "collect", say("Close the pilot") if found.is_complete else say("Collect votes")
     if not standing.ballots:
-        return f"The plan has {many(n_planned, 'ballot')}, none is drawn.", "collect", "Draw ballot 1"
+        planned = say("The plan has {ballots}, none is drawn.", ballots=many(n_planned, "ballot"))
+        return planned, "collect", say("Draw ballot {number}", number=1)
     last, progress = standing.ballots[-1], standing.progress
     if last.is_open and progress is not None:
-        sentence = (
-            f"Ballot {last.number} of {n_planned} is open: "
-            f"{progress.answered:,} of {progress.wanted:,} comparisons have a vote."
+        sentence = say(
+            "Ballot {number} of {planned} is open: {n:,} of {of:,} comparisons have a vote.",
+            number=last.number,
+            planned=n_planned,
+            n=progress.answered,
+            of=progress.wanted,
         )
-        return sentence, "collect", "Close the ballot" if progress.is_complete else "Collect votes"
+        return sentence, "collect", say("Close the ballot") if progress.is_complete else say("Collect votes")
     if last.number < n_planned:
-        return f"Ballot {last.number} of {n_planned} is closed.", "collect", f"Draw ballot {last.number + 1}"
+        sentence = say("Ballot {number} of {planned} is closed.", number=last.number, planned=n_planned)
+        return sentence, "collect", say("Draw ballot {number}", number=last.number + 1)
+    final = say("All ballots are closed: the scores are final.")
     if not n_embeddings:
-        return "All ballots are closed: the scores are final.", "embeddings", "Add an embedding to compare"
-    return "All ballots are closed: the scores are final.", "evaluate", "See how the embeddings do"
+        return final, "embeddings", say("Add an embedding to compare")
+    return final, "evaluate", say("See how the embeddings do")
 
 
 def _planned(standings: list[Standing]) -> str:
     planned = [standing.n_planned for standing in standings if standing.n_planned]
     if not planned:
-        return "not saved yet"
+        return say("not saved yet")
     if len(standings) == 1:
         return many(planned[0], "ballot")
-    return f"{len(planned)} of {many(len(standings), 'area')} planned"
+    areas = many(len(standings), "area")
+    return say("{n} of {areas} planned", n=len(planned), areas=areas)
 
 
 def _collected(standings: list[Standing]) -> str:
     if len(standings) == 1 and (standings[0].ballots or standings[0].pilot_is_open):
         return standings[0].said
     if not any(standing.ballots for standing in standings):
-        return "no ballot drawn"
-    n_open, n_final = sum(s.is_open for s in standings), sum(s.is_final for s in standings)
-    return f"{many(n_open, 'ballot')} open; {n_final} of {many(len(standings), 'area')} finished"
+        return say("no ballot drawn")
+    n_open = sum(s.is_open for s in standings)
+    opened = say_many(n_open, "{n} ballot open", "{n} ballots open")
+    return f"{opened}; {_areas_finished(standings)}"
+
+
+def _areas_finished(standings: Sequence[Standing]) -> str:
+    areas = many(len(standings), "area")
+    return say("{n} of {areas} finished", n=sum(standing.is_final for standing in standings), areas=areas)
 
 
 def _voted(n_voters: int, n_left_out: int) -> str:
     if not n_voters:
-        return "nobody voted yet"
-    return many(n_voters, "voter") + (f", {n_left_out:,} left out" if n_left_out else "")
+        return say("nobody voted yet")
+    voters = many(n_voters, "voter")
+    return say("{voters}, {n:,} left out", voters=voters, n=n_left_out) if n_left_out else voters
 
 
 def _scored(n_closed: int, standings: list[Standing]) -> str:
     if n_closed:
-        return f"from {many(n_closed, 'closed ballot')}"
-    return "provisional, from the open ballot" if any(s.ballots for s in standings) else "none yet"
+        return say_many(n_closed, "from {n} closed ballot", "from {n} closed ballots")
+    return say("provisional, from the open ballot") if any(s.ballots for s in standings) else say("none yet")

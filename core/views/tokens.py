@@ -15,15 +15,17 @@ from ..frequencies import rare, rare_by_area
 from ..items import near_duplicates, shared_pairs
 from ..platforms.text import needs_references
 from ..spellings import near_spellings
+from ..spoken import say
 from ..store import Store
 from ..store.areas import areas_of, items_of, n_items_of
-from ..store.ballots import called, every_ballot_of
+from ..store.ballots import every_ballot_of
 from ..store.command import project_row
 from ..store.frequencies import FrequencySource, frequencies_of, source_of
 from ..store.item_rules import ItemRules, make_items
 from ..store.library import Imported, embeddings_of, open_library
 from ..store.origins import origins_of
 from ..tokens import AreaTokens, invisible_characters
+from .words import called
 
 MAX_SPELLED = 100  # missing tokens that near spellings are looked for
 AT_ONCE = 4_000_000  # so many pairs of a token and a word are compared without being asked for
@@ -165,9 +167,8 @@ def load(store: Store, project_id: str) -> TokensView:
     rows = [(area.name, token) for area in areas for token in area.tokens]
     coverage = [_coverage(store, imported, rows) for imported in embeddings]
     embedding_names = {imported.id: imported.name for imported in embeddings}
-    proposed = {
-        key: embedding_names.get(id_, "an embedding that is not compared any more") for key, id_ in origins.items()
-    }
+    gone = say("an embedding that is not compared any more")
+    proposed = {key: embedding_names.get(id_, gone) for key, id_ in origins.items()}
     hidden = [(area, token, tuple(names)) for area, token in rows if (names := invisible_characters(token))]
     return TokensView(
         tuple(areas),

@@ -1,0 +1,53 @@
+"""What is odd about the tokens of a project's areas: in several areas, with characters unseen or refused."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.spoken import say, say_many
+from core.views.tokens import TokensView
+from ui import frame
+
+
+def show(view: TokensView) -> None:
+    """Each oddity in a box of its own; nothing where there is none."""
+    if view.shared:
+        _shared(view)
+    for area, token, names in view.hidden[:10]:
+        seen = ", ".join(map(say, names))
+        text = say(
+            "{token} in {area} holds characters that can't be seen: {names}.", token=token, area=area, names=seen
+        )
+        st.warning(frame.plain(text))
+    if len(view.hidden) > 10:
+        st.warning(say_many(len(view.hidden) - 10, "So do {n} other tokens.", "So do {n} other tokens."))
+    if view.encoded:
+        named = ", ".join(token for _, token in view.encoded[:10])
+        about = say_many(
+            len(view.encoded),
+            "{n} token with characters that Mechanical Turk refuses as they are: {named}.",
+            "{n} tokens with characters that Mechanical Turk refuses as they are: {named}.",
+            named=named,
+        )
+        about += " " + say(
+            "The batch file writes them as references such as &#x1F525;, and voters see the characters all the same."
+        )
+        st.info(frame.plain(about), icon=":material/info:")
+
+
+def _shared(view: TokensView) -> None:
+    n = len(view.shared)
+    if view.rules.merge_shared:
+        said = say_many(
+            n,
+            "{n} pair of tokens in more than one area: such a pair stays in the first of them only.",
+            "{n} pairs of tokens in more than one area: such a pair stays in the first of them only.",
+        )
+    else:
+        said = say_many(
+            n,
+            "{n} pair of tokens in more than one area: such a pair is an item of its own in each.",
+            "{n} pairs of tokens in more than one area: such a pair is an item of its own in each.",
+        )
+    said += " " + say("Choose under “Which pairs become items”.")
+    st.info(said, icon=":material/info:")
