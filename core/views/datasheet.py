@@ -97,7 +97,7 @@ def _areas(
         if judged.problem:
             said += f". Not known now: {judged.problem}"
         else:
-            rare = dict(zip(judged.by_area["area"], judged.by_area["rare"].astype(int), strict=True))
+            rare = dict(zip(judged.by_area["area"], judged.by_area["n_rare"].astype(int), strict=True))
     query = (
         sa.select(t.area.c.name, sa.func.count())
         .join(t.item, t.item.c.area_id == t.area.c.id)

@@ -72,6 +72,7 @@ SENTENCES = {
     "describe dataset": to_say("Changed what the datasheet says in the owner's words"),
     "release dataset": to_say("Released the dataset as version {version}"),
 }
+WHO = (to_say("owner"), to_say("voters"), to_say("voter"))
 RANKINGS = {"all": to_say("one over all areas"), "area": to_say("one for each area")}
 COLUMNS = (to_say("time (UTC)"), to_say("who"), to_say("what"), to_say("details"), to_say("revision"))
 # Keys of details that an entry tells with their values, beside those that `_PLURALS` counts.
@@ -99,7 +100,7 @@ def log_table(entries: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     rows = [
         {
             "time (UTC)": moment(entry["at"]),
-            "who": entry["who"],
+            "who": say(entry["who"]),
             "what": what(entry["action"], entry["detail"]),
             "details": details(entry["action"], entry["detail"]),
             "revision": entry["revision"],

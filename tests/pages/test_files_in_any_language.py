@@ -12,7 +12,9 @@ from core.publishing import publish
 from core.spoken import asks, say
 from core.store import Store
 from core.store.archive import export_project
+from core.store.frequencies import use_list
 from core.store.projects import read_log
+from core.views.datasheet import load
 from core.views.log import log_table
 
 
@@ -31,6 +33,16 @@ def both(make: Callable[[], bytes]) -> tuple[bytes, bytes]:
 def test_the_dataset_to_publish(demo: Store) -> None:
     english, italian = both(lambda: publish(demo, "demo").data)
     assert english == italian
+
+
+def test_the_rare_tokens_of_a_datasheet(demo: Store) -> None:
+    """Rare is what occurs less often than 250 times: sales, and all that the list lacks; three of 20 tokens aren't."""
+    listed = b"sales,1\nmarketing,3000\nadvertising,3001\nretail,4001\n"
+    use_list(demo, "demo", listed, "corpus.csv", share=0.1, lower=False)
+    english, italian = both(lambda: repr(load(demo, "demo").areas).encode())
+    assert english == italian
+    (area,) = [area for area in load(demo, "demo").areas if area.name == "Sales & marketing"]
+    assert (area.n_tokens, area.n_rare) == (20, 17)
 
 
 def test_the_project_file(demo: Store) -> None:
