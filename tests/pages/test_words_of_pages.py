@@ -17,7 +17,7 @@ from core.language import Language, language
 from core.store import Store
 from core.store.areas import read_areas
 from core.store.library import embeddings_of
-from core.store.projects import get_project
+from core.store.projects import create_project, get_project
 from ui.frame import PAGES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -124,3 +124,30 @@ def test_every_text_of_a_page_is_in_the_catalogue(key: str, demo: Store, visit: 
     app = visit(key, "demo")
     assert not app.exception
     assert lacking(app, names_in(demo, "demo")) == []
+
+
+@pytest.mark.parametrize("key", [page[0] for page in PAGES])
+@pytest.mark.usefixtures("marked")
+def test_every_text_of_an_empty_workspace_is_in_the_catalogue(
+    key: str, empty: Store, visit: Callable[..., AppTest]
+) -> None:
+    if f"pages/{key}.py" in UNTRANSLATED.read_text("utf-8").split():
+        pytest.skip("not yet")
+    (empty.folder / "tour-seen").touch()
+    app = visit(key)
+    assert not app.exception
+    assert lacking(app, set()) == []
+
+
+@pytest.mark.parametrize("key", [page[0] for page in PAGES])
+@pytest.mark.usefixtures("marked")
+def test_every_text_of_an_empty_project_is_in_the_catalogue(
+    key: str, empty: Store, visit: Callable[..., AppTest]
+) -> None:
+    if f"pages/{key}.py" in UNTRANSLATED.read_text("utf-8").split():
+        pytest.skip("not yet")
+    (empty.folder / "tour-seen").touch()
+    project_id = create_project(empty, "Zzz")
+    app = visit(key, project_id)
+    assert not app.exception
+    assert lacking(app, names_in(empty, project_id)) == []
