@@ -37,9 +37,9 @@ def columns(names: Iterable[str], config: Mapping[str, Any] | None = None) -> di
 
 def _said(name: str) -> str:
     of, _, end = name.rpartition(" ")
-    if end == "lower":
+    if of and end == "lower":
         return say("{figure} lower", figure=of)
-    if end == "upper":
+    if of and end == "upper":
         return say("{figure} upper", figure=of)
     if of.endswith(" by"):
         by_votes = end == "votes"
