@@ -22,6 +22,7 @@ from ..errors import InputError, UndefinedMetricError
 from ..estimates import LEVEL, Estimate, widened_tails
 from ..evaluation.token_bounds import CORRECTIONS, bounds
 from ..evaluation.tokens import FEWEST_TOKENS, MOST_ITEMS, Coded, number_of_resamples
+from ..spoken import to_say
 
 Floats = NDArray[np.float64]
 MOST_UNDEFINED = 0.2
@@ -187,5 +188,5 @@ def _percentiles(drawn: Floats, tails: tuple[float, float]) -> tuple[float, floa
 
 def _with_bounds(value: float, ends: tuple[float, float] | None) -> Estimate:
     if ends is None:
-        return Estimate(value, reason="no interval: in too many resamples the figure is undefined")
+        return Estimate(value, reason=to_say("no interval: in too many resamples the figure is undefined"))
     return Estimate(value, min(ends[0], value), max(ends[1], value))
