@@ -56,7 +56,7 @@ def collect_box(project: Project, area_id: int | None, n_items: int) -> None:
             st.session_state[key] = drawn
         chosen = st.selectbox(
             say("Round"), [*numbers, NEW], key=key, width=360,
-            format_func=lambda n: say("A new round") if n == NEW else f"{numbers[n].title} ({numbers[n].state})",
+            format_func=lambda n: say("A new round") if n == NEW else numbers[n].listed,
         )  # fmt: skip
     if chosen == NEW:
         _new(project, area_id, n_items, rounds)
@@ -134,7 +134,7 @@ def _rating(settings: RoundSettings, key: str) -> RoundSettings:
         scale = SCALES.get(name, CLSS)
         if name == "own":
             low = st.number_input(say("From"), value=1.0, key=f"low-{key}", width=100)
-            high = st.number_input("To", value=7.0, key=f"high-{key}", width=100)
+            high = st.number_input(say("To"), value=7.0, key=f"high-{key}", width=100)
             step = st.number_input(say("In steps of"), value=1.0, key=f"step-{key}", width=120)
             scale = RatingScale("own scale", low, high, step)
         sorts = bool(scale.anchors) and st.toggle(
@@ -186,7 +186,7 @@ def _best_worst(
             )  # fmt: skip
         keep = settings.keep
         if after:
-            percent = st.number_input("Go on (%)", 1, 100, 50, key=f"keep-{key}", width=120)
+            percent = st.number_input(say("Go on (%)"), 1, 100, 50, key=f"keep-{key}", width=120)
             keep = percent / 100
         size = st.number_input(say("Items a tuple"), 3, 10, settings.size, key=f"size-{key}", width=130)
         appearances = st.number_input(

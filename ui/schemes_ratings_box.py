@@ -82,7 +82,7 @@ def _scale(project: Project) -> RatingScale | None:
         if name != "own":
             return SCALES.get(name)
         low = st.number_input(say("From"), value=0.0, key=f"scale-low-{project.id}", width=110)
-        high = st.number_input("To", value=10.0, key=f"scale-high-{project.id}", width=110)
+        high = st.number_input(say("To"), value=10.0, key=f"scale-high-{project.id}", width=110)
         step = st.number_input(say("In steps of"), value=0.5, key=f"scale-step-{project.id}", width=120)
     try:
         return RatingScale("own", low, high, step)

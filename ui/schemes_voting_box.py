@@ -36,7 +36,7 @@ def round_voting_box(project: Project, area_id: int | None, found: Round) -> Non
         old = view.voting.settings if view.voting else round_voting_settings(found)
         settings = round_form(old, f"round-{found.id}", language(found.settings.language), is_new=view.voting is None)
         if settings is not None:
-            _send(partial(open_round_voting, area_id=area_id), project, found, settings, done="Voting is open.")
+            _send(partial(open_round_voting, area_id=area_id), project, found, settings, done=say("Voting is open."))
         if view.voting is None:
             return
         _states(project, area_id, found, view.voting.state)
@@ -55,13 +55,13 @@ def _states(project: Project, area_id: int | None, found: Round, state: str) -> 
     change = partial(set_round_voting_state, area_id=area_id)
     with st.container(horizontal=True):
         if state == "open" and st.button(say("Pause voting"), icon=":material/pause:", key=f"pause-{found.id}"):
-            _send(change, project, found, "paused", done="Voting is paused; everybody keeps their place.")
+            _send(change, project, found, "paused", done=say("Voting is paused; everybody keeps their place."))
         if state == "paused" and st.button(
             say("Resume voting"), icon=":material/play_arrow:", key=f"resume-{found.id}"
         ):
-            _send(change, project, found, "open", done="Voting goes on.")
+            _send(change, project, found, "open", done=say("Voting goes on."))
         if state != "closed" and st.button(
             say("Close voting"), key=f"end-{found.id}",
             help=say("Voters get no more. The round stays open for files, until you close it below."),
         ):  # fmt: skip
-            _send(change, project, found, "closed", done="Voting is closed.")
+            _send(change, project, found, "closed", done=say("Voting is closed."))

@@ -103,9 +103,11 @@ class RoundView:
         return say("Round {n}, {scheme}", n=self.round.number, scheme=say(self.round.settings.label))
 
     @property
-    def state(self) -> str:
-        """Open with its share, or closed."""
-        return say("open, {share:.0%}", share=self.progress.share) if self.round.is_open else say("closed")
+    def listed(self) -> str:
+        """Its title, and open with its share, or closed."""
+        if self.round.is_open:
+            return say("{round} (open, {share:.0%})", round=self.title, share=self.progress.share)
+        return say("{round} (closed)", round=self.title)
 
     @property
     def why_undefined(self) -> list[str]:

@@ -119,7 +119,7 @@ def chart(data: pd.DataFrame) -> Chart:
         alt.Tooltip("upper:Q", title=say("+ SD"), format=".3f"),
     ]
     base = alt.Chart(data).encode(
-        y=alt.Y("scheme:N", title=None, sort=[say(name) for name in NAMES.values()], axis=alt.Axis(labelLimit=150)),
+        y=alt.Y("scheme:N", title=None, sort=[say(name) for name in NAMES.values()], axis=alt.Axis(labelLimit=190)),
         yOffset=alt.YOffset("figure:N", sort=figures),
         color=alt.Color(
             "figure:N", title=None, scale=colours, legend=alt.Legend(orient="top", columns=2, values=figures)
