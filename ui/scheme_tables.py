@@ -80,7 +80,7 @@ def download(label: str, make: Callable[[], pd.DataFrame], name: str) -> None:
 def show_issues(issues: Iterable[Issue], notes: Iterable[str] = ()) -> None:
     """What a reader of files left out, row by row, and what else it has to say."""
     for note in notes:
-        st.caption(frame.plain(note))
+        st.caption(frame.plain(say(note)))
     rows = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in issues]
     if rows:
         with st.expander(say_many(len(rows), "{n} row or cell to look at", "{n} rows or cells to look at")):

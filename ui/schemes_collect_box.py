@@ -268,7 +268,7 @@ def _common(settings: RoundSettings, key: str) -> RoundSettings:
     with st.expander(say("Wording, money and seed")):
         language = st.selectbox(
             say("Language"), list(LANGUAGES), list(LANGUAGES).index(settings.language), format_func=LANGUAGES.get,
-            key=f"language-{key}", width=240, help=LANGUAGE_HELP,
+            key=f"language-{key}", width=240, help=say(LANGUAGE_HELP),
         )  # fmt: skip
         question = st.text_input(say("Question"), key=f"question-{key}", placeholder=say("The standard question"))
         instructions = st.text_area(

@@ -35,11 +35,11 @@ def side_box(project: Project, *, has_scores: bool) -> None:
         one = of_dataset(cache.load_export(frame.store(), project).dataset, MINE)
     if one is None or other is None:
         return
-    show_issues([*one.issues, *other.issues], [f"{say(s.name)}: {note}" for s in (one, other) for note in s.notes])
+    show_issues([*one.issues, *other.issues], [f"{say(s.name)}: {say(note)}" for s in (one, other) for note in s.notes])
     with st.spinner(say("Comparing …")):
         found, notes = _compared(one.digest, other.digest, one, other)
     for note in notes:
-        st.caption(frame.plain(note))
+        st.caption(frame.plain(say(note)))
     show_side_by_side(found, slug(f"{project.name}-side-by-side"))
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ..errors import RunoffError
 from ..estimates import LEVEL, Estimate, widened_tails
 from ..scores.voter_bootstrap import resample_voters
-from ..spoken import to_say
+from ..spoken import tell, to_say
 from .best_worst import BestWorst
 from .best_worst_files import BestWorstSet
 from .rating_statistics import pearson
@@ -94,7 +94,9 @@ def _too_few(read: BestWorstSet) -> str:
     if not read.voters:
         return to_say("no interval: the file doesn't say who judged")
     n = len(read.voters)
-    return f"no interval: {n} voters, and {FEWEST_VOTERS} are needed" if n < FEWEST_VOTERS else ""
+    if n >= FEWEST_VOTERS:
+        return ""
+    return tell("no interval: {n} voters, and {least} are needed", n=n, least=FEWEST_VOTERS)
 
 
 def _counts(read: BestWorstSet, resamples: int, rng: np.random.Generator) -> Scores:

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from ..errors import InputError, UndefinedMetricError
-from ..spoken import to_say
+from ..spoken import tell, to_say
 from .rating_statistics import item_ratings, pearson
 
 Floats = NDArray[np.float64]
@@ -159,7 +159,9 @@ def compare_conditions(ratings: Mapping[str, ArrayLike]) -> list[Comparison]:
         both = ~np.isnan(a.mean) & ~np.isnan(b.mean)
         r, why = pearson(a.mean[both], b.mean[both])
         p, why_not = _noise_test(a.sd, b.sd)
-        reason = "; ".join(filter(None, [why and f"r: {why}", why_not and f"noise: {why_not}"]))
+        of_r, of_noise = tell("r: {why}", why=tell(why)), tell("noise: {why}", why=tell(why_not))
+        both_said = tell("{one}; {other}", one=of_r, other=of_noise)
+        reason = both_said if why and why_not else of_r if why else of_noise if why_not else ""
         noise = (a.noise.estimate, b.noise.estimate)
         result.append(Comparison(one, other, r, *noise, p, int(both.sum()), reason))
     return result
