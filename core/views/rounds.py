@@ -181,7 +181,7 @@ def dataset(store: Store, project_id: str, found: Round) -> pd.DataFrame:
 
 def beside_votes(store: Store, project_id: str, found: Round) -> SideBySide:
     """The scores of a closed round beside those of the comparisons of the same ranking."""
-    votes = of_dataset(read_dataset(store, project_id, found.ballot.area_id), "votes")
+    votes = of_dataset(read_dataset(store, project_id, found.ballot.area_id), to_say("votes"))
     return side_by_side(of_dataset(dataset(store, project_id, found), found.settings.label), votes)[0]
 
 
