@@ -38,11 +38,11 @@ def columns(names: Iterable[str], config: Mapping[str, Any] | None = None) -> di
 def _said(name: str) -> str:
     of, _, end = name.rpartition(" ")
     if of and end == "lower":
-        return say("{figure} lower", figure=of)
+        return say("{figure} lower", figure=say(of))
     if of and end == "upper":
-        return say("{figure} upper", figure=of)
+        return say("{figure} upper", figure=say(of))
     if of.endswith(" by"):
         by_votes = end == "votes"
-        figure = of.removesuffix(" by")
+        figure = say(of.removesuffix(" by"))
         return say("{figure} by votes", figure=figure) if by_votes else say("{figure} by tokens", figure=figure)
     return say(name)
