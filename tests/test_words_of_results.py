@@ -135,7 +135,7 @@ def test_columns_have_names_of_the_language_and_keys_of_the_file() -> None:
     assert [columns([name])[name]["label"] for name in NAMES] == list(NAMES)
     with speaking("it"):
         found = columns(names, {"rank": {"label": "posto"}})
-    assert [found[name]["label"] for name in names] == ["posto", "ρ_w", "ρ_w minimo", "ρ_w per voti", "massimo"]
+    assert [found[name]["label"] for name in names] == ["posto", "ρ_w", "ρ_w inferiore", "ρ_w per voti", "superiore"]
 
 
 def test_an_areas_own_name_is_no_text() -> None:
