@@ -26,7 +26,10 @@ UNTRANSLATED = ROOT / "tests" / "untranslated.txt"
 SHOWN = {"label", "body", "help", "placeholder", "options", "caption", "text", "title", "tooltip", "message", "name"}
 NEVER = {"id", "key", "icon", "element_type", "page_script_hash", "url_pathname"}
 _MARKED = re.compile(r"⟦[^⟦⟧]*⟧")
-_CODE = re.compile(r"`[^`]*`|\$[^$]*\$|<[^>]*>|:material/\w+:|\]\([^)]*\)|https?://\S+|\b\w+\.\w+\b|(?<!\S)/[\w./-]+")
+_CODE = re.compile(
+    r"`[^`]*`|\$\$[^$]*\$\$|\$[^$]*\$|<[^>]*>|:material/\w+:|\]\([^)]*\)|https?://\S+|\b\w+\.\w+\b|\b[0-9a-f]{32}\b"
+    r"|(?<!\S)/[\w./-]+"
+)
 _WORD = re.compile(r"[A-Za-z]{3,}")
 # Names of things, which no language translates.
 NAMES = {"Runoff", "runoff", "Turkle", "Prolific", "Label", "Studio", "Mechanical", "Turk", "MTurk", "CSV", "JSON",
