@@ -62,8 +62,11 @@ def ranking_choice(project: Project, standings: Sequence[Standing]) -> None:
     if n_areas < 2:
         return
     kinds = {"all": say("One ranking over all areas"), "area": say("One ranking for each area")}
-    if fixed := {standing.fixed_by for standing in standings} - {""}:
-        st.caption(say("{ranking}: fixed, as {ballot} is drawn.", ranking=kinds[project.ranking], ballot=min(fixed)))
+    if any(standing.fixed_by for standing in standings):
+        if any(standing.ballots for standing in standings):
+            st.caption(say("{ranking}: fixed, as ballot 1 is drawn.", ranking=kinds[project.ranking]))
+        else:
+            st.caption(say("{ranking}: fixed, as the pilot is drawn.", ranking=kinds[project.ranking]))
         return
     chosen = st.segmented_control(
         say("Ranking"),
