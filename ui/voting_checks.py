@@ -84,7 +84,13 @@ def voters_box(project: Project, view: VotingView) -> None:
                 alt=say("What voters told of themselves, as totals"),
             )
         names = dict(zip(view.voters["id"].tolist(), view.voters["voter"].tolist(), strict=True))
-        chosen = st.selectbox(say("Somebody takes consent back"), list(names), None, format_func=names.__getitem__)
+        chosen = st.selectbox(
+            say("Somebody takes consent back"),
+            list(names),
+            None,
+            format_func=names.__getitem__,
+            placeholder=say("Choose an option"),
+        )
         if chosen is not None:
             frame.command_button(
                 say("Take this voter's votes out"),

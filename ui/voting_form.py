@@ -138,6 +138,7 @@ def _voters(old: VotingSettings) -> dict:
         list(TRAITS),
         list(old.ask),
         format_func=lambda trait: say_of_voters(TRAITS[trait][0]),
+        placeholder=say("Choose options"),
         help=say("Only totals are stored, and nothing leads back to a voter. Say in the consent what it is for."),
     )
     return {"identify": identify, "hash_ids": hashed, "ask": tuple(ask)}
