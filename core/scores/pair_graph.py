@@ -12,6 +12,7 @@ from scipy.linalg import lapack
 from scipy.sparse import csr_array
 
 from ..errors import NotConvergedError
+from ..one_thread import one_thread
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -84,12 +85,13 @@ class PairGraph:
     def covariance(self, ridge: float) -> Floats:
         """(L + ridge·1)⁻¹ without the part along the vector of ones, for a connected graph; (n_items, n_items).
 
-        The scores sum to zero, so their common level has no variance.
+        The scores sum to zero, so their common level has no variance. Same bits whatever the number of threads.
         """
         level = float(self.diagonal.mean())
         matrix = np.diag(self.diagonal) - self._adjacency.toarray() + level / self.n_items
-        factor, failed = lapack.dpotrf(matrix, lower=1)
-        inverse, failed_too = lapack.dpotri(factor, lower=1) if not failed else (factor, failed)
+        with one_thread():
+            factor, failed = lapack.dpotrf(matrix, lower=1)
+            inverse, failed_too = lapack.dpotri(factor, lower=1) if not failed else (factor, failed)
         if failed or failed_too:
             raise NotConvergedError("The information matrix of the scores is singular; use a ridge above 0.")
         lower = np.tril(inverse)
