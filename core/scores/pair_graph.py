@@ -16,6 +16,7 @@ from ..one_thread import one_thread
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 MOST_DENSE = 3000  # items up to which inverses are computed exactly
 PROBES = 48  # random vectors that estimate the diagonal of a larger inverse
@@ -34,6 +35,22 @@ class PairGraph:
         self._edge = order % max(len(one), 1)
         self._adjacency = csr_array((np.ones(len(ends)), ends, starts), shape=(n_items, n_items))
         self.diagonal = np.zeros(n_items)
+
+    def part(self, kept: Bools) -> PairGraph:
+        """The graph with some of its edges, shape (n_edges,), on the same vertices; weights as after `__init__`.
+
+        Sums come in the same order as here, so that an edge of no weight may be left out without changing a bit.
+        """
+        found = object.__new__(PairGraph)
+        found.one, found.other, found.n_items = self.one[kept], self.other[kept], self.n_items
+        entries = kept[self._edge]
+        whole = self._adjacency
+        before = np.concatenate(([0], np.cumsum(entries, dtype=np.int32)))
+        found._edge = (np.cumsum(kept) - 1)[self._edge[entries]]
+        shape = (np.ones(len(found._edge)), whole.indices[entries], before[whole.indptr])
+        found._adjacency = csr_array(shape, shape=whole.shape)
+        found.diagonal = np.zeros(self.n_items)
+        return found
 
     def add_up(self, values: Floats, *, sign: float = -1.0) -> Floats:
         """For every item the sum of its edges' values, those where it is `other` times `sign`; (n_items,)."""
