@@ -137,8 +137,8 @@ class Likelihood:
 
     def __init__(self, data: Data, theta: Floats, effects: Effects, *, near: Likelihood | None = None) -> None:
         self.data, self.effects = data, effects
-        self._rows = _Rows(data, effects) if near is None else near._rows
-        self.rest = data.count - data.points if near is None else near.rest
+        self._rows: _Rows = _Rows(data, effects) if near is None else near._rows
+        self.rest: Floats = data.count - data.points if near is None else near.rest
         n = len(data.one)
         self.gap, self.logistic, self.other_logistic = np.empty(n), np.empty(n), np.empty(n)
         self.win, self.loss, self.slope = np.empty(n), np.empty(n), np.empty(n)  # slope : of P in the gap
