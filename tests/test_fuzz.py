@@ -8,6 +8,8 @@ import random
 import sys
 import zipfile
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -308,3 +310,31 @@ class TestNumbersOfManyDigits:
     def test_the_time_that_a_submission_took(self, seconds: str) -> None:
         data = f"Submission id,Participant id,Status,Time taken\ns1,p1,APPROVED,{seconds}\n"
         assert read_submissions(data.encode(), "x.csv").rows["seconds"].isna().all()
+
+
+class TestParquetOfOthers:
+    """Names, texts and what pandas noted can be damaged in a file that is whole otherwise."""
+
+    def read(self, table: pa.Table, before: bytes = b"", after: bytes = b"") -> Finding | None:
+        out = io.BytesIO()
+        pq.write_table(table, out, compression="none", use_dictionary=False, write_statistics=False)
+        return look(TARGETS["dataset"], out.getvalue().replace(before, after) if before else out.getvalue())
+
+    def table(self, **more) -> pa.Table:
+        return pa.table({"token_a": ["sea"], "token_b": ["ship"], "score": [0.5], **more})
+
+    def test_a_name_or_a_text_that_is_no_unicode(self) -> None:
+        assert self.read(self.table(extra=["x"]), b"extra", b"ex\xa4ra") is None
+        assert self.read(self.table(extra=["qwert"]), b"qwert", b"qw\xa4rt") is None
+        assert self.read(self.table(), b"ship", b"sh\xffp") is None
+
+    @pytest.mark.parametrize("noted", [b"[]", b"{}", b"x", b'{"index_columns": ["a"], "columns": [{"name": 1}]}'])
+    def test_what_pandas_noted(self, noted: bytes) -> None:
+        assert self.read(self.table().replace_schema_metadata({b"pandas": noted})) is None
+
+    def test_columns_of_the_same_name_and_of_other_kinds(self) -> None:
+        twice = pa.Table.from_arrays([pa.array(["a"])] * 4, names=["token_a", "token_a", "token_b", "score"])
+        assert self.read(twice) is None
+        for odd in (pa.array([[1, 2]]), pa.array([{"a": 1}]), pa.array([b"\xff"]), pa.nulls(1), pa.array(["x"])):
+            assert self.read(self.table().set_column(2, "score", odd)) is None
+            assert self.read(self.table().set_column(0, "token_a", odd)) is None
