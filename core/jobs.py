@@ -40,7 +40,7 @@ ENDED = ("done", "failed", "cancelled")
 # What `work` can do.
 KINDS = (
     "import_embedding", "encode_tokens", "evaluation_figure", "plan_curve", "plan_search", "scheme_table", "needed",
-    "close_ballot",
+    "close_ballot", "voter_figures",
 )  # fmt: skip
 
 

@@ -52,6 +52,15 @@ class PairGraph:
         found.diagonal = np.zeros(self.n_items)
         return found
 
+    def edges_of(self, items: Ints) -> tuple[Ints, Ints, Ints]:
+        """The edges at some items: place in `items`, item at the other end, number of the edge; (n,) each."""
+        starts = self._adjacency.indptr.astype(np.int64)
+        lengths = starts[items + 1] - starts[items]
+        item = np.repeat(np.arange(len(items)), lengths)
+        before = np.cumsum(lengths) - lengths
+        at = np.arange(len(item)) + np.repeat(starts[items] - before, lengths)
+        return item, self._adjacency.indices[at].astype(np.int64), self._edge[at]
+
     def add_up(self, values: Floats, *, sign: float = -1.0) -> Floats:
         """For every item the sum of its edges' values, those where it is `other` times `sign`; (n_items,)."""
         at_one, at_other = (np.bincount(end, values, self.n_items) for end in (self.one, self.other))
