@@ -89,6 +89,15 @@ class VotingView:
     voters: pd.DataFrame
     told: pd.DataFrame
 
+    @property
+    def state_said(self) -> str:
+        """Whether voting is open, in a sentence (Markdown)."""
+        if self.voting is None:
+            return "Voting is not open yet."
+        if self.voting.is_resting:
+            return "Voting **rests** while the ballot is being closed. If that is stopped, voting goes on."
+        return f"Voting is **{self.voting.state}**."
+
 
 def load(store: Store, project_id: str, ballot: Ballot) -> VotingView:
     """All of it but the live figures."""
