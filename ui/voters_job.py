@@ -6,12 +6,13 @@ import streamlit as st
 
 from core import jobs
 from core.errors import RunoffError
+from core.spoken import say, to_say
 from core.store.projects import Project
 from core.views import voters_job
 from core.views.voters import VotersView
 from ui import cache, evaluation_jobs, frame
 
-HELP = "It measures every voter in the background, which may take a minute or two. You may leave this page."
+HELP = to_say("It measures every voter in the background, which may take a minute or two. You may leave this page.")
 
 
 def figures(project: Project, area_id: int | None) -> VotersView | None:
@@ -24,8 +25,8 @@ def figures(project: Project, area_id: int | None) -> VotersView | None:
         evaluation_jobs.watch(store, job.id, voters_job.LABEL, key)
         return None
     if job is not None and job.state == "failed":
-        st.warning(frame.plain(f"{voters_job.LABEL} ended early. {job.error}"))
-    if st.button("Read all votes", key=f"read-{key}", icon=":material/calculate:", help=HELP):
+        st.warning(frame.plain(say("{what} ended early. {error}", what=say(voters_job.LABEL), error=job.error)))
+    if st.button(say("Read all votes"), key=f"read-{key}", icon=":material/calculate:", help=say(HELP)):
         try:
             params = voters_job.params_of(area_id, project.stamp)
             jobs.start(store, voters_job.KIND, params, project_id=project.id, once=True)

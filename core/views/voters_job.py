@@ -11,6 +11,7 @@ from typing import Any
 from ..agreement import Agreement
 from ..errors import StoreError
 from ..jobs import Job, read_job, same_job
+from ..spoken import to_say
 from ..store import Store
 from ..store.projects import get_project
 from ..voter_quality import VoterQuality
@@ -19,7 +20,7 @@ from .evaluate_jobs import table_found, table_kept
 
 KIND = "voter_figures"
 VERSION = 1  # raised whenever the same parameters would give other figures, or another shape of them
-LABEL = "Measuring the voters"
+LABEL = to_say("Measuring the voters")
 CHANGED = "The votes or the project changed while the voters were measured. Ask again."
 
 

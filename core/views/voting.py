@@ -19,6 +19,11 @@ from ..store.gold import gold_of
 from ..store.voting import Voting, voting_of
 from ..voting_settings import TRAITS
 
+VOTING = {
+    "open": to_say("Voting is **open**."),
+    "paused": to_say("Voting is **paused**."),
+    "closed": to_say("Voting is **closed**."),
+}
 # How far a voter is.
 STATES = {
     "voting": to_say("voting"),
@@ -93,10 +98,10 @@ class VotingView:
     def state_said(self) -> str:
         """Whether voting is open, in a sentence (Markdown)."""
         if self.voting is None:
-            return "Voting is not open yet."
+            return say("Voting is not open yet.")
         if self.voting.is_resting:
-            return "Voting **rests** while the ballot is being closed. If that is stopped, voting goes on."
-        return f"Voting is **{self.voting.state}**."
+            return say("Voting **rests** while the ballot is being closed. If that is stopped, voting goes on.")
+        return say(VOTING[self.voting.state])
 
 
 def load(store: Store, project_id: str, ballot: Ballot) -> VotingView:
