@@ -8,6 +8,7 @@ import streamlit as st
 
 from core import jobs
 from core.errors import RunoffError
+from core.store.ballots import sentence_start
 from core.store.projects import Project
 from core.views import closing
 from core.views.collect import Stage
@@ -22,10 +23,10 @@ def close_button(project: Project, area_id: int | None, stage: Stage, **options:
     revision = frame.expected()
     job = closing.newest(store, project.id, stage, area_id, revision)
     if job is not None and not job.ended:
-        _watch(job.id, stage.called, key)
+        _watch(job.id, stage, key)
         return
-    if job is not None and job.state == "failed":
-        st.warning(frame.plain(f"Closing {stage.called} ended early. {job.error}"))
+    if job is not None and job.state in ("failed", "cancelled"):
+        st.warning(frame.plain(closing.ended_said(store, stage, job)))
     if st.button(f"Close {stage.called}", help=HELP, key=f"close-{key}", **options):
         try:
             jobs.start(
@@ -38,21 +39,23 @@ def close_button(project: Project, area_id: int | None, stage: Stage, **options:
 
 
 @st.fragment(run_every=2)
-def _watch(job_id: str, called: str, key: str) -> None:
-    store = frame.store()
+def _watch(job_id: str, stage: Stage, key: str) -> None:
+    store, title = frame.store(), sentence_start(stage.called)
     jobs.sweep(store)
     job = jobs.read_job(store, job_id)
     if job.ended:
         if job.state == "done":
-            frame.flash(f"{called[:1].upper()}{called[1:]} is closed and its scores are computed.")
+            frame.flash(f"{title} is closed and its scores are computed.")
         frame.changed_here()
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center"):
         since = "starting" if job.started_at is None else f"{jobs.age(job.started_at):,.0f} s so far"
+        rests = "Voting rests meanwhile. " if closing.is_resting(store, stage) else ""
         st.caption(
-            f":material/hourglass_top: {called[:1].upper()}{called[1:]} is being closed in the background, {since}. "
+            f":material/hourglass_top: {title} is being closed in the background, {since}. {rests}"
             "You may leave this page. Any change to the project stops it."
         )
         if st.button("Stop", key=f"stop-{key}"):
             jobs.cancel(store, job_id)
+            frame.changed_here()
             st.rerun()

@@ -23,8 +23,7 @@ from ui.voting_form import settings_form
 def voting_panel(store: Store, project: Project, ballot: Ballot, plan: PlanSettings) -> None:
     """Everything about the voting page of the open ballot."""
     view = views.load(store, project.id, ballot)
-    state = f"Voting is **{view.voting.state}**." if view.voting else "Voting is not open yet."
-    st.markdown(state)
+    st.markdown(view.state_said)
     server_switch(store)
     settings = settings_form(view.voting.settings if view.voting else None, plan, ballot)
     if settings is not None:

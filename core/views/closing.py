@@ -7,6 +7,7 @@ from typing import Any
 from .. import jobs
 from ..jobs import Job
 from ..store import Store
+from ..store.voting import read_voting
 from .collect import CollectView, Stage
 
 KIND = "close_ballot"
@@ -34,3 +35,19 @@ def newest(store: Store, project_id: str, stage: Stage, area_id: int | None, rev
         if same and (not job.ended or job.params["revision"] == revision):
             return job
     return None
+
+
+def is_resting(store: Store, stage: Stage) -> bool:
+    """Whether the ballot's voting page is paused only while the ballot is closed."""
+    voting = read_voting(store, stage.ballot.id) if stage.ballot else None
+    return voting is not None and voting.is_resting
+
+
+def ended_said(store: Store, stage: Stage, job: Job) -> str:
+    """What is to be known of a closing that ended before its time: that, why, and whether voting goes on."""
+    end = "is stopped" if job.state == "cancelled" else "ended early"
+    voting = read_voting(store, stage.ballot.id) if stage.ballot else None
+    said = [f"Closing {stage.called} {end}; the ballot is as it was.", job.error if job.state == "failed" else ""]
+    if voting is not None and voting.state != "closed":
+        said.append("Voting goes on." if voting.state == "open" else "Voting is still paused.")
+    return " ".join(filter(None, said))
