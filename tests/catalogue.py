@@ -148,9 +148,10 @@ def updated(code: str, kind: str = VOTERS) -> bytes:
     whole.obsolete.clear()
     out = io.BytesIO()
     write_po(out, whole, width=120, include_lineno=False)
-    lines = out.getvalue().decode("utf-8").splitlines(keepends=True)
+    about, blank, entries = out.getvalue().decode("utf-8").partition("\n\n")
     # The clock, people's addresses and Babel's version say nothing about the texts.
-    return "".join(line for line in lines if not re.match(r'"[A-Z][\w-]+: ', line) or line.startswith(_KEPT)).encode()
+    lines = [line for line in about.split("\n") if not re.match(r'"[A-Z][\w-]+: ', line) or line.startswith(_KEPT)]
+    return ("\n".join(lines) + blank + entries).encode()
 
 
 if __name__ == "__main__":

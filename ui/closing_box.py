@@ -8,12 +8,13 @@ import streamlit as st
 
 from core import jobs
 from core.errors import RunoffError
+from core.spoken import say, to_say
 from core.store.projects import Project
 from core.views import closing
 from core.views.collect import Stage
 from ui import frame
 
-HELP = "It scores this many votes in the background, which may take minutes, or hours. You may leave this page."
+HELP = to_say("It scores this many votes in the background, which may take minutes, or hours. You may leave this page.")
 
 
 def close_button(project: Project, area_id: int | None, stage: Stage, **options: Any) -> None:
@@ -22,11 +23,11 @@ def close_button(project: Project, area_id: int | None, stage: Stage, **options:
     revision = frame.expected()
     job = closing.newest(store, project.id, stage, area_id, revision)
     if job is not None and not job.ended:
-        _watch(job.id, stage.called, key)
+        _watch(job.id, stage.number, key)
         return
     if job is not None and job.state == "failed":
-        st.warning(frame.plain(f"Closing {stage.called} ended early. {job.error}"))
-    if st.button(f"Close {stage.called}", help=HELP, key=f"close-{key}", **options):
+        st.warning(frame.plain(say("Closing {ballot} ended early. {why}", ballot=stage.called, why=job.error)))
+    if st.button(say("Close {ballot}", ballot=stage.called), help=say(HELP), key=f"close-{key}", **options):
         try:
             jobs.start(
                 store, closing.KIND, closing.params_of(stage, area_id, revision), project_id=project.id, once=True
@@ -38,21 +39,27 @@ def close_button(project: Project, area_id: int | None, stage: Stage, **options:
 
 
 @st.fragment(run_every=2)
-def _watch(job_id: str, called: str, key: str) -> None:
+def _watch(job_id: str, number: int, key: str) -> None:
     store = frame.store()
     jobs.sweep(store)
     job = jobs.read_job(store, job_id)
     if job.ended:
         if job.state == "done":
-            frame.flash(f"{called[:1].upper()}{called[1:]} is closed and its scores are computed.")
+            frame.flash(say("Ballot {number} is closed and its scores are computed.", number=number))
         frame.changed_here()
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center"):
-        since = "starting" if job.started_at is None else f"{jobs.age(job.started_at):,.0f} s so far"
-        st.caption(
-            f":material/hourglass_top: {called[:1].upper()}{called[1:]} is being closed in the background, {since}. "
-            "You may leave this page. Any change to the project stops it."
+        message = to_say(
+            ":material/hourglass_top: Ballot {number} is being closed in the background, {seconds:,.0f} s so far. You "
+            "may leave this page. Any change to the project stops it."
         )
-        if st.button("Stop", key=f"stop-{key}"):
+        if job.started_at is None:
+            message = to_say(
+                ":material/hourglass_top: Ballot {number} is being closed in the background, starting. You may leave "
+                "this page. Any change to the project stops it."
+            )
+        seconds = jobs.age(job.started_at) if job.started_at else 0.0
+        st.caption(say(message, number=number, seconds=seconds))
+        if st.button(say("Stop"), key=f"stop-{key}"):
             jobs.cancel(store, job_id)
             st.rerun()

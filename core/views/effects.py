@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..effects import N_TOP, Effect, Move, Pair
+from ..spoken import say, say_many, spoken
 from .words import many
 
 SHOWN = 3  # items named of each kind of move
@@ -17,23 +18,25 @@ def top_sentence(effect: Effect) -> str:
     'Top 10: 1 moved: dog – cat 5 → 2; entered: cow – pig (now 9.5).'
     """
     if effect.ended:
-        return "No item has a rank any more."
+        return say("No item has a rank any more.")
     if effect.first is not None:
-        return f"First ranking: {_name(effect.first)} leads."
+        return say("First ranking: {item} leads.", item=_name(effect.first))
     if not effect.moves:
-        return f"The top {N_TOP} stays as it was."
+        return say("The top {top} stays as it was.", top=N_TOP)
     kinds: dict[str, list[Move]] = {"moved": [], "entered": [], "left": []}
     for move in effect.moves:
         kinds[move.kind].append(move)
     parts = []
     if kinds["moved"]:
         told = [f"{_name(m.pair)} {_rank(m.before)} → {_rank(m.after)}" for m in kinds["moved"]]
-        parts.append(f"{len(told)} moved: {_some(told)}")
+        parts.append(say_many(len(told), "{n} moved: {items}", "{n} moved: {items}", items=_some(told)))
     if kinds["entered"]:
-        parts.append("entered: " + _some([f"{_name(m.pair)} (now {_rank(m.after)})" for m in kinds["entered"]]))
+        told = [say("{item} (now {rank})", item=_name(m.pair), rank=_rank(m.after)) for m in kinds["entered"]]
+        parts.append(say("entered: {items}", items=_some(told)))
     if kinds["left"]:
-        parts.append("left: " + _some([f"{_name(m.pair)} (was {_rank(m.before)})" for m in kinds["left"]]))
-    return f"Top {N_TOP}: {'; '.join(parts)}."
+        told = [say("{item} (was {rank})", item=_name(m.pair), rank=_rank(m.before)) for m in kinds["left"]]
+        parts.append(say("left: {items}", items=_some(told)))
+    return say("Top {top}: {moves}.", top=N_TOP, moves="; ".join(parts))
 
 
 def voters_said(effect: Effect) -> str:
@@ -43,10 +46,12 @@ def voters_said(effect: Effect) -> str:
     ('3 voters (1 of them new)', '3 voters, all new')
     """
     total = effect.new_voters + effect.known_voters
+    voters = many(total, "voter")
     if not effect.known_voters:
-        return f"{many(total, 'voter')}, {'all new' if total > 1 else 'new'}"
-    known = "known already" if not effect.new_voters else f"{effect.new_voters:,} of them new"
-    return f"{many(total, 'voter')} ({known})"
+        return say_many(total, "{voters}, new", "{voters}, all new", voters=voters)
+    if not effect.new_voters:
+        return say_many(total, "{voters} (known already)", "{voters} (known already)", voters=voters)
+    return say("{voters} ({n:,} of them new)", voters=voters, n=effect.new_voters)
 
 
 def votes_said(effect: Effect) -> str:
@@ -56,8 +61,8 @@ def votes_said(effect: Effect) -> str:
     ('1,200 votes fewer', 'as many votes as before')
     """
     if effect.votes == 0:
-        return "as many votes as before"
-    return f"{many(abs(effect.votes), 'vote')} {'more' if effect.votes > 0 else 'fewer'}"
+        return say("as many votes as before")
+    return say("{votes} more" if effect.votes > 0 else "{votes} fewer", votes=many(abs(effect.votes), "vote"))
 
 
 def _name(pair: Pair) -> str:
@@ -65,9 +70,9 @@ def _name(pair: Pair) -> str:
 
 
 def _rank(rank: float | None) -> str:
-    return "–" if rank is None else f"{rank:g}"
+    return "–" if rank is None else f"{rank:g}".translate(spoken().marks)
 
 
 def _some(told: Sequence[str]) -> str:
-    more = len(told) - SHOWN
-    return ", ".join(told[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+    more, shown = len(told) - SHOWN, ", ".join(told[:SHOWN])
+    return say("{items} and {n:,} more", items=shown, n=more) if more > 0 else shown

@@ -10,6 +10,7 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ..csv_writing import for_spreadsheets
+from ..spoken import to_say
 from ..store import Store
 from ..store import schema as t
 from ..store.areas import items_of
@@ -23,7 +24,7 @@ FEWEST_TOLD = 5  # a smaller number of voters could point at one of them
 PLATFORM_LINKS = {
     "Prolific": "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}",
     "CloudResearch Connect": "?participantId=${participantId}&assignmentId=${assignmentId}",
-    "A crowd platform with MTurk's parameters": "?assignmentId=${assignmentId}&workerId=${workerId}",
+    to_say("A crowd platform with MTurk's parameters"): "?assignmentId=${assignmentId}&workerId=${workerId}",
 }
 
 

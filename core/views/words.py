@@ -10,6 +10,7 @@ from babel.dates import format_datetime
 from ..estimates import Estimate
 from ..language import STANDARD
 from ..spoken import say, spoken
+from ..store.ballots import PILOT
 
 
 def many(n: int, noun: str) -> str:
@@ -48,6 +49,17 @@ def moment(stored: str) -> str:
     if spoken().code == STANDARD:
         return stored[:16].replace("T", " ")
     return format_datetime(datetime.fromisoformat(stored[:16]), "short", locale=spoken().code)
+
+
+def called(number: int) -> str:
+    """What sentences call a ballot, the pilot (0), or a round of another scheme (−1, −2, …).
+
+    >>> called(2), called(0), called(-1)
+    ('ballot 2', 'the pilot', 'round 1')
+    """
+    if number < PILOT:
+        return say("round {number}", number=-number)
+    return say("the pilot") if number == PILOT else say("ballot {number}", number=number)
 
 
 def slug(name: str, otherwise: str = "dataset") -> str:

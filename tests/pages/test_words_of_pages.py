@@ -18,6 +18,7 @@ from core.store import Store
 from core.store.areas import read_areas
 from core.store.library import embeddings_of
 from core.store.projects import get_project
+from core.store.voter_answers import voter_names
 from ui.frame import PAGES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,10 +93,11 @@ def unmarked(text: str, known: set[str]) -> list[str]:
 
 
 def names_in(store: Store, project: str) -> set[str]:
-    """Words that come from the project: its tokens, areas, embeddings, its own name."""
+    """Words that come from the project: its tokens, areas, embeddings, voters, its own name."""
     texts = [text for area in read_areas(store, project) for text in (area.name, *area.tokens)]
     with store.read() as conn:
         texts += [row.name for row in embeddings_of(conn, project)]
+        texts += voter_names(conn, project)["name"].tolist()
     texts.append(get_project(store, project).name)
     return {word for text in texts for word in _WORD.findall(text)}
 
