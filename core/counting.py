@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .matching import combined
+from .matching import combined, first_of
 from .policy import Policy
+from .verdicts import Verdict, give_reasons, tell_displaced
 
 JUDGEMENT = ["assignment_id", "voter", "question_id"]
 STANDING = ("counted", "repeat")  # votes among which one counts
@@ -28,25 +29,6 @@ NO_OTHERS = pd.DataFrame(columns=[*JUDGEMENT, "becomes"]).astype(_TEXTS | {"ques
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 Objects = npt.NDArray[np.object_]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Kind, reason and becomes of each answer of a file, as arrays of texts that are filled in step by step."""
-
-    kind: Objects
-    reason: Objects
-    becomes: Objects
-
-    def give(self, where: Bools | Ints, kind: str, reason: str | list[str]) -> None:
-        """Give some answers a kind and a reason."""
-        self.kind[where] = kind
-        self.reason[where] = reason
-
-    @property
-    def open(self) -> Ints:
-        """The places of the answers that have no kind so far."""
-        return np.flatnonzero(self.kind == "")
 
 
 def judge(
@@ -97,24 +79,6 @@ def _stored(open_rows: pd.DataFrame, known: pd.DataFrame) -> _Stored:
     was, answer, time, decision = (np.append(column, "")[by_voter] for column in columns)
     # Turkle counts assignments from 1, so two of its servers give the same ids to different people.
     return _Stored(was, answer, time, decision, (by_voter < 0) & (same >= 0))
-
-
-def first_of(whole: pd.DataFrame, those: pd.DataFrame, keys: list[str], more: list[str]) -> tuple[Ints, Ints]:
-    """The place in `whole` of the first row with the keys of each of `those`, and with `more` keys besides; −1 where
-    there is none."""
-    both = [(whole[key], those[key]) for key in (*keys, *more)]
-    codes = []
-    for pair in both:
-        is_text = pair[0].dtype == "str"
-        same = [part.astype("str") if is_text else part.astype("int64") for part in pair]
-        codes.append(pd.factorize(pd.concat(same, ignore_index=True))[0])
-    found = []
-    for n in (len(keys), len(keys) + len(more)):
-        merged = combined(codes[:n])
-        first = pd.Series(merged[: len(whole)]).drop_duplicates()
-        at = pd.Index(first).get_indexer(pd.Index(merged[len(whole) :]))
-        found.append(np.where(at >= 0, np.append(first.index.to_numpy(), -1)[at], -1))
-    return found[0], found[1]
 
 
 def _merge_copies(rows: pd.DataFrame, verdict: Verdict) -> None:
@@ -174,8 +138,8 @@ def _decide(
         rows.loc[at, "status"], rows.loc[at, "submitted_at"] = decision, time
     first_by = np.full(len(at), "", dtype=object)
     first_by[votes] = first
-    _give_reasons(verdict, at, open_rows, stored.was, becomes, decision, first_by, policy)
-    _tell_displaced(verdict, at[votes[is_first]], voting[is_first], others, policy)
+    give_reasons(verdict, at, open_rows, stored.was, becomes, decision, first_by, policy)
+    tell_displaced(verdict, at[votes[is_first]], voting[is_first], others, policy)
     return others
 
 
@@ -245,81 +209,3 @@ def elected(pool: pd.DataFrame, policy: Policy) -> pd.Series:
     winner = ordered.groupby("group", sort=False)["assignment_id"].transform("first")
     first.loc[winner.index] = winner
     return first
-
-
-def _give_reasons(
-    verdict: Verdict,
-    at: Ints,
-    open_rows: pd.DataFrame,
-    was: Objects,
-    becomes: Objects,
-    decision: Objects,
-    first_by: Objects,
-    policy: Policy,
-) -> None:
-    """Most votes are new, or known and counted, and need no reason: the others are told one by one."""
-    kind = verdict.kind[at]
-    needless = (kind == "new") & (decision != "rejected") | (kind == "unknown")
-    told = ~needless & ((kind != "known") | (was == "rejected") | (verdict.becomes[at] != ""))
-    status, note = (open_rows[name].to_numpy(dtype=object) for name in ("status", "note"))
-    columns = (kind, was, becomes, decision, status, note, first_by)
-    verdict.reason[at] = ""
-    verdict.reason[at[told]] = [
-        _reason(policy, *values) for values in zip(*(column[told] for column in columns), strict=True)
-    ]
-
-
-def _tell_displaced(verdict: Verdict, at: Ints, counting: pd.DataFrame, others: pd.DataFrame, policy: Policy) -> None:
-    """Say of the file's votes that count in place of another one in the store, which that is."""
-    displaced = others[others["becomes"] == "repeat"]
-    if displaced.empty or counting.empty:
-        return
-    place, _ = first_of(displaced, counting, ["voter", "question_id"], [])
-    there = place >= 0
-    when = "before" if policy.repeats == "earliest" else "after"
-    text = "it was submitted {} the voter's vote in assignment {}, which counts no more"
-    ids = displaced["assignment_id"].to_numpy(dtype=object)[place[there]]
-    verdict.reason[at[there]] = [text.format(when, assignment) for assignment in ids]
-
-
-def _reason(
-    policy: Policy, kind: str, was: str, becomes: str, decision: str, status: str, note: str, first: str
-) -> str:
-    because = f": {note}" if note else ""
-    repeated = _repeated(first, policy)
-    if kind == "changed":
-        return _change(was, becomes, because, repeated)
-    if kind == "rejected":
-        return f"rejected{because}"
-    if kind == "repeat":
-        return repeated
-    if kind == "excluded":
-        return "the voter is left out by the owner"
-    if kind == "new":
-        return f"the assignment is rejected{because}, and counts by the policy of the project"
-    if was == "rejected" and status == "submitted":
-        return "it is rejected in the store and this file decides nothing; it comes back when a file says Approved"
-    if decision != "submitted" and status == decision:
-        return f"the assignment is {decision} now, which changes nothing in the count{because}"
-    return "its time is known better now"
-
-
-def _repeated(first: str, policy: Policy) -> str:
-    if policy.repeats == "none":
-        return "the voter has voted on this comparison several times, and by the policy none of these votes counts"
-    if policy.repeats == "latest":
-        return f"the voter's later vote on this comparison counts, in assignment {first}"
-    return f"the voter has already voted on this comparison, in assignment {first}"
-
-
-def _change(was: str, becomes: str, because: str, repeated: str) -> str:
-    after = f"; {repeated}" if becomes == "repeat" else ""
-    if becomes == "rejected":
-        return f"the assignment is rejected now (it was {was}){because}"
-    if was == "rejected":
-        return f"the assignment was rejected and is accepted now{after}"
-    if was == "withdrawn":
-        return f"the vote was withdrawn and comes back with this file{after}"
-    if becomes == "repeat":
-        return f"it counted, and doesn't any more: {repeated}"
-    return "the voter's earlier vote on this comparison was rejected, so this one counts now"

@@ -153,3 +153,21 @@ def combined(codes: Sequence[Ints]) -> Ints:
     for code in codes[1:]:
         merged, _ = pd.factorize(merged * (int(code.max(initial=0)) + 1) + code)
     return merged
+
+
+def first_of(whole: pd.DataFrame, those: pd.DataFrame, keys: list[str], more: list[str]) -> tuple[Ints, Ints]:
+    """The place in `whole` of the first row with the keys of each of `those`, and with `more` keys besides; −1 where
+    there is none."""
+    both = [(whole[key], those[key]) for key in (*keys, *more)]
+    codes = []
+    for pair in both:
+        is_text = pair[0].dtype == "str"
+        same = [part.astype("str") if is_text else part.astype("int64") for part in pair]
+        codes.append(pd.factorize(pd.concat(same, ignore_index=True))[0])
+    found = []
+    for n in (len(keys), len(keys) + len(more)):
+        merged = combined(codes[:n])
+        first = pd.Series(merged[: len(whole)]).drop_duplicates()
+        at = pd.Index(first).get_indexer(pd.Index(merged[len(whole) :]))
+        found.append(np.where(at >= 0, np.append(first.index.to_numpy(), -1)[at], -1))
+    return found[0], found[1]

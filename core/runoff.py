@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .ballots import draw_comparisons
+from .budgets import largest_within
 from .errors import InputError, NotConvergedError, PlanError
 from .pairing import connected_or_redrawn, draw_near_comparisons
-from .plan import Plan, largest_within
+from .plan import Plan
 from .scores.borda import BallotVotes
 from .scores.bradley_terry import BradleyTerry, fit_bradley_terry
 from .selection import LeadingItems, select_leading

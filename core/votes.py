@@ -14,11 +14,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .counting import JUDGEMENT, NO_OTHERS, Verdict, first_of, judge
+from .counting import JUDGEMENT, NO_OTHERS, judge
 from .errors import InputError, Issue
-from .matching import Match, match, text_key
+from .matching import Match, first_of, match, text_key
 from .policy import DEFAULT, Policy
 from .tables import ANSWERS, COMPARISONS, KNOWN
+from .verdicts import Verdict
 
 KINDS = {
     "new": "a vote to take",

@@ -17,8 +17,6 @@ import sqlalchemy as sa
 
 from .errors import InputError, RunoffError
 from .language import Language, language, preferred, translatable
-from .platforms.batch import FIELDS
-from .platforms.template import NOTIONS, fill, paragraphs_of, template
 from .store import Store, open_store
 from .store import schema as t
 from .store.dialects import VOTERS_DATABASE, is_postgresql, name_of
@@ -45,9 +43,9 @@ from .store.voters_role import open_by_role
 from .store.voting_rounds import release_due
 from .store.voting_rounds import tend as _tend
 from .voting_process import PORT, announce, beat, leave
-from .voting_questions import answer_of, asset, question_html
-from .voting_questions import explained as explained_round
+from .voting_questions import answer_of, asset
 from .voting_settings import TRAITS
+from .voting_texts import explained, task_html
 
 
 class Forged(RunoffError):
@@ -270,35 +268,6 @@ def tidy(store: Store) -> None:
             connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         finally:
             connection.close()
-
-
-# The page itself
-
-
-def task_html(view: View, texts: Mapping[str, str]) -> str:
-    """The one question of the page, by the template of all platforms, with its texts filled in and escaped."""
-    if view.round is not None:
-        return question_html(view.round, view.notion, texts)
-    wording = view.wording or {}
-    page = template(
-        n_comparisons=1,
-        notion=view.notion,
-        ties_allowed=view.settings.ties_allowed,
-        question=wording.get("question") or None,
-        instructions=wording.get("instructions") or None,
-        target="page",
-        language=view.language.code,
-    )
-    return fill(page, {name: texts.get(name, "") for name in FIELDS})
-
-
-def explained(view: View) -> tuple[str, list[str]]:
-    """The question and the paragraphs of the instructions, as plain texts."""
-    if view.round is not None:
-        return explained_round(view.round, view.notion)
-    asked, standard = map(view.language.text, NOTIONS[view.notion])
-    wording = view.wording or {}
-    return wording.get("question") or asked, paragraphs_of(wording.get("instructions") or standard)
 
 
 __all__ = [

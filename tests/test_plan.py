@@ -10,17 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.budgets import affordable_comparisons, appearances_for_budget, appearances_for_cost
 from core.errors import PlanError
-from core.plan import (
-    Cost,
-    Plan,
-    Quota,
-    affordable_comparisons,
-    appearances_for_budget,
-    appearances_for_cost,
-    cost,
-    quota,
-)
+from core.plan import Cost, Plan, Quota, cost, quota
 
 
 def names(plan: Plan) -> list[str]:

@@ -38,6 +38,19 @@ _TOUCHED = """<style>
   [data-testid="stFullScreenFrame"]:has([data-testid="stElementToolbar"]) {margin-top: 2.25rem}
 }
 </style>"""
+# On paper the way through the pages says nothing, and would take a quarter of every sheet.
+_PRINTED = """<style>
+@media print {
+  [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stSidebarCollapsedControl"] {display: none}
+  [data-testid="stMainBlockContainer"] {padding: 0; max-width: none}
+  [data-testid="stVegaLiteChart"], [data-testid="stDataFrame"], [data-testid="stAlert"] {break-inside: avoid}
+  :is(h1, h2, h3, h4, h5) {break-after: avoid}
+}
+</style>"""
+# Browsers leave grounds out, so that the light words of the dark theme would be printed on white.
+_DARK_PRINTED = """<style>
+@media print {[data-testid="stApp"] {filter: invert(1) hue-rotate(180deg)}}
+</style>"""
 # White on the dark theme's blue would be 2.5 : 1.
 _DARK_BUTTONS = """<style>
 [data-testid^="stBaseButton-primary"] :is(p, span) {color: #0b1a27}
@@ -45,10 +58,11 @@ _DARK_BUTTONS = """<style>
 
 
 def readable() -> None:
-    """Dark words on the bright primary buttons of the dark theme; room for what tables and charts show on a phone."""
-    st.html(_TOUCHED)
+    """Dark words on the bright primary buttons of the dark theme; room for what tables and charts show on a phone;
+    pages that can be printed."""
+    st.html(_TOUCHED + _PRINTED)
     if st.context.theme.type == "dark":
-        st.html(_DARK_BUTTONS)
+        st.html(_DARK_BUTTONS + _DARK_PRINTED)
 
 
 def navigation() -> Any:

@@ -8,8 +8,9 @@ from typing import Any
 import streamlit as st
 
 from core import jobs
+from core.budgets import affordable_comparisons
 from core.errors import PlanError, RunoffError
-from core.plan import Plan, affordable_comparisons
+from core.plan import Plan
 from core.planning import GOALS, Guess, Search
 from core.store.forecasts import GuessSource, known_search
 from core.store.plans import PlanSettings

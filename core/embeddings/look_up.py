@@ -7,7 +7,7 @@ own case.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
@@ -21,6 +21,9 @@ MODES: Mapping[Mode, str] = {
     "underscore": "looked up with “_” in place of each space",
     "mean of parts": "the mean of their words' vectors, all of which must be in the vocabulary",
 }
+NOT_IN_VOCABULARY = "not in the vocabulary"
+ZERO = "its vector is all zeros"
+NOT_FINITE = "its vector has NaN or infinite values"
 CANCELLED = "the vectors of its parts cancel out"
 
 
@@ -97,6 +100,17 @@ def why_no_mean(parts: Sequence[str], reasons: Mapping[str, str]) -> str:
     """Why the parts of a token have no mean, by the `reasons` of those without a vector."""
     lacking = [f"its part {word}: {reasons[word]}" for word in dict.fromkeys(parts) if word in reasons]
     return "; ".join(lacking) or CANCELLED
+
+
+def names_found(
+    tokens: Sequence[str], look_up: LookUp, spelling: Callable[[Sequence[str]], Sequence[str | None]]
+) -> list[str]:
+    """What each token's vector would be that of: a word as `spelling` finds it, or several joined by " + " whose mean
+    it is; "(n-grams)" stands after a word that the vocabulary hasn't."""
+    parts = [look_up.parts(token) or [token] for token in tokens]
+    words = list(dict.fromkeys(word for some in parts for word in some))
+    found = dict(zip(words, spelling(words), strict=True))
+    return [" + ".join(found[word] or f"{word} (n-grams)" for word in some) for some in parts]
 
 
 def spellings(token: str) -> tuple[str, ...]:

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
+
+from ..errors import InputError
 
 DIGITS = 12
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
@@ -128,6 +131,12 @@ def _exact(matrix: np.ndarray, vector: np.ndarray, rows: np.ndarray) -> np.ndarr
     return cosines
 
 
+def check_pairs(a_tokens: Sequence[str], b_tokens: Sequence[str]) -> None:
+    """Raise `InputError` unless there are as many first tokens as second ones."""
+    if len(a_tokens) != len(b_tokens):
+        raise InputError(f"Cosines need as many first tokens as second ones: {len(a_tokens)}, {len(b_tokens)}.")
+
+
 def pairwise_cosines(vectors: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Cosines of pairs of rows `a`, `b` of `vectors`, in float64, clipped to [−1, 1] and rounded to 12 digits."""
     if len(a) > _ROWS and len(a) * _DENSE > len(vectors) ** 2:
@@ -153,6 +162,22 @@ def _all_cosines(vectors: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarra
         block = units[number * step : (number + 1) * step] @ units.T
         cosines[rows] = block[a[rows] - number * step, b[rows]]
     return np.clip(cosines, -1.0, 1.0).round(DIGITS)
+
+
+def top_words(
+    vocabulary: pa.ChunkedArray, matrix: np.ndarray, norms: np.ndarray, vectors: np.ndarray, n: int,
+    left_out: Sequence[np.ndarray],
+) -> list[list[tuple[str, float]]]:  # fmt: skip
+    """The words of the rows that `top` finds, each with its cosine. Raises `InputError` for n below 1."""
+    if n < 1:
+        raise InputError(f"At least 1 neighbour must be asked for, found {n}.")
+    if not len(vectors):
+        return []
+    found = []
+    for rows, cosines in top(matrix, norms, vectors, n, left_out):
+        words = vocabulary.take(pa.array(rows)).to_pylist()
+        found.append(list(zip(words, cosines.tolist(), strict=True)))
+    return found
 
 
 def summarise_norms(norms: np.ndarray) -> NormsSummary:
@@ -202,3 +227,10 @@ def _split(matrix: np.ndarray, rows: np.ndarray) -> list[np.ndarray]:
             groups.append(rows[same])
         rows = rows[~same]
     return groups
+
+
+def same_words(vocabulary: pa.ChunkedArray, matrix: np.ndarray, norms: np.ndarray, limit: int) -> DuplicateVectors:
+    """The words of the groups that `same_rows` finds, all of them counted and the first `limit` groups listed."""
+    groups = same_rows(matrix, norms)
+    listed = tuple(tuple(vocabulary.take(pa.array(rows)).to_pylist()) for rows in groups[:limit])
+    return DuplicateVectors(len(groups), sum(map(len, groups)), listed)

@@ -16,11 +16,11 @@ import pyarrow as pa
 
 from ..errors import InputError, Issue
 from .formats import Block, Reader, Recognised, Source
-from .look_up import LookUp
-from .neighbours import DIGITS, DuplicateVectors, NormsSummary
+from .look_up import NOT_IN_VOCABULARY, LookUp
+from .neighbours import DIGITS, DuplicateVectors, NormsSummary, check_pairs
 from .similarity_files import COLUMNS, FORMAT, MAX_ISSUES, Rows, read_rows, recognise
 from .storage import PAIRS, EmbeddingInfo, read_vocabulary, write_info, write_vocabulary
-from .vectors import NOT_IN_VOCABULARY, Embedding
+from .vectors import Embedding
 
 __all__ = ["COLUMNS", "READER", "Pairs", "Similarities", "described", "open_pairs", "read_pairs", "write"]
 
@@ -143,7 +143,7 @@ class Similarities(Embedding):
 
         Rounded to 12 digits as cosines are. Raises `InputError` if the lengths differ.
         """
-        self._check_lengths(a_tokens, b_tokens)
+        check_pairs(a_tokens, b_tokens)
         a, b = self._positions(a_tokens), self._positions(b_tokens)
         both = (a >= 0) & (b >= 0)
         values = np.full(len(a), np.nan)

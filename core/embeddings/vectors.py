@@ -14,22 +14,25 @@ from typing import Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..errors import InputError
 from .formats import Subwords
-from .look_up import LookUp, means, why_no_mean
-from .neighbours import DuplicateVectors, NormsSummary, pairwise_cosines, same_rows, summarise_norms, top
+from .look_up import NOT_FINITE, NOT_IN_VOCABULARY, ZERO, LookUp, means, names_found, why_no_mean
+from .neighbours import (
+    DuplicateVectors,
+    NormsSummary,
+    check_pairs,
+    pairwise_cosines,
+    same_words,
+    summarise_norms,
+    top_words,
+)
+from .places import Places
 from .storage import EmbeddingInfo, norms_of
 from .subwords import vectors_of_others
 
 # Entries that mark places in a text: they are in many vocabularies and aren't words.
 MARKERS = ("</s>", "<s>", "<unk>", "<pad>")
-_MAX_REMEMBERED = 500_000
-
-NOT_IN_VOCABULARY = "not in the vocabulary"
-ZERO = "its vector is all zeros"
-NOT_FINITE = "its vector has NaN or infinite values"
 
 
 class Embedding:
@@ -56,7 +59,7 @@ class Embedding:
         self._vocabulary, self._matrix, self._norms = vocabulary, matrix, norms
         self._subwords, self._uses_subwords, self._scratch = subwords, False, scratch
         self.look_up = LookUp()
-        self._found: dict[str, int] = {}
+        self._places = Places(vocabulary, self.look_up)
 
     def __repr__(self) -> str:
         return f"Embedding({self.name!r}, n_words={self.n_words}, dimensions={self.dimensions})"
@@ -105,13 +108,13 @@ class Embedding:
         """
         self._parts()
         other = copy(self)
-        other._uses_subwords, other._found = True, {}
+        other._uses_subwords = True
         return other
 
     def with_look_up(self, look_up: LookUp) -> Self:
         """The same embedding, which looks tokens up in another way; nothing of it is copied."""
         other = copy(self)
-        other.look_up, other._found = look_up, {}
+        other.look_up, other._places = look_up, Places(self._vocabulary, look_up)
         return other
 
     @property
@@ -121,24 +124,7 @@ class Embedding:
 
     def _positions(self, tokens: Iterable[str]) -> np.ndarray:
         """The row of each token, −1 where the vocabulary hasn't it, or the mean of its parts stands for it."""
-        tokens = list(tokens)
-        asked = [token for token in dict.fromkeys(tokens) if token not in self._found]
-        if asked:
-            if len(self._found) + len(asked) > _MAX_REMEMBERED:
-                self._found.clear()
-                asked = list(dict.fromkeys(tokens))
-            self._found.update(self._search(asked))
-        return np.array([self._found[token] for token in tokens], dtype=np.int64)
-
-    def _search(self, tokens: list[str]) -> dict[str, int]:
-        """The row of each of `tokens` (distinct), by one pass over the vocabulary."""
-        options = {token: () if self.look_up.parts(token) else self.look_up.spellings(token) for token in tokens}
-        wanted = list(dict.fromkeys(word for words in options.values() for word in words))
-        index = pc.index_in(self._vocabulary, value_set=pa.array(wanted, pa.string()))
-        which = pc.fill_null(index, -1).to_numpy()
-        rows = np.flatnonzero(which >= 0)
-        found = {wanted[which[row]]: int(row) for row in rows}
-        return {token: next((found[word] for word in options[token] if word in found), -1) for token in tokens}
+        return self._places.rows(tokens)
 
     def _usable(self, tokens: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
         """The tokens' rows, and whether each has a vector that can be compared."""
@@ -188,10 +174,7 @@ class Embedding:
         """What each token's vector is that of: a word of the vocabulary, words joined by " + " whose mean it is, or a
         word with "(n-grams)" after it; "" where it has none."""
         reasons = self.reasons(tokens)
-        parts = [self.look_up.parts(token) or [token] for token in tokens]
-        words = list(dict.fromkeys(word for some in parts for word in some))
-        found = dict(zip(words, self.spelling(words), strict=True))
-        named = [" + ".join(found[word] or f"{word} (n-grams)" for word in some) for some in parts]
+        named = names_found(tokens, self.look_up, self.spelling)
         return ["" if token in reasons else name for token, name in zip(tokens, named, strict=True)]
 
     def reasons(self, tokens: Iterable[str]) -> dict[str, str]:
@@ -227,7 +210,7 @@ class Embedding:
         Returns float64 (n,), NaN where either token is missing (`missing` says which).
         Raises `InputError` if the lengths differ.
         """
-        self._check_lengths(a_tokens, b_tokens)
+        check_pairs(a_tokens, b_tokens)
         rows_a, usable_a = self._usable(a_tokens)
         rows_b, usable_b = self._usable(b_tokens)
         if self._makes_vectors and (min(rows_a, default=0) < 0 or min(rows_b, default=0) < 0):
@@ -236,10 +219,6 @@ class Embedding:
         cosines = np.full(len(rows_a), np.nan)
         cosines[both] = self._cosines(rows_a[both], rows_b[both])
         return cosines
-
-    def _check_lengths(self, a_tokens: Sequence[str], b_tokens: Sequence[str]) -> None:
-        if len(a_tokens) != len(b_tokens):
-            raise InputError(f"Cosines need as many first tokens as second ones: {len(a_tokens)}, {len(b_tokens)}.")
 
     def _made_cosines(self, a_tokens: Sequence[str], b_tokens: Sequence[str]) -> np.ndarray:
         """Cosines of tokens some of which have only a vector made of n-grams."""
@@ -304,18 +283,10 @@ class Embedding:
     def _nearest(
         self, vectors: np.ndarray, n: int, leave_out: Sequence[Sequence[str]]
     ) -> list[list[tuple[str, float]]]:
-        if n < 1:
-            raise InputError(f"At least 1 neighbour must be asked for, found {n}.")
-        if not len(vectors):
-            return []
         markers = self._marker_rows()
         there = [self._positions(words) for words in leave_out]
         left_out = [np.append(markers, rows[rows >= 0]) for rows in there]
-        found = []
-        for rows, cosines in top(self._matrix, self._norms, vectors, n, left_out):
-            words = self._vocabulary.take(pa.array(rows)).to_pylist()
-            found.append(list(zip(words, cosines.tolist(), strict=True)))
-        return found
+        return top_words(self._vocabulary, self._matrix, self._norms, vectors, n, left_out)
 
     def norms_summary(self) -> NormsSummary:
         """Quantiles of the vectors' lengths, and how many vectors can't be compared."""
@@ -328,9 +299,7 @@ class Embedding:
         Vectors that can't be compared are left out. Raises `InputError` if only chosen tokens were loaded.
         """
         self._check_whole("look for equal vectors")
-        groups = same_rows(self._matrix, self._norms)
-        listed = tuple(tuple(self._vocabulary.take(pa.array(rows)).to_pylist()) for rows in groups[:limit])
-        return DuplicateVectors(len(groups), sum(map(len, groups)), listed)
+        return same_words(self._vocabulary, self._matrix, self._norms, limit)
 
     def _cosines(self, rows_a: np.ndarray, rows_b: np.ndarray) -> np.ndarray:
         """Cosines of pairs of rows whose vectors are usable."""

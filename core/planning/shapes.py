@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..budgets import largest_within
 from ..errors import PlanError
-from ..plan import Plan, largest_within
+from ..plan import Plan
 
 # The ratio of M in one ballot to M in the ballot before.
 SHAPES: Mapping[str, float] = {"even": 1.0, "late": 1.5, "early": 1 / 1.5}

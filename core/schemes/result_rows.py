@@ -8,11 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ..counting import Verdict, judge
+from ..counting import judge
 from ..errors import InputError
 from ..matching import text_key
 from ..policy import DEFAULT, Policy
 from ..tables import ANSWERS, KNOWN, SHOWN
+from ..verdicts import Verdict
 from ..votes import Preview, name_assignments
 from .collected import RoundSettings, read_answer
 

@@ -11,7 +11,6 @@ backups/             the database before each migration, and projects before the
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import sqlite3
 from collections.abc import Iterator
@@ -26,6 +25,7 @@ import sqlalchemy as sa
 
 from ..errors import StoreError
 from . import dialects
+from .workspace import badge_of, default_workspace, make_folder
 
 HEAD = "0006"  # the newest migration; a test holds it against the migrations folder
 BUSY_MS = 30_000
@@ -35,16 +35,6 @@ CACHE_KB = 64_000  # a ballot of a million comparisons is one transaction
 def now() -> str:
     """The time as the store writes it: UTC, ISO 8601, microseconds."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
-
-
-def default_workspace() -> Path:
-    """`RUNOFF_WORKSPACE`, or the platform's data folder."""
-    named = os.environ.get("RUNOFF_WORKSPACE")
-    if named:
-        return Path(named).expanduser().resolve()
-    import platformdirs
-
-    return Path(platformdirs.user_data_dir("runoff", appauthor=False))
 
 
 @dataclass(frozen=True)
@@ -172,7 +162,7 @@ def database_url(folder: Path) -> sa.URL | None:
     Raises `StoreError` where the folder has its tables elsewhere already: a workspace has one database.
     """
     url = dialects.url_of(dialects.DATABASE)
-    if url is None and _badge_of(folder):
+    if url is None and badge_of(folder):
         raise StoreError(
             f"The tables of the workspace {folder} are in a PostgreSQL database (database.json says which). Set "
             f"{dialects.DATABASE} to its address, or choose another folder with RUNOFF_WORKSPACE."
@@ -196,16 +186,6 @@ def open_apart(folder: Path) -> Iterator[Store]:
         yield store
     finally:
         store.engine.dispose()
-
-
-def make_folder(folder: Path) -> None:
-    """Make a workspace's folder, for its owner alone: it holds who voted how, and the secret of every link.
-
-    A folder that is there keeps its rights: somebody may have shared it on purpose.
-    """
-    if not folder.exists():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700, exist_ok=True)
 
 
 @lru_cache(maxsize=8)
@@ -246,7 +226,7 @@ def _open_postgresql(store: Store) -> None:
         badge = module.badge(conn) if version else None
     if fault:
         raise StoreError(f"A workspace can't be in {dialects.name_of(store.engine)}: {fault}.")
-    mine = _badge_of(store.folder)
+    mine = badge_of(store.folder)
     if (mine or badge) and mine != badge:
         raise StoreError(
             f"{dialects.name_of(store.engine, starts=True)} and the folder {store.folder} are of different workspaces. "
@@ -262,14 +242,6 @@ def _open_postgresql(store: Store) -> None:
         told = {"id": badge, "database": dialects.shown(store.engine.url)}
         (store.folder / "database.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
     _migrate(store)
-
-
-def _badge_of(folder: Path) -> str | None:
-    """The id by which a folder and its PostgreSQL database know each other; None for a folder without."""
-    try:
-        return str(json.loads((folder / "database.json").read_text(encoding="utf-8"))["id"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def schema_version(conn: sa.Connection) -> str | None:

@@ -5,43 +5,20 @@ All of this happens inside a write transaction: a comparison's last missing vote
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 
-from ..checks import MOST_OVERLAP_VOTERS
-from ..schemes.collected import RATING, RoundSettings
-from ..voting_settings import VotingSettings
+from ..schemes.collected import RATING
 from . import schema as t
 from .command import insert_rows
 from .engine import now
+from .page_checks import draw_checks, draw_gold, draw_repeats, n_checks_for
+from .page_table import SIDES, Table, add_dealt, was_given
 
 RELEASE_AT_ONCE = 500
 LEASED_KINDS = ("main", "overlap", "audit")  # of which a comparison wants so many votes and no more
-SPARE = 1.1  # checks are dealt a little more densely than they are wanted, so that they are there before the last vote
-
-
-@dataclass(frozen=True)
-class Table:
-    """Where dealing happens: the voting page, its ballot, its settings; those of a round where it is one."""
-
-    voting_id: int
-    ballot_id: int
-    settings: VotingSettings
-    round: RoundSettings | None = None
-
-    def lacks_votes(self) -> sa.ColumnElement[bool]:
-        """Whether a row of `question` lacks votes that aren't being given: a round wants so many answers of each."""
-        q = t.question.c
-        return q.n_dealt < (q.n_wanted if self.round is not None else self.settings.votes_per_comparison)
-
-    def expires(self) -> str:
-        """When a lease given now is over."""
-        after = datetime.now(UTC) + timedelta(minutes=self.settings.minutes_per_task)
-        return after.isoformat(timespec="microseconds")
 
 
 def release_expired(conn: sa.Connection, voting_id: int) -> int:
@@ -56,15 +33,8 @@ def release_expired(conn: sa.Connection, voting_id: int) -> int:
     if rows:
         ids = [row.id for row in rows]
         conn.execute(sa.update(t.deal).where(d.id.in_(ids)).values(state="released"))
-        _add_dealt(conn, [row.question_id for row in rows if row.kind in LEASED_KINDS], -1)
+        add_dealt(conn, [row.question_id for row in rows if row.kind in LEASED_KINDS], -1)
     return len(rows)
-
-
-def _add_dealt(conn: sa.Connection, question_ids: list[int], change: int) -> None:
-    if question_ids:
-        q = t.question.c
-        row = sa.update(t.question).where(q.id == sa.bindparam("of")).values(n_dealt=q.n_dealt + change)
-        conn.execute(row, [{"of": id_} for id_ in question_ids])
 
 
 def lease_again(conn: sa.Connection, table: Table, deal: sa.Row) -> bool:
@@ -111,18 +81,18 @@ def deal_task(conn: sa.Connection, table: Table, sitting: sa.Row) -> bool:
     release_expired(conn, table.voting_id)
     settings, task = table.settings, sitting.n_tasks + 1
     rng = np.random.default_rng([table.voting_id, sitting.id, task])
-    repeats = _draw_repeats(conn, sitting.id, settings.n_repeats, rng)
+    repeats = draw_repeats(conn, sitting.id, settings.n_repeats, rng)
     fresh = _draw_main(conn, table, sitting.id, settings.task_size, set())
     if fresh:
         rows = [(row, "main") for row in fresh]
-        checks = [(row, "gold") for row in _draw_gold(conn, table, sitting.id, rng)]
+        checks = [(row, "gold") for row in draw_gold(conn, table, sitting.id, rng)]
         shown = {row["question_id"] for row in fresh}
-        n = _n_checks(conn, table, len(fresh), rng)
-        for check in checks + _draw_checks(conn, table, sitting.id, n, shown, rng):
+        n = n_checks_for(conn, table, len(fresh), rng)
+        for check in checks + draw_checks(conn, table, sitting.id, n, shown, rng):
             rows.insert(int(rng.integers(0, len(rows) + 1)), check)
         rows += [(row, "repeat") for row in repeats]
     else:
-        rows = _draw_checks(conn, table, sitting.id, settings.task_size, set(), rng)
+        rows = draw_checks(conn, table, sitting.id, settings.task_size, set(), rng)
     if not rows:
         return False
     _insert(conn, table, sitting.id, task, 0, rows)
@@ -159,8 +129,8 @@ def _draw_main(
             shown.add(pair)
             # Every other voter sees the sides the other way round.
             sides = (not flipped, right, left) if n_dealt % 2 else (flipped, left, right)
-            drawn.append({"question_id": id_, **dict(zip(_SIDES, sides, strict=True))})
-    _add_dealt(conn, [row["question_id"] for row in drawn], 1)
+            drawn.append({"question_id": id_, **dict(zip(SIDES, sides, strict=True))})
+    add_dealt(conn, [row["question_id"] for row in drawn], 1)
     return drawn
 
 
@@ -179,73 +149,9 @@ def _draw_of_round(conn: sa.Connection, table: Table, sitting_id: int, n: int) -
     )
     rows = conn.execute(query).all()
     swaps = table.round is not None and table.round.scheme == RATING and table.round.swaps
-    _add_dealt(conn, [row.id for row in rows], 1)
+    add_dealt(conn, [row.id for row in rows], 1)
     sides = [(False, bool(row.left_swapped) != (swaps and row.n_dealt % 2 == 1), False) for row in rows]
-    return [{"question_id": row.id, **dict(zip(_SIDES, of, strict=True))} for row, of in zip(rows, sides, strict=True)]
-
-
-_SIDES = ("flipped", "left_swapped", "right_swapped")
-
-
-def was_given(sitting_id: int, question_id: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
-    """Whether a voter was given a comparison, or a check that is the same one put before further voters."""
-    d, c = t.deal.c, t.check_question.alias("same").c  # an alias, so that no query around it is meant
-    itself = sa.exists().where(d.sitting_id == sitting_id, d.question_id == question_id)
-    as_check = sa.exists().where(d.sitting_id == sitting_id, d.question_id == c.question_id, c.of_id == question_id)
-    return sa.or_(itself, as_check)
-
-
-def _kinds(table: Table) -> list[str]:
-    """The kinds of checks that want one answer each; no overlap where comparisons have several votes anyhow."""
-    return ["audit"] if table.settings.votes_per_comparison > 1 else ["audit", "overlap"]
-
-
-def _n_checks(conn: sa.Connection, table: Table, n_fresh: int, rng: np.random.Generator) -> int:
-    """How many overlaps and audits go with so many comparisons: in proportion, as the ballot has of them."""
-    q, c = t.question.c, t.check_question.c
-    query = sa.select(sa.func.count()).select_from(t.question).join(t.check_question, c.question_id == q.id)
-    n_all = conn.execute(query.where(q.ballot_id == table.ballot_id, q.role == "check", c.kind.in_(_kinds(table))))
-    if not (n_checks := n_all.scalar_one()):
-        return 0
-    comparisons = sa.select(t.ballot.c.n_comparisons).where(t.ballot.c.id == table.ballot_id)
-    votes = conn.execute(comparisons).scalar_one() * table.settings.votes_per_comparison
-    wanted = SPARE * n_checks * n_fresh / votes
-    return int(wanted) + int(rng.random() < wanted % 1)
-
-
-def open_checks(table: Table, sitting_id: int) -> sa.Select:
-    """Overlaps and audits that lack their answer and are new to a voter: id, kind, and the comparison that counts.
-
-    An overlap waits for the vote that counts: else its voters might be the only ones left who could have given that.
-    """
-    q, c = t.question.c, t.check_question.c
-    original = t.question.alias("original")
-    answered = sa.and_(original.c.n_votes > 0, ~was_given(sitting_id, c.of_id))
-    return (
-        sa.select(q.id, c.kind, c.of_id)
-        .join(t.check_question, c.question_id == q.id)
-        .outerjoin(original, original.c.id == c.of_id)
-        .where(q.ballot_id == table.ballot_id, q.role == "check", c.kind.in_(_kinds(table)))
-        .where(q.n_dealt < q.n_wanted, ~was_given(sitting_id, q.id), sa.or_(c.of_id.is_(None), answered))
-        .order_by(q.n_dealt, q.id)
-    )
-
-
-def _draw_checks(
-    conn: sa.Connection, table: Table, sitting_id: int, n: int, shown: set[int], rng: np.random.Generator
-) -> list[tuple[dict[str, Any], str]]:
-    """Lease up to `n` overlaps and audits, none of the same comparison as another or as those `shown` in the task."""
-    if not n:
-        return []
-    drawn: list[tuple[dict[str, Any], str]] = []
-    originals: set[int | None] = set(shown)
-    for id_, kind, of in conn.execute(open_checks(table, sitting_id).limit(n * MOST_OVERLAP_VOTERS + len(shown))):
-        if len(drawn) < n and (of is None or of not in originals):
-            originals.add(of)
-            sides = dict(zip(_SIDES, map(bool, rng.integers(0, 2, 3)), strict=True))
-            drawn.append(({"question_id": id_, **sides}, kind))
-    _add_dealt(conn, [row["question_id"] for row, _ in drawn], 1)
-    return drawn
+    return [{"question_id": row.id, **dict(zip(SIDES, of, strict=True))} for row, of in zip(rows, sides, strict=True)]
 
 
 def _items_of(conn: sa.Connection, deals: list[sa.Row]) -> set[frozenset[int]]:
@@ -257,54 +163,17 @@ def _items_of(conn: sa.Connection, deals: list[sa.Row]) -> set[frozenset[int]]:
     return {frozenset(pair) for pair in items.values()}
 
 
-def _draw_gold(conn: sa.Connection, table: Table, sitting_id: int, rng: np.random.Generator) -> list[dict[str, Any]]:
-    """Checks that the voter hasn't met, with sides at random."""
-    if not table.settings.n_gold:
-        return []
-    q = t.question.c
-    given = sa.exists().where(t.deal.c.sitting_id == sitting_id, t.deal.c.question_id == q.id)
-    query = sa.select(q.id).where(q.ballot_id == table.ballot_id, q.role == "check", ~given).order_by(q.id)
-    ids = conn.execute(query.join(t.gold, t.gold.c.question_id == q.id)).scalars().all()
-    chosen = rng.permutation(np.array(ids, dtype=int))[: table.settings.n_gold]
-    return [
-        {"question_id": int(id_), **dict(zip(_SIDES, map(bool, rng.integers(0, 2, 3)), strict=True))} for id_ in chosen
-    ]
-
-
-def _draw_repeats(conn: sa.Connection, sitting_id: int, n: int, rng: np.random.Generator) -> list[dict[str, Any]]:
-    """Comparisons that the voter answered in earlier tasks and that weren't repeated yet, with sides exchanged."""
-    if not n:
-        return []
-    again = t.deal.alias("again")
-    d = t.deal.c
-    repeated = sa.exists().where(
-        again.c.sitting_id == sitting_id, again.c.question_id == d.question_id, again.c.kind == "repeat"
-    )
-    query = sa.select(t.deal).where(d.sitting_id == sitting_id, d.kind == "main", d.state == "answered", ~repeated)
-    rows = conn.execute(query.order_by(d.id)).all()
-    chosen = [rows[at] for at in rng.permutation(len(rows))[:n]]
-    return [
-        {
-            "question_id": row.question_id,
-            "flipped": not row.flipped,
-            "left_swapped": row.right_swapped,
-            "right_swapped": row.left_swapped,
-        }
-        for row in chosen
-    ]
-
-
 def _insert(
     conn: sa.Connection, table: Table, sitting_id: int, task: int, after: int, rows: list[tuple[dict[str, Any], str]]
 ) -> None:
     expires = table.expires()
-    columns = ["sitting_id", "task", "n", "kind", "question_id", *_SIDES, "state", "expires_at"]
+    columns = ["sitting_id", "task", "n", "kind", "question_id", *SIDES, "state", "expires_at"]
     insert_rows(
         conn,
         t.deal,
         columns,
         [
-            (sitting_id, task, after + n, kind, row["question_id"], *(row[s] for s in _SIDES), "open", expires)
+            (sitting_id, task, after + n, kind, row["question_id"], *(row[s] for s in SIDES), "open", expires)
             for n, (row, kind) in enumerate(rows, start=1)
         ],
     )

@@ -13,7 +13,9 @@ from ..schemes.collected import ORDER, RATING, RoundSettings
 from ..voting_settings import VotingSettings
 from . import schema as t
 from .engine import now
-from .page_dealing import deal_task, open_checks, open_deal, resume_task, task_deals, was_given
+from .page_checks import open_checks
+from .page_dealing import deal_task, open_deal, resume_task, task_deals
+from .page_table import was_given
 from .page_visits import At, cookie_of, read_sitting
 from .page_votes import is_task_over
 

@@ -18,7 +18,7 @@ from ..voting_settings import TRAITS, VotingSettings
 from . import schema as t
 from .command import insert_one
 from .engine import now
-from .page_dealing import Table
+from .page_table import Table
 from .page_votes import stop
 from .rankings import COMPARISON
 from .voting import MAX_NAME

@@ -16,7 +16,8 @@ from .command import insert_one
 from .engine import now
 from .judgements import VALUES
 from .laid_aside import is_excluded
-from .page_dealing import LEASED_KINDS, Table, lease_again, release_expired, task_deals
+from .page_dealing import LEASED_KINDS, lease_again, release_expired, task_deals
+from .page_table import Table
 from .page_tallies import ASIDE, COUNTED, LEASED, UNKNOWN, move, move_check, stands_for_vote
 
 MAX_SECONDS = 3600.0

@@ -8,11 +8,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ..budgets import appearances_for_budget, appearances_for_cost
 from ..checks import CheckCount, CheckSettings, check_checks, count_checks, proposed_checks
 from ..errors import PlanError
 from ..examples import Example, check_examples
 from ..language import LANGUAGES, STANDARD
-from ..plan import Cost, Plan, appearances_for_budget, appearances_for_cost, cost
+from ..plan import Cost, Plan, cost
 from ..plan_values import check_limits
 from ..runoff import spread_appearances
 from ..schemes.collected import SCHEMES

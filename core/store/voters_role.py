@@ -15,7 +15,8 @@ import sqlalchemy as sa
 from ..errors import InputError, StoreError
 from . import dialects
 from . import schema as t
-from .engine import HEAD, Store, default_workspace, make_folder, schema_version
+from .engine import HEAD, Store, schema_version
+from .workspace import default_workspace, make_folder
 
 ALL = "*"
 # What may be read of each table: all columns, or those named.
