@@ -154,6 +154,16 @@ def by_chance(n: int) -> float:
     return float(binom.cdf(most, n, LEVEL) - binom.cdf(least - 1, n, LEVEL))
 
 
+def summary(shares: np.ndarray, n: int) -> str:
+    """How many shares of n samples lie where exact intervals' would, and from where to where they go."""
+    rounded = np.round(shares, 9)
+    inside, above = int(np.sum((rounded >= LOW) & (rounded <= HIGH))), int(np.sum(rounded > HIGH))
+    return (
+        f"{inside} of {len(shares)} shares from {LOW:.0%} to {HIGH:.0%}, {above} above; they go from "
+        f"{shares.min():.1%} to {shares.max():.1%}. Of exact intervals {by_chance(n):.0%} would be inside."
+    )
+
+
 def power(case: Case, figure: str, demo: np.ndarray, seeds: range, resamples: int) -> tuple[int, float]:
     """How many tokens are named as needed, by the typical difference and error, and how often so many tell apart."""
     found = [_told(case, figure, demo, seed, resamples) for seed in seeds]
@@ -193,18 +203,16 @@ def main(
     embedding = load(DEMO)
     demo = embedding.vectors(embedding.vocabulary.to_pylist()[200:12_000]).astype(np.float64)
     every = range(first, first + seeds)
-    click.echo("case | " + " | ".join(names))
-    shares: list[float] = []
+    click.echo("case | " + " | ".join(names) + " | mean")
+    every_share: list[np.ndarray] = []
     for case in [each for each in CASES if not cases or each.name in cases]:
         held = coverage(case, demo, every, resamples, others, names)
-        shares += held.ravel().tolist()
+        every_share.append(held)
         cells = (" ".join(f"{share:3.0%}" for share in column) for column in held.T)
-        click.echo(f"{case.name} | " + " | ".join(cells))
-    inside = sum(LOW <= share <= HIGH for share in np.round(shares, 9))
-    click.echo(
-        f"{inside} of {len(shares)} shares from {LOW:.0%} to {HIGH:.0%}, {np.mean(shares):.1%} on average; of exact "
-        f"intervals {by_chance(seeds):.0%} would be"
-    )
+        click.echo(f"{case.name} | {' | '.join(cells)} | {held.mean():.1%}")
+    shares = np.array(every_share)
+    click.echo("mean | " + " | ".join(f"{share:.1%}" for share in shares.mean(axis=(0, 1))) + f" | {shares.mean():.1%}")
+    click.echo(summary(shares.ravel(), seeds))
     for case, figure in POWER if with_power else ():
         n_tokens, share = power(case, figure, demo, range(first, first + max(seeds // 2, 2)), resamples)
         click.echo(f"{case.name}, {figure}: {n_tokens} tokens are named, and tell the two apart in {share:.0%}")

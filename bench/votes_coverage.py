@@ -1,4 +1,4 @@
-"""`python -m bench.votes_coverage`: how often votes intervals of ρ_w, τ_w, ρ and τ hold, by the size of the campaign.
+"""`python -m bench.votes_coverage`: how often intervals over votes hold, by the size of the campaign.
 
 Each campaign of the protocol "runoff" is compared with six models: normal scores of the true ranks plus normal noise.
 Shares are of models, and of the differences of each and the next; "area" is the same over a part of the items drawn at
@@ -29,6 +29,7 @@ from core.voters import Panel, exponential, power_law
 
 Floats = NDArray[np.float64]
 
+LOW, HIGH = 0.86, 0.94
 NOISE = (0.15, 0.3, 0.45, 0.7, 1.1, 2.0)  # of the models
 DEMO = Path(__file__).resolve().parents[1] / "data" / "similarity.csv"
 
@@ -95,6 +96,7 @@ def lines(kinds: tuple[Kind, ...], n: int, first: int, resamples: int, pool: Flo
     """A line of the table for each kind and part, as soon as it is known."""
     yield "| | campaigns | " + " | ".join(f"{name} / difference" for name in FIGURES) + " |"
     yield "|---" * (2 + len(FIGURES)) + "|"
+    means: list[Floats] = []
     for kind in kinds:
         seeds = [
             np.random.default_rng([number, kind.items, kind.votes, kind.voters, 4])
@@ -103,9 +105,16 @@ def lines(kinds: tuple[Kind, ...], n: int, first: int, resamples: int, pool: Flo
         every = [held_of(kind, pool, rng, resamples) for rng in seeds]
         for part in every[0]:
             mean = np.mean([each[part] for each in every], axis=0)
+            means.append(mean)
             cells = [f"{one:.2f} / {pair:.2f}".replace("0.", ".") for one, pair in mean.T]
             what = f"{kind.similarity}, {kind.items} items, {kind.votes:,} votes, {kind.voters} voters"
             yield f"| {what}{', area' * (part == 'area')} | {n} | {' | '.join(cells)} |"
+    if means:
+        cells = [f"{one:.3f} / {pair:.3f}" for one, pair in np.mean(means, axis=0).T]
+        yield f"| *mean* | | {' | '.join(cells)} |"
+        shares = np.round(means, 9)
+        inside, above = int(np.sum((shares >= LOW) & (shares <= HIGH))), int(np.sum(shares > HIGH))
+        yield f"\n{inside} of {shares.size} shares lie from {LOW} to {HIGH}, {above} above."
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""Intervals of models' ρ_w, τ_w, ρ and τ over *votes*: overall, by area, and of the differences of any two models.
+"""Intervals of models' figures over *votes*: overall, by area, and of the differences of any two models.
 
 The items are fixed and the voters resampled; `interval_rules` says what an interval is made of, and docs/runoff.md how
 often it holds.
@@ -6,7 +6,7 @@ often it holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from .errors import InputError
-from .evaluation import Comparison, Correlations, Evaluation, correlations, model_scores
+from .evaluation import TOP_K, Comparison, Correlations, Evaluation, correlations, model_scores
 from .interval_rules import FIGURES, Interval, interval
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-MOST_FOR_TAU_OF_AREAS = 150  # items of the ranking: from more of them, bounds of an area's τ_w hold far too seldom
+MOST_FOR_TAU_OF_AREAS = 300  # items of the ranking: from more of them, bounds of an area's τ_w hold far too seldom
 
 WHY_NOT_PAPER = (
     "There are no intervals by the paper's protocol: resampling voters doesn't show by how much rescaled win ratios "
@@ -106,12 +106,14 @@ class _Drawn:
 
 @dataclass(frozen=True, eq=False)
 class _Source:
-    """The resamples and the dataset's scores; `known` keeps the O_b, which models of equal coverage share."""
+    """The resamples and the dataset's scores; `known` keeps the O_b, which models of equal coverage share; `names` are
+    the figures that get bounds."""
 
     resampled: Resampled
     scores: Floats
     n_items: int
     known: dict[tuple[float, bytes], dict[str, Floats]]
+    names: tuple[str, ...] = FIGURES
 
     def of(self, values: Floats, rows: Bools, n0: float) -> _Drawn:
         key = (n0, rows.tobytes())
@@ -141,14 +143,15 @@ def difference_interval(
 def with_intervals(comparison: Comparison, resampled: Resampled) -> tuple[Comparison, tuple[Difference, ...]]:
     """A comparison with bounds of the `FIGURES` overall, over the common items and by area, and any two models' gaps.
 
-    Differences are of each figure in turn. Raises `InputError` where the columns of the resamples aren't the items of
-    the comparison.
+    Differences are of each figure in turn. Precision has bounds among the top `TOP_K` only. Raises `InputError` where
+    the columns of the resamples aren't the items of the comparison.
     """
     pairs = comparison.evaluations[0].pairs
     if resampled.drawn.ndim != 2 or resampled.drawn.shape[1] != len(pairs):
         shape = resampled.drawn.shape
         raise InputError(f"The resamples need a score for each of {len(pairs)} items, found shape {shape}.")
-    source = _Source(resampled, pairs["score"].to_numpy(dtype=np.float64), resampled.n_items, {})
+    names = tuple(n for n in FIGURES if n != "precision" or comparison.evaluations[0].overall.top == TOP_K)
+    source = _Source(resampled, pairs["score"].to_numpy(dtype=np.float64), resampled.n_items, {}, names)
     covered = np.logical_and.reduce([~np.isnan(_values(e)) for e in comparison.evaluations])
     evaluations, common, drawn = [], [], []
     for evaluation, over_common in zip(comparison.evaluations, comparison.common, strict=True):
@@ -162,7 +165,7 @@ def with_intervals(comparison: Comparison, resampled: Resampled) -> tuple[Compar
         common.append(bounded)
         drawn.append(of_common)
     found = replace(comparison, evaluations=tuple(evaluations), common=tuple(common))
-    return found, tuple(each for name in FIGURES for each in _differences(found, drawn, name))
+    return found, tuple(each for name in names for each in _differences(found, drawn, name))
 
 
 def _values(evaluation: Evaluation) -> Floats:
@@ -180,19 +183,19 @@ def _by_area(evaluation: Evaluation, overall: Correlations, source: _Source) -> 
     within = replace(source, resampled=Resampled(source.resampled.drawn), known={})
     apart = source.resampled.apart is not None
     few = apart or source.n_items <= MOST_FOR_TAU_OF_AREAS
-    names = [name for name in FIGURES if few or name != "tau_w"]
+    within = replace(within, names=tuple(name for name in source.names if few or name != "tau_w"))
     return {
-        area: _bounded(figures, evaluation, within, covered & (areas == area), names)[0]
+        area: _bounded(figures, evaluation, within, covered & (areas == area))[0]
         for area, figures in evaluation.areas.items()
     }
 
 
 def _bounded(
-    figures: Correlations, evaluation: Evaluation, source: _Source, rows: Bools, names: Iterable[str] = FIGURES
+    figures: Correlations, evaluation: Evaluation, source: _Source, rows: Bools
 ) -> tuple[Correlations, _Drawn]:
     """The figures over some rows, with bounds where they are defined, and what they come from."""
     found, of = {}, source.of(_values(evaluation), rows, evaluation.n0)
-    for name in names:
+    for name in source.names:
         figure = getattr(figures, name)
         bounds = None
         if figure.estimate is not None:

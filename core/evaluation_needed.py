@@ -24,7 +24,7 @@ from scipy.special import log_ndtr, ndtri
 
 from .assumed_similarity import similarity_from_ranks
 from .errors import InputError
-from .evaluation import correlations
+from .evaluation import TOP_K, correlations
 from .evaluation.differences import POWER
 from .evaluation.tokens import FEWEST_TOKENS, Coded, draw_tokens
 from .evaluation_intervals import difference_interval
@@ -108,6 +108,7 @@ def votes_needed(
     voting: Voting | None = None,
     figure: str = "rho_w",
     n0: float = 2.0,
+    top: int = TOP_K,
     rng: np.random.Generator,
     progress: Progress | None = None,
 ) -> Needed:
@@ -117,13 +118,16 @@ def votes_needed(
     ----------
     scores, one, other : of the items that both models cover, (n,), higher = more related, without NaN.
     n_votes : where the search begins, such as the votes there are; most : the largest number that is tried.
-    figure : one that has intervals over votes (`interval_rules.FIGURES`); progress : told (done, about how many).
+    figure : one that has intervals over votes (`interval_rules.FIGURES`); top : k of the precision, which has to be
+    `TOP_K`; progress : told (done, about how many).
 
     Raises `InputError` for another figure, models of which one's figure is undefined, or a `most` too small for a plan;
     `PlanError` for ballots that so few items don't fill.
     """
     if figure not in FIGURES:
         raise InputError(f"Votes have no interval of {figure!r}; there are {', '.join(FIGURES)}.")
+    if figure == "precision" and top != TOP_K:
+        raise InputError(f"Votes have an interval of the precision among the top {TOP_K} only, found {top}.")
     voting = voting or Voting()
     gap = _gap(scores, one, other, figure, n0)
     z = similarity_from_ranks(scores, voting.family, notion=voting.notion).z
@@ -152,7 +156,7 @@ def tokens_needed(
     *,
     figure: str = "rho_w",
     n0: float = 2.0,
-    top: int = 20,
+    top: int = TOP_K,
     apart: bool = False,
     rng: np.random.Generator,
     progress: Progress | None = None,
@@ -183,7 +187,13 @@ def tokens_needed(
 
 
 def _gap(
-    scores: Floats, one: Floats, other: Floats, figure: str, n0: float, apart: NDArray[Any] | None = None, top: int = 20
+    scores: Floats,
+    one: Floats,
+    other: Floats,
+    figure: str,
+    n0: float,
+    apart: NDArray[Any] | None = None,
+    top: int = TOP_K,
 ) -> float:
     found = [
         getattr(correlations(scores, model, n0=n0, apart=apart, top=top, names=[figure]), figure)

@@ -1,4 +1,4 @@
-"""The interval of a model's ρ_w, τ_w, ρ or τ against the *true* ranking, from resampled voters, and its constants.
+"""The interval of a model's figure against the *true* ranking, from resampled voters, and its constants.
 
 A model's correlation with scores of noisy votes lies below that with the true ranking. Resampled votes hold the noise
 once more, so that each resample correlates still less; a percentile interval misses the truth nearly always, and what
@@ -8,21 +8,22 @@ so not all of it:
     E + c·D ± 1.645·√((k·s)² + (h·D)²)
     E = ρ(model, scores),  R_b = ρ(model, scores by resample b),  D = E − mean of the R_b
 
-cut at ±1. Two things move R_b: how much noise resample b holds, which takes the same from every model, is seen in
-O_b = ρ(scores, scores by resample b), and is made up for by c; and where the noise happens to lie, for this model
-or against it. Only the second is an error of the corrected figure. So s is what of R_b the O_b leave unexplained
-(standard deviation about a straight line), and k rises with L = 1 − mean of the O_b: how much to make up for is the
-less sure, the more it is. h stands for what isn't known of c: campaigns of other similarities lose more, or less, by
-the same resamples, above all in ρ and τ, which ask about the bottom of the ranking, where ballots ask least.
+cut at the ends of the figure. Two things move R_b: how much noise resample b holds, which takes the same from every
+model, is seen in O_b = ρ(scores, scores by resample b), and is made up for by c; and where the noise happens to lie,
+for this model or against it. Only the second is an error of the corrected figure. So s is what of R_b the O_b leave
+unexplained (standard deviation about a straight line), and k may rise with L = 1 − mean of the O_b: how much to make up
+for is the less sure, the more it is. h stands for what isn't known of c: campaigns of other similarities lose more, or
+less, by the same resamples, above all in ρ and τ, which ask about the bottom of the ranking, where ballots ask least.
 
 τ_w hangs on the order of a few first items. Noise turns two of them round once it exceeds their distance: where that is
 rare in resamples, it is far rarer in the votes. So for τ_w only a share u of what resamples lose and of their variance
-counts, u = L/.2, at most 1; s is the standard deviation of the R_b.
+counts, u = L/.2 or L/.3, at most 1; s is the standard deviation of the R_b.
 
 What two models lose in ρ_w and τ_w differs by little more than chance, so their differences have c = 0; in ρ and τ a
 good model loses more than a poor one. The constants (`RULES`) are those at which simulated campaigns of three kinds
-hold the truth in about nine of ten (calibrated coverage). Those of ρ_w and τ_w were calibrated apart for rankings of up
-to 150 items and of 990; docs/runoff.md has how often they held, on others.
+hold the truth in about nine of ten (calibrated coverage), for rankings of up to 150 items and of 990; docs/runoff.md
+has how often they held, on others. Pearson's correlation has none: it hangs on the scale of the scores, which isn't
+that of the true similarities, and what it loses by that no resample shows.
 
 The estimate may lie at the lower end of its interval, or below: noise only takes away. For the paper's protocol the
 same resampling knows nothing of what rescaling and early cuts do to scores, and holds too seldom: there is no interval.
@@ -46,7 +47,7 @@ Floats = NDArray[np.float64]
 LEVEL = 0.9
 MOST_UNDEFINED = 0.2  # share of resamples in which a figure may be undefined and still get an interval
 FEWEST = 3  # resamples
-FIGURES = ("rho_w", "tau_w", "rho", "tau")  # those that have intervals over votes
+FIGURES = ("rho_w", "tau_w", "rho", "tau", "precision")  # those that have intervals over votes
 SMALL, LARGE = 150, 990  # items: one rule holds up to the first, another from the second on
 
 
@@ -69,19 +70,21 @@ class Rule:
         return np.array([self.share * part, (self.spread + self.rise * loss) * np.sqrt(part), self.doubt * part])
 
 
-BY_LINE = ("rho_w", "rho", "tau")  # their s is what the O_b leave unexplained; that of τ_w all of the R_b's deviation
-_RHO, _TAU = Rule(1.8, 1.5, 1.5, 0.6), Rule(2.0, 1.5, 1.5, 0.6)
-_RHO_PAIR, _TAU_PAIR = Rule(1.6, 1.5, 1.5, 0.4), Rule(1.8, 2.0, 1.5, 0.8)
+BY_LINE = ("rho_w", "rho", "tau", "precision")  # their s is what the O_b leave unexplained; τ_w's all of the deviation
+_PAIR_OF_RHO, _PAIR_OF_TAU = Rule(1.5, 1.5), Rule(2.5, 2.2, 0.0, 0.4)
+_PRECISION, _PAIR_OF_PRECISION = Rule(0.7, 1.5, 2.0), Rule(0.3, 1.3, 2.0)
 # Of each figure, and of differences in it: the rules of small and of large campaigns.
 RULES: dict[tuple[str, bool], tuple[Rule, Rule]] = {
-    ("rho_w", False): (Rule(2 / 3, 1.0, 1.5, 0.5), Rule(2 / 3, 0.72, 2.5)),
-    ("rho_w", True): (Rule(0.0, 1.1), Rule(0.0, 0.72, 1.0)),
-    ("tau_w", False): (Rule(1.2, 1.9, 0.0, 0.5, full=0.2), Rule(0.6, 1.3, full=0.2)),
-    ("tau_w", True): (Rule(0.0, 1.6, full=0.2), Rule(0.0, 1.3, full=0.2)),
-    ("rho", False): (_RHO, _RHO),
-    ("rho", True): (_RHO_PAIR, _RHO_PAIR),
-    ("tau", False): (_TAU, _TAU),
-    ("tau", True): (_TAU_PAIR, _TAU_PAIR),
+    ("rho_w", False): (Rule(2 / 3, 1.0, 2.5), Rule(2 / 3, 0.72, 2.5)),
+    ("rho_w", True): (Rule(0.0, 0.8, 4.0), Rule(0.0, 0.72, 1.0)),
+    ("tau_w", False): (Rule(0.8, 1.9, full=0.3), Rule(0.6, 1.3, full=0.2)),
+    ("tau_w", True): (Rule(0.0, 1.5, full=0.2), Rule(0.0, 1.3, full=0.2)),
+    ("rho", False): (Rule(1.4, 1.4, 0.0, 0.2), Rule(1.1, 1.3, 0.0, 0.15)),
+    ("rho", True): (_PAIR_OF_RHO, _PAIR_OF_RHO),
+    ("tau", False): (Rule(1.9, 1.8, 0.0, 0.35), Rule(1.5, 1.8, 0.0, 0.2)),
+    ("tau", True): (_PAIR_OF_TAU, _PAIR_OF_TAU),
+    ("precision", False): (_PRECISION, _PRECISION),
+    ("precision", True): (_PAIR_OF_PRECISION, _PAIR_OF_PRECISION),
 }
 
 
@@ -128,8 +131,10 @@ def interval(
     loss = estimate - float(found.mean())
     corrected = estimate + c * loss
     error = float(np.hypot(k * spread, h * loss))
-    reach, limit = float(ndtri((1 + level) / 2)) * error, 2.0 if of_difference else 1.0
-    lower, upper = np.clip([corrected - reach, corrected + reach], -limit, limit).tolist()
+    reach = float(ndtri((1 + level) / 2)) * error
+    least, most = (0.0, 1.0) if name == "precision" else (-1.0, 1.0)
+    ends = (least - most, most - least) if of_difference else (least, most)
+    lower, upper = np.clip([corrected - reach, corrected + reach], *ends).tolist()
     return Interval(corrected, error, lower, upper)
 
 

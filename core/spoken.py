@@ -2,7 +2,8 @@
 
 The English text is the key, and stands in the source where it is shown; the catalogue `languages/it.app.po` has it in
 Italian. Values of fields, files and what is stored are the same in every language: whatever makes a file that others
-read does so `speaking("en")`. What stands in a constant is marked by `to_say` and put into the language when shown.
+read does so `speaking("en")`. What stands in a constant is marked by `to_say` and put into the language when shown;
+what a computation says, such as a reason, is told in English by `tell`, and said when shown.
 """
 
 from __future__ import annotations
@@ -48,6 +49,28 @@ def spoken() -> Language:
     return language(_fixed.get() or _asked[0](), CATALOGUE)
 
 
+class Told(str):
+    """A sentence in English that remembers what it was made from, so that `say` can put it into a language.
+
+    What reads or stores it has a text like any other; stored and read back it is one.
+    """
+
+    message: str
+    values: Mapping[str, Any]
+
+
+def tell(message: str, /, **values: Any) -> str:
+    """`message` in English with `{name}` replaced by the values: for sentences of what files and pages both show.
+
+    >>> reason = tell("{n} voters, and {least} are needed", n=3, least=5)
+    >>> reason, say(reason)
+    ('3 voters, and 5 are needed', '3 voters, and 5 are needed')
+    """
+    told = Told(filled(message, values, language(STANDARD)))
+    told.message, told.values = message, values
+    return told
+
+
 def say(message: str, /, **values: Any) -> str:
     """`message` in the language of whoever looks, with `{name}` replaced by the values.
 
@@ -59,6 +82,9 @@ def say(message: str, /, **values: Any) -> str:
     >>> with speaking("it"): say("{n:,} items of {of:,}", n=1234, of=2)  # an unknown text; numbers are Italian
     '1.234 items of 2'
     """
+    if isinstance(message, Told):
+        values = {name: say(value) if isinstance(value, Told) else value for name, value in message.values.items()}
+        message = message.message
     spoken_now = spoken()
     return filled(spoken_now.text(message), values, spoken_now)
 

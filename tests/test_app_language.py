@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from core.language import LANGUAGES, STANDARD, language
-from core.spoken import asks, say, say_many, speaking, spoken, to_say
+from core.spoken import asks, say, say_many, speaking, spoken, tell, to_say
 from core.views.words import estimated, many, moment
 from tests import catalogue
 from ui.frame import PAGES
@@ -173,3 +173,34 @@ def test_estimates_have_the_marks_of_the_language():
 
 def test_a_mark_changes_nothing():
     assert to_say("Items") == "Items"
+
+
+def test_what_a_computation_tells_is_english_until_it_is_said():
+    with speaking("it"):
+        reason = tell("over {n} items, and {least} are needed", n=2, least=3)
+        around = tell("r: {why}", why=reason)
+        assert (str(reason), around) == ("over 2 items, and 3 are needed", "r: over 2 items, and 3 are needed")
+        assert say(reason) == "su 2 coppie, e ne servono 3"
+        assert say(around) == "r: su 2 coppie, e ne servono 3"
+    assert say(around) == around
+
+
+def test_a_table_for_a_file_is_the_same_whoever_looks(monkeypatch):
+    import streamlit as st
+
+    from core.schemes.target_groups import TargetGroup, from_orders, score_groups
+    from core.views import target_groups
+    from ui import scheme_tables
+
+    taken = {}
+    monkeypatch.setattr(st, "download_button", lambda label, data, name, *_, **__: taken.update({name: data}))
+    words = from_orders(TargetGroup("sea", ("ship", "salt")), [{"ship": 1, "salt": 2}])
+    found = {"model": score_groups(words, lambda targets, _: np.full(len(targets), np.nan))}
+    for code in ("en", "it"):
+        with speaking(code):
+            shown = target_groups.scores(found)
+            assert shown["covered"].tolist() == ["0 of 1" if code == "en" else "0 di 1"]
+            scheme_tables.download("Scores", lambda: target_groups.scores(found), code)
+    english, italian = (taken[code]() for code in ("en", "it"))
+    assert english == italian
+    assert b"0 of 1" in italian

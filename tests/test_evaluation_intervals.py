@@ -58,6 +58,11 @@ def test_bounds_of_rho_w_by_brute_force():
     assert pair is not None
     assert pair.corrected == 0.7
     assert pair.error == pytest.approx((0.72 + 1 - own.mean()) * np.sqrt(np.sum(rest**2) / 28))
+    small = interval(0.7, drawn, own, n_items=60)
+    assert small.corrected == found.corrected
+    assert small.error == pytest.approx((1 + 2.5 * (1 - own.mean())) * np.sqrt(np.sum(rest**2) / 28))
+    apart = interval(0.7, drawn, own, of_difference=True, n_items=60)
+    assert apart.error == pytest.approx((0.8 + 4 * (1 - own.mean())) * np.sqrt(np.sum(rest**2) / 28))
     wide = interval(0.7, drawn, own, level=0.99)
     assert wide is not None
     assert wide.upper - wide.corrected == pytest.approx(2.5758293 * found.error)
@@ -73,21 +78,57 @@ def test_bounds_of_tau_w_by_hand(loss, share):
     pair = interval(0.7, drawn, own, name="tau_w", of_difference=True)
     assert pair is not None
     assert (pair.corrected, pair.error) == (0.7, found.error)
+    small = interval(0.7, drawn, own, name="tau_w", n_items=60)
+    rarer = min(loss / 0.3, 1.0)
+    assert small.corrected == pytest.approx(0.7 + 0.8 * rarer * 0.05)
+    assert small.error == pytest.approx(1.9 * np.sqrt(rarer) * drawn.std(ddof=1))
 
 
-@pytest.mark.parametrize("name", ["rho", "tau", "rho_w"])
-def test_doubt_about_the_share_widens_the_bounds(name):
+@pytest.mark.parametrize(
+    ("name", "n", "pair", "c", "k", "rise", "h"),
+    [
+        ("rho", 60, False, 1.4, 1.4, 0.0, 0.2),
+        ("rho", 990, False, 1.1, 1.3, 0.0, 0.15),
+        ("rho", 60, True, 1.5, 1.5, 0.0, 0.0),
+        ("tau", 60, False, 1.9, 1.8, 0.0, 0.35),
+        ("tau", 990, False, 1.5, 1.8, 0.0, 0.2),
+        ("tau", 990, True, 2.5, 2.2, 0.0, 0.4),
+        ("precision", 60, False, 0.7, 1.5, 2.0, 0.0),
+        ("precision", 990, True, 0.3, 1.3, 2.0, 0.0),
+    ],
+)
+def test_doubt_about_the_share_widens_the_bounds(name, n, pair, c, k, rise, h):
     rng = np.random.default_rng(4)
     own = rng.uniform(0.8, 0.95, 30)
     drawn = 0.3 + 0.3 * own + rng.normal(0, 0.02, 30)
-    found = interval(0.7, drawn, own, name=name, n_items=60)
-    c, (k, r), h = {"rho": (1.8, (1.5, 1.5), 0.6), "tau": (2.0, (1.5, 1.5), 0.6), "rho_w": (2 / 3, (1.0, 1.5), 0.5)}[
-        name
-    ]
+    found = interval(0.7, drawn, own, name=name, n_items=n, of_difference=pair)
     loss = 0.7 - drawn.mean()
     s = np.sqrt(np.sum((drawn - np.polyval(np.polyfit(own, drawn, 1), own)) ** 2) / 28)
     assert found.corrected == pytest.approx(0.7 + c * loss)
-    assert found.error == pytest.approx(np.sqrt(((k + r * (1 - own.mean())) * s) ** 2 + (h * loss) ** 2))
+    assert found.error == pytest.approx(np.sqrt(((k + rise * (1 - own.mean())) * s) ** 2 + (h * loss) ** 2))
+
+
+def test_precision_lies_between_0_and_1():
+    own, drawn = np.array([0.9, 0.8, 0.7, 0.8]), np.array([0.2, 0.0, 0.4, 0.1])
+    assert interval(0.05, drawn, own, name="precision").lower == 0.0
+    assert interval(0.05, drawn, own, name="precision", of_difference=True).lower < 0.0
+    assert interval(0.95, drawn + 0.55, own, name="precision").upper == 1.0
+
+
+def test_precision_has_bounds_among_the_top_twenty_only():
+    rng = np.random.default_rng(6)
+    truth = np.linspace(1, 0, 40)
+    drawn = truth + rng.normal(0, 0.1, (30, 40))
+    held = compared(truth, *(truth + noise * rng.normal(size=40) for noise in (0.2, 0.4)))
+    found, differences = with_intervals(held, Resampled(drawn))
+    precision = found.evaluations[0].overall.precision
+    assert precision.lower < precision.upper
+    assert {gap.figure for gap in differences} == {"rho_w", "tau_w", "rho", "tau", "precision"}
+    assert found.evaluations[0].overall.pearson.lower is None
+    others = tuple(replace(e, overall=correlations(truth, e.values, top=10)) for e in held.evaluations)
+    found, differences = with_intervals(replace(held, evaluations=others), Resampled(drawn))
+    assert found.evaluations[0].overall.precision.lower is None
+    assert "precision" not in {gap.figure for gap in differences}
 
 
 def test_rules_change_between_small_and_large_rankings_by_the_logarithm():
@@ -172,7 +213,7 @@ def test_equal_models_are_not_told_apart_and_far_ones_are():
     drawn = truth + rng.normal(0, 0.05, (80, 50))
     good, bad = truth + rng.normal(0, 0.05, 50), -truth
     found, differences = with_intervals(compared(truth, good, good.copy(), bad), Resampled(drawn))
-    assert [each.figure for each in differences] == [name for name in METRICS for _ in range(3)]
+    assert [each.figure for each in differences] == [name for name in (*METRICS, "precision") for _ in range(3)]
     same, clear, also = differences[:3]
     assert (same.difference, same.is_clear, same.first_better) == (0.0, False, 0.5)
     assert clear.is_clear
@@ -194,7 +235,7 @@ def test_models_of_different_coverage_are_compared_over_what_both_cover():
     one, other = truth + rng.normal(0, 0.2, 40), truth + rng.normal(0, 0.2, 40)
     other[:7] = np.nan
     found, (difference, *others) = with_intervals(compared(truth, one, other), Resampled(drawn))
-    assert [each.figure for each in others] == ["tau_w", "rho", "tau"]
+    assert [each.figure for each in others] == ["tau_w", "rho", "tau", "precision"]
     expected = weighted_spearman(truth[7:], one[7:]) - weighted_spearman(truth[7:], other[7:])
     assert difference.difference == pytest.approx(expected)
     assert found.common[0].rho_w.lower != found.evaluations[0].overall.rho_w.lower
@@ -208,7 +249,7 @@ def test_an_undefined_figure_has_no_bounds():
     drawn = truth + np.random.default_rng(1).normal(0, 0.05, (10, 20))
     found, differences = with_intervals(compared(truth, truth, np.ones(20)), Resampled(drawn))
     assert found.evaluations[1].overall.rho_w.lower is None
-    assert differences == ()
+    assert [each.figure for each in differences] == ["precision"]  # 1 for any model: all of the 20 items are its top
 
 
 def test_paper_draws_have_the_quantiles_of_the_intervals_at_closing():

@@ -69,7 +69,7 @@ def test_what_a_round_says_of_its_state(store):
     project_id = collected(store, RATING)
     (found,) = view.load(store, project_id)
     assert found.said == "Open: 63 of 63 answers to 21 items, by 3 voters."
-    assert found.state == "open, 100%"
+    assert found.listed == f"{found.round.title} (open, 100%)"
     close_round(store, project_id, 1)
     (found,) = view.load(store, project_id)
     assert found.said.startswith("Closed: 63 of 63")

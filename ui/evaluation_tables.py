@@ -28,11 +28,13 @@ HELP = {
 WHAT_INTERVALS_ARE = (
     "*Other votes*: 90 % intervals of the figure that votes without noise would give; voters resampled {n:,} times, "
     "items fixed. Noise takes away from a figure, so the interval may begin above it. Those of ρ and τ are wide, as "
-    "ballots ask least about the bottom of the ranking; τ_w of one area has none where the ranking is large."
+    "ballots ask least about the bottom of the ranking. In simulations of up to 300 items 89 to 92 % of them held, by "
+    "figure. τ_w of an area has none in larger rankings, top k has one for k = 20 only, and Pearson none, as votes "
+    "don't tell the scale it hangs on."
 )
 WHAT_TOKENS_ARE = (
     "*Other tokens*: 90 % intervals of what {n:,} other tokens of these kinds would give, scores taken as they are. In "
-    "simulations 91 to 92 % of them held, by figure, in single cases 82 to 98 %; fewer than 15 tokens have none."
+    "simulations 90 to 92 % of them held, by figure, in single cases 82 to 98 %; fewer than 15 tokens have none."
 )
 
 
@@ -169,7 +171,7 @@ def _intervals_said(
 def _config() -> dict:
     config = {name: st.column_config.NumberColumn(format="%.3f", help=HELP[name]) for _, name in FIGURES}
     for bound in BOUNDS:
-        name, end = bound.split()
+        name, end = bound.rsplit(" ", 1)
         help_ = f"The {end} bound of the 90 % interval of {name} over votes."
         config[bound] = st.column_config.NumberColumn(format="%.3f", help=help_)
     config["coverage"] = st.column_config.ProgressColumn(

@@ -7,20 +7,26 @@ import streamlit as st
 from core.errors import RunoffError
 from core.schemes.scored_files import Scored, of_dataset, read_scored, side_by_side
 from core.schemes.side_by_side import SideBySide
+from core.spoken import say, say_many, to_say
 from core.store.projects import Project
 from core.views import side_by_side as view
 from core.views.words import slug
 from ui import cache, chart_files, frame
-from ui.scheme_tables import download, show_issues, show_table
+from ui.scheme_tables import download, named, show_issues, show_table
 
-MINE = "this project's scores"
+MINE = to_say("this project's scores")
+OVER = {
+    "tokens": to_say("Intervals are over tokens; scores are taken as they are, so other voters aren't in them."),
+    "items": to_say("Intervals are over items; scores are taken as they are, so other voters aren't in them."),
+}
+FILES = {"first": to_say("First file"), "second": to_say("Second file")}
 
 
 def side_box(project: Project, *, has_scores: bool) -> None:
     """All of the tab; `has_scores` says that a ballot of the project is closed."""
-    st.markdown("**Two ways to ask, the same items: how far they agree, and the items where they part.**")
+    st.markdown(say("**Two ways to ask, the same items: how far they agree, and the items where they part.**"))
     st.caption(
-        "Each is a dataset, a file of ratings, or one of best–worst judgements; items are matched by their texts."
+        say("Each is a dataset, a file of ratings, or one of best–worst judgements; items are matched by their texts.")
     )
     mine = has_scores and _is_mine(project)
     one = None if mine else _from_file(project, "first")
@@ -29,58 +35,62 @@ def side_box(project: Project, *, has_scores: bool) -> None:
         one = of_dataset(cache.load_export(frame.store(), project).dataset, MINE)
     if one is None or other is None:
         return
-    show_issues([*one.issues, *other.issues], [f"{s.name}: {note}" for s in (one, other) for note in s.notes])
-    found, notes = _compared(one.digest, other.digest, one, other)
+    show_issues([*one.issues, *other.issues], [f"{say(s.name)}: {say(note)}" for s in (one, other) for note in s.notes])
+    with st.spinner(say("Comparing …")):
+        found, notes = _compared(one.digest, other.digest, one, other)
     for note in notes:
-        st.caption(frame.plain(note))
+        st.caption(frame.plain(say(note)))
     show_side_by_side(found, slug(f"{project.name}-side-by-side"))
 
 
 def show_side_by_side(found: SideBySide, stem: str) -> None:
     """Figures, chart and items of a comparison of two schemes."""
     st.markdown(f"**{frame.plain(view.headline(found))}**")
-    show_table(view.figures(found), view.FIGURE_HELP, "Agreement of the two")
+    show_table(view.figures(found), view.FIGURE_HELP, say("Agreement of the two"))
     for reason in view.why_undefined(found):
         st.caption(frame.plain(reason))
     if found.over:
-        st.caption(f"Intervals are over {found.over}; scores are taken as they are, so other voters aren't in them.")
+        st.caption(say(OVER[found.over]))
     if found.n:
         points = view.points(found)
-        chart_files.show(view.chart(found), points, name=stem, alt="Rank by the first against rank by the second")
-        st.subheader("Items where they part", help="The largest gaps between the two ranks first.")
+        chart_files.show(view.chart(found), points, name=stem, alt=say("Rank by the first against rank by the second"))
+        st.subheader(say("Items where they part"), help=say("The largest gaps between the two ranks first."))
         table = view.table(found)
-        show_table(table, view.HELP, "Items both scored")
-        download("Download these items (CSV)", table, f"{stem}.csv")
+        show_table(table, view.HELP, say("Items both scored"))
+        download(say("Download these items (CSV)"), lambda: table, f"{stem}.csv")
     alone = view.only(found)
     if len(alone):
-        with st.expander(f"{len(alone):,} items that only one has"):
-            st.dataframe(alone, hide_index=True, alt="Items that only one has")
+        with st.expander(say_many(len(alone), "{n} item that only one has", "{n} items that only one has")):
+            st.dataframe(alone, hide_index=True, column_config=named(alone.columns), alt=say("Items that only one has"))
 
 
 def _is_mine(project: Project) -> bool:
-    words = {"mine": MINE, "file": "a file"}
-    source = st.selectbox("First", list(words), format_func=words.get, key=f"side-source-{project.id}", width=240)
+    words = {"mine": MINE, "file": to_say("a file")}
+    source = st.selectbox(
+        say("First"), list(words), format_func=lambda one: say(words[one]), key=f"side-source-{project.id}", width=240
+    )
     return source == "mine"
 
 
 def _from_file(project: Project, place: str) -> Scored | None:
     file = st.file_uploader(
-        f"{place.capitalize()} file", type=["csv", "tsv", "txt", "zip", "parquet"], key=f"side-{place}-{project.id}"
+        say(FILES[place]), type=["csv", "tsv", "txt", "zip", "parquet"], key=f"side-{place}-{project.id}"
     )
     if file is None:
         return None
     try:
-        return _read(file.getvalue(), file.name)
+        with st.spinner(say("Reading the scores …")):
+            return _read(file.getvalue(), file.name)
     except RunoffError as error:
         frame.show_error(error)
         return None
 
 
-@st.cache_resource(max_entries=8, show_spinner="Comparing …")
+@st.cache_resource(max_entries=8, show_spinner=False)
 def _compared(one: str, other: str, _one: Scored, _other: Scored) -> tuple[SideBySide, tuple[str, ...]]:
     return side_by_side(_one, _other)
 
 
-@st.cache_resource(max_entries=8, show_spinner="Reading the scores …")
+@st.cache_resource(max_entries=8, show_spinner=False)
 def _read(data: bytes, name: str) -> Scored:
     return read_scored(data, name)

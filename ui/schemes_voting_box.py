@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.language import language
+from core.spoken import say, to_say
 from core.store.projects import Project
 from core.store.round_voting import open_round_voting, round_voting_settings, set_round_voting_state
 from core.store.rounds import Round
@@ -16,20 +17,26 @@ from ui.voting_box import links_box, live_figures, server_switch
 from ui.voting_checks import voters_box
 from ui.voting_form import round_form
 
+STATES = {
+    "open": to_say("Voting is **open**."),
+    "paused": to_say("Voting is **paused**."),
+    "closed": to_say("Voting is **closed**."),
+}
+
 
 def round_voting_box(project: Project, area_id: int | None, found: Round) -> None:
     """Everything about the voting page of an open round."""
     store = frame.store()
     view = views.load(store, project.id, found.ballot)
-    if not st.toggle("Ask on Runoff's own voting page", view.voting is not None, key=f"voting-{found.id}"):
+    if not st.toggle(say("Ask on Runoff's own voting page"), view.voting is not None, key=f"voting-{found.id}"):
         return
     with st.container(border=True):
-        st.markdown(f"Voting is **{view.voting.state}**." if view.voting else "Voting is not open yet.")
+        st.markdown(say(STATES[view.voting.state]) if view.voting else say("Voting is not open yet."))
         server_switch(store)
         old = view.voting.settings if view.voting else round_voting_settings(found)
         settings = round_form(old, f"round-{found.id}", language(found.settings.language), is_new=view.voting is None)
         if settings is not None:
-            _send(partial(open_round_voting, area_id=area_id), project, found, settings, done="Voting is open.")
+            _send(partial(open_round_voting, area_id=area_id), project, found, settings, done=say("Voting is open."))
         if view.voting is None:
             return
         _states(project, area_id, found, view.voting.state)
@@ -47,12 +54,14 @@ def _send(action: partial, project: Project, found: Round, *args: object, done: 
 def _states(project: Project, area_id: int | None, found: Round, state: str) -> None:
     change = partial(set_round_voting_state, area_id=area_id)
     with st.container(horizontal=True):
-        if state == "open" and st.button("Pause voting", icon=":material/pause:", key=f"pause-{found.id}"):
-            _send(change, project, found, "paused", done="Voting is paused; everybody keeps their place.")
-        if state == "paused" and st.button("Resume voting", icon=":material/play_arrow:", key=f"resume-{found.id}"):
-            _send(change, project, found, "open", done="Voting goes on.")
+        if state == "open" and st.button(say("Pause voting"), icon=":material/pause:", key=f"pause-{found.id}"):
+            _send(change, project, found, "paused", done=say("Voting is paused; everybody keeps their place."))
+        if state == "paused" and st.button(
+            say("Resume voting"), icon=":material/play_arrow:", key=f"resume-{found.id}"
+        ):
+            _send(change, project, found, "open", done=say("Voting goes on."))
         if state != "closed" and st.button(
-            "Close voting", key=f"end-{found.id}",
-            help="Voters get no more. The round stays open for files, until you close it below.",
+            say("Close voting"), key=f"end-{found.id}",
+            help=say("Voters get no more. The round stays open for files, until you close it below."),
         ):  # fmt: skip
-            _send(change, project, found, "closed", done="Voting is closed.")
+            _send(change, project, found, "closed", done=say("Voting is closed."))

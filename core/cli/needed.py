@@ -36,6 +36,7 @@ def simulated(
     n_ballots = max(1, min(7, int(np.log2(max(len(pairs), 2) / 2)) + 1))
     voting = Voting(panel_of(voters_like), n_ballots=n_ballots, notion=first.notion)
     how: dict[str, Any] = {"figure": figure, "n0": first.n0, "rng": np.random.default_rng(seed)}
+    top = first.overall.top
     found: list[dict[str, Any]] = []
     problems: list[str] = []
 
@@ -44,10 +45,9 @@ def simulated(
             raise InputError("Votes needed are simulated for one ranking; here each area has its own.")
         scores = pairs["score"].to_numpy(dtype=np.float64)
         limit = most or _MOST_TIMES * start
-        return votes_needed(scores, one, other, n_votes=start, most=limit, voting=voting, **how)
+        return votes_needed(scores, one, other, n_votes=start, most=limit, voting=voting, top=top, **how)
 
     def by_tokens() -> Any:
-        top = first.overall.top
         return tokens_needed(pairs, one, other, top=top, apart=comparison.apart, **how)
 
     for search in (by_votes, by_tokens):

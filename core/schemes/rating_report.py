@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..agreement import Agreement
 from ..errors import RunoffError, UndefinedMetricError
 from ..estimates import Estimate
+from ..spoken import to_say
 from .conditions import Anova, Comparison, OrderTest, blocked_anova, compare_conditions, pair_order
 from .cross_level import Standing, rank_models
 from .rating_sets import RatingSet
@@ -28,7 +29,12 @@ from .rating_statistics import (
 from .text_overlap import BASELINES, baseline
 
 Floats = NDArray[np.float64]
-ONLY_MEANS = "The file has means only: who rated what isn't in it."
+ONLY_MEANS = to_say("The file has means only: who rated what isn't in it.")
+
+FOUR_NEEDED = to_say(
+    "An analysis of variance needs four conditions that cross two factors, named like “single, none”, "
+    "“single, anchors”, “sorted, none” and “sorted, anchors”."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +69,7 @@ def report(ratings: RatingSet) -> RatingReport:
     """Work a rating set out. Nothing raises: what is undefined says so."""
     if not ratings.has_people:
         noise = ratings.sd[~np.isnan(ratings.sd)]
-        found = Estimate(float(noise.mean())) if len(noise) else Estimate(None, reason="the file has no SDs")
+        found = Estimate(float(noise.mean())) if len(noise) else Estimate(None, reason=to_say("the file has no SDs"))
         alone = Pairwise(None, 0, 0, ONLY_MEANS)
         nobody = np.zeros(ratings.n_items, dtype=np.int64)
         return RatingReport(
@@ -141,10 +147,7 @@ def _anova(ratings: RatingSet) -> tuple[Anova | str, tuple[tuple[str, str], tupl
         return "", None
     factors = factors_of(names)
     if factors is None:
-        return (
-            "An analysis of variance needs four conditions that cross two factors, named like “single, none”, "
-            "“single, anchors”, “sorted, none” and “sorted, anchors”."
-        ), None
+        return FOUR_NEEDED, None
     by_parts = {_parts(name, names): name for name in names}
     means = [[item_ratings(ratings.under(by_parts[one, other])).mean for other in factors[1]] for one in factors[0]]
     try:

@@ -27,6 +27,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ..errors import InputError, UndefinedMetricError
+from ..spoken import to_say
 
 Kind = Literal["positive", "distractor", "random"]
 KINDS: tuple[Kind, ...] = ("positive", "distractor", "random")
@@ -201,27 +202,41 @@ def score_groups(comparisons: Sequence[GroupComparison], similarity: Similarity)
     figure = partial(_figure, right, weights, known)
     correlations = _spearman_of_targets(comparisons, first, second)
     spearman = float(np.mean(correlations)) if correlations else None
-    reason = "" if correlations else "no target has two words in an order that the model knows"
+    reason = "" if correlations else to_say("no target has two words in an order that the model knows")
     return GroupScores(
-        figure(np.ones(len(weights), dtype=bool), "comparison"),
-        figure(kinds == "positive", "positive comparison"),
-        figure(kinds == "distractor", "distractor comparison"),
-        figure(kinds == "random", "random comparison"),
+        figure(np.ones(len(weights), dtype=bool), "all"),
+        figure(kinds == "positive", "positive"),
+        figure(kinds == "distractor", "distractor"),
+        figure(kinds == "random", "random"),
         spearman,
         len(correlations),
         reason,
     )
 
 
-def _figure(right: np.ndarray, weights: np.ndarray, known: np.ndarray, rows: np.ndarray, what: str) -> GroupFigure:
+_THERE_IS_NO = {
+    "all": to_say("there is no comparison"),
+    "positive": to_say("there is no positive comparison"),
+    "distractor": to_say("there is no distractor comparison"),
+    "random": to_say("there is no random comparison"),
+}
+_KNOWN_OF_NO = {
+    "all": to_say("the model knows the words of no comparison"),
+    "positive": to_say("the model knows the words of no positive comparison"),
+    "distractor": to_say("the model knows the words of no distractor comparison"),
+    "random": to_say("the model knows the words of no random comparison"),
+}
+
+
+def _figure(right: np.ndarray, weights: np.ndarray, known: np.ndarray, rows: np.ndarray, kind: str) -> GroupFigure:
     used = rows & known
     n, missing, total = int(used.sum()), int((rows & ~known).sum()), float(weights[used].sum())
     if not rows.any():
-        return GroupFigure(None, 0, 0.0, 0, f"there is no {what}")
+        return GroupFigure(None, 0, 0.0, 0, _THERE_IS_NO[kind])
     if not n:
-        return GroupFigure(None, 0, 0.0, missing, f"the model knows the words of no {what}")
+        return GroupFigure(None, 0, 0.0, missing, _KNOWN_OF_NO[kind])
     if total == 0:
-        return GroupFigure(None, n, 0.0, missing, "people were evenly divided on every one (Σ|s| = 0)")
+        return GroupFigure(None, n, 0.0, missing, to_say("people were evenly divided on every one (Σ|s| = 0)"))
     return GroupFigure(float(weights[used & right].sum() / total), n, total, missing)
 
 

@@ -19,6 +19,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..spoken import to_say
+
 MINIMUM_MATCH = 6
 
 
@@ -87,8 +89,8 @@ def greedy_string_tiling(one: str, other: str, *, minimum: int = MINIMUM_MATCH) 
 
 
 BASELINES: dict[str, Callable[[str, str], float]] = {
-    "longest common substring": longest_common_substring,
-    "greedy string tiling": greedy_string_tiling,
+    to_say("longest common substring"): longest_common_substring,
+    to_say("greedy string tiling"): greedy_string_tiling,
 }
 
 

@@ -5,23 +5,27 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from ..estimates import Estimate
 from ..schemes.best_worst_report import BestWorstReport, Halves
-from .words import many
+from ..spoken import say, to_say
+from .words import estimated, many
 
 HELP = {
-    "item": "The item, as it stands in the file.",
-    "θ": "Bradley–Terry score of the choices, in logits: higher is more related. A choice of one best and one worst "
-    "decides 5 of the 6 comparisons among four.",
-    "θ, lower": "Lower end of the 90 % interval: voters drawn anew.",
-    "θ, upper": "Upper end of the 90 % interval: voters drawn anew.",
-    "count": "(times best − times worst) / times shown, from −1 to 1.",
-    "count, lower": "Lower end of the 90 % interval: voters drawn anew.",
-    "count, upper": "Upper end of the 90 % interval: voters drawn anew.",
-    "shown": "How often the item was shown.",
-    "best": "How often it was named best.",
-    "worst": "How often it was named worst.",
+    "item": to_say("The item, as it stands in the file."),
+    "θ": to_say(
+        "Bradley–Terry score of the choices, in logits: higher is more related. A choice of one best and one worst "
+        "decides 5 of the 6 comparisons among four."
+    ),
+    "θ, lower": to_say("Lower end of the 90 % interval: voters drawn anew."),
+    "θ, upper": to_say("Upper end of the 90 % interval: voters drawn anew."),
+    "count": to_say("(times best − times worst) / times shown, from −1 to 1."),
+    "count, lower": to_say("Lower end of the 90 % interval: voters drawn anew."),
+    "count, upper": to_say("Upper end of the 90 % interval: voters drawn anew."),
+    "shown": to_say("How often the item was shown."),
+    "best": to_say("How often it was named best."),
+    "worst": to_say("How often it was named worst."),
 }
-HALVES_HELP = (
+HALVES_HELP = to_say(
     "Spearman's ρ between the counts of two random halves, the mean over 100 splits; in brackets where nine of ten "
     "splits lie. All judgements together are more reliable than a half."
 )
@@ -30,35 +34,45 @@ HALVES_HELP = (
 def headline(found: BestWorstReport) -> str:
     """The file in a sentence."""
     read = found.read
-    who = f"by {many(len(read.voters), 'voter')}" if read.voters else "by voters it doesn't name"
-    size = read.answers.shown.shape[1]
-    what = f"{many(read.n_judgements, 'judgement')} of {many(len(read.items), 'item')}"
-    return f"{read.name}: {what}, {size} at a time, {who}."
+    told = {
+        "name": read.name,
+        "judgements": many(read.n_judgements, "judgement"),
+        "items": many(len(read.items), "item"),
+        "size": read.answers.shown.shape[1],
+    }
+    if not read.voters:
+        return say("{name}: {judgements} of {items}, {size} at a time, by voters it doesn't name.", **told)
+    voters = many(len(read.voters), "voter")
+    return say("{name}: {judgements} of {items}, {size} at a time, by {voters}.", voters=voters, **told)
 
 
 def figures(found: BestWorstReport) -> list[tuple[str, str, str]]:
     """Label, value and help of the figures at the top; "–" where undefined."""
     return [
-        ("ρ, halves of the judgements", _said(found.by_judgement), HALVES_HELP),
-        ("ρ, halves of the voters", _said(found.by_voter), HALVES_HELP + " Nobody judges in both halves."),
+        (say("ρ, halves of the judgements"), _said(found.by_judgement), say(HALVES_HELP)),
+        (
+            say("ρ, halves of the voters"),
+            _said(found.by_voter),
+            f"{say(HALVES_HELP)} {say('Nobody judges in both halves.')}",
+        ),
     ]
 
 
 def _said(halves: Halves) -> str:
     if halves.spearman is None:
         return "–"
-    return f"{halves.spearman:.3f} ({halves.lower:.3f} to {halves.upper:.3f})"
+    return estimated(Estimate(halves.spearman, halves.lower, halves.upper))
 
 
 def reasons(found: BestWorstReport) -> list[str]:
     """Why figures or intervals are missing."""
     said = [
-        ("Halves of the judgements", found.by_judgement.reason),
-        ("Halves of the voters", found.by_voter.reason),
-        ("Counts", found.counts.reason),
+        (say("Halves of the judgements"), found.by_judgement.reason),
+        (say("Halves of the voters"), found.by_voter.reason),
+        (say("Counts"), found.counts.reason),
         ("θ", found.theta.reason),
     ]
-    return [f"{what}: {reason}." for what, reason in said if reason]
+    return [f"{what}: {say(reason)}." for what, reason in said if reason]
 
 
 def table(found: BestWorstReport) -> pd.DataFrame:

@@ -26,7 +26,7 @@ from .evaluate_scale import Scale
 from .evaluate_tokens import TokensView
 
 KIND = "evaluation_figure"
-VERSION = 3  # raised whenever the same parameters would give another result, or another shape of it
+VERSION = 4  # raised whenever the same parameters would give another result, or another shape of it
 QUICK_VOTES = 25_000  # whose voters are resampled while the page waits
 VOTES_ENDS, TOKENS_ENDS = ("lower", "upper"), ("token_lower", "token_upper")
 CHANGED = "The votes or the embeddings changed while this was computed. Ask again."

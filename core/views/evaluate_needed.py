@@ -19,7 +19,7 @@ from .evaluate import EvaluateView
 from .evaluate import load as load_view
 
 KIND = "needed"
-VERSION = 1  # raised whenever the same question would get another answer
+VERSION = 2  # raised whenever the same question would get another answer
 MOST_TIMES, MOST_VOTES = 16, 200_000  # how far the simulation goes
 SEED = 2020
 
@@ -81,7 +81,15 @@ def simulate(
         most = min(max(MOST_TIMES * n_votes, 20 * len(pairs)), MOST_VOTES)
         scores = pairs["score"].to_numpy(dtype=np.float64)
         return votes_needed(
-            scores, one, other, n_votes=n_votes, most=most, voting=voting, progress=_half(progress, 0), **how
+            scores,
+            one,
+            other,
+            n_votes=n_votes,
+            most=most,
+            voting=voting,
+            top=asked.top,
+            progress=_half(progress, 0),
+            **how,
         )
 
     def tokens() -> Needed:

@@ -69,3 +69,30 @@ def slug(name: str, otherwise: str = "dataset") -> str:
     ('jobs-skills', 'dataset')
     """
     return re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-") or otherwise
+
+
+def written(value: float, form: str = ",") -> str:
+    """A number in one of Python's formats, with the marks of the language.
+
+    >>> written(1234), written(0.5, ".3f")
+    ('1,234', '0.500')
+    """
+    return format(value, form).translate(spoken().marks)
+
+
+def out_of(n: int, whole: int) -> str:
+    """So many of so many.
+
+    >>> out_of(3, 1200)
+    '3 of 1,200'
+    """
+    return say("{n:,} of {whole:,}", n=n, whole=whole)
+
+
+def ends(lower: float, upper: float) -> str:
+    """The ends of an interval, to three digits.
+
+    >>> ends(0.1, 0.2)
+    '0.100 to 0.200'
+    """
+    return say("{lower:.3f} to {upper:.3f}", lower=lower, upper=upper)

@@ -64,7 +64,7 @@ def test_intervals_are_kept_as_they_are(demo, view, monkeypatch) -> None:
     at_once, kept = made(demo, view, "votes", 20)
     assert kept.resamples == at_once.resamples == 20
     assert kept.differences == at_once.differences
-    assert [each.figure for each in kept.differences] == ["rho_w", "tau_w", "rho", "tau"]
+    assert [each.figure for each in kept.differences] == ["rho_w", "tau_w", "rho", "tau", "precision"]
     assert kept.compared == at_once.compared
     pd.testing.assert_frame_equal(kept.view.overall, at_once.view.overall)
     at_once, kept = made(demo, view, "tokens")
