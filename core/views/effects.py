@@ -22,7 +22,7 @@ def top_sentence(effect: Effect) -> str:
     if effect.first is not None:
         return say("First ranking: {item} leads.", item=_name(effect.first))
     if not effect.moves:
-        return say("The top {top} stays as it was.", top=N_TOP)
+        return say("The top {n} stays as it was.", n=N_TOP)
     kinds: dict[str, list[Move]] = {"moved": [], "entered": [], "left": []}
     for move in effect.moves:
         kinds[move.kind].append(move)
@@ -36,7 +36,7 @@ def top_sentence(effect: Effect) -> str:
     if kinds["left"]:
         told = [say("{item} (was {rank})", item=_name(m.pair), rank=_rank(m.before)) for m in kinds["left"]]
         parts.append(say("left: {items}", items=_some(told)))
-    return say("Top {top}: {moves}.", top=N_TOP, moves="; ".join(parts))
+    return say("Top {n}: {moves}.", n=N_TOP, moves="; ".join(parts))
 
 
 def voters_said(effect: Effect) -> str:
@@ -46,12 +46,11 @@ def voters_said(effect: Effect) -> str:
     ('3 voters (1 of them new)', '3 voters, all new')
     """
     total = effect.new_voters + effect.known_voters
-    voters = many(total, "voter")
     if not effect.known_voters:
-        return say_many(total, "{voters}, new", "{voters}, all new", voters=voters)
+        return say_many(total, "{n} voter, new", "{n} voters, all new")
     if not effect.new_voters:
-        return say_many(total, "{voters} (known already)", "{voters} (known already)", voters=voters)
-    return say("{voters} ({n:,} of them new)", voters=voters, n=effect.new_voters)
+        return say_many(total, "{n} voter (known already)", "{n} voters (known already)")
+    return say("{voters} ({n:,} of them new)", voters=many(total, "voter"), n=effect.new_voters)
 
 
 def votes_said(effect: Effect) -> str:
@@ -62,7 +61,9 @@ def votes_said(effect: Effect) -> str:
     """
     if effect.votes == 0:
         return say("as many votes as before")
-    return say("{votes} more" if effect.votes > 0 else "{votes} fewer", votes=many(abs(effect.votes), "vote"))
+    if effect.votes > 0:
+        return say_many(effect.votes, "{n} vote more", "{n} votes more")
+    return say_many(-effect.votes, "{n} vote fewer", "{n} votes fewer")
 
 
 def _name(pair: Pair) -> str:
@@ -74,5 +75,6 @@ def _rank(rank: float | None) -> str:
 
 
 def _some(told: Sequence[str]) -> str:
-    more, shown = len(told) - SHOWN, ", ".join(told[:SHOWN])
-    return say("{items} and {n:,} more", items=shown, n=more) if more > 0 else shown
+    more = len(told) - SHOWN
+    named = ", ".join(told[:SHOWN])
+    return say("{items} and {n:,} more", items=named, n=more) if more > 0 else named
