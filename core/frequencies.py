@@ -20,14 +20,15 @@ import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError, Issue
+from .spoken import to_say
 from .tables import Schema
 from .tokens import AreaTokens
 
 Kind = Literal["corpus", "rank", "wordfreq"]
 KINDS: Mapping[Kind, str] = {
-    "corpus": "counted in a corpus of one's own",
-    "rank": "estimated from the order of an embedding's vocabulary, which is a proxy",
-    "wordfreq": "taken from wordfreq, general texts of the language and so a proxy",
+    "corpus": to_say("counted in a corpus of one's own"),
+    "rank": to_say("estimated from the order of an embedding's vocabulary, which is a proxy"),
+    "wordfreq": to_say("taken from wordfreq, general texts of the language and so a proxy"),
 }
 RARE_SHARE = 0.1
 

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .spoken import say
+
 if TYPE_CHECKING:
     from .plan import Plan
 
@@ -44,7 +46,9 @@ def _ballot_problems(plan: Plan) -> Iterator[PlanProblem]:
             "n_ballots_low",
             2,
             ballots,
-            "With a single ballot every item gets the same votes; only from 2 ballots on do the top items get more.",
+            say(
+                "With a single ballot every item gets the same votes; only from 2 ballots on do the top items get more."
+            ),
         )
         return
     if ballots > 10:
@@ -52,8 +56,11 @@ def _ballot_problems(plan: Plan) -> Iterator[PlanProblem]:
             "n_ballots_high",
             10,
             ballots,
-            f"The plan has {ballots} ballots; more than 10 interrupt the collection too often, "
-            "since all votes of a ballot must be in before the next is drawn.",
+            say(
+                "The plan has {ballots} ballots; more than 10 interrupt the collection too often, "
+                "since all votes of a ballot must be in before the next is drawn.",
+                ballots=ballots,
+            ),
         )
     lowest, highest = (2 / n) ** (1 / (ballots - 1)), 0.1 ** (1 / (ballots - 1))
     if _below(keep, lowest):
@@ -61,16 +68,26 @@ def _ballot_problems(plan: Plan) -> Iterator[PlanProblem]:
             "keep_low",
             lowest,
             keep,
-            f"The share that stays, α, is {keep:.3g}, under {lowest:.3g}; the last ballot then has hardly two items, "
-            "and a true top item is easily lost on the way.",
+            say(
+                "The share that stays, α, is {keep:.3g}, under {lowest:.3g}; the last ballot then has hardly two "
+                "items, and a true top item is easily lost on the way.",
+                keep=keep,
+                lowest=lowest,
+            ),
         )
     if _below(highest, keep):
         yield PlanProblem(
             "keep_high",
             highest,
             keep,
-            f"The share that stays, α, is {keep:.3g}, over {highest:.3g}; more than 10 % of the items "
-            f"({plan.sizes[-1]} of {n}) reach the last ballot, so the votes are hardly focused on the top.",
+            say(
+                "The share that stays, α, is {keep:.3g}, over {highest:.3g}; more than 10 % of the items "
+                "({last} of {all}) reach the last ballot, so the votes are hardly focused on the top.",
+                keep=keep,
+                highest=highest,
+                last=plan.sizes[-1],
+                all=n,
+            ),
         )
     for number, (before, size) in enumerate(zip(plan.sizes, plan.sizes[1:], strict=False), start=2):
         if size == before:
@@ -78,8 +95,13 @@ def _ballot_problems(plan: Plan) -> Iterator[PlanProblem]:
                 "no_item_left_out",
                 before - 1,
                 size,
-                f"Ballot {number} has all {size} items of the ballot before, because {keep:.3g} of them rounds to "
-                "all of them; it adds votes but no focus.",
+                say(
+                    "Ballot {number} has all {size} items of the ballot before, because {keep:.3g} of them rounds to "
+                    "all of them; it adds votes but no focus.",
+                    number=number,
+                    size=size,
+                    keep=keep,
+                ),
             )
             return
 
@@ -90,8 +112,10 @@ def _precision_problems(plan: Plan) -> Iterator[PlanProblem]:
             "top_appearances_low",
             100,
             plan.top_appearances,
-            f"A top item appears {plan.top_appearances} times over all ballots, under 100; "
-            "its score will not be precise.",
+            say(
+                "A top item appears {n} times over all ballots, under 100; its score will not be precise.",
+                n=plan.top_appearances,
+            ),
         )
     needed = 50 * plan.n_items / ((1 - plan.keep) * plan.n_ballots)
     if plan.n_ballots > 1 and _below(plan.n_comparisons, needed):
@@ -99,8 +123,12 @@ def _precision_problems(plan: Plan) -> Iterator[PlanProblem]:
             "n_comparisons_low",
             needed,
             plan.n_comparisons,
-            f"The plan has {plan.n_comparisons:,} comparisons, under the {math.ceil(needed):,} "
-            "that precise scores at the top are expected to take.",
+            say(
+                "The plan has {n:,} comparisons, under the {needed:,} that precise scores at the top are expected to "
+                "take.",
+                n=plan.n_comparisons,
+                needed=math.ceil(needed),
+            ),
         )
 
 
@@ -113,26 +141,49 @@ def _drawing_problems(plan: Plan) -> Iterator[PlanProblem]:
             "odd_appearances",
             m + 1,
             m,
-            f"In {_ballots(odd)} appearances and items are both odd (first {m} and {n}), "
-            f"so one item must appear once more than the others; an even number avoids it.",
+            say(
+                "In {ballots} appearances and items are both odd (first {m} and {n}), "
+                "so one item must appear once more than the others; an even number avoids it.",
+                ballots=_ballots(odd),
+                m=m,
+                n=n,
+            ),
         )
     crowded = [number for number, (m, n) in enumerate(by_ballot, start=1) if m > n - 1]
     if crowded:
         m, n = by_ballot[crowded[0] - 1]
-        where = f" in ballot {crowded[0]}" if len(crowded) > 1 else ""
         yield PlanProblem(
             "repeated_pairs",
             n - 1,
             m,
-            f"In {_ballots(crowded)} an item appears more often ({m} times) than it has opponents "
-            f"({n - 1}{where}), so the same two items meet more than once.",
+            _crowded(crowded, m, n),
         )
+
+
+def _crowded(ballots: list[int], m: int, n: int) -> str:
+    """What to say where items appear m times among n in the first of these ballots."""
+    if len(ballots) == 1:
+        return say(
+            "In {ballots} an item appears more often ({m} times) than it has opponents ({opponents}), so the same two "
+            "items meet more than once.",
+            ballots=_ballots(ballots),
+            m=m,
+            opponents=n - 1,
+        )
+    return say(
+        "In {ballots} an item appears more often ({m} times) than it has opponents ({opponents} in ballot {first}), so "
+        "the same two items meet more than once.",
+        ballots=_ballots(ballots),
+        m=m,
+        opponents=n - 1,
+        first=ballots[0],
+    )
 
 
 def _ballots(numbers: list[int]) -> str:
     if len(numbers) == 1:
-        return f"ballot {numbers[0]}"
-    return "ballots " + ", ".join(map(str, numbers[:-1])) + f" and {numbers[-1]}"
+        return say("ballot {number}", number=numbers[0])
+    return say("ballots {first} and {last}", first=", ".join(map(str, numbers[:-1])), last=numbers[-1])
 
 
 def _below(value: float, bound: float) -> bool:

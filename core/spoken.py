@@ -104,6 +104,15 @@ def to_say(message: str) -> str:
     return message
 
 
+def say_of_voters(message: str, /) -> str:
+    """A text that voters read, by its English one, as they would read it in the language of whoever looks here.
+
+    >>> with speaking("it"): say_of_voters("Your age")
+    'La tua età'
+    """
+    return language(spoken().code).text(message)
+
+
 def filled(text: str, values: Mapping[str, Any], of: Language) -> str:
     """`text` with its placeholders replaced; braces around other words stay.
 

@@ -15,6 +15,7 @@ from .agreement import Agreement as Alpha
 from .audit import CutAudit
 from .foresight import Foresight
 from .scores.reliability import Agreement
+from .spoken import say, say_many, to_say
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,7 +32,7 @@ GOOD_HALVES, FAIR_HALVES = 0.8, 0.6
 GOOD_CEILING, FAIR_CEILING = 0.95, 0.8
 NAMED = 3
 # The plan has no ballot left, and is fixed once ballot 1 is drawn.
-AFTER_LAST = "The plan has no ballot left: reopen the last one for more votes, or publish with this said."
+AFTER_LAST = to_say("The plan has no ballot left: reopen the last one for more votes, or publish with this said.")
 
 
 @dataclass(frozen=True)
@@ -50,22 +51,37 @@ def enough_votes(votes: Ints, planned: Ints) -> Line:
     votes, planned : of each item, shape (n_items,). Red: an item has fewer than 4. Amber: fewer than 10, or
     than planned.
     """
-    name, few = "Enough votes", int((votes < FEWEST_VOTES).sum())
+    name, few = say("Enough votes"), int((votes < FEWEST_VOTES).sum())
     least, short = int(min(votes, default=0)), int((votes < planned).sum())
     if few or not len(votes):
-        reason = f"{_items(few)} with fewer than {FEWEST_VOTES} votes: nobody can say in which half of the field."
-        return Line(name, RED, reason, "Collect the missing votes, or plan more appearances an item.")
+        reason = say_many(
+            few,
+            "{n} item with fewer than {least} votes: nobody can say in which half of the field.",
+            "{n} items with fewer than {least} votes: nobody can say in which half of the field.",
+            least=FEWEST_VOTES,
+        )
+        return Line(name, RED, reason, say("Collect the missing votes, or plan more appearances an item."))
     if least < ENOUGH_VOTES:
         low = int((votes < ENOUGH_VOTES).sum())
-        reason = (
-            f"{_items(low)} with fewer than {ENOUGH_VOTES} votes (the fewest is {least}): "
-            "such an item can't be told from one a third of the field away."
+        reason = say_many(
+            low,
+            "{n} item with fewer than {enough} votes (the fewest is {least}): "
+            "such an item can't be told from one a third of the field away.",
+            "{n} items with fewer than {enough} votes (the fewest is {least}): "
+            "such an item can't be told from one a third of the field away.",
+            enough=ENOUGH_VOTES,
+            least=least,
         )
-        return Line(name, AMBER, reason, "Plan more appearances an item in the first ballot.")
+        return Line(name, AMBER, reason, say("Plan more appearances an item in the first ballot."))
     if short:
-        reason = f"{_items(short)} with fewer votes than planned; the fewest is {least}."
-        return Line(name, AMBER, reason, "Reopen the ballot and collect the missing votes.")
-    return Line(name, GREEN, f"Every item has the votes planned for it; the fewest is {least}.")
+        reason = say_many(
+            short,
+            "{n} item with fewer votes than planned; the fewest is {least}.",
+            "{n} items with fewer votes than planned; the fewest is {least}.",
+            least=least,
+        )
+        return Line(name, AMBER, reason, say("Reopen the ballot and collect the missing votes."))
+    return Line(name, GREEN, say("Every item has the votes planned for it; the fewest is {least}.", least=least))
 
 
 def won_and_lost(points: Floats, votes: Ints, top: Ints, *, is_last: bool = False) -> Line:
@@ -73,33 +89,53 @@ def won_and_lost(points: Floats, votes: Ints, top: Ints, *, is_last: bool = Fals
 
     points : wins and half the ties; votes : both (n_items,); top : the leading items. Red: two of them never lost.
     """
-    name = "Won and lost"
+    name = say("Won and lost")
     undefeated, winless = (votes > 0) & (points == votes), (votes > 0) & (points == 0)
     n_top = int(undefeated[top].sum())
-    cure = AFTER_LAST if is_last else "Draw the next ballot, where like meets like, or plan more appearances."
+    another = say("Draw the next ballot, where like meets like, or plan more appearances.")
+    cure = say(AFTER_LAST) if is_last else another
     if n_top > 1:
-        reason = f"{n_top} items of the top never lost a vote, so nothing says which of them is the higher."
+        reason = say("{n} items of the top never lost a vote, so nothing says which of them is the higher.", n=n_top)
         return Line(name, RED, reason, cure)
-    told = [
-        f"{_items(int(found.sum()))} never {verb}"
-        for found, verb in ((undefeated, "lost"), (winless, "won"))
-        if found.any()
-    ]
-    if told:
-        many = int(undefeated.sum() + winless.sum()) > 1
-        where = "each stands" if many else "it stands"
-        return Line(name, AMBER, f"{' and '.join(told)}: {where} at an end, how far out isn't known.", cure)
-    return Line(name, GREEN, "Every item won votes and lost some.")
+    told = _at_an_end(int(undefeated.sum()), int(winless.sum()))
+    return Line(name, AMBER, told, cure) if told else Line(name, GREEN, say("Every item won votes and lost some."))
+
+
+def _at_an_end(undefeated: int, winless: int) -> str:
+    """How many items have no place of their own, in a sentence; empty where each has."""
+    if undefeated and winless:
+        return say(
+            "{lost} never lost and {won} never won: each stands at an end, how far out isn't known.",
+            lost=_items(undefeated),
+            won=_items(winless),
+        )
+    if undefeated:
+        return say_many(
+            undefeated,
+            "{n} item never lost: it stands at an end, how far out isn't known.",
+            "{n} items never lost: each stands at an end, how far out isn't known.",
+        )
+    if winless:
+        return say_many(
+            winless,
+            "{n} item never won: it stands at an end, how far out isn't known.",
+            "{n} items never won: each stands at an end, how far out isn't known.",
+        )
+    return ""
 
 
 def one_graph(part_sizes: Sequence[int], unvoted: int) -> Line:
     """Whether votes join all items; scores of different parts don't compare. Red where they don't."""
-    name = "One scale"
+    name = say("One scale")
     if len(part_sizes) > 1 or unvoted or not part_sizes:
         apart = sum(part_sizes[1:]) + unvoted
-        reason = f"No chain of votes joins {_items(apart)} with the rest, so their scores don't compare."
-        return Line(name, RED, reason, "Collect votes on comparisons between the parts.")
-    return Line(name, GREEN, f"Votes join all {part_sizes[0]:,} items.")
+        reason = say_many(
+            apart,
+            "No chain of votes joins {n} item with the rest, so their scores don't compare.",
+            "No chain of votes joins {n} items with the rest, so their scores don't compare.",
+        )
+        return Line(name, RED, reason, say("Collect votes on comparisons between the parts."))
+    return Line(name, GREEN, say("Votes join all {n:,} items.", n=part_sizes[0]))
 
 
 def no_circles(foresight: Foresight | None) -> Line | None:
@@ -107,15 +143,20 @@ def no_circles(foresight: Foresight | None) -> Line | None:
     if foresight is None:
         return None
     name, cure = (
-        "No contradiction",
-        "Look at the items: perhaps they are related in different ways, or votes are careless.",
+        say("No contradiction"),
+        say("Look at the items: perhaps they are related in different ways, or votes are careless."),
     )
     if foresight.circles:
-        reason = f"{_items(foresight.circles)} of the top beat each other in a circle, so no order of them is right."
+        reason = say_many(
+            foresight.circles,
+            "{n} item of the top beat each other in a circle, so no order of them is right.",
+            "{n} items of the top beat each other in a circle, so no order of them is right.",
+        )
         return Line(name, RED, reason, cure)
     if foresight.level:
-        return Line(name, RED, "The first items have the same score: the votes give no order, or go in a circle.", cure)
-    return Line(name, GREEN, "No circle of clear majorities at the top.")
+        level = say("The first items have the same score: the votes give no order, or go in a circle.")
+        return Line(name, RED, level, cure)
+    return Line(name, GREEN, say("No circle of clear majorities at the top."))
 
 
 def certain_top(probability: Floats, n_top: int, *, is_last: bool = False) -> Line:
@@ -123,25 +164,35 @@ def certain_top(probability: Floats, n_top: int, *, is_last: bool = False) -> Li
 
     probability : of each item to be truly among them, (n_items,). Green: all; amber: at least half; else red.
     """
-    name = f"The top {n_top}"
+    name = say("The top {n}", n=n_top)
     certain = int((probability >= CERTAIN).sum())
     possible = int((probability > 1 - CERTAIN).sum())
-    verb = "belongs" if certain == 1 else "belong"
-    reason = f"{certain} of the first {n_top} surely {verb} there (95 % or more); {_items(possible)} may."
+    reason = say_many(
+        certain,
+        "{n} of the first {top} surely belongs there (95 % or more); {items} may.",
+        "{n} of the first {top} surely belong there (95 % or more); {items} may.",
+        top=n_top,
+        items=_items(possible),
+    )
     if certain >= n_top:
         return Line(name, GREEN, reason)
-    cure = AFTER_LAST if is_last else "Draw another ballot, or give the last ballots more appearances."
+    another = say("Draw another ballot, or give the last ballots more appearances.")
+    cure = say(AFTER_LAST) if is_last else another
     return Line(name, AMBER if certain >= MOSTLY * n_top else RED, reason, cure)
 
 
 def first_place(names: Sequence[str], *, is_last: bool = False) -> Line:
     """Whether the first is alone: `names` are the items that can't be told from it, best first."""
-    name = "First place"
+    name = say("First place")
     if len(names) == 1:
-        return Line(name, GREEN, f"{names[0]} is ahead of all others at 90 %.")
-    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    reason = f"{len(names)} items are tied for first: {', '.join(names[:NAMED])}{more} can't be told apart at 90 %."
-    return Line(name, AMBER, reason, AFTER_LAST if is_last else "More votes on the leading items, in another ballot.")
+        return Line(name, GREEN, say("{item} is ahead of all others at 90 %.", item=names[0]))
+    values = {"n": len(names), "items": ", ".join(names[:NAMED]), "more": len(names) - NAMED}
+    if len(names) > NAMED:
+        reason = say("{n} items are tied for first: {items} and {more:,} more can't be told apart at 90 %.", **values)
+    else:
+        reason = say("{n} items are tied for first: {items} can't be told apart at 90 %.", **values)
+    another = say("More votes on the leading items, in another ballot.")
+    return Line(name, AMBER, reason, say(AFTER_LAST) if is_last else another)
 
 
 def agreement(alpha: Alpha | None, why_not: str) -> Line:
@@ -150,10 +201,20 @@ def agreement(alpha: Alpha | None, why_not: str) -> Line:
     The usual bounds of α (.67, .8) are for labels of single things. Later ballots ask about near neighbours, where
     careful voters differ, so only the sign is judged.
     """
-    name, cure = "Agreement", "Put some comparisons before several voters; look at the voters who prefer a side."
+    name = say("Agreement")
+    cure = say("Put some comparisons before several voters; look at the voters who prefer a side.")
     if alpha is None:
-        return Line(name, AMBER, why_not, cure)
-    reason = f"Krippendorff's α = {alpha.alpha:.2f}, {alpha.interval()}; 0 is chance."
+        return Line(name, AMBER, say(why_not), cure)
+    values = {"alpha": alpha.alpha, "level": 100 * alpha.level, "lower": alpha.lower, "upper": alpha.upper}
+    if np.isnan(alpha.lower):
+        reason = say(
+            "Krippendorff's α = {alpha:.2f}, no interval: it takes two units with several answers; 0 is chance.",
+            **values,
+        )
+    else:
+        reason = say(
+            "Krippendorff's α = {alpha:.2f}, {level:.0f} % interval {lower:.2f} to {upper:.2f}; 0 is chance.", **values
+        )
     if alpha.lower > 0:
         return Line(name, GREEN, reason)
     return Line(name, RED if alpha.upper < 0 else AMBER, reason, cure)
@@ -164,24 +225,31 @@ def cut_lost(foresight: Foresight | None, audit: CutAudit | str) -> Line | None:
 
     It is judged by the audit where there is one, else by the votes in the ballots; None where neither says anything.
     """
-    name, told, lost = "The cut", "", 0.0
+    name, told, lost = say("The cut"), "", 0.0
     if isinstance(audit, CutAudit):
         lost = audit.lost
-        told = (
-            f"Expected number of the true first {audit.n_top} that were cut so far: {lost:.2f} by an audit "
-            f"({100 * audit.level:.0f} % interval {audit.lower} to {audit.upper}). {_items(audit.n_audited)} of "
-            f"{audit.n_cut:,} cut came back and won {audit.points:g} of {audit.n_votes:,} votes against items near "
-            f"place {audit.n_top}. By the ballots' votes alone it is {audit.modelled:.2f}."
+        told = say(
+            "Expected number of the true first {top} that were cut so far: {lost:.2f} by an audit ({level:.0f} % "
+            "interval {lower} to {upper}). {items} of {cut:,} cut came back and won {points:g} of {votes:,} votes "
+            "against items near place {top}. By the ballots' votes alone it is {modelled:.2f}.",
+            **vars(audit) | {"level": 100 * audit.level},
+            top=audit.n_top,
+            items=_items(audit.n_audited),
+            cut=audit.n_cut,
+            votes=audit.n_votes,
         )
     elif foresight is not None:
         lost = foresight.lost
-        told = (
-            f"Expected number of the true first {foresight.n_top} that were cut so far: {lost:.2f}, by the ballots' "
-            f"votes alone. No audit: {audit}."
+        told = say(
+            "Expected number of the true first {top} that were cut so far: {lost:.2f}, by the ballots' votes alone. "
+            "No audit: {why}.",
+            top=foresight.n_top,
+            lost=lost,
+            why=say(audit),
         )
     if not told:
         return None
-    cure = "Keep more items from ballot to ballot, or plan more appearances in the first."
+    cure = say("Keep more items from ballot to ballot, or plan more appearances in the first.")
     if lost < 0.5:
         return Line(name, GREEN, told)
     return Line(name, AMBER if lost < 1 else RED, told, cure)
@@ -189,23 +257,26 @@ def cut_lost(foresight: Foresight | None, audit: CutAudit | str) -> Line | None:
 
 def halves(found: Agreement | None, why_not: str) -> Line:
     """Whether two halves of the voters rank alike, by ρ_w. Green from .8, amber from .6."""
-    name, cure = "Halves of the voters", "More votes from more voters."
+    name, cure = say("Halves of the voters"), say("More votes from more voters.")
     if found is None:
         return Line(name, AMBER, why_not, cure)
-    reason = (
-        f"Rankings by two random halves of the voters correlate by ρ_w = {found.mean:.2f}, the mean of "
-        f"{len(found.values)} splits (each has half of the votes; no Spearman–Brown)."
+    reason = say(
+        "Rankings by two random halves of the voters correlate by ρ_w = {rho_w:.2f}, the mean of "
+        "{n} splits (each has half of the votes; no Spearman–Brown).",
+        rho_w=found.mean,
+        n=len(found.values),
     )
     return _graded(name, reason, cure, found.mean, GOOD_HALVES, FAIR_HALVES)
 
 
 def ceiling(found: Agreement | None, why_not: str) -> Line:
     """What a perfect model would score. Green from .95, amber from .8."""
-    name, cure = "Noise ceiling", "More votes: no model can be seen to be better than the votes allow."
+    name, cure = say("Noise ceiling"), say("More votes: no model can be seen to be better than the votes allow.")
     if found is None:
         return Line(name, AMBER, why_not, cure)
-    reason = (
-        f"A model with the true ranking would score ρ_w = {found.mean:.3f} against these votes (simulated from them)."
+    reason = say(
+        "A model with the true ranking would score ρ_w = {rho_w:.3f} against these votes (simulated from them).",
+        rho_w=found.mean,
     )
     return _graded(name, reason, cure, found.mean, GOOD_CEILING, FAIR_CEILING)
 
@@ -217,4 +288,4 @@ def _graded(name: str, reason: str, cure: str, value: float, good: float, fair: 
 
 
 def _items(n: int) -> str:
-    return f"{n:,} item{'s' * (n != 1)}"
+    return say_many(n, "{n} item", "{n} items")

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.errors import RunoffError
 from core.published import read_published
+from core.spoken import say
 from core.store.projects import Project
 from core.views.export import FORMATS, ExportView
 from ui import cache, frame
@@ -18,25 +19,28 @@ def whole(project: Project) -> None:
     asked = (project.id, project.stamp)
     if st.session_state.get("_publication_asked") != asked:
         if not st.button(
-            "Make the dataset to publish (zip)",
+            say("Make the dataset to publish (zip)"),
             type="primary",
             icon=":material/inventory_2:",
         ):
             st.caption(
-                "The dataset in all formats, its datasheet, the votes under pseudonyms, plan and seeds, and checksums: "
-                "a folder that Hugging Face datasets loads, and from which anybody can compute the scores again."
+                say(
+                    "The dataset in all formats, its datasheet, the votes under pseudonyms, plan and seeds, and "
+                    "checksums: a folder that Hugging Face datasets loads, and from which anybody can compute the "
+                    "scores again."
+                )
             )
             return
         st.session_state["_publication_asked"] = asked
         st.rerun()
     try:
-        with st.spinner("Making the files: agreement and reliability are computed…"):
+        with st.spinner(say("Making the files: agreement and reliability are computed…")):
             made = cache.load_publication(frame.store(), project)
     except RunoffError as error:
         frame.show_error(error)
         return
     st.download_button(
-        f"Download the dataset (zip, {max(len(made.data) / 1e6, 0.1):.1f} MB)",
+        say("Download the dataset (zip, {size:.1f} MB)", size=max(len(made.data) / 1e6, 0.1)),
         made.data,
         made.filename,
         "application/zip",
@@ -46,14 +50,14 @@ def whole(project: Project) -> None:
     )
     with st.container(horizontal=True):
         for label, path, mime in (
-            ("Datasheet (page)", "datasheet.html", "text/html"),
-            ("Datasheet (Markdown)", "datasheet.md", "text/markdown"),
+            (say("Datasheet (page)"), "datasheet.html", "text/html"),
+            (say("Datasheet (Markdown)"), "datasheet.md", "text/markdown"),
         ):
             stem = made.filename.removesuffix(".zip")
             make = partial(_member, made.data, path)
             st.download_button(label, make, f"{stem}-{path}", mime, on_click="ignore", icon=":material/description:")
     for path, why in made.left_out.items():
-        st.caption(frame.plain(f"Not in it: {path}. {why}"))
+        st.caption(frame.plain(say("Not in it: {path}. {why}", path=path, why=why)))
 
 
 def _member(data: bytes, path: str) -> bytes:
@@ -62,18 +66,19 @@ def _member(data: bytes, path: str) -> bytes:
 
 def formats(view: ExportView) -> None:
     """Single files, each made when it is downloaded."""
-    with st.expander("Single files and other formats"):
+    with st.expander(say("Single files and other formats")):
         for found in FORMATS:
             problem = view.problems.get(found.label, "")
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.download_button(
-                    found.label,
+                    say(found.label),
                     partial(found.make, view.dataset),
                     f"{view.stem}{found.ending}",
                     found.mime,
+                    key=f"format-{found.ending}",
                     icon=":material/download:",
                     on_click="ignore",
                     disabled=bool(problem),
                     width=220,  # all alike, so that what is said of them stands in one column
                 )
-                st.caption(frame.plain(problem or found.about))
+                st.caption(frame.plain(problem or say(found.about)))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pandas as pd
 import streamlit as st
 
 from core.evaluation import POLICIES, TOP_K
+from core.spoken import say, say_many, to_say
 from core.store.projects import Project
 from core.views import evaluate_tokens
 from core.views.evaluate import EvaluateView, IntervalsView
@@ -13,33 +17,37 @@ from core.views.words import many
 from ui import cache, frame
 
 SHORT = {
-    "common": "items that all cover",
-    "own": "each its own items",
-    "lowest": "missing = lowest",
-    "parts": "missing = mean of parts",
+    "common": to_say("items that all cover"),
+    "own": to_say("each its own items"),
+    "lowest": to_say("missing = lowest"),
+    "parts": to_say("missing = mean of parts"),
 }
+NOTIONS = {"relatedness": to_say("|cos| (relatedness)"), "similarity": to_say("cos (similarity)")}
 
 
 def settings(project: Project) -> tuple[float, str, str, int]:
     """n₀, the notion, the policy for missing words and the k of the precision, as chosen."""
     with st.container(horizontal=True, vertical_alignment="top"):
         n0 = st.number_input(
-            "Offset n₀", 0.0, 1000.0, 2.0, 1.0, key=f"n0-{project.id}", persist_state="session", width=140,
-            help="Rank n weighs 1/(n + n₀)². A small n₀ puts nearly all weight on the first ranks; the paper takes 2.",
+            say("Offset n₀"), 0.0, 1000.0, 2.0, 1.0, key=f"n0-{project.id}", persist_state="session", width=140,
+            help=say(
+                "Rank n weighs 1/(n + n₀)². A small n₀ puts nearly all weight on the first ranks; the paper takes 2."
+            ),
         )  # fmt: skip
         notion = st.segmented_control(
-            "Models rank by", ["relatedness", "similarity"], default=project.notion, required=True,
+            say("Models rank by"), list(NOTIONS), default=project.notion, required=True,
             key=f"notion-{project.id}",
-            format_func={"relatedness": "|cos| (relatedness)", "similarity": "cos (similarity)"}.get,
-            help="The project's own notion is chosen at first.",
+            format_func=lambda key: say(NOTIONS[key]),
+            help=say("The project's own notion is chosen at first."),
         )  # fmt: skip
         policy = st.selectbox(
-            "Words that an embedding lacks", list(POLICIES), format_func=SHORT.__getitem__, key=f"policy-{project.id}",
-            width=210, help="\n\n".join(f"**{SHORT[name]}**: {text}." for name, text in POLICIES.items()),
+            say("Words that an embedding lacks"), list(POLICIES), format_func=lambda key: say(SHORT[key]),
+            key=f"policy-{project.id}", width=210,
+            help="\n\n".join(f"**{say(SHORT[name])}**: {say(text)}." for name, text in POLICIES.items()),
         )  # fmt: skip
         top = st.number_input(
-            "Top k", 1, 10_000, TOP_K, key=f"top-{project.id}", width=110,
-            help="For the precision: how many of people's k highest items are among an embedding's k highest.",
+            say("Top k"), 1, 10_000, TOP_K, key=f"top-{project.id}", width=110,
+            help=say("For the precision: how many of people's k highest items are among an embedding's k highest."),
         )  # fmt: skip
     return float(n0), notion, policy, int(top)
 
@@ -54,50 +62,69 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
     for evaluation in view.evaluations:
         if evaluation.proposed:
             st.warning(
-                f"{frame.plain(evaluation.model)} proposed {many(len(evaluation.proposed), 'token')} of this dataset, "
-                "which favours it (§2.2). See the figures without them below.",
+                say(
+                    "{embedding} proposed {tokens} of this dataset, which favours it (§2.2). See the figures without "
+                    "them below.",
+                    embedding=frame.plain(evaluation.model),
+                    tokens=many(len(evaluation.proposed), "token"),
+                ),
                 icon=":material/balance:",
             )
     about = view.dataset.attrs
     _next_step(about["provisional"], project)
     if about["simulated_votes"]:
-        st.warning("The dataset holds votes of simulated voters.", icon=":material/science:")
+        st.warning(say("The dataset holds votes of simulated voters."), icon=":material/science:")
     if project.kind == "demo":
         st.caption(
-            "The demo's simulated voters follow a sentence model. Word vectors as small as the demo's rank the top "
-            "differently, so low figures are to be expected here."
+            say(
+                "The demo's simulated voters follow a sentence model. Word vectors as small as the demo's rank the top "
+                "differently, so low figures are to be expected here."
+            )
         )
     if about["provisional"]:
-        st.info("The dataset is provisional: not all ballots are closed.", icon=":material/hourglass_top:")
+        st.info(say("The dataset is provisional: not all ballots are closed."), icon=":material/hourglass_top:")
     if view.ranked_apart:
         st.caption(
-            "Each area has a ranking of its own, and scores of two areas don't compare: a figure over all areas is the "
-            "mean of the areas' figures."
+            say(
+                "Each area has a ranking of its own, and scores of two areas don't compare: a figure over all areas is "
+                "the mean of the areas' figures."
+            )
         )
-    share = f"R(n₀) = {view.first_rank_share:.0%}"
     st.caption(
-        "ρ_w and τ_w say how far an embedding ranks the items as people do, the top ranks weighing most: 1 is full "
-        "agreement; a random ranking of more than a few dozen items lies below 0. "
-        f"With n₀ = {view.n0:g} the first rank holds {share} of the weight of a long ranking."
+        say(
+            "ρ_w and τ_w say how far an embedding ranks the items as people do, the top ranks weighing most: 1 is full "
+            "agreement; a random ranking of more than a few dozen items lies below 0. "
+            "With n₀ = {n0:g} the first rank holds R(n₀) = {share:.0%} of the weight of a long ranking.",
+            n0=view.n0,
+            share=view.first_rank_share,
+        )
     )
 
 
 def _leader(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None) -> None:
     leaders = view.leaders
     if leaders.empty or view.compared is None:
-        st.markdown("**No embedding can be compared: see the reasons below.**")
+        st.markdown(say("**No embedding can be compared: see the reasons below.**"))
         return
     row = leaders.iloc[0]
-    mean = ", the mean over areas," if view.ranked_apart else ""
     by_votes = _between(view, found, row["embedding"])
     if len(view.overall) == 1:
-        st.markdown(
-            f"**{frame.plain(row['embedding'])} reaches ρ_w = {row['ρ_w']:.3f} and τ_w = {row['τ_w']:.3f}**"
-            f"{by_votes}{mean} on {row['covered']:,} of {row['items']:,} items."
+        reaches = (
+            say(
+                "**{name} reaches ρ_w = {rho:.3f} and τ_w = {tau:.3f}**{by_votes}, the mean over areas, "
+                "on {n:,} of {all:,} items.",
+                **_of(row),
+                by_votes=by_votes,
+            )
+            if view.ranked_apart
+            else say(
+                "**{name} reaches ρ_w = {rho:.3f} and τ_w = {tau:.3f}**{by_votes} on {n:,} of {all:,} items.",
+                **_of(row),
+                by_votes=by_votes,
+            )
         )
+        st.markdown(reaches)
         return
-    names = " and ".join(map(frame.plain, leaders["embedding"]))
-    on = "the items that all cover" if len(view.common) else many(row["covered"], "item")
     ranked = view.chosen.sort_values("ρ_w", ascending=False, kind="stable")["embedding"].tolist()
     by = {}
     if found and found.differences:
@@ -105,11 +132,44 @@ def _leader(view: EvaluateView, found: IntervalsView | None, tokens: TokensView 
     if tokens and tokens.n_tokens:
         by["tokens"] = tokens.told("rho_w")
     apart = frame.plain(evaluate_tokens.said(ranked, by))
-    verb = "leads" if len(leaders) == 1 else "lead"
-    if fewer := view.compared.fewer(view.compared.names.index(row["embedding"])):
-        verb += f", over fewer items than {frame.plain(fewer[0])}"
-    st.markdown(
-        f"**{names} {verb}: ρ_w = {row['ρ_w']:.3f}**{by_votes}{mean} on {on}" + (f"; {apart}." if apart else ".")
+    values = {
+        "leader": _leads(view, leaders),
+        "by_votes": by_votes,
+        "items": say("the items that all cover") if len(view.common) else many(row["covered"], "item"),
+        "apart": f"; {apart}" if apart else "",
+    }
+    if view.ranked_apart:
+        st.markdown(say("**{leader}**{by_votes}, the mean over areas, on {items}{apart}.", **values))
+    else:
+        st.markdown(say("**{leader}**{by_votes} on {items}{apart}.", **values))
+
+
+def _of(row: pd.Series) -> dict[str, Any]:
+    """The values of the sentence about a single embedding."""
+    figures = {"rho": row["ρ_w"], "tau": row["τ_w"], "n": row["covered"], "all": row["items"]}
+    return {"name": frame.plain(row["embedding"]), **figures}
+
+
+def _leads(view: EvaluateView, leaders: pd.DataFrame) -> str:
+    """Which embeddings lead, and whether over fewer items than another has."""
+    names, rho = evaluate_tokens.with_and([frame.plain(name) for name in leaders["embedding"]]), leaders["ρ_w"].iloc[0]
+    compared = view.compared
+    fewer = compared.fewer(compared.names.index(leaders["embedding"].iloc[0])) if compared else ()
+    if not fewer:
+        return say_many(
+            len(leaders),
+            "{names} leads: ρ_w = {rho:.3f}",
+            "{names} lead: ρ_w = {rho:.3f}",
+            names=names,
+            rho=rho,
+        )
+    return say_many(
+        len(leaders),
+        "{names} leads, over fewer items than {other}: ρ_w = {rho:.3f}",
+        "{names} lead, over fewer items than {other}: ρ_w = {rho:.3f}",
+        names=names,
+        rho=rho,
+        other=frame.plain(fewer[0]),
     )
 
 
@@ -117,7 +177,9 @@ def _between(view: EvaluateView, found: IntervalsView | None, name: str) -> str:
     if not found or found.compared is None:
         return ""
     figures = dict(zip(found.compared.names, found.compared.figures, strict=True))[name].rho_w
-    return "" if figures.lower is None else f" (90 % by votes: {figures.lower:.3f} to {figures.upper:.3f})"
+    if figures.lower is None:
+        return ""
+    return say(" (90 % by votes: {lower:.3f} to {upper:.3f})", lower=figures.lower, upper=figures.upper)
 
 
 def _next_step(provisional: bool, project: Project) -> None:
@@ -126,4 +188,4 @@ def _next_step(provisional: bool, project: Project) -> None:
     if provisional:
         frame.next_step(overview.next_page, overview.next_label[:1].lower() + overview.next_label[1:])
     else:
-        frame.next_step("export", "take the dataset with you")
+        frame.next_step("export", say("take the dataset with you"))

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core import jobs
 from core.errors import RunoffError
+from core.spoken import say
 from core.store import Store
 from core.store.projects import Project
 from core.views import evaluate_jobs
@@ -22,7 +23,7 @@ def figure(name: str, button: str, view: EvaluateView, project: Project, *extra:
     if evaluate_jobs.is_quick(name, view, *extra):
         if name == "votes":  # whose draws are kept for every n₀
             return cache.load_intervals(store, project, view)
-        with st.spinner(f"{slow.label} …", show_time=True):
+        with st.spinner(f"{say(slow.label)} …", show_time=True):
             return cache.of_evaluation(slow.made, store, project, view, *extra)
     params = evaluate_jobs.params_of(name, view, project.stamp, *extra)
     job = evaluate_jobs.known(store, project.id, params)
@@ -33,7 +34,7 @@ def figure(name: str, button: str, view: EvaluateView, project: Project, *extra:
         _watch(store, job.id, slow.label, key)
         return None
     if job is not None and job.state == "failed":
-        st.warning(frame.plain(f"{slow.label} ended early. {job.error}"))
+        st.warning(frame.plain(say("{what} ended early. {error}", what=say(slow.label), error=job.error)))
     if st.button(button, key=f"compute-{key}", icon=":material/calculate:", help=help or None):
         try:
             jobs.start(store, KIND, params, project_id=project.id, once=True)
@@ -55,8 +56,15 @@ def _watch(store: Store, job_id: str, label: str, key: str) -> None:
     if job.ended:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center"):
-        since = "starting" if job.started_at is None else f"{jobs.age(job.started_at):,.0f} s so far"
-        st.caption(f":material/hourglass_top: {label} in the background, {since}. You may leave this page.")
-        if st.button("Stop", key=f"stop-{key}"):
+        if job.started_at is None:
+            said = say("{what} in the background, starting. You may leave this page.", what=say(label))
+        else:
+            said = say(
+                "{what} in the background, {seconds:,.0f} s so far. You may leave this page.",
+                what=say(label),
+                seconds=jobs.age(job.started_at),
+            )
+        st.caption(f":material/hourglass_top: {said}")
+        if st.button(say("Stop"), key=f"stop-{key}"):
             jobs.cancel(store, job_id)
             st.rerun()

@@ -6,22 +6,25 @@ import streamlit as st
 
 from core import jobs
 from core.errors import RunoffError
+from core.spoken import say, to_say
 from core.store.projects import Project
 from core.views import evaluate_needed
 from core.views.evaluate import FIGURES, EvaluateView
 from core.views.evaluate_needed import KIND, Asked
 from ui import frame, running_jobs
 
-VOTERS = {"paper": "like the paper's voters", "fitted": "as fitted to this project's votes"}
+VOTERS = {"paper": to_say("like the paper's voters"), "fitted": to_say("as fitted to this project's votes")}
 
 
 def show(view: EvaluateView, project: Project) -> None:
     """What is asked, the button, the work under way, and its answer."""
-    st.subheader("What would it take?")
+    st.subheader(say("What would it take?"))
     st.caption(
-        "Campaigns of more and of fewer votes are simulated, as if people's ranking here were the true one, and "
-        "subsets of the tokens are drawn; each time the interval of the difference is taken as above. What is needed "
-        "tells the two apart in 80 of 100."
+        say(
+            "Campaigns of more and of fewer votes are simulated, as if people's ranking here were the true one, and "
+            "subsets of the tokens are drawn; each time the interval of the difference is taken as above. What is "
+            "needed tells the two apart in 80 of 100."
+        )
     )
     asked = _asked(view, project)
     if asked is None:
@@ -34,26 +37,26 @@ def show(view: EvaluateView, project: Project) -> None:
     else:
         _button(project, asked, busy=any(not job.ended for job in recent))
         if same and same[0].state == "failed":
-            st.error(frame.plain(f"The simulation ended early. {same[0].error}"))
+            st.error(frame.plain(say("The simulation ended early. {error}", error=same[0].error)))
     if any(not job.ended for job in recent):
-        running_jobs.watch(project, {KIND: "Simulating"}, at_most=True)
+        running_jobs.watch(project, {KIND: say("Simulating")}, at_most=True)
 
 
 def _asked(view: EvaluateView, project: Project) -> Asked | None:
     names = [evaluation.model for evaluation in view.evaluations]
     labels = {label: key for key, label in FIGURES}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        first = st.selectbox("Embedding", names, key=f"needed-first-{project.id}", width=240)
+        first = st.selectbox(say("Embedding"), names, key=f"needed-first-{project.id}", width=240)
         others = [name for name in names if name != first]
-        second = st.selectbox("against", others, key=f"needed-second-{project.id}", width=240)
-        label = st.selectbox("by", list(labels), key=f"needed-figure-{project.id}", width=120)
+        second = st.selectbox(say("against"), others, key=f"needed-second-{project.id}", width=240)
+        label = st.selectbox(say("by"), list(labels), format_func=say, key=f"needed-figure-{project.id}", width=120)
         voters = st.selectbox(
-            "Simulated voters",
+            say("Simulated voters"),
             list(VOTERS),
-            format_func=VOTERS.get,
+            format_func=lambda key: say(VOTERS[key]),
             key=f"needed-voters-{project.id}",
             width=260,
-            help="Fitting takes some seconds for 20,000 votes, within the simulation.",
+            help=say("Fitting takes some seconds for 20,000 votes, within the simulation."),
         )
     if second is None:
         return None
@@ -62,8 +65,8 @@ def _asked(view: EvaluateView, project: Project) -> Asked | None:
 
 def _button(project: Project, asked: Asked, *, busy: bool) -> None:
     if st.button(
-        "Simulate what it takes", icon=":material/science:", key=f"needed-go-{project.id}", disabled=busy,
-        help="A minute for 100 items, some minutes for 1,000. It goes on in the background.",
+        say("Simulate what it takes"), icon=":material/science:", key=f"needed-go-{project.id}", disabled=busy,
+        help=say("A minute for 100 items, some minutes for 1,000. It goes on in the background."),
     ):  # fmt: skip
         try:
             jobs.start(frame.store(), KIND, asked.params(), project_id=project.id)
@@ -81,7 +84,7 @@ def _answer(view: EvaluateView, asked: Asked, job: jobs.Job) -> None:
     for needed in answer.found:
         said = evaluate_needed.sentence(needed, asked.first, asked.second, now[needed.unit])
         st.markdown(f"**{frame.plain(said)}**")
-        st.caption(f"{needed.simulations:,} simulations of {needed.least:,} to {needed.most:,} {needed.unit}.")
+        st.caption(evaluate_needed.simulated(needed))
     for problem in answer.problems:
         st.caption(frame.plain(problem))
-    st.caption(frame.plain(f"Simulated with {answer.voters}, by the protocol “runoff”."))
+    st.caption(frame.plain(say("Simulated with {voters}, by the protocol “runoff”.", voters=answer.voters)))

@@ -7,6 +7,7 @@ import streamlit as st
 
 from core import charts
 from core.plan import Cost, Plan, quota
+from core.spoken import say
 from core.store.plans import PlanSettings
 from core.views.words import many
 from core.wages import reward_for_wage
@@ -15,21 +16,34 @@ from ui import chart_files
 
 def figures(plan: Plan, settings: PlanSettings, cost: Cost) -> None:
     """The plan's numbers in a row of figures."""
-    paid = f"{cost.n_tasks:,} tasks: rewards {cost.rewards:,.2f} and fees {cost.fees:,.2f}."
+    paid = say(
+        "{n:,} tasks: rewards {rewards:,.2f} and fees {fees:,.2f}.",
+        n=cost.n_tasks,
+        rewards=cost.rewards,
+        fees=cost.fees,
+    )
     shown = (
         (
-            "Comparisons, N_comp",
-            f"{plan.n_comparisons:,}",
-            "One vote each; ⌈M·N(k)/2⌉ summed over the ballots (Eq. 3).",
+            say("Comparisons, N_comp"),
+            say("{n:,}", n=plan.n_comparisons),
+            say("One vote each; ⌈M·N(k)/2⌉ summed over the ballots (Eq. 3)."),
         ),
-        ("Top item, M_top", f"{plan.top_appearances:,}", "How often an item that stays to the end is shown (Eq. 4)."),
         (
-            "If even, M_unif",
-            f"{plan.uniform_appearances:.1f}",
-            "How often each item would be shown if no ballot cut any (2·N_comp/N).",
+            say("Top item, M_top"),
+            say("{n:,}", n=plan.top_appearances),
+            say("How often an item that stays to the end is shown (Eq. 4)."),
         ),
-        ("Voters' time", f"{cost.hours:,.1f} h", "N_comp times the seconds a comparison (Eq. 10)."),
-        ("Money", f"{cost.total:,.2f}", paid),
+        (
+            say("If even, M_unif"),
+            say("{n:.1f}", n=plan.uniform_appearances),
+            say("How often each item would be shown if no ballot cut any (2·N_comp/N)."),
+        ),
+        (
+            say("Voters' time"),
+            say("{hours:,.1f} h", hours=cost.hours),
+            say("N_comp times the seconds a comparison (Eq. 10)."),
+        ),
+        (say("Money"), say("{n:,.2f}", n=cost.total), paid),
     )
     with st.container(horizontal=True):
         for label, value, about in shown:
@@ -43,7 +57,7 @@ def trial_seconds(project_id: str, settings: PlanSettings, *, key: str) -> None:
         return
     seconds = round(pace.mean, 1)
     st.button(
-        f"Use the {seconds:.1f} s a comparison of your trial",
+        say("Use the {seconds:.1f} s a comparison of your trial", seconds=seconds),
         icon=":material/timer:",
         on_click=_use,
         args=(f"seconds_per_comparison-{key}", seconds),
@@ -56,7 +70,7 @@ def wage_box(project_id: str, settings: PlanSettings, cost: Cost, *, key: str, l
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         wanted = st.number_input(
-            "Wage to reach, an hour",
+            say("Wage to reach, an hour"),
             0.0,
             10_000.0,
             0.0,
@@ -64,11 +78,15 @@ def wage_box(project_id: str, settings: PlanSettings, cost: Cost, *, key: str, l
             key=f"wage-{project_id}",
             persist_state="session",
             width=220,
-            help="In the currency of the reward; 0 compares with nothing. A minimum wage where your voters live is a "
-            "start. Tasks on Mechanical Turk paid about 2 US$ an hour in the median (Hara et al., CHI 2018).",
+            help=say(
+                "In the currency of the reward; 0 compares with nothing. A minimum wage where your voters live is a "
+                "start. Tasks on Mechanical Turk paid about 2 US$ an hour in the median (Hara et al., CHI 2018)."
+            ),
         )
         if not wanted:
-            st.caption(f"A voter earns {cost.hourly_wage:,.2f} an hour. Is that fair where your voters live?")
+            st.caption(
+                say("A voter earns {wage:,.2f} an hour. Is that fair where your voters live?", wage=cost.hourly_wage)
+            )
             return
         reward = reward_for_wage(
             wanted,
@@ -76,19 +94,26 @@ def wage_box(project_id: str, settings: PlanSettings, cost: Cost, *, key: str, l
             comparisons_per_task=settings.task_size,
         )
         if settings.reward >= reward:
-            st.caption(f"A voter earns {cost.hourly_wage:,.2f} an hour, which reaches it.")
+            st.caption(say("A voter earns {wage:,.2f} an hour, which reaches it.", wage=cost.hourly_wage))
             return
         st.button(
-            f"Set the reward to {reward:,.2f}",
+            say("Set the reward to {reward:,.2f}", reward=reward),
             on_click=_use,
             args=(f"reward-{key}", reward),
             disabled=locked,
             type="primary",
         )
     st.warning(
-        f"A voter earns {cost.hourly_wage:,.2f} an hour, under {wanted:,.2f}. A task of "
-        f"{many(settings.task_size, 'comparison')} at {settings.seconds_per_comparison:g} s each needs a reward of "
-        f"{reward:,.2f}; it is {settings.reward:,.2f}.",
+        say(
+            "A voter earns {wage:,.2f} an hour, under {wanted:,.2f}. A task of {comparisons} at {seconds:g} s each "
+            "needs a reward of {needed:,.2f}; it is {reward:,.2f}.",
+            wage=cost.hourly_wage,
+            wanted=wanted,
+            comparisons=many(settings.task_size, "comparison"),
+            seconds=settings.seconds_per_comparison,
+            needed=reward,
+            reward=settings.reward,
+        ),
         icon=":material/payments:",
     )
 
@@ -110,19 +135,31 @@ def ballots(plan: Plan, settings: PlanSettings, *, name: str) -> None:
     )
     left, right = st.columns(2)
     with left:
-        st.markdown("**Items a ballot**")
+        st.markdown(say("**Items a ballot**"))
         chart = charts.ballot_sizes(plan.sizes, plan.appearances_by_ballot)
-        chart_files.show(chart, table, name=f"{name}-items", alt="Items in each ballot")
+        chart_files.show(chart, table, name=f"{name}-items", alt=say("Items in each ballot"))
     with right:
-        st.markdown("**Votes an item**")
+        st.markdown(say("**Votes an item**"))
         chart = charts.votes_along_ranks(plan.sizes, plan.appearances_by_ballot, plan.uniform_appearances)
-        chart_files.show(chart, table, name=f"{name}-votes", alt="Votes on an item by its rank")
-        st.caption("The dashed line is M_unif: what each item would get if no ballot cut any.")
-    whole = dict.fromkeys(table.columns, st.column_config.NumberColumn(format="localized"))
-    st.dataframe(table, hide_index=True, column_config=whole, alt="The ballots of the plan")
+        chart_files.show(chart, table, name=f"{name}-votes", alt=say("Votes on an item by its rank"))
+        st.caption(say("The dashed line is M_unif: what each item would get if no ballot cut any."))
+    labels = {
+        "ballot": say("ballot"),
+        "items, N(k)": say("items, N(k)"),
+        "appearances, M": say("appearances, M"),
+        "comparisons": say("comparisons"),
+        "votes an item by then": say("votes an item by then"),
+    }
+    whole = {name: st.column_config.NumberColumn(label, format="localized") for name, label in labels.items()}
+    st.dataframe(table, hide_index=True, column_config=whole, alt=say("The ballots of the plan"))
     first = quota(plan, settings.n_voters, settings.task_size)[0]
     st.caption(
-        f"So that the fastest voters don't decide (§2.5): in ballot 1 at most {many(first.tasks_per_voter, 'task')} "
-        f"({many(first.comparisons_per_voter, 'comparison')}) a voter, {first.share:.1%} of its votes. Set this limit "
-        "where voters work; the Collect page shows how evenly the votes came."
+        say(
+            "So that the fastest voters don't decide (§2.5): in ballot 1 at most {tasks} ({comparisons}) a voter, "
+            "{share:.1%} of its votes. Set this limit where voters work; the Collect page shows how evenly the votes "
+            "came.",
+            tasks=many(first.tasks_per_voter, "task"),
+            comparisons=many(first.comparisons_per_voter, "comparison"),
+            share=first.share,
+        )
     )

@@ -12,6 +12,7 @@ from core.budgets import affordable_comparisons
 from core.errors import PlanError, RunoffError
 from core.plan import Plan
 from core.planning import GOALS, Guess, Search
+from core.spoken import say, to_say
 from core.store.forecasts import GuessSource, known_search
 from core.store.plans import PlanSettings
 from core.store.projects import Project
@@ -19,8 +20,8 @@ from core.views import planner
 from core.views.words import many
 from ui import frame, running_jobs
 
-DOING = {"plan_curve": "Simulating other budgets", "plan_search": "Searching the best plan"}
-BUDGETS = {"votes": "votes", "hours": "voters' hours", "total": "money, with fees"}
+DOING = {"plan_curve": to_say("Simulating other budgets"), "plan_search": to_say("Searching the best plan")}
+BUDGETS = {"votes": to_say("votes"), "hours": to_say("voters' hours"), "total": to_say("money, with fees")}
 
 
 @dataclass(frozen=True)
@@ -46,20 +47,22 @@ def search_box(asked: Asked, *, locked: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         budget = _budget(asked)
         goal = st.selectbox(
-            "To get right",
+            say("To get right"),
             list(GOALS),
-            format_func=GOALS.get,
+            format_func=lambda goal: say(GOALS[goal]),
             key=f"goal-{asked.project.id}",
             persist_state="session",
             width=180,
-            help="Both weigh the top ranks most. τ_w asks for the right order, ρ_w for ranks that are near.",
+            help=say("Both weigh the top ranks most. τ_w asks for the right order, ρ_w for ranks that are near."),
         )
         found = known_search(frame.store(), asked.guess, budget, asked.settings.protocol, goal)
         if found is None and budget:
             params = asked.params(n_comparisons=budget, protocol=asked.settings.protocol, goal=goal)
-            about = "Over a hundred plans are tried: numbers of ballots, α, M the same in each, rising or falling."
-            about += " It takes half a minute by the paper's protocol, some minutes by Runoff's own."
-            job_button("Find the best plan", "plan_search", params, asked, help=about)
+            about = say(
+                "Over a hundred plans are tried: numbers of ballots, α, M the same in each, rising or falling. "
+                "It takes half a minute by the paper's protocol, some minutes by Runoff's own."
+            )
+            job_button(say("Find the best plan"), "plan_search", params, asked, help=about)
     if found is not None:
         _found(found, asked, locked=locked)
 
@@ -67,13 +70,14 @@ def search_box(asked: Asked, *, locked: bool) -> None:
 def _budget(asked: Asked) -> int:
     """The comparisons to spend, given as votes, voters' hours or money; 0 where that can't be told."""
     kind = st.selectbox(
-        "Budget of", list(BUDGETS), format_func=BUDGETS.get, key=f"search-of-{asked.project.id}", width=170,
-        help="Tasks that aren't full may cost up to one task a ballot more.",
+        say("Budget of"), list(BUDGETS), format_func=lambda kind: say(BUDGETS[kind]),
+        key=f"search-of-{asked.project.id}", width=170,
+        help=say("Tasks that aren't full may cost up to one task a ballot more."),
     )  # fmt: skip
     cost = asked.settings.cost(asked.plan)
     usual = {"votes": float(asked.plan.n_comparisons), "hours": cost.hours, "total": cost.total}[kind]
     given = st.number_input(
-        "At most", 0.0, 1e9, round(usual, 2), key=f"search-{kind}-{asked.key}-{usual}", width=180,
+        say("At most"), 0.0, 1e9, round(usual, 2), key=f"search-{kind}-{asked.key}-{usual}", width=180,
         format="%.0f" if kind == "votes" else "%.2f",
     )  # fmt: skip
     if kind == "votes":
@@ -97,18 +101,31 @@ def _found(found: Search, asked: Asked, *, locked: bool) -> None:
     appearances = planner.appearances_said(plan.appearances_by_ballot)
     with st.container(border=True):
         st.markdown(
-            f"**Best of {found.n_tried:,} plans: {many(plan.n_ballots, 'ballot')}, α = {plan.keep:g}, "
-            f"M = {appearances}** ({many(plan.n_comparisons, 'vote')})."
+            say(
+                "**Best of {n:,} plans: {ballots}, α = {keep:g}, M = {appearances}** ({votes}).",
+                n=found.n_tried,
+                ballots=many(plan.n_ballots, "ballot"),
+                keep=plan.keep,
+                appearances=appearances,
+                votes=many(plan.n_comparisons, "vote"),
+            )
         )
         if found.paper is not None:
             sure = abs(found.gain) > 2 * found.gain_error
             st.caption(
-                f"Against the paper's plan (7 ballots, α = .5, M = {found.paper.plan.appearances}) it gains "
-                f"{found.gain:+.3f} ± {found.gain_error:.3f} in {_judged(found.goal)}, over {found.best.n_campaigns} "
-                f"campaigns that the search hadn't seen." + ("" if sure else " That is no clear difference.")
+                say(
+                    "Against the paper's plan (7 ballots, α = .5, M = {appearances}) it gains {gain:+.3f} ± "
+                    "{error:.3f} in {figure}, over {n} campaigns that the search hadn't seen.",
+                    appearances=found.paper.plan.appearances,
+                    gain=found.gain,
+                    error=found.gain_error,
+                    figure=_judged(found.goal),
+                    n=found.best.n_campaigns,
+                )
+                + ("" if sure else " " + say("That is no clear difference."))
             )
         st.button(
-            "Use this plan",
+            say("Use this plan"),
             icon=":material/check:",
             on_click=_use,
             args=(plan, asked.key),
@@ -118,7 +135,7 @@ def _found(found: Search, asked: Asked, *, locked: bool) -> None:
 
 
 def _judged(goal: str) -> str:
-    return "the mean of ρ_w and τ_w" if goal == "both" else GOALS[goal]
+    return say("the mean of ρ_w and τ_w") if goal == "both" else GOALS[goal]
 
 
 def _use(plan: Plan, key: str) -> None:
@@ -147,7 +164,7 @@ def watch(project: Project) -> None:
     for job in recent:
         if job.state == "failed" and job.id in told:
             told.discard(job.id)
-            st.error(frame.plain(f"The simulation ended early. {job.error}"))
+            st.error(frame.plain(say("The simulation ended early. {why}", why=job.error)))
     if any(not job.ended for job in recent):
         told.update(job.id for job in recent if not job.ended)
         running_jobs.watch(project, DOING)

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from core.spoken import say, to_say
 from core.store.projects import Project
 from core.trust import AMBER, GREEN, RED, Line
 from core.views.trust import CHEAP, QUICK, TrustView, bounds_said, headline, worth_said
 from ui import cache, frame
 
 MARKS = {
-    GREEN: ":green[:material/check_circle: good]",
-    AMBER: ":orange[:material/warning: weak]",
-    RED: ":red[:material/error: bad]",
+    GREEN: to_say(":green[:material/check_circle: good]"),
+    AMBER: to_say(":orange[:material/warning: weak]"),
+    RED: to_say(":red[:material/error: bad]"),
 }
 
 WORST_FIRST = (RED, AMBER, GREEN)
@@ -22,25 +23,27 @@ WORST_FIRST = (RED, AMBER, GREEN)
 
 def show(project: Project, area_id: int | None, n_votes: int) -> None:
     """The panel of the Scores page: at once where votes are few, on demand where reading them takes a while."""
-    st.subheader("How far to trust it")
+    st.subheader(say("How far to trust it"))
     key = f"{project.id}-{area_id}"
-    if n_votes > CHEAP and not st.toggle("Check the scores", key=f"trust-{key}", help="Reads all votes."):
+    if n_votes > CHEAP and not st.toggle(say("Check the scores"), key=f"trust-{key}", help=say("Reads all votes.")):
         return
     view: TrustView = cache.load_trust(frame.store(), project, area_id)
     answer, lines = st.container(), st.container()  # the count is of all lines, which take longer
     asked = n_votes <= QUICK or st.toggle(
-        "Measure reliability",
+        say("Measure reliability"),
         key=f"reliability-{key}",
-        help="Scores votes again some thirty times: seconds, or minutes.",
+        help=say("Scores votes again some thirty times: seconds, or minutes."),
     )
     with lines:
         _lines(view.lines)
     more = cache.load_reliability(frame.store(), project, area_id) if asked else ()
     _lines(more)
     answer.markdown(f"**{headline([*view.lines, *more])}**")
-    frame.link("voters", "Look at each voter", icon=":material/groups:", area_id=area_id)
+    frame.link("voters", say("Look at each voter"), icon=":material/groups:", area_id=area_id)
     if view.foresight is None:
-        st.caption("What another ballot would change isn't known: it is simulated at closing, up to 200,000 votes.")
+        st.caption(
+            say("What another ballot would change isn't known: it is simulated at closing, up to 200,000 votes.")
+        )
         return
     st.markdown(frame.plain(worth_said(view.foresight, view.after, is_last=view.is_last)))
     st.caption(frame.plain(bounds_said()))
@@ -57,4 +60,4 @@ def _lines(lines: Sequence[Line]) -> None:
     """The worst come first."""
     for line in sorted(lines, key=lambda line: WORST_FIRST.index(line.level)):
         cure = f" *{frame.plain(line.cure)}*" if line.cure else ""
-        st.markdown(f"{MARKS[line.level]} **{frame.plain(line.name)}.** {frame.plain(line.reason)}{cure}")
+        st.markdown(f"{say(MARKS[line.level])} **{frame.plain(line.name)}.** {frame.plain(line.reason)}{cure}")

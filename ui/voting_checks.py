@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from core.spoken import say
 from core.store import Store
 from core.store.areas import read_items
 from core.store.ballots import Ballot
@@ -19,27 +20,38 @@ from ui import frame
 
 def checks_box(store: Store, project: Project, ballot: Ballot, view: VotingView) -> None:
     """The ballot's comparisons with a known answer, and proposals to tick."""
-    box = st.expander(f"Known answers ({len(view.gold)})", key=f"checks-box-{ballot.id}", on_change="rerun")
+    box = st.expander(say("Known answers ({n})", n=len(view.gold)), key=f"checks-box-{ballot.id}", on_change="rerun")
     if not box.open:
         return
     with box:
         if len(view.gold):
-            st.dataframe(view.gold, hide_index=True, column_config={"id": None}, alt="Checks and their answers")
+            config = {
+                "id": None,
+                "right answer": say("right answer"),
+                "other pair": say("other pair"),
+                "answered right": say("answered right"),
+                "answered otherwise": say("answered otherwise"),
+            }
+            st.dataframe(view.gold, hide_index=True, column_config=config, alt=say("Checks and their answers"))
             _remove(project, ballot, view)
-        st.caption("Tick pairs of items whose order is beyond doubt; the one on the left is the right answer.")
+        st.caption(say("Tick pairs of items whose order is beyond doubt; the one on the left is the right answer."))
         names = read_items(store, project.id).set_index("item")
         shown = names["token_a"] + " – " + names["token_b"]
         pairs = propose_gold(store, project.id, area_id=ballot.area_id, seed=ballot.seed)
         rows = [{"use": False, "right answer": shown[more], "other pair": shown[less]} for more, less in pairs]
         ticked = st.data_editor(
-            rows, hide_index=True, disabled=["right answer", "other pair"], key=f"gold-{ballot.id}-{len(view.gold)}"
+            rows,
+            hide_index=True,
+            disabled=["right answer", "other pair"],
+            column_config={"use": say("use"), "right answer": say("right answer"), "other pair": say("other pair")},
+            key=f"gold-{ballot.id}-{len(view.gold)}",
         )
         chosen = [pair for pair, row in zip(pairs, ticked, strict=True) if row["use"]]
         frame.command_button(
-            f"Add {many(len(chosen), 'check')}",
+            say("Add {checks}", checks=many(len(chosen), "check")),
             partial(_add, chosen, ballot.area_id),
             project.id,
-            done="The checks are added.",
+            done=say("The checks are added."),
             disabled=not chosen,
         )
 
@@ -50,26 +62,55 @@ def _add(pairs: list[tuple[int, int]], area_id: int | None, store: Store, projec
 
 def _remove(project: Project, ballot: Ballot, view: VotingView) -> None:
     names = dict(zip(view.gold["id"].tolist(), view.gold["right answer"].tolist(), strict=True))
-    chosen = st.selectbox("Take a check away", list(names), None, format_func=names.__getitem__, placeholder="none")
+    chosen = st.selectbox(
+        say("Take a check away"), list(names), None, format_func=names.__getitem__, placeholder=say("none")
+    )
     if chosen is not None:
         action = partial(remove_gold, question_id=chosen, area_id=ballot.area_id)
-        frame.command_button("Take it away", action, project.id, done="The check is gone.")
+        frame.command_button(say("Take it away"), action, project.id, done=say("The check is gone."))
 
 
 def voters_box(project: Project, view: VotingView) -> None:
     """The voters of the page, what they told as totals, and the way out for one who takes consent back."""
     if not len(view.voters):
         return
-    with st.expander(f"Voters ({len(view.voters)})"):
-        st.dataframe(view.voters, hide_index=True, column_config={"id": None}, alt="Voters of the page")
+    with st.expander(say("Voters ({n})", n=len(view.voters))):
+        st.dataframe(view.voters, hide_index=True, column_config=_of_voters(), alt=say("Voters of the page"))
         if len(view.told):
-            st.dataframe(view.told, hide_index=True, alt="What voters told of themselves, as totals")
+            st.dataframe(
+                view.told,
+                hide_index=True,
+                column_config={"question": say("question"), "answer": say("answer"), "voters": say("voters")},
+                alt=say("What voters told of themselves, as totals"),
+            )
         names = dict(zip(view.voters["id"].tolist(), view.voters["voter"].tolist(), strict=True))
-        chosen = st.selectbox("Somebody takes consent back", list(names), None, format_func=names.__getitem__)
+        chosen = st.selectbox(
+            say("Somebody takes consent back"),
+            list(names),
+            None,
+            format_func=names.__getitem__,
+            placeholder=say("Choose an option"),
+        )
         if chosen is not None:
             frame.command_button(
-                "Take this voter's votes out",
+                say("Take this voter's votes out"),
                 partial(withdraw_voter, sitting_id=chosen),
                 project.id,
-                done=lambda n: f"{many(n, 'answer')} marked as withdrawn.",
+                done=lambda n: say("{answers} marked as withdrawn.", answers=many(n, "answer")),
             )
+
+
+def _of_voters() -> dict[str, str | None]:
+    """What the columns of the page's voters are called."""
+    return {
+        "id": None,
+        "voter": say("voter"),
+        "platform": say("platform"),
+        "state": say("state"),
+        "tasks done": say("tasks done"),
+        "checks right": say("checks right"),
+        "checks wrong": say("checks wrong"),
+        "counts": say("counts"),
+        "code": say("code"),
+        "last seen": say("last seen"),
+    }

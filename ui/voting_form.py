@@ -6,18 +6,23 @@ import streamlit as st
 
 from core.checks import on_voting_page
 from core.language import Language, language
+from core.spoken import say, say_of_voters, to_say
 from core.store.ballots import Ballot
 from core.store.plans import PlanSettings
 from core.voting_settings import TRAITS, VotingSettings
 
 _ACTIONS = {
-    "nothing": "goes on, and I look at the answers myself",
-    "stop": "gets no more comparisons, and no code",
-    "set aside": "goes on, but the votes aren't counted",
+    "nothing": to_say("goes on, and I look at the answers myself"),
+    "stop": to_say("gets no more comparisons, and no code"),
+    "set aside": to_say("goes on, but the votes aren't counted"),
 }
-_IDENTIFY = {"name": "by a name they type", "none": "by nothing: their browser only"}
-LATER = "Then what isn't answered goes to somebody else."
-_COMPLETION = {"none": "no code", "shared": "the same code for all", "own": "a code of each voter's own"}
+_IDENTIFY = {"name": to_say("by a name they type"), "none": to_say("by nothing: their browser only")}
+LATER = to_say("Then what isn't answered goes to somebody else.")
+_COMPLETION = {
+    "none": to_say("no code"),
+    "shared": to_say("the same code for all"),
+    "own": to_say("a code of each voter's own"),
+}
 
 
 def settings_form(saved: VotingSettings | None, plan: PlanSettings, ballot: Ballot) -> VotingSettings | None:
@@ -27,9 +32,11 @@ def settings_form(saved: VotingSettings | None, plan: PlanSettings, ballot: Ball
         ties_allowed=plan.ties_allowed,
         **on_voting_page(plan.checks, VotingSettings.tasks_per_voter),
     )
-    with st.expander("Settings of the voting page", expanded=saved is None), st.form(f"voting-{ballot.id}"):
+    with st.expander(say("Settings of the voting page"), expanded=saved is None), st.form(f"voting-{ballot.id}"):
         values = _dealing(old) | _checks(old) | _voters(old) | _texts(old, language(plan.wording.language))
-        if st.form_submit_button("Save and open voting" if saved is None else "Save (and open)", type="primary"):
+        if st.form_submit_button(
+            say("Save and open voting") if saved is None else say("Save (and open)"), type="primary"
+        ):
             return VotingSettings(**values)
     return None
 
@@ -39,15 +46,17 @@ def round_form(old: VotingSettings, key: str, spoken: Language, *, is_new: bool)
 
     `spoken` is the language of its standard texts.
     """
-    with st.expander("Settings of the voting page", expanded=is_new), st.form(f"voting-{key}"):
+    with st.expander(say("Settings of the voting page"), expanded=is_new), st.form(f"voting-{key}"):
         with st.container(horizontal=True):
             values: dict = {
-                "task_size": _number("Questions a task", old.task_size, 1, 50, "What a voter answers in one sitting."),
-                "tasks_per_voter": _number("Tasks a voter", old.tasks_per_voter, 1, 1000, "At most."),
-                "minutes_per_task": _number("Minutes for a task", old.minutes_per_task, 1, 1440, LATER),
+                "task_size": _number(
+                    say("Questions a task"), old.task_size, 1, 50, say("What a voter answers in one sitting.")
+                ),
+                "tasks_per_voter": _number(say("Tasks a voter"), old.tasks_per_voter, 1, 1000, say("At most.")),
+                "minutes_per_task": _number(say("Minutes for a task"), old.minutes_per_task, 1, 1440, say(LATER)),
             }
         values |= _voters(old) | _texts(old, spoken, has_examples=False)
-        if st.form_submit_button("Save and open voting" if is_new else "Save (and open)", type="primary"):
+        if st.form_submit_button(say("Save and open voting") if is_new else say("Save (and open)"), type="primary"):
             return VotingSettings(**values)
     return None
 
@@ -60,85 +69,99 @@ def _dealing(old: VotingSettings) -> dict:
     left, right = st.columns(2)
     with left:
         values = {
-            "task_size": _number("Comparisons a task", old.task_size, 1, 50, "What a voter answers in one sitting."),
+            "task_size": _number(
+                say("Comparisons a task"), old.task_size, 1, 50, say("What a voter answers in one sitting.")
+            ),
             "votes_per_comparison": _number(
-                "Votes a comparison", old.votes_per_comparison, 1, 20, "From so many different voters."
+                say("Votes a comparison"), old.votes_per_comparison, 1, 20, say("From so many different voters.")
             ),
         }
     with right:
         values |= {
             "tasks_per_voter": _number(
-                "Tasks a voter, at most", old.tasks_per_voter, 1, 1000, "No single opinion wins."
+                say("Tasks a voter, at most"), old.tasks_per_voter, 1, 1000, say("No single opinion wins.")
             ),
-            "minutes_per_task": _number("Minutes for a task", old.minutes_per_task, 1, 1440, LATER),
+            "minutes_per_task": _number(say("Minutes for a task"), old.minutes_per_task, 1, 1440, say(LATER)),
         }
-    ties = st.checkbox("Voters may answer “equal”", old.ties_allowed)
+    ties = st.checkbox(say("Voters may answer “equal”"), old.ties_allowed)
     adaptive = st.checkbox(
-        "Close the ballot by itself once it has its votes, and open the next one",
+        say("Close the ballot by itself once it has its votes, and open the next one"),
         old.adaptive,
-        help="While the voting page is served. The link stays the same.",
+        help=say("While the voting page is served. The link stays the same."),
     )
     return values | {"ties_allowed": ties, "adaptive": adaptive}
 
 
 def _checks(old: VotingSettings) -> dict:
-    st.markdown("**Checks** (comparisons that never enter scores)")
+    st.markdown(say("**Checks** (comparisons that never enter scores)"))
     left, middle, right = st.columns(3)
     with left:
         n_gold = _number(
-            "Known answers a task",
+            say("Known answers a task"),
             old.n_gold,
             0,
             10,
-            "Comparisons whose answer is known. Choose them under “Known answers” below.",
+            say("Comparisons whose answer is known. Choose them under “Known answers” below."),
         )
     with middle:
-        allowed = _number("Wrong ones allowed", old.gold_allowed, 0, 100, "Of a voter, in the whole ballot.")
+        allowed = _number(say("Wrong ones allowed"), old.gold_allowed, 0, 100, say("Of a voter, in the whole ballot."))
     with right:
-        repeats = _number("Repeats a task", old.n_repeats, 0, 10, "From a voter's earlier tasks, sides exchanged.")
+        repeats = _number(
+            say("Repeats a task"), old.n_repeats, 0, 10, say("From a voter's earlier tasks, sides exchanged.")
+        )
     action = st.selectbox(
-        "A voter beyond that", list(_ACTIONS), list(_ACTIONS).index(old.gold_action), format_func=_ACTIONS.__getitem__
+        say("A voter beyond that"),
+        list(_ACTIONS),
+        list(_ACTIONS).index(old.gold_action),
+        format_func=lambda value: say(_ACTIONS[value]),
     )
     return {"n_gold": n_gold, "gold_allowed": allowed, "n_repeats": repeats, "gold_action": action}
 
 
 def _voters(old: VotingSettings) -> dict:
-    st.markdown("**Voters**")
+    st.markdown(say("**Voters**"))
     identify = st.selectbox(
-        "Voters who come by the plain link are known",
+        say("Voters who come by the plain link are known"),
         list(_IDENTIFY),
         list(_IDENTIFY).index(old.identify),
-        format_func=_IDENTIFY.__getitem__,
+        format_func=lambda value: say(_IDENTIFY[value]),
     )
     hashed = st.checkbox(
-        "Store a hash in place of a platform's id",
+        say("Store a hash in place of a platform's id"),
         old.hash_ids,
-        help="The id can't be read from it. Without the id you can't tell the platform whom to pay for which votes.",
+        help=say(
+            "The id can't be read from it. Without the id you can't tell the platform whom to pay for which votes."
+        ),
     )
     ask = st.multiselect(
-        "Ask voters about themselves (each may leave it out)",
+        say("Ask voters about themselves (each may leave it out)"),
         list(TRAITS),
         list(old.ask),
-        format_func=lambda trait: TRAITS[trait][0],
-        help="Only totals are stored, and nothing leads back to a voter. Say in the consent what it is for.",
+        format_func=lambda trait: say_of_voters(TRAITS[trait][0]),
+        placeholder=say("Choose options"),
+        help=say("Only totals are stored, and nothing leads back to a voter. Say in the consent what it is for."),
     )
     return {"identify": identify, "hash_ids": hashed, "ask": tuple(ask)}
 
 
 def _texts(old: VotingSettings, spoken: Language, *, has_examples: bool = True) -> dict:
     st.markdown(
-        "**Texts**" + (" (the question, the instructions and the examples are the plan's)" if has_examples else "")
+        say("**Texts** (the question, the instructions and the examples are the plan's)")
+        if has_examples
+        else say("**Texts**")
     )
-    consent = st.text_area("Consent, shown before anything is asked", spoken.text(old.consent), max_chars=5000)
-    examples = has_examples and st.checkbox("Let voters try the plan's examples first, with the answer", old.examples)
-    closing = st.text_area("Thanks at the end", spoken.text(old.closing), max_chars=5000)
+    consent = st.text_area(say("Consent, shown before anything is asked"), spoken.text(old.consent), max_chars=5000)
+    examples = has_examples and st.checkbox(
+        say("Let voters try the plan's examples first, with the answer"), old.examples
+    )
+    closing = st.text_area(say("Thanks at the end"), spoken.text(old.closing), max_chars=5000)
     completion = st.selectbox(
-        "Completion code",
+        say("Completion code"),
         list(_COMPLETION),
         list(_COMPLETION).index(old.completion),
-        format_func=_COMPLETION.__getitem__,
+        format_func=lambda value: say(_COMPLETION[value]),
     )
-    code = st.text_input("The code for all", old.code, max_chars=100)
-    url = st.text_input("Address to go back to (https://…)", old.return_url, max_chars=500)
+    code = st.text_input(say("The code for all"), old.code, max_chars=100)
+    url = st.text_input(say("Address to go back to (https://…)"), old.return_url, max_chars=500)
     texts = {"consent": consent, "examples": examples, "closing": closing, "completion": completion}
     return texts | {"code": code.strip(), "return_url": url.strip()}

@@ -10,22 +10,23 @@ from core.examples import MAX_WHY, MAX_WORD, MOST_EXAMPLES, Example, standard_ex
 from core.language import LANGUAGES
 from core.language import language as language_of
 from core.platforms.template import NOTIONS
+from core.spoken import say, to_say
 from core.store.plans import Wording
 
-_ANSWERS = {"left": "Left pair", "right": "Right pair", "tie": "Both equally"}
+_ANSWERS = {"left": to_say("Left pair"), "right": to_say("Right pair"), "tie": to_say("Both equally")}
 _WORDS = ("left-0", "left-1", "right-0", "right-1")
-LANGUAGE_HELP = (
+LANGUAGE_HELP = to_say(
     "Of the standard question, the instructions, buttons and messages. What you write yourself stays as it is, and so "
     "do result files."
 )
-_LABELS = ("Left pair", "and", "Right pair", "and ")  # labels of one row must differ
+_LABELS = (to_say("Left pair"), to_say("and"), to_say("Right pair"), to_say("and "))  # labels of one row must differ
 
 
 def wording_form(before: Wording, notion: str, *, key: str, locked: bool, ties_allowed: bool) -> Wording:
     """Draw the widgets, filled from `before`, and return the wording as it stands in them."""
-    with st.expander("What voters read"):
+    with st.expander(say("What voters read")):
         language = st.selectbox(
-            "Language",
+            say("Language"),
             list(LANGUAGES),
             list(LANGUAGES).index(before.language),
             format_func=LANGUAGES.get,
@@ -33,11 +34,11 @@ def wording_form(before: Wording, notion: str, *, key: str, locked: bool, ties_a
             disabled=locked,
             on_change=_follow,
             args=(notion, key, ties_allowed),
-            help=LANGUAGE_HELP,
+            help=say(LANGUAGE_HELP),
         )
         asked, explained = map(language_of(language).text, NOTIONS[notion])
         question = st.text_input(
-            "Question",
+            say("Question"),
             before.question,
             key=f"question-{key}",
             disabled=locked,
@@ -45,7 +46,7 @@ def wording_form(before: Wording, notion: str, *, key: str, locked: bool, ties_a
             placeholder=asked,
         )
         instructions = st.text_area(
-            "Instructions",
+            say("Instructions"),
             before.instructions,
             key=f"instructions-{key}",
             disabled=locked,
@@ -66,15 +67,17 @@ def _examples(
         _fill(before, key)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.segmented_control(
-            "Examples",
+            say("Examples"),
             range(MOST_EXAMPLES + 1),
             key=count,
             required=True,
             disabled=locked,
-            help="Shown below the instructions, with their answers. Voters follow examples closely, so take pairs that "
-            "no voter will be asked about.",
+            help=say(
+                "Shown below the instructions, with their answers. Voters follow examples closely, so take pairs that "
+                "no voter will be asked about."
+            ),
         )
-        st.button("Fill in the standard examples", on_click=_fill, args=(standard, key), disabled=locked)
+        st.button(say("Fill in the standard examples"), on_click=_fill, args=(standard, key), disabled=locked)
     return tuple(_example(number, key, locked, ties_allowed) for number in range(st.session_state[count]))
 
 
@@ -109,21 +112,23 @@ def _fill(examples: tuple[Example, ...], key: str) -> None:
 def _example(number: int, key: str, locked: bool, ties_allowed: bool) -> Example:
     mine = f"example-{number}"
     with st.container(border=True):
-        st.markdown(f"**Example {number + 1}**")
+        st.markdown(say("**Example {number}**", number=number + 1))
         words = []
         for column, place, label in zip(st.columns(4), _WORDS, _LABELS, strict=True):
-            words.append(column.text_input(label, key=f"{mine}-{place}-{key}", disabled=locked, max_chars=MAX_WORD))
+            words.append(
+                column.text_input(say(label), key=f"{mine}-{place}-{key}", disabled=locked, max_chars=MAX_WORD)
+            )
         answers = [value for value in _ANSWERS if ties_allowed or value != "tie"]
         if st.session_state.get(f"{mine}-answer-{key}") not in answers:
             st.session_state[f"{mine}-answer-{key}"] = answers[0]
         answer = st.segmented_control(
-            "Answer",
+            say("Answer"),
             answers,
             key=f"{mine}-answer-{key}",
-            format_func=_ANSWERS.get,
+            format_func=lambda value: say(_ANSWERS[value]),
             required=True,
             disabled=locked,
         )
-        why = st.text_input("Because", key=f"{mine}-why-{key}", disabled=locked, max_chars=MAX_WHY)
+        why = st.text_input(say("Because"), key=f"{mine}-why-{key}", disabled=locked, max_chars=MAX_WHY)
     left_a, left_b, right_a, right_b = (word.strip() for word in words)
     return Example((left_a, left_b), (right_a, right_b), answer, why.strip())

@@ -18,6 +18,7 @@ from rapidfuzz.distance import JaroWinkler
 from ..embeddings import EmbeddingInfo
 from ..errors import InputError
 from ..schemes.text_overlap import longest_run
+from ..spoken import to_say
 from .figures import correlations
 from .multiples import NAMES, TOP_K
 from .results import Correlations, Figure
@@ -66,9 +67,9 @@ def character_ngrams(a: str, b: str) -> float:
 
 
 SPELLINGS: Mapping[str, Callable[[str, str], float]] = {
-    "longest common substring": common_substring,
+    to_say("longest common substring"): common_substring,
     "Jaro–Winkler": jaro_winkler,
-    "character n-grams": character_ngrams,
+    to_say("character n-grams"): character_ngrams,
 }
 
 

@@ -26,6 +26,7 @@ from ..errors import RunoffError
 from ..language import STANDARD, language
 from ..platforms.template import NOTIONS
 from ..runoff import fit_votes
+from ..spoken import speaking
 from ..store import Store
 from ..store import schema as t
 from ..store.areas import areas_of, n_items_of
@@ -41,6 +42,7 @@ from .tokens import rare_of
 from .voting import FEWEST_TOLD
 
 
+@speaking("en")
 def load(store: Store, project_id: str, version: str = "") -> Facts:
     """The facts of a project's dataset, to be published as `version` ("" for none)."""
     with store.read() as conn:

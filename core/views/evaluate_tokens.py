@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from math import inf
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..evaluation.differences import Told, adjusted, by_tokens, groups, times_ne
 from ..evaluation.permutation import permutation_test
 from ..evaluation.tokens import with_token_intervals
 from ..evaluation_intervals import Difference
+from ..spoken import say, spoken
 from ..store import Store
 from ..store.command import project_row
 from .evaluate import FIGURES, EvaluateView
@@ -75,9 +77,9 @@ def table_of(told: tuple[Told, ...], unit: str, n: int) -> pd.DataFrame:
         needed = (
             ""
             if pair.is_apart
-            else "more than there can be"
+            else say("more than there can be")
             if times > 1000 or times == inf
-            else f"{round(n * times):,}"
+            else spoken().number(round(n * times))
         )
         better = f"{pair.first_better:.0%}"
         rows.append((pair.first, pair.second, pair.difference, pair.lower, pair.upper, better, pair.p, needed))
@@ -99,11 +101,36 @@ def _letter(number: int) -> str:
 
 def unclear(told: tuple[Told, ...], unit: str) -> str:
     """Which embeddings votes or tokens (`unit`) can't tell apart, in a sentence."""
-    pairs = [f"{pair.first} and {pair.second}" for pair in told if not pair.is_apart]
+    pairs = [with_and([pair.first, pair.second]) for pair in told if not pair.is_apart]
     if not pairs:
-        return f"The {unit} tell all of them apart."
-    more = f", nor {len(pairs) - 3:,} more pairs" if len(pairs) > 3 else ""
-    return f"These {unit} can't tell apart {'; '.join(pairs[:3])}{more}: the difference may be none."
+        return (
+            say("The votes tell all of them apart.") if unit == "votes" else say("The tokens tell all of them apart.")
+        )
+    some, more = "; ".join(pairs[:3]), len(pairs) - 3
+    if unit == "votes":
+        if more > 0:
+            return say(
+                "These votes can't tell apart {pairs}, nor {n:,} more pairs: the difference may be none.",
+                pairs=some,
+                n=more,
+            )
+        return say("These votes can't tell apart {pairs}: the difference may be none.", pairs=some)
+    if more > 0:
+        return say(
+            "These tokens can't tell apart {pairs}, nor {n:,} more pairs: the difference may be none.",
+            pairs=some,
+            n=more,
+        )
+    return say("These tokens can't tell apart {pairs}: the difference may be none.", pairs=some)
+
+
+def with_and(names: Sequence[str]) -> str:
+    """Names joined by "and".
+
+    >>> with_and(["a", "b"]), with_and(["a"])
+    ('a and b', 'a')
+    """
+    return reduce(lambda one, other: say("{one} and {other}", one=one, other=other), names)
 
 
 def said(names: list[str], by: dict[str, tuple[Told, ...]]) -> str:
@@ -117,13 +144,21 @@ def said(names: list[str], by: dict[str, tuple[Told, ...]]) -> str:
         if pairs:
             level = [p.second if p.first == names[0] else p.first for p in pairs if not p.is_apart]
             found.setdefault(_apart_from(level, len(pairs)), []).append(unit)
-    return "; ".join(f"{what} by these {' and these '.join(units)}" for what, units in found.items())
+    return "; ".join(_by(what, units) for what, units in found.items())
+
+
+def _by(what: str, units: list[str]) -> str:
+    if len(units) > 1:
+        return say("{what} by these votes and these tokens", what=what)
+    return say("{what} by these votes", what=what) if units == ["votes"] else say("{what} by these tokens", what=what)
 
 
 def _apart_from(level: list[str], n_others: int) -> str:
     if not level:
-        return f"told apart from {'the other' if n_others == 1 else 'all others'}"
-    return f"not told apart from {' and '.join(level) if len(level) < 3 else f'{level[0]} and {len(level) - 1} others'}"
+        return say("told apart from the other") if n_others == 1 else say("told apart from all others")
+    if len(level) < 3:
+        return say("not told apart from {names}", names=with_and(level))
+    return say("not told apart from {name} and {n} others", name=level[0], n=len(level) - 1)
 
 
 def figures_table(compared: Comparison) -> pd.DataFrame:
@@ -154,7 +189,7 @@ def by_area(view: EvaluateView, votes: Comparison | None, tokens: Comparison | N
 
 def _between(figure: Figure, unit: str) -> str:
     lower, upper = (figure.lower, figure.upper) if unit == "votes" else (figure.token_lower, figure.token_upper)
-    return "" if lower is None or upper is None else f"{lower:.2f} to {upper:.2f}"
+    return "" if lower is None or upper is None else say("{lower:.2f} to {upper:.2f}", lower=lower, upper=upper)
 
 
 def joined(votes: Comparison | None, tokens: Comparison | None, plain: Comparison) -> Comparison:

@@ -12,10 +12,11 @@ from ..embeddings import Embedding
 from ..encoders import ENCODED
 from ..errors import InputError, RunoffError, UndefinedMetricError
 from ..evaluation import Correlations, Evaluation, correlations
-from ..evaluation.bands import ORDER, RARE, by_frequency, by_rarity, by_relatedness, over_bands
+from ..evaluation.bands import ORDER, by_frequency, by_rarity, by_relatedness, over_bands
 from ..evaluation.causes import crowding, hub_skewness, layout, with_hubs
 from ..evaluation.variants import WHAT, variants
 from ..frequencies import KINDS, rare
+from ..spoken import say, to_say
 from ..store import Store
 from ..store.areas import areas_of
 from ..store.frequencies import frequencies_of, source_of
@@ -26,7 +27,7 @@ from .evaluate_tokens import seeded
 OFFSETS = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 30.0, 40.0, 50.0)
 MOST_ITEMS = 50_000  # items beyond which the curve is not drawn
 TOP_SHARE = 0.1  # of the items are the top that hubs crowd
-ALL_ITEMS = "all items"
+ALL_ITEMS = to_say("all items")
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def load_bands(store: Store, project_id: str, view: EvaluateView) -> BandsView:
     with store.read() as conn:
         source = source_of(conn, project_id)
         if source is None:
-            why = "Choose a source of frequencies on the Tokens page to see rare tokens apart."
+            why = say("Choose a source of frequencies on the Tokens page to see rare tokens apart.")
             return BandsView(related, pd.DataFrame(), why)
         try:
             counted = frequencies_of(store, conn, project_id, source)
@@ -124,7 +125,8 @@ def load_bands(store: Store, project_id: str, view: EvaluateView) -> BandsView:
     known = {t: f for t, f in zip(found["token"], found["frequency"], strict=True) if not np.isnan(f)}
     parts = [_bands(view, by_rarity(pairs, is_rare)), _bands(view, by_frequency(pairs, known))]
     frequency = pd.concat(parts, ignore_index=True)
-    return BandsView(related, frequency, f"{source.label}: {KINDS[counted.kind]}. {RARE.capitalize()} is one of two.")
+    said = say("{source}: {kind}. With a rare token is one of two.", source=source.label, kind=say(KINDS[counted.kind]))
+    return BandsView(related, frequency, said)
 
 
 def _bands(view: EvaluateView, bands: np.ndarray) -> pd.DataFrame:

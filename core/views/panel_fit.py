@@ -5,11 +5,12 @@ from __future__ import annotations
 import pandas as pd
 
 from ..panel_fit import FittedRange
+from ..spoken import say, say_many, to_say
 from ..store.panel_fits import StoredFit
 from .words import estimated, many
 
 # What stands in the table of a fit.
-ROWS = {"nonconformity": "σ*, differences of opinion", "oversight": "ε, share of slips"}
+ROWS = {"nonconformity": to_say("σ*, differences of opinion"), "oversight": to_say("ε, share of slips")}
 
 
 def fit_table(stored: StoredFit) -> pd.DataFrame:
@@ -18,7 +19,7 @@ def fit_table(stored: StoredFit) -> pd.DataFrame:
     for name, label in ROWS.items():
         found: FittedRange | None = getattr(stored.fit, name, None)
         if found is not None:
-            rows.append({"": label, "mean": estimated(found.mean), "width of the range": estimated(found.width)})
+            rows.append({"": say(label), "mean": estimated(found.mean), "width of the range": estimated(found.width)})
     return pd.DataFrame(rows, columns=["", "mean", "width of the range"])
 
 
@@ -27,17 +28,29 @@ def rests_on(stored: StoredFit) -> str:
     fit = stored.fit
     if fit is None:
         return stored.reason
-    parts = [f"From {many(fit.n_votes, 'vote')} of {many(fit.n_voters, 'voter')}; ties are left out."]
+    votes, voters = many(fit.n_votes, "vote"), many(fit.n_voters, "voter")
+    parts = [say("From {votes} of {voters}; ties are left out.", votes=votes, voters=voters)]
     if fit.ties.count:
-        parts[0] = f"{parts[0][:-1]} ({fit.ties.count:,} of {fit.ties.total:,})."
+        parts[0] = say(
+            "From {votes} of {voters}; ties are left out ({n:,} of {of:,}).",
+            votes=votes,
+            voters=voters,
+            n=fit.ties.count,
+            of=fit.ties.total,
+        )
     if fit.n_unplaced:
-        parts.append(f"{many(fit.n_unplaced, 'vote')} on items without a similarity left out.")
+        parts.append(say("{votes} on items without a similarity left out.", votes=many(fit.n_unplaced, "vote")))
     parts.append(fit.basis if fit.basis.endswith(".") else f"{fit.basis}.")
     missing = (fit.nonconformity.mean, fit.nonconformity.width, fit.oversight.mean, fit.oversight.width)
     parts += dict.fromkeys(each.reason for each in missing if each.reason)
     if fit.guessers:
-        n = len(fit.guessers)
-        parts.append(f"{many(n, 'voter')} answered like tossed coins, which widens the range of ε.")
+        parts.append(
+            say_many(
+                len(fit.guessers),
+                "{n} voter answered like tossed coins, which widens the range of ε.",
+                "{n} voters answered like tossed coins, which widens the range of ε.",
+            )
+        )
     if stored.simulated:
-        parts.append("Some of these votes were given by simulated voters.")
+        parts.append(say("Some of these votes were given by simulated voters."))
     return " ".join(parts)

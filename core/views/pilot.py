@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..estimates import Share
 from ..pilot import Pilot, summarise_pilot
+from ..spoken import say
 from ..store import Store
 from ..store.areas import items_of
 from ..store.ballots import pilot_of
@@ -42,9 +43,15 @@ class PilotView:
         """What to look at before these figures go into a plan."""
         if self.figures is None:
             return ()
-        simulated = (f"{many(self.n_simulated, 'answer')} came from simulated voters.",) if self.n_simulated else ()
+        simulated = (
+            (say("{answers} came from simulated voters.", answers=many(self.n_simulated, "answer")),)
+            if self.n_simulated
+            else ()
+        )
         untimed = self.figures.n_answers - self.figures.n_timed
-        no_time = (f"{many(untimed, 'answer')} came without a time.",) if untimed > 0 and self.figures.n_timed else ()
+        no_time: tuple[str, ...] = ()
+        if untimed > 0 and self.figures.n_timed:
+            no_time = (say("{answers} came without a time.", answers=many(untimed, "answer")),)
         return (*simulated, *no_time, *self.figures.remarks)
 
 
@@ -105,5 +112,11 @@ def share_said(found: Share) -> str:
     """
     if found.estimate is None or found.lower is None or found.upper is None:
         return "–"
-    bounds = f"({100 * found.lower:.0f} to {100 * found.upper:.0f})"
-    return f"{100 * found.estimate:.0f} % {bounds}, {found.count:,} of {found.total:,}"
+    return say(
+        "{share:.0f} % ({lower:.0f} to {upper:.0f}), {n:,} of {of:,}",
+        share=100 * found.estimate,
+        lower=100 * found.lower,
+        upper=100 * found.upper,
+        n=found.count,
+        of=found.total,
+    )

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ..metrics import average_ranks
+from ..spoken import say, say_many
 from ..store import Store
 from ..store.ballots import Ballot, ballots_of
 from ..store.scores import Scored, runoff_history_of, scored_of
 from .scores import pair_label
-from .words import many
 
 N_SHOWN = 30
 COLUMNS = ("place", "pair", "ballot", "rank", "score", "lower", "upper", "rank_lower", "rank_upper", "in_ballot")
@@ -37,10 +37,14 @@ class SettlingView:
         if self.n_ballots < 2:
             return ""
         if not self.n_moved:
-            return f"Ballot {self.n_ballots} left the first {self.n_top} the same items."
-        verb = "is" if self.n_moved == 1 else "are"
-        moved = many(self.n_moved, "item")
-        return f"{moved} of the first {self.n_top} {verb} new there since ballot {self.n_ballots - 1}."
+            return say("Ballot {ballot} left the first {n} the same items.", ballot=self.n_ballots, n=self.n_top)
+        return say_many(
+            self.n_moved,
+            "{n} item of the first {top} is new there since ballot {ballot}.",
+            "{n} items of the first {top} are new there since ballot {ballot}.",
+            top=self.n_top,
+            ballot=self.n_ballots - 1,
+        )
 
 
 def load(store: Store, project_id: str, area_id: int | None = None, *, scored: Scored | None = None) -> SettlingView:

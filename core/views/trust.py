@@ -17,6 +17,7 @@ from ..scores import BallotVotes
 from ..scores.borda import tally
 from ..scores.connection import connected_parts
 from ..scores.posterior import item_posteriors
+from ..spoken import say
 from ..store import Store
 from ..store.areas import items_of
 from ..store.audits import read_audit
@@ -55,10 +56,19 @@ def headline(lines: Sequence[Line]) -> str:
     """
     count = {level: sum(line.level == level for line in lines) for level in (trust.RED, trust.AMBER)}
     if not any(count.values()):
-        return f"All {len(lines)} points are good." if len(lines) > 1 else "The only point is good."
-    told = [f"{n} {word}" for n, word in ((count[trust.RED], "bad"), (count[trust.AMBER], "weak")) if n]
-    rest = "" if sum(count.values()) == len(lines) else "; the rest is good"
-    return f"{' and '.join(told)} of {len(lines)} points{rest}."
+        return say("All {n} points are good.", n=len(lines)) if len(lines) > 1 else say("The only point is good.")
+    n, values = sum(count.values()), {"bad": count[trust.RED], "weak": count[trust.AMBER], "n": len(lines)}
+    if not values["weak"]:
+        if n == len(lines):
+            return say("{bad} bad of {n} points.", **values)
+        return say("{bad} bad of {n} points; the rest is good.", **values)
+    if not values["bad"]:
+        if n == len(lines):
+            return say("{weak} weak of {n} points.", **values)
+        return say("{weak} weak of {n} points; the rest is good.", **values)
+    if n == len(lines):
+        return say("{bad} bad and {weak} weak of {n} points.", **values)
+    return say("{bad} bad and {weak} weak of {n} points; the rest is good.", **values)
 
 
 def load(store: Store, project_id: str, area_id: int | None = None) -> TrustView:
@@ -78,7 +88,8 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> TrustView
         fitted = fit_votes(votes)
         lines += _ranking_lines(ballots[-1], votes, fitted, tied, names, foresight, is_last)
     except (DisconnectedError, UndefinedMetricError) as error:
-        lines.append(Line("The top", trust.RED, f"There is no ranking of all items: {error}", "See the lines above."))
+        why = say("There is no ranking of all items: {error}", error=error)
+        lines.append(Line(say("The top"), trust.RED, why, say("See the lines above.")))
     if len(ballots) > 1 and (cut := trust.cut_lost(foresight, audit)) is not None:  # ballot 1 holds all: nothing is cut
         lines.append(cut)
     checked = checks.load(store, project_id, area_id)
@@ -183,21 +194,40 @@ of the first 3: go on.'
     """
     f = foresight
     if f.circles or f.level or f.rho_w is None:
-        why = "the first items have the same score" if not f.circles else "votes at the top go round in a circle"
-        return f"The ranking isn't settled after ballot {after}: {why}. Look at the Scores page before more is spent."
-    advice = "you may stop" if f.settled else "go on"
+        if f.circles:
+            return say(
+                "The ranking isn't settled after ballot {ballot}: votes at the top go round in a circle. Look at the "
+                "Scores page before more is spent.",
+                ballot=after,
+            )
+        return say(
+            "The ranking isn't settled after ballot {ballot}: the first items have the same score. Look at the Scores "
+            "page before more is spent.",
+            ballot=after,
+        )
+    advice = say("you may stop") if f.settled else say("go on")
     if is_last:
-        advice = "the ranking is settled" if f.settled else "not settled yet, but the plan has no ballot left"
-    return (
-        f"Another ballot ({many(f.n_comparisons, 'comparison')}) is expected to move the ranking by {f.rho_w:.3f} in "
-        f"ρ_w and {f.tau_w:.3f} in τ_w and to change {f.changes:.1f} of the first {f.n_top}: {advice}."
+        advice = say("the ranking is settled") if f.settled else say("not settled yet, but the plan has no ballot left")
+    return say(
+        "Another ballot ({comparisons}) is expected to move the ranking by {rho_w:.3f} in ρ_w and {tau_w:.3f} in τ_w "
+        "and to change {changes:.1f} of the first {top}: {advice}.",
+        comparisons=many(f.n_comparisons, "comparison"),
+        rho_w=f.rho_w,
+        tau_w=f.tau_w,
+        changes=f.changes,
+        top=f.n_top,
+        advice=advice,
     )
 
 
 def bounds_said() -> str:
     """By what bounds it is advised to stop."""
-    return (
-        f"Advice to stop: the ranking would move by at most {MOVE_RHO_W:g} in ρ_w (1 − the correlation of now and "
-        f"then) and {MOVE_TAU_W:g} in τ_w, and at most {CHANGES:g} of the first {N_TOP} would change. "
-        "Simulated from the votes: true scores as the votes leave them possible, answered by these voters."
+    return say(
+        "Advice to stop: the ranking would move by at most {rho_w:g} in ρ_w (1 − the correlation of now and "
+        "then) and {tau_w:g} in τ_w, and at most {changes:g} of the first {top} would change. "
+        "Simulated from the votes: true scores as the votes leave them possible, answered by these voters.",
+        rho_w=MOVE_RHO_W,
+        tau_w=MOVE_TAU_W,
+        changes=CHANGES,
+        top=N_TOP,
     )

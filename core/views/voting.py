@@ -10,7 +10,7 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ..csv_writing import for_spreadsheets
-from ..spoken import to_say
+from ..spoken import say, say_of_voters, to_say
 from ..store import Store
 from ..store import schema as t
 from ..store.areas import items_of
@@ -19,6 +19,14 @@ from ..store.gold import gold_of
 from ..store.voting import Voting, voting_of
 from ..voting_settings import TRAITS
 
+# How far a voter is.
+STATES = {
+    "voting": to_say("voting"),
+    "finished": to_say("finished"),
+    "stopped": to_say("stopped"),
+    "set aside": to_say("set aside"),
+    "withdrawn": to_say("withdrawn"),
+}
 PACE_MINUTES, ACTIVE_MINUTES = 10, 5
 FEWEST_TOLD = 5  # a smaller number of voters could point at one of them
 PLATFORM_LINKS = {
@@ -110,7 +118,8 @@ def _voters(conn: sa.Connection, voting: Voting | None) -> pd.DataFrame:
     }  # fmt: skip
     query = sa.select(*columns.values()).join(t.voter, v.id == s.voter_id)
     query = query.where(s.voting_id == (voting.id if voting else -1)).order_by(s.id)
-    return pd.DataFrame(conn.execute(query).all(), columns=list(columns))
+    found = pd.DataFrame(conn.execute(query).all(), columns=list(columns))
+    return found.assign(state=[say(STATES.get(state, state)) for state in found["state"]])
 
 
 def _told(conn: sa.Connection, voting: Voting | None) -> pd.DataFrame:
@@ -118,7 +127,11 @@ def _told(conn: sa.Connection, voting: Voting | None) -> pd.DataFrame:
     trait = t.voter_trait.c
     query = sa.select(trait.trait, trait.value, trait.n).where(trait.voting_id == (voting.id if voting else -1))
     rows = [
-        (TRAITS[name][0], value, str(n) if n >= FEWEST_TOLD else f"under {FEWEST_TOLD}")
+        (
+            say_of_voters(TRAITS[name][0]),
+            say_of_voters(value),
+            str(n) if n >= FEWEST_TOLD else say("under {n}", n=FEWEST_TOLD),
+        )
         for name, value, n in conn.execute(query.order_by(trait.trait, trait.value))
     ]
     return pd.DataFrame(rows, columns=["question", "answer", "voters"])

@@ -19,6 +19,7 @@ from core.store.areas import read_areas
 from core.store.library import embeddings_of
 from core.store.projects import get_project
 from core.store.voter_answers import voter_names
+from tests import catalogue
 from ui.frame import PAGES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,12 +28,16 @@ UNTRANSLATED = ROOT / "tests" / "untranslated.txt"
 SHOWN = {"label", "body", "help", "placeholder", "options", "caption", "text", "title", "tooltip", "message", "name"}
 NEVER = {"id", "key", "icon", "element_type", "page_script_hash", "url_pathname"}
 _MARKED = re.compile(r"⟦[^⟦⟧]*⟧")
-_CODE = re.compile(r"`[^`]*`|\$[^$]*\$|<[^>]*>|:material/\w+:|\]\([^)]*\)|https?://\S+|\b\w+\.\w+\b")
+_CODE = re.compile(
+    r"`[^`]*`|\$\$[^$]*\$\$|\$[^$]*\$|<[^>]*>|:material/\w+:|\]\([^)]*\)|https?://\S+|\b\w+\.\w+\b|\b[0-9a-f]{32}\b"
+)
+# What voters read is in the plan's language.
+VOTERS = {text for text in catalogue.wanted(catalogue.VOTERS) if isinstance(text, str)}
 _WORD = re.compile(r"[A-Za-z]{3,}")
 # Names of things, which no language translates.
 NAMES = {"Runoff", "runoff", "Turkle", "Prolific", "Label", "Studio", "Mechanical", "Turk", "MTurk", "CSV", "JSON",
          "TSV", "Parquet", "SVG", "PNG", "English", "italiano", "Borda", "Bradley", "Terry", "SimLex", "GloVe", "UTC",
-         "Hugging", "Face", "MTEB", "gensim", "word2vec", "Krippendorff"}  # fmt: skip
+         "Hugging", "Face", "MTEB", "gensim", "word2vec", "Krippendorff", "cos"}  # fmt: skip
 
 
 class Marked(Language):
@@ -105,7 +110,9 @@ def names_in(store: Store, project: str) -> set[str]:
 def lacking(app: AppTest, known: set[str]) -> list[str]:
     """Each text of a page that isn't marked, with the words that show it."""
     found = (text for block in (app._tree.main, app._tree.sidebar) for text in shown_in(block))
-    return sorted({f"{words}: {text[:300]}" for text in found if (words := unmarked(text, known))})
+    return sorted(
+        {f"{words}: {text[:300]}" for text in found if text not in VOTERS and (words := unmarked(text, known))}
+    )
 
 
 def shown_in(block: Any) -> Iterator[str]:
