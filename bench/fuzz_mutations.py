@@ -22,7 +22,8 @@ Mutation = Callable[[bytes, random.Random], bytes]
 
 # Cells that programs trip over: nothing, numbers that aren't, formulas, markup, what can't be encoded, other scripts.
 NASTY = (
-    "", " ", "0", "-1", "1e309", "-1e-400", "nan", "inf", "9" * 25, "1_000", "٣", "½", "0x10", "1,5", "=1+1",
+    "", " ", "0", "-1", "1e309", "-1e-400", "nan", "inf", "9" * 25, "9" * 5000, "1_000", "٣", "½", "²",
+    "Wed Feb 99999999999999999999 11:00:37 PST 2019", "0x10", "1,5", "=1+1",
     "@SUM(A1)", "-2+3", "\x00", "\x1b[31m", "\ufeff", "\u202e", "\u200b", "e\u0301" * 50, "\U0001f525", "\u2028",
     "\x85", '"', '""', "'", "\\", "\\N", "<script>alert(1)</script>", "${left_b}", "&#x110000;", "&#55296;", "&#0;",
     "[", "{", "[[[[", '{"a":{"a":1}}', '["\\ud800"]', "true", "null", "None", "../../etc/passwd", "C:\\x", "%s%n",

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.fuzz_scheme_readers import READERS
 from core.archived import archive_mapping, rebuild
 from core.cli.dataset import replay_bytes
 from core.dataset import read_dataset, to_csv, to_tsv
@@ -345,6 +346,7 @@ TARGETS = {
         ),
         Target("review", lambda data: write_review(data, "x.csv", {}), lambda: [("mturk.csv", _made().results)]),
         Target("workbook", lambda data: workbook_as_csv(data, "x.xlsx"), lambda: _tables()[3:]),
+        *(Target(name, read, seeds) for name, (read, seeds) in READERS.items()),
     )
 }
 __all__ = ["TARGETS", "Target"]

@@ -37,6 +37,8 @@ from core.store.records import voter_secret
 from core.store.settlement import review_assignments
 from core.store.uploads import read_uploads, withdraw_upload
 from core.store.votes import accept_upload
+from core.store.voting import open_voting
+from core.voting_settings import VotingSettings
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from campaigns import answer_batch, draw_batch, make_project, run_people
@@ -71,6 +73,13 @@ def _with_votes(store: Store, *, status: str = "Approved") -> Given:
     data = answer_batch(draw_batch(store, project_id), tag="B", status=status)
     accept_upload(store, project_id, data, "two.csv")
     return {"project": project_id}
+
+
+def _voting(store: Store) -> Given:
+    """The same, with an open voting page."""
+    given = _with_votes(store)
+    open_voting(store, given["project"], VotingSettings())
+    return given
 
 
 def _drawn(store: Store) -> Given:
@@ -188,6 +197,7 @@ SCENARIOS = {
         _on_store("accept upload", _drawn, _accept),
         _on_store("withdraw upload", _two_uploads, _withdraw),
         _on_store("close ballot", _with_votes, lambda store, given: close_ballot(store, given["project"])),
+        _on_store("close ballot under vote", _voting, lambda store, given: close_ballot(store, given["project"])),
         _on_store("draw ballot", _one_closed, lambda store, given: draw_next_ballot(store, given["project"])),
         _on_store(
             "delete project", _two_projects, lambda store, given: delete_project(store, given["project"], "Test")

@@ -46,10 +46,10 @@ def from_parquet(data: bytes, name: str) -> pd.DataFrame:
     try:
         table = pq.read_table(pa.BufferReader(data))
         about = parse_json((table.schema.metadata or {}).get(b"runoff", b"{}"))
+        frame = table.to_pandas(ignore_metadata=True)  # what pandas noted there could be anything
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{name} can't be read as Parquet: {error}.") from error
     kinds = {"text": "str", "int": "int64", "float": "float64"}
-    frame = table.to_pandas()
     missing = [column for column in ("token_a", "token_b", "score") if column not in frame]
     if missing:
         raise InputError(f"{name} is not a dataset: it lacks the columns {', '.join(missing)}.")

@@ -27,6 +27,7 @@ from .store import Store
 from .store import schema as t
 from .store.engine import now
 from .store.kept_files import sweep_kept
+from .store.voting_rest import wake_voting
 
 REPORT_SECONDS = 0.5
 STALE_SECONDS = 60.0
@@ -39,7 +40,7 @@ ENDED = ("done", "failed", "cancelled")
 # What `work` can do.
 KINDS = (
     "import_embedding", "encode_tokens", "evaluation_figure", "plan_curve", "plan_search", "scheme_table", "needed",
-    "close_ballot",
+    "close_ballot", "voter_figures",
 )  # fmt: skip
 
 
@@ -176,6 +177,7 @@ def cancel(store: Store, job_id: str) -> None:
     _end_process(job)
     finish(store, job_id, state="cancelled", message="Cancelled.")
     clean_up(store, job)
+    wake_voting(store, {job.pid} if job.pid else ())
 
 
 def _end_process(job: Job) -> None:
@@ -257,6 +259,7 @@ def sweep(store: Store) -> int:
         finish(store, job.id, state="failed", error=STOPPED)
         clean_up(store, job)
         swept += 1
+    wake_voting(store, {job.pid for job in dead if job.pid})
     gone = {job.id for job in dead}
     running = [job for job in running if job.id not in gone]
     _sweep_uploads(store, {str(job.params.get("path")) for job in running})

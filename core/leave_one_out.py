@@ -31,6 +31,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 MOST_VOTES = 4000  # of one voter, up to which variances are exact; above, opponents are taken as known
+NEAR_ENOUGH = 1e-4  # of the derivative, at which a step of many items ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +100,7 @@ def _without_each(
     graph = PairGraph(rows.data.one, rows.data.other, len(theta))
     graph.weigh(weight, fit.ridge)
     inverse = _inverse(graph) if len(theta) <= MOST_DENSE else None
+    many = _StepOfMany(graph, fit.ridge, weight, pull)
     at = np.cumsum(used) - 1  # the row of a vote in the fit
     order = np.argsort(place, kind="stable")
     for mine in np.split(order, np.flatnonzero(np.diff(place[order])) + 1):
@@ -106,8 +108,10 @@ def _without_each(
         if len(outside):
             variance[outside] = _variance(graph, inverse, a[outside], b[outside])
         if len(own):
-            exact = inverse if len(own) <= MOST_VOTES else None
-            moved, variance[own] = _step(exact, graph, fit.ridge, a[own], b[own], weight, pull, at[own])
+            if inverse is not None and len(own) <= MOST_VOTES:
+                moved, variance[own] = _step(inverse, a[own], b[own], weight[at[own]], pull[at[own]])
+            else:
+                moved, variance[own] = many(a[own], b[own], at[own])
             gap[own] += moved
     return gap, np.maximum(variance, 0.0)
 
@@ -126,26 +130,57 @@ def _variance(graph: PairGraph, inverse: Floats | None, a: Ints, b: Ints) -> Flo
     return np.asarray(inverse[a, a] + inverse[b, b] - 2.0 * inverse[a, b])
 
 
-def _step(
-    inverse: Floats | None, graph: PairGraph, ridge: float, a: Ints, b: Ints, weight: Floats, pull: Floats, rows: Ints
-) -> tuple[Floats, Floats]:
+def _step(inverse: Floats, a: Ints, b: Ints, weight: Floats, pull: Floats) -> tuple[Floats, Floats]:
     """How far the gaps of a voter's comparisons move without the voter, and their variances then."""
-    if inverse is not None:
-        rows_of = inverse[a] - inverse[b]
-        k = rows_of[:, a] - rows_of[:, b]
-        without = np.linalg.solve(np.eye(len(a)) - k * weight[rows], k)
-        return -without @ pull[rows], np.diag(without).copy()
-    rest = weight.copy()
-    rest[rows] = 0.0
-    graph.weigh(rest, ridge)
-    at_other, at_one = (np.bincount(end, pull[rows], graph.n_items) for end in (b, a))
-    right = np.asarray(at_other - at_one, dtype=np.float64)
-    moved = graph.solve(right, tolerance=1e-4)
-    spread = 1.0 / graph.diagonal
-    graph.weigh(weight, ridge)
-    if moved is None:
-        raise NotConvergedError("The votes without one of the voters make a singular system. Collect more votes.")
-    return moved[a] - moved[b], spread[a] + spread[b]
+    rows_of = inverse[a] - inverse[b]
+    k = rows_of[:, a] - rows_of[:, b]
+    without = np.linalg.solve(np.eye(len(a)) - k * weight, k)
+    return -without @ pull, np.diag(without).copy()
+
+
+class _StepOfMany:
+    """The same where there are too many items for an inverse, or too many votes of a voter.
+
+    Newton's step is solved for the voter's own items. Any other item is taken to follow each of them by itself, which
+    leaves its share in the diagonal (that of the Schur complement); only ways from one own item to another by a third
+    item are left out. For variances opponents are taken as known.
+    """
+
+    def __init__(self, graph: PairGraph, ridge: float, weight: Floats, pull: Floats) -> None:
+        self.graph, self.ridge, self.weight, self.pull = graph, ridge, weight, pull
+        self._place = np.full(graph.n_items, -1, dtype=np.int64)  # of an item among the voter's; −1 outside a call
+        self._is_own = np.zeros(len(weight), dtype=bool)
+        pairs = np.minimum(graph.one, graph.other) * graph.n_items + np.maximum(graph.one, graph.other)
+        self._repeats = len(np.unique(pairs)) < len(pairs)
+
+    def __call__(self, a: Ints, b: Ints, rows: Ints) -> tuple[Floats, Floats]:
+        """Of a voter's comparisons, with the places `rows` of their votes in the fit."""
+        own, ends = np.unique(np.concatenate([a, b]), return_inverse=True)
+        at_one, at_other = ends[: len(a)], ends[len(a) :]
+        item, opponent, edge = self.graph.edges_of(own)
+        self._place[own], self._is_own[rows] = np.arange(len(own)), True
+        theirs, place = ~self._is_own[edge], self._place[opponent]
+        self._place[own], self._is_own[rows] = -1, False
+        item, place, opponent, each = item[theirs], place[theirs], opponent[theirs], self.weight[edge[theirs]]
+        once, outside = item < place, place < 0
+        near = PairGraph(item[once], place[once], len(own))
+        near.weigh(each[once], self.ridge)
+        spread = 1.0 / (np.bincount(item, each, len(own)) + self.ridge)
+        near.diagonal += self._left_by(item[outside], opponent[outside], each[outside], len(own))
+        right = np.bincount(at_other, self.pull[rows], len(own)) - np.bincount(at_one, self.pull[rows], len(own))
+        moved = near.solve(np.asarray(right, dtype=np.float64), tolerance=NEAR_ENOUGH)
+        if moved is None:
+            raise NotConvergedError("The votes without one of the voters make a singular system. Collect more votes.")
+        return moved[at_one] - moved[at_other], spread[at_one] + spread[at_other]
+
+    def _left_by(self, item: Ints, opponent: Ints, each: Floats, n: int) -> Floats:
+        """What edges to items that are not the voter's leave in the diagonal; (n,)."""
+        if self._repeats:  # an opponent met several times follows all of it at once
+            key, place = np.unique(item * self.graph.n_items + opponent, return_inverse=True)
+            item, opponent = key // self.graph.n_items, key % self.graph.n_items
+            each = np.bincount(place, each).astype(np.float64)
+        kept = each * (1.0 - each / self.graph.diagonal[opponent])
+        return np.bincount(item, kept, n).astype(np.float64)
 
 
 def _informed(a: Ints, b: Ints, place: Ints, used: Bools, n_items: int) -> Bools:

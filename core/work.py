@@ -22,6 +22,7 @@ from .store.command import command
 from .store.forecasts import GuessSource, make_forecast, make_search, read_guess
 from .store.library import adopt_import, embeddings_of, link_embedding, record_import, unlink_embedding
 from .store.scheme_runs import SchemeQuestion, as_result, run_schemes
+from .views import voters_job
 from .views.evaluate_jobs import carry_out
 from .views.evaluate_needed import simulate
 
@@ -148,6 +149,13 @@ def _close_ballot(store: Store, job: Job, report: Reporter) -> None:
         mark_done(conn, job.id, {"ballot": job.params["ballot"]})
 
 
+def _voter_figures(store: Store, job: Job, report: Reporter) -> None:
+    """Figures of every voter of a ranking; they are the job's result."""
+    found = voters_job.carry_out(store, str(job.project_id), job.params)
+    with store.write(JOBS) as conn:
+        mark_done(conn, job.id, found)
+
+
 def _guess(store: Store, job: Job) -> Guess:
     params = job.params["guess"]
     panel: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in params["panel"].items()}
@@ -164,4 +172,5 @@ WORK: dict[str, Callable[[Store, Job, Reporter], None]] = {
     "scheme_table": _scheme_table,
     "needed": _needed,
     "close_ballot": _close_ballot,
+    "voter_figures": _voter_figures,
 }

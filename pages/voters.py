@@ -7,7 +7,7 @@ import streamlit as st
 from core.spoken import say
 from core.views.voters import VotersView, is_large
 from core.views.words import slug
-from ui import cache, exclusions_box, frame, voters_box
+from ui import cache, exclusions_box, frame, voters_box, voters_job
 
 project = frame.project()
 store = frame.store()
@@ -15,12 +15,14 @@ st.title(say("Voters"))
 standings = cache.load_standings(store, project)
 area_id = frame.area(project, standings)
 
-if is_large(standings, area_id) and not st.toggle(
-    say("Read all votes"), key=f"read-voters-{project.id}", help=say("Measures every voter, which takes a while.")
-):
+view: VotersView | None = None
+if is_large(standings, area_id):
+    view = voters_job.figures(project, area_id)
+else:
+    with st.spinner(say("Reading the votes …")):
+        view = cache.load_voters(store, project, area_id)
+if view is None:
     st.stop()
-with st.spinner(say("Reading the votes …")):
-    view: VotersView = cache.load_voters(store, project, area_id)
 if view.quality.table.empty:
     frame.nothing_yet(say("Nobody has voted yet."), "collect", say("collect votes"))
 

@@ -15,6 +15,9 @@ from scipy.optimize import minimize
 from core.errors import DisconnectedError, InputError, NotConvergedError
 from core.scores import expected_borda, fit_bradley_terry
 from core.scores.bradley_terry import EXACT_BORDA, TOLERANCE
+from core.scores.newton import minimise
+from core.scores.pair_graph import PairGraph
+from core.scores.voter_bootstrap import ABSENT, N_STEPS, resample_voters
 from core.scores.voter_effects import Data, Effects, Likelihood
 
 CASES = Path(__file__).parent / "cases"
@@ -337,3 +340,40 @@ def test_values_that_do_not_fit_are_named(change, message):
 def test_no_votes_are_no_scores():
     with pytest.raises(InputError, match="no votes"):
         fit_bradley_terry([], [], [], n_items=3)
+
+
+def test_a_part_of_a_graph_sums_as_the_whole_where_the_rest_weighs_nothing():
+    rng = np.random.default_rng(5)
+    one = rng.integers(0, 50, 900)
+    other = (one + 1 + rng.integers(0, 49, 900)) % 50
+    kept = rng.random(900) < 0.6
+    weights = np.where(kept, rng.random(900) + 0.1, 0.0)
+    whole, part = PairGraph(one, other, 50), PairGraph(one, other, 50).part(kept)
+    whole.weigh(weights, 0.1)
+    part.weigh(weights[kept], 0.1)
+    x = rng.standard_normal((50, 2))
+    assert part.multiply(x[:, 0]).tobytes() == whole.multiply(x[:, 0]).tobytes()
+    assert part.solve(x, tolerance=1e-9).tobytes() == whole.solve(x, tolerance=1e-9).tobytes()
+    assert part.add_up(weights[kept]).tobytes() == whole.add_up(weights).tobytes()
+    assert part.multiply(x).tobytes() == whole.multiply(x).tobytes()
+
+
+def test_resamples_are_those_of_all_votes_with_weights_of_nought():
+    """Byte for byte: leaving out the votes of voters who were not drawn only saves time."""
+    rng = np.random.default_rng(6)
+    n, n_voters = 60, 12
+    first = rng.integers(0, n, 1500)
+    second = (first + 1 + rng.integers(0, n - 1, 1500)) % n
+    voter = rng.integers(0, n_voters, 1500)
+    voter[:n_voters] = np.arange(n_voters)
+    outcome = rng.choice([0.0, 0.5, 1.0], 1500)
+    fit = fit_bradley_terry(first, second, outcome, n_items=n, voter=voter)
+    found = resample_voters(fit, first, second, outcome, voter, resamples=8, rng=np.random.default_rng(7))
+    drawn = np.random.default_rng(7).multinomial(n_voters, np.full(n_voters, 1 / n_voters), size=8).astype(float)
+    data, graph = fit.likelihood.data, PairGraph(first, second, n)
+    for theta, times in zip(found.theta, drawn, strict=True):
+        weight = times[voter]
+        part = Data(data.one, data.other, weight, weight * data.points, data.voter, data.left)
+        effects = fit.effects.counted(np.maximum(times, ABSENT))
+        whole = minimise(part, fit.theta, effects, fit.ridge, 0.0, graph=graph, warm_steps=N_STEPS)
+        assert theta.tobytes() == whole.theta.tobytes()

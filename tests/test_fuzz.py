@@ -8,6 +8,8 @@ import random
 import sys
 import zipfile
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +21,7 @@ from core.embeddings import load
 from core.errors import InputError, RunoffError
 from core.json_texts import parse_json
 from core.platforms import read_results
+from core.platforms.prolific import read_submissions
 from core.platforms.text import decode
 from core.published import is_published, read_published
 from core.spreadsheets import read_workbook
@@ -29,7 +32,7 @@ from core.tokens import read_areas_file
 from core.zips import check_sizes
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="measures memory by /proc")
-SLOW = {"project": 4, "published": 4, "embeddings": 25, "archived": 15, "mapped": 25, "results": 25}
+SLOW = {"project": 4, "published": 4, "embeddings": 25, "archived": 15, "mapped": 25, "results": 25, "scored": 25}
 
 
 @pytest.mark.sqlite
@@ -274,3 +277,64 @@ def test_a_renamed_pickle_runs_nothing(tmp_path) -> None:
         with pytest.raises(RunoffError):
             target.read(pickle.dumps(Evil()))
     assert not (tmp_path / "ran").exists()
+
+
+class TestNumbersOfManyDigits:
+    """Python makes no number of over 4,300 digits, C none of over 19, and takes “²” for a digit but for no number."""
+
+    MANY = "9" * 5000  # within a name of a column
+
+    @pytest.mark.parametrize("day", ["9" * 19, "9" * 5000, "²"])
+    def test_a_day(self, day: str) -> None:
+        data = (
+            "HITId,AssignmentId,WorkerId,AssignmentStatus,SubmitTime,Input.task_id,Input.left_a_1,Input.left_b_1,"
+            "Input.right_a_1,Input.right_b_1,Answer.choice_1\n"
+            f"h,a,W,Approved,Wed Feb {day} 11:00:37 PST 2019,b1-0a1b2c3d-00001,cat,dog,saw,sun,left\n"
+        )
+        read = read_results(data.encode(), "x.csv")
+        assert read.answers["submitted_at"].tolist() == [""]
+        assert read.answers["choice"].tolist() == ["left"]
+
+    @pytest.mark.parametrize("field", ["Input.left_a_{}", "Answer.choice_{}", "Answer.left_{}", "Input.task_id_{}"])
+    def test_a_column(self, field: str) -> None:
+        data = f"HITId,AssignmentId,WorkerId,{field.format(self.MANY)}\nh,a,W,left\n"
+        assert look(TARGETS["results"], data.encode()) is None
+
+    @pytest.mark.parametrize("name", ["Item1,Item2,Item{}", "Item1,Item2,Item3"])
+    @pytest.mark.parametrize("best", ["9" * 5000, "²", "9" * 19])
+    def test_an_item(self, name: str, best: str) -> None:
+        data = f"{name.format(self.MANY)},BestItem,WorstItem\nsea,ship,tax,{best},tax\n"
+        assert look(TARGETS["best worst"], data.encode()) is None
+
+    @pytest.mark.parametrize("seconds", ["9" * 5000, "²", "1e400", "9" * 10])
+    def test_the_time_that_a_submission_took(self, seconds: str) -> None:
+        data = f"Submission id,Participant id,Status,Time taken\ns1,p1,APPROVED,{seconds}\n"
+        assert read_submissions(data.encode(), "x.csv").rows["seconds"].isna().all()
+
+
+class TestParquetOfOthers:
+    """Names, texts and what pandas noted can be damaged in a file that is whole otherwise."""
+
+    def read(self, table: pa.Table, before: bytes = b"", after: bytes = b"") -> Finding | None:
+        out = io.BytesIO()
+        pq.write_table(table, out, compression="none", use_dictionary=False, write_statistics=False)
+        return look(TARGETS["dataset"], out.getvalue().replace(before, after) if before else out.getvalue())
+
+    def table(self, **more) -> pa.Table:
+        return pa.table({"token_a": ["sea"], "token_b": ["ship"], "score": [0.5], **more})
+
+    def test_a_name_or_a_text_that_is_no_unicode(self) -> None:
+        assert self.read(self.table(extra=["x"]), b"extra", b"ex\xa4ra") is None
+        assert self.read(self.table(extra=["qwert"]), b"qwert", b"qw\xa4rt") is None
+        assert self.read(self.table(), b"ship", b"sh\xffp") is None
+
+    @pytest.mark.parametrize("noted", [b"[]", b"{}", b"x", b'{"index_columns": ["a"], "columns": [{"name": 1}]}'])
+    def test_what_pandas_noted(self, noted: bytes) -> None:
+        assert self.read(self.table().replace_schema_metadata({b"pandas": noted})) is None
+
+    def test_columns_of_the_same_name_and_of_other_kinds(self) -> None:
+        twice = pa.Table.from_arrays([pa.array(["a"])] * 4, names=["token_a", "token_a", "token_b", "score"])
+        assert self.read(twice) is None
+        for odd in (pa.array([[1, 2]]), pa.array([{"a": 1}]), pa.array([b"\xff"]), pa.nulls(1), pa.array(["x"])):
+            assert self.read(self.table().set_column(2, "score", odd)) is None
+            assert self.read(self.table().set_column(0, "token_a", odd)) is None

@@ -245,6 +245,53 @@ def test_minus_zero_and_nan_are_told_apart_from_others():
     assert found.largest == math.inf
 
 
+class TestLastBits:
+    """What another processor's arithmetic does is told apart from another score."""
+
+    def of(self, stored, computed) -> Replayed:
+        found = Replayed()
+        found.add("here", "x", stored, computed, [f"item {n}" for n in range(len(stored))])
+        return found
+
+    def test_nothing_and_the_same(self):
+        assert Replayed().outcome == "nothing"
+        assert self.of([1.5, math.nan], [1.5, math.nan]).outcome == "same"
+
+    @pytest.mark.parametrize(
+        ("stored", "computed", "outcome"),
+        [
+            (0.5, 0.5 + 9e-13, "last bits"),
+            (0.5, 0.5 + 1.1e-12, "different"),
+            (-400.0, -400.0 - 3e-10, "last bits"),  # of the value
+            (-400.0, -400.0 - 5e-10, "different"),
+            (0.0, -0.0, "last bits"),
+            (1e-13, 2e-13, "last bits"),  # of 1, as scores are differences
+            (0.5, math.nan, "different"),
+            (math.nan, 0.5, "different"),
+            (math.inf, 0.5, "different"),
+            (7.0, 8.0, "different"),
+        ],
+    )
+    def test_how_far_apart(self, stored, computed, outcome):
+        found = self.of([1.0, stored], [1.0, computed])
+        assert (found.outcome, found.n_different) == (outcome, 1)
+        assert not found.same
+
+    def test_the_first_that_is_told_is_the_first_real_difference(self):
+        found = self.of([1.0, 2.0, 3.0], [1.0 + 2e-16, 2.5, 3.5])
+        assert (found.first.item, found.n_different, found.n_beyond, found.largest) == ("item 1", 3, 2, 0.5)
+        found = self.of([1.0], [1.0 + 2.5e-16])
+        assert (found.first.item, found.outcome) == ("item 0", "last bits")
+        found.add("there", "y", [1.0], [2.0], ["item 9"])
+        assert found.first.item == "item 9"
+
+    def test_texts_and_lengths_are_never_last_bits(self):
+        found = Replayed()
+        found.add_text("here", "items", ["a"], ["b"])
+        assert found.outcome == "different"
+        assert self.of([1.0, 2.0], [1.0]).outcome == "different"
+
+
 class TestCommand:
     def run(self, capsys, *arguments) -> tuple[int, str]:
         with pytest.raises(SystemExit) as exited:
@@ -292,6 +339,25 @@ class TestCommand:
         assert self.run(capsys, "replay", path)[0] == 1
         assert self.run(capsys, "replay", path, "--tolerance", "1e-6")[0] == 0
         assert self.run(capsys, "replay", path, "--tolerance", "1e-12")[0] == 1
+
+    def test_other_last_bits_are_an_outcome_of_their_own(self, store, project, tmp_path, capsys):
+        exact = float(read_dataset(store, project)["score"].iloc[0])
+        near = math.nextafter(exact, math.inf)
+        data = with_file(
+            publish(store, project).data,
+            "dataset.csv",
+            lambda data: data.replace(repr(exact).encode(), repr(near).encode(), 1),
+        )
+        path = tmp_path / "set.zip"
+        path.write_bytes(data)
+        code, out = self.run(capsys, "replay", path)
+        assert code == 0
+        assert "the same to 1e-12, but with other last bits" in out
+        assert "bit for bit" not in out
+        code, out = self.run(capsys, "replay", path, "--json")
+        told = json.loads(out)
+        assert (code, told["outcome"], told["passed"], told["different"]) == (0, "last bits", True, 1)
+        assert self.run(capsys, "replay", path, "--exact")[0] == 1
 
     @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 nothing", b"a,b\n1,2\n"])
     def test_what_is_no_export(self, tmp_path, capsys, content):

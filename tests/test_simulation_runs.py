@@ -112,12 +112,23 @@ def test_dask_is_only_asked_for_where_it_is_wanted(monkeypatch):
         simulate(n=2, backend="dask")
 
 
+@pytest.fixture
+def environment():
+    """The environment is as before afterwards: Dask leaves its workers' in the process that starts them."""
+    before = dict(os.environ)
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+
+
+@pytest.mark.usefixtures("environment")
 def test_dask_computes_the_same():
     distributed = pytest.importorskip("dask.distributed")
     with distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None):
         assert simulate(backend="dask").results == simulate().results
 
 
+@pytest.mark.usefixtures("environment")
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_a_worker_killed_in_mid_run_changes_nothing():
     """Three workers on this machine, one of them killed once the first campaigns are back."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -29,10 +28,9 @@ def shell(block: Block, folder: Path) -> str:
         words = shlex.split(line)
         assert words[:3] == ["python", "-m", "core"], line
         done = subprocess.run([sys.executable, *words[1:]], cwd=folder, env=env, capture_output=True, text=True)
-        # In a process that ran other tests before, the last bit of a fit was once seen to be another.
-        last_bits = re.search(r"differ, by ([-\d.e]+) at most", done.stdout) if words[3] == "replay" else None
-        within_noise = last_bits is not None and float(last_bits[1]) < 1e-12
-        assert done.returncode == 0 or within_noise, f"{line}\n{done.stdout}{done.stderr}"
+        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+        # Scores of another process on the same machine: no other last bits, however many threads it takes.
+        assert words[3] != "replay" or "the same, bit for bit" in done.stdout, done.stdout
         said += done.stdout
     return said
 

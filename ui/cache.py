@@ -42,6 +42,7 @@ from core.views import (
     trust,
     voter_preview,
     voters,
+    voters_job,
 )
 
 _KEEP = 32
@@ -140,6 +141,10 @@ def load_checks(store: Store, project: Project, area_id: int | None = None) -> c
 
 def load_voters(store: Store, project: Project, area_id: int | None = None) -> voters.VotersView:
     return _load(voters.load, store, project, area_id)
+
+
+def load_voters_of(store: Store, project: Project, area_id: int | None, job_id: str) -> voters.VotersView:
+    return _load(voters_job.load, store, project, area_id, job_id)
 
 
 def load_voter_preview(

@@ -23,10 +23,10 @@ def close_button(project: Project, area_id: int | None, stage: Stage, **options:
     revision = frame.expected()
     job = closing.newest(store, project.id, stage, area_id, revision)
     if job is not None and not job.ended:
-        _watch(job.id, stage.number, key)
+        _watch(job.id, stage, key)
         return
-    if job is not None and job.state == "failed":
-        st.warning(frame.plain(say("Closing {ballot} ended early. {why}", ballot=stage.called, why=job.error)))
+    if job is not None and job.state in ("failed", "cancelled"):
+        st.warning(frame.plain(closing.ended_said(store, stage, job)))
     if st.button(say("Close {ballot}", ballot=stage.called), help=say(HELP), key=f"close-{key}", **options):
         try:
             jobs.start(
@@ -39,8 +39,8 @@ def close_button(project: Project, area_id: int | None, stage: Stage, **options:
 
 
 @st.fragment(run_every=2)
-def _watch(job_id: str, number: int, key: str) -> None:
-    store = frame.store()
+def _watch(job_id: str, stage: Stage, key: str) -> None:
+    store, number = frame.store(), stage.number
     jobs.sweep(store)
     job = jobs.read_job(store, job_id)
     if job.ended:
@@ -50,16 +50,18 @@ def _watch(job_id: str, number: int, key: str) -> None:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center"):
         message = to_say(
-            ":material/hourglass_top: Ballot {number} is being closed in the background, {seconds:,.0f} s so far. You "
-            "may leave this page. Any change to the project stops it."
+            ":material/hourglass_top: Ballot {number} is being closed in the background, {seconds:,.0f} s so far. "
+            "{rests}You may leave this page. Any change to the project stops it."
         )
         if job.started_at is None:
             message = to_say(
-                ":material/hourglass_top: Ballot {number} is being closed in the background, starting. You may leave "
-                "this page. Any change to the project stops it."
+                ":material/hourglass_top: Ballot {number} is being closed in the background, starting. {rests}You may "
+                "leave this page. Any change to the project stops it."
             )
+        rests = say("Voting rests meanwhile.") + " " if closing.is_resting(store, stage) else ""
         seconds = jobs.age(job.started_at) if job.started_at else 0.0
-        st.caption(say(message, number=number, seconds=seconds))
+        st.caption(say(message, number=number, seconds=seconds, rests=rests))
         if st.button(say("Stop"), key=f"stop-{key}"):
             jobs.cancel(store, job_id)
+            frame.changed_here()
             st.rerun()

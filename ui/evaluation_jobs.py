@@ -31,7 +31,7 @@ def figure(name: str, button: str, view: EvaluateView, project: Project, *extra:
         return cache.of_evaluation(_found, store, project, view, job)
     key = f"{name}-{project.id}-{'-'.join(map(str, extra))}"
     if job is not None and not job.ended:
-        _watch(store, job.id, slow.label, key)
+        watch(store, job.id, slow.label, key)
         return None
     if job is not None and job.state == "failed":
         st.warning(frame.plain(say("{what} ended early. {error}", what=say(slow.label), error=job.error)))
@@ -50,7 +50,8 @@ def _found(_store: Store, _project_id: str, view: EvaluateView, job: jobs.Job) -
 
 
 @st.fragment(run_every=1)
-def _watch(store: Store, job_id: str, label: str, key: str) -> None:
+def watch(store: Store, job_id: str, label: str, key: str) -> None:
+    """The sign of a job that runs, with its time and a way to stop it; the page runs anew once it has ended."""
     jobs.sweep(store)
     job = jobs.read_job(store, job_id)
     if job.ended:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core import voting_process
 from core.errors import RunoffError
-from core.spoken import say, to_say
+from core.spoken import say
 from core.store import Store
 from core.store.ballots import Ballot
 from core.store.plans import PlanSettings
@@ -20,17 +20,11 @@ from ui import frame
 from ui.voting_checks import checks_box, voters_box
 from ui.voting_form import settings_form
 
-_STATES = {
-    "open": to_say("Voting is **open**."),
-    "paused": to_say("Voting is **paused**."),
-    "closed": to_say("Voting is **closed**."),
-}
-
 
 def voting_panel(store: Store, project: Project, ballot: Ballot, plan: PlanSettings) -> None:
     """Everything about the voting page of the open ballot."""
     view = views.load(store, project.id, ballot)
-    st.markdown(say(_STATES[view.voting.state] if view.voting else "Voting is not open yet."))
+    st.markdown(view.state_said)
     server_switch(store)
     settings = settings_form(view.voting.settings if view.voting else None, plan, ballot)
     if settings is not None:

@@ -124,7 +124,7 @@ def read_submissions(data: bytes, filename: str) -> Submissions:
     frame = pd.DataFrame({"row": rows.numbers, **cell})
     frame = frame.astype({"row": "int64"} | {name: "str" for name in _COLUMNS if name != "seconds"})
     frame["status"] = frame["status"].str.upper()
-    frame["seconds"] = [float(text) if text.isdigit() else math.nan for text in cell["seconds"]]
+    frame["seconds"] = [float(text) if text.isdecimal() and len(text) < 10 else math.nan for text in cell["seconds"]]
     revoked = [any(value.strip() == REVOKED for value in values) for values in zip(*rows.columns, strict=True)]
     frame["revoked"] = pd.Series(revoked, dtype="bool")
     for row in frame.loc[frame["participant"] == "", "row"]:

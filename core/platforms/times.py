@@ -31,6 +31,7 @@ _ZONES = {
 }
 _OFFSET = re.compile(r"([+-])(\d\d):?(\d\d)?")
 _US = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4}) (\d{1,2}):(\d\d)(?::(\d\d))?")
+_YEAR, _DAY = re.compile(r"(19|20)[0-9]{2}"), re.compile(r"[0-9]{1,2}")
 _CLOCK = re.compile(r"([01]\d|2[0-3]):([0-5]\d):([0-5]\d)")
 
 
@@ -77,7 +78,7 @@ def _start_of_day(year: str, month: str, day: str, zone: str) -> datetime | None
     hours: float | None = _ZONES.get(zone.upper())
     if offset := _OFFSET.fullmatch(zone):
         hours = int(offset[1] + "1") * (int(offset[2]) + int(offset[3] or 0) / 60)
-    if hours is None or month.title() not in _MONTHS or not re.fullmatch(r"(19|20)\d\d", year) or not day.isdecimal():
+    if hours is None or month.title() not in _MONTHS or not (_YEAR.fullmatch(year) and _DAY.fullmatch(day)):
         return None
     try:
         return datetime(int(year), _MONTHS.index(month.title()) + 1, int(day)) - timedelta(hours=hours)

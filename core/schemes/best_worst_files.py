@@ -29,7 +29,7 @@ from .rating_columns import NAMES, place_of
 
 Ints = NDArray[np.int64]
 
-_ITEM = re.compile(r"(?:item|option|choice|term|word)(\d+)")
+_ITEM = re.compile(r"(?:item|option|choice|term|word)(\d{1,9})")
 _ENDS = {"best": ("best", "bestitem", "most", "mostitem"), "worst": ("worst", "worstitem", "least", "leastitem")}
 
 
@@ -138,7 +138,7 @@ def _places(shown: Sequence[str], ends: Sequence[str]) -> tuple[int, int]:
     for text, role in zip(ends, _ENDS, strict=True):
         if text in shown:
             found.append(shown.index(text))
-        elif text.isdecimal() and 1 <= int(text) <= len(shown):
+        elif text.isdecimal() and len(text) < 10 and 1 <= int(text) <= len(shown):
             found.append(int(text) - 1)
         else:
             raise InputError(f"the {role} is none of the items" if text else f"the {role} is missing")

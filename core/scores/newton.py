@@ -90,7 +90,7 @@ def _move(here: Found, step: Floats, gain: float, ridge: float) -> None:
     cost, share = here.likelihood.cost() + 0.5 * ridge * np.sum(here.theta**2), 1.0
     for _ in range(MOST_HALVINGS):
         theta = here.theta + share * step
-        likelihood = Likelihood(here.likelihood.data, theta, here.likelihood.effects)
+        likelihood = Likelihood(here.likelihood.data, theta, here.likelihood.effects, near=here.likelihood)
         if likelihood.cost() + 0.5 * ridge * np.sum(theta**2) <= cost - 1e-4 * share * gain + ROUNDING * abs(cost):
             here.theta, here.likelihood = theta, likelihood
             return

@@ -12,9 +12,11 @@ from scipy.linalg import lapack
 from scipy.sparse import csr_array
 
 from ..errors import NotConvergedError
+from ..one_thread import one_thread
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 MOST_DENSE = 3000  # items up to which inverses are computed exactly
 PROBES = 48  # random vectors that estimate the diagonal of a larger inverse
@@ -33,6 +35,31 @@ class PairGraph:
         self._edge = order % max(len(one), 1)
         self._adjacency = csr_array((np.ones(len(ends)), ends, starts), shape=(n_items, n_items))
         self.diagonal = np.zeros(n_items)
+
+    def part(self, kept: Bools) -> PairGraph:
+        """The graph with some of its edges, shape (n_edges,), on the same vertices; weights as after `__init__`.
+
+        Sums come in the same order as here, so that an edge of no weight may be left out without changing a bit.
+        """
+        found = object.__new__(PairGraph)
+        found.one, found.other, found.n_items = self.one[kept], self.other[kept], self.n_items
+        entries = kept[self._edge]
+        whole = self._adjacency
+        before = np.concatenate(([0], np.cumsum(entries, dtype=np.int32)))
+        found._edge = (np.cumsum(kept) - 1)[self._edge[entries]]
+        shape = (np.ones(len(found._edge)), whole.indices[entries], before[whole.indptr])
+        found._adjacency = csr_array(shape, shape=whole.shape)
+        found.diagonal = np.zeros(self.n_items)
+        return found
+
+    def edges_of(self, items: Ints) -> tuple[Ints, Ints, Ints]:
+        """The edges at some items: place in `items`, item at the other end, number of the edge; (n,) each."""
+        starts = self._adjacency.indptr.astype(np.int64)
+        lengths = starts[items + 1] - starts[items]
+        item = np.repeat(np.arange(len(items)), lengths)
+        before = np.cumsum(lengths) - lengths
+        at = np.arange(len(item)) + np.repeat(starts[items] - before, lengths)
+        return item, self._adjacency.indices[at].astype(np.int64), self._edge[at]
 
     def add_up(self, values: Floats, *, sign: float = -1.0) -> Floats:
         """For every item the sum of its edges' values, those where it is `other` times `sign`; (n_items,)."""
@@ -84,12 +111,13 @@ class PairGraph:
     def covariance(self, ridge: float) -> Floats:
         """(L + ridge·1)⁻¹ without the part along the vector of ones, for a connected graph; (n_items, n_items).
 
-        The scores sum to zero, so their common level has no variance.
+        The scores sum to zero, so their common level has no variance. Same bits whatever the number of threads.
         """
         level = float(self.diagonal.mean())
         matrix = np.diag(self.diagonal) - self._adjacency.toarray() + level / self.n_items
-        factor, failed = lapack.dpotrf(matrix, lower=1)
-        inverse, failed_too = lapack.dpotri(factor, lower=1) if not failed else (factor, failed)
+        with one_thread():
+            factor, failed = lapack.dpotrf(matrix, lower=1)
+            inverse, failed_too = lapack.dpotri(factor, lower=1) if not failed else (factor, failed)
         if failed or failed_too:
             raise NotConvergedError("The information matrix of the scores is singular; use a ridge above 0.")
         lower = np.tril(inverse)

@@ -107,11 +107,14 @@ def resample_voters(
     graph = PairGraph(data.one, data.other, len(start))
     moved = np.empty((resamples, len(start)))
     for row, times in zip(moved, drawn, strict=True):
-        weight = times[cluster]
-        part = Data(data.one, data.other, weight, weight * data.points, data.voter, data.left)
+        there = times[cluster] > 0  # votes that count zero times change no sum
+        weight = times[cluster[there]]
+        points = weight * data.points[there]
+        part = Data(data.one[there], data.other[there], weight, points, data.voter[there], data.left[there])
         if by_voter:
             effects = fit.effects.counted(np.maximum(times, ABSENT))
-        row[:] = minimise(part, start, effects, fit.ridge, 0.0, graph=graph, warm_steps=N_STEPS).theta
+        found = minimise(part, start, effects, fit.ridge, 0.0, graph=graph.part(there), warm_steps=N_STEPS)
+        row[:] = found.theta
     moved[:, fit.votes == 0] = np.nan
     return Resamples(fit, moved, len(codes))
 

@@ -16,6 +16,7 @@ taken for an ordinary one.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ SPREAD_OF_SHARPNESS = 0.4  # prior standard deviations of σ, ℓ and β
 SPREAD_OF_LAPSE = 1.0
 SPREAD_OF_SIDE = 1.0
 SMALLEST = 1e-300
+BLOCK = 16_384  # rows worked on at once
 LONGEST_STEP = 2.0
 
 
@@ -111,35 +113,100 @@ class Effects:
 _SPREADS = np.array([SPREAD_OF_SHARPNESS, SPREAD_OF_LAPSE, SPREAD_OF_SIDE])
 
 
-class Likelihood:
-    """Probabilities of `data` at scores θ and effects, with the derivatives that Newton's method needs."""
+class _Rows:
+    """What the effects come to in each row, whatever the scores; arrays of shape (n,).
 
-    def __init__(self, data: Data, theta: Floats, effects: Effects) -> None:
-        self.data, self.effects = data, effects
+    sharp, lapse : of the row's voter; guess : g; clear : 1 − 2ε; win, loss : what guesses add to P(one wins) and
+    P(other wins).
+    """
+
+    def __init__(self, data: Data, effects: Effects) -> None:
         self.sharp, self.lapse = effects.sharpness[data.voter], effects.lapse[data.voter]
-        self.gap = self.sharp * (theta[data.one] - theta[data.other])
-        self.logistic, self.other_logistic = expit(self.gap), expit(-self.gap)
         side = effects.side[data.voter]
         self.guess = data.left * side + (1.0 - data.left) * (1.0 - side)
-        clear = 1.0 - 2.0 * self.lapse
-        self.win = np.maximum(clear * self.logistic + 2.0 * self.lapse * self.guess, SMALLEST)
-        self.loss = np.maximum(clear * self.other_logistic + 2.0 * self.lapse * (1.0 - self.guess), SMALLEST)
-        self.slope = clear * self.logistic * self.other_logistic  # of P in the gap
+        self.clear = 1.0 - 2.0 * self.lapse
+        self.win = 2.0 * self.lapse * self.guess
+        self.loss = 2.0 * self.lapse * (1.0 - self.guess)
+
+
+class Likelihood:
+    """Probabilities of `data` at scores θ and effects, with the derivatives that Newton's method needs.
+
+    `near` : a likelihood of the same data with the same effects, of which is taken what doesn't hang on the scores.
+    """
+
+    def __init__(self, data: Data, theta: Floats, effects: Effects, *, near: Likelihood | None = None) -> None:
+        self.data, self.effects = data, effects
+        self._rows: _Rows = _Rows(data, effects) if near is None else near._rows
+        self.rest: Floats = data.count - data.points if near is None else near.rest
+        n = len(data.one)
+        self.gap, self.logistic, self.other_logistic = np.empty(n), np.empty(n), np.empty(n)
+        self.win, self.loss, self.slope = np.empty(n), np.empty(n), np.empty(n)  # slope : of P in the gap
+        for at in range(0, n, BLOCK):
+            self._look(theta, slice(at, at + BLOCK))
+
+    def _look(self, theta: Floats, part: slice) -> None:
+        """Fill in some rows: few enough at a time that what lies between stays in the processor's cache."""
+        rows, data = self._rows, self.data
+        gap, win, loss = self.gap[part], self.win[part], self.loss[part]
+        np.subtract(theta[data.one[part]], theta[data.other[part]], out=gap)
+        np.multiply(rows.sharp[part], gap, out=gap)
+        logistic = expit(gap, out=self.logistic[part])
+        other_logistic = expit(-gap, out=self.other_logistic[part])
+        np.multiply(rows.clear[part], logistic, out=win)
+        np.multiply(win, other_logistic, out=self.slope[part])
+        np.add(win, rows.win[part], out=win)
+        np.maximum(win, SMALLEST, out=win)
+        np.multiply(rows.clear[part], other_logistic, out=loss)
+        np.add(loss, rows.loss[part], out=loss)
+        np.maximum(loss, SMALLEST, out=loss)
+
+    @property
+    def sharp(self) -> Floats:
+        """s of each row's voter."""
+        return self._rows.sharp
+
+    @property
+    def lapse(self) -> Floats:
+        """ε of each row's voter."""
+        return self._rows.lapse
+
+    @property
+    def guess(self) -> Floats:
+        """g of each row."""
+        return self._rows.guess
 
     def cost(self) -> float:
         """Minus the logarithm of the likelihood."""
-        points, count = self.data.points, self.data.count
+        return self._cost
+
+    @cached_property
+    def _cost(self) -> float:
         # No `@` on long vectors: a threaded BLAS that waits for a busy core takes a hundred times as long.
-        return float(-np.sum(points * np.log(self.win) + (count - points) * np.log(self.loss)))
+        terms = np.empty(len(self.win))
+        for at in range(0, len(terms), BLOCK):
+            part = slice(at, at + BLOCK)
+            won, lost = np.log(self.win[part]), np.log(self.loss[part])
+            np.multiply(self.data.points[part], won, out=won)
+            np.multiply(self.rest[part], lost, out=lost)
+            np.add(won, lost, out=terms[part])
+        return float(-np.sum(terms))
 
     def pull(self) -> Floats:
         """Derivative of the log-likelihood of each row in P(one wins)."""
-        points, count = self.data.points, self.data.count
-        return points / self.win - (count - points) / self.loss
+        return self._pull
+
+    @cached_property
+    def _pull(self) -> Floats:
+        result = self.data.points / self.win
+        result -= self.rest / self.loss
+        return result
 
     def score(self) -> Floats:
         """Derivative of the log-likelihood of each row in θ_one."""
-        return np.asarray(self.pull() * self.slope * self.sharp)
+        result = self.pull() * self.slope
+        result *= self.sharp
+        return result
 
     def information(self) -> Floats:
         """Fisher information of each row on θ_one − θ_other."""
@@ -151,10 +218,13 @@ class Likelihood:
         Oversight makes the likelihood of an upset convex in places, so it may be negative. `bounded` keeps it at a
         fifth of `information` at least, so that steps go downhill from anywhere.
         """
-        points, count = self.data.points, self.data.count
-        bend = self.slope * (self.other_logistic - self.logistic)
-        observed = (points / self.win**2 + (count - points) / self.loss**2) * self.slope**2 - self.pull() * bend
-        exact = np.asarray(self.sharp**2 * observed)
+        exact = np.empty(len(self.win))
+        for at in range(0, len(exact), BLOCK):
+            part = slice(at, at + BLOCK)
+            slope, points, rest, pull = self.slope[part], self.data.points[part], self.rest[part], self.pull()[part]
+            bend = slope * (self.other_logistic[part] - self.logistic[part])
+            observed = (points / self.win[part] ** 2 + rest / self.loss[part] ** 2) * slope**2 - pull * bend
+            np.multiply(self.sharp[part] ** 2, observed, out=exact[part])
         return np.maximum(exact, 0.2 * self.information()) if bounded else exact
 
     def effects_step(self) -> tuple[Floats, Floats]:
@@ -169,8 +239,8 @@ class Likelihood:
         pull = self.pull()
         gradient = np.array([np.bincount(self.data.voter, pull * rate, n) for rate in rates])
         gradient -= times * precision[:, None] * effects.off_centre()
-        points, count = self.data.points, self.data.count
-        observed = self._by_voter(points / self.win**2 + (count - points) / self.loss**2, rates, pull, bends)
+        points, count, rest = self.data.points, self.data.count, self.rest
+        observed = self._by_voter(points / self.win**2 + rest / self.loss**2, rates, pull, bends)
         observed += prior
         convex = np.linalg.eigvalsh(observed)[:, 0] < 0.1 * precision.min() * times
         if convex.any():

@@ -1,4 +1,8 @@
-"""Every score of a campaign computed anew from its recorded votes, and held against what was stored, bit for bit."""
+"""Every score of a campaign computed anew from its recorded votes, and held against what was stored, bit for bit.
+
+Another kind of processor, numpy, scipy or BLAS library may round otherwise: an exponential function, a sum of many
+numbers or a factorised matrix then has other last bits. So values within `LAST_BITS` are told apart from others.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,7 @@ from .runoff_scores import COLUMNS, runoff_scores
 from .scores import build_dataset
 
 _TALLIES = ("wins", "ties", "losses", "unknowns")
+LAST_BITS = 1e-12  # of a value, or of 1 where it is smaller: a few thousand roundings
 _FIT = {"lapse", "ridge", "iterations", "gradient", "votes", "voters", "undefeated", "winless", "tied_for_first"}
 
 
@@ -38,10 +43,14 @@ class Difference:
 
 @dataclass
 class Replayed:
-    """What a replay found: values compared a kind, how many differ, by how much at most, and the first of them."""
+    """What a replay found: values compared a kind, how many differ, by how much at most, and the first of them.
+
+    n_beyond : how many of those that differ do so by more than last bits; the first is one of them, if there is any.
+    """
 
     compared: dict[str, int] = field(default_factory=dict)
     n_different: int = 0
+    n_beyond: int = 0
     largest: float = 0.0
     first: Difference | None = None
     n_ballots: int = 0
@@ -53,6 +62,13 @@ class Replayed:
         return self.n_different == 0 and sum(self.compared.values()) > 0
 
     @property
+    def outcome(self) -> str:
+        """In a word or two: nothing (to compare), same (bit for bit), last bits (see `LAST_BITS`), different."""
+        if not self.n_compared:
+            return "nothing"
+        return "different" if self.n_beyond else "last bits" if self.n_different else "same"
+
+    @property
     def n_compared(self) -> int:
         return sum(self.compared.values())
 
@@ -61,15 +77,17 @@ class Replayed:
         one, two = np.atleast_1d(np.asarray(stored, float)), np.atleast_1d(np.asarray(computed, float))
         self.compared[kind] = self.compared.get(kind, 0) + max(len(one), len(two))
         if len(one) != len(two):
-            self.note(Difference(f"{where}, {kind}", "", f"{len(one)} values", f"{len(two)} values"), np.inf, 1)
+            self.note(Difference(f"{where}, {kind}", "", f"{len(one)} values", f"{len(two)} values"), np.inf, 1, 1)
             return
         both = np.isnan(one) & np.isnan(two)
         wrong = np.flatnonzero((one.view(np.int64) != two.view(np.int64)) & ~both)
         if len(wrong):
-            at = int(wrong[0])
             gap = np.abs(one[wrong] - two[wrong])
+            gap[np.isnan(gap)] = np.inf
+            beyond = ~(np.isfinite(gap) & (gap <= LAST_BITS * np.maximum(1.0, np.abs(one[wrong]))))
+            at = int(wrong[beyond.argmax()])  # the first of them all where none is beyond
             found = Difference(f"{where}, {kind}", names[at] if len(names) else "", _value(one[at]), _value(two[at]))
-            self.note(found, float(np.where(np.isnan(gap), np.inf, gap).max()), len(wrong))
+            self.note(found, float(gap.max()), len(wrong), int(beyond.sum()))
 
     def add_text(self, where: str, kind: str, stored: Sequence[Any], computed: Sequence[Any]) -> None:
         """Compare two lists of anything but numbers."""
@@ -78,13 +96,15 @@ class Replayed:
             pairs = list(zip(stored, computed, strict=False))
             at = next((i for i, (a, b) in enumerate(pairs) if a != b), len(pairs))
             one, two = (str(v[at]) if at < len(v) else "nothing" for v in (stored, computed))
-            self.note(Difference(f"{where}, {kind}", "", one, two), np.inf, 1)
+            self.note(Difference(f"{where}, {kind}", "", one, two), np.inf, 1, 1)
 
-    def note(self, found: Difference, gap: float, n: int) -> None:
-        """Take `n` values more that differ, by `gap` at most."""
+    def note(self, found: Difference, gap: float, n: int, n_beyond: int) -> None:
+        """Take `n` values more that differ, by `gap` at most, `n_beyond` of them by more than last bits."""
+        if self.first is None or (n_beyond and not self.n_beyond):
+            self.first = found
         self.n_different += n
+        self.n_beyond += n_beyond
         self.largest = max(self.largest, gap)
-        self.first = self.first or found
 
 
 def _value(number: float) -> float | None:
@@ -180,7 +200,7 @@ class _Ranking:
                     last = self._closed(found, where, ballot, fit, held, rows)
                 except RunoffError as error:
                     note = Difference(f"{where}, scores", "", "scores", f"none: {error}")
-                    found.note(note, np.inf, 1)
+                    found.note(note, np.inf, 1, 1)
             by_ballot.append(rows.assign(ballot=ballot.number))
         ballots = [ballot for ballot in self.ballots if ballot.number > PILOT]
         kinds = {name: "int64" if kind == "int" else "float64" for name, kind in BALLOT_SCORES.columns.items()}

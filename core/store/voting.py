@@ -16,14 +16,14 @@ from .engine import Store, now
 from .page_tallies import write_dealt
 from .rankings import ballot_named, belongs, is_comparison
 from .tallies import write_tallies
-from .voting_rest import take_back
+from .voting_rest import is_resting, take_back
 
 MAX_NAME = 80
 
 
 @dataclass(frozen=True)
 class Voting:
-    """The voting page of a ballot as the owner sees it."""
+    """The voting page of a ballot as the owner sees it; `is_resting` where it is paused while its ballot is closed."""
 
     id: int
     ballot_id: int
@@ -31,6 +31,7 @@ class Voting:
     settings: VotingSettings
     opened_at: str
     closed_at: str | None
+    is_resting: bool = False
 
 
 def voting_of(conn: sa.Connection, ballot_id: int) -> Voting | None:
@@ -39,7 +40,8 @@ def voting_of(conn: sa.Connection, ballot_id: int) -> Voting | None:
     if row is None:
         return None
     settings = VotingSettings.of(row.settings)
-    return Voting(row.id, row.ballot_id, row.state, settings, row.opened_at, row.closed_at)
+    rests = row.state == "paused" and is_resting(row.settings)
+    return Voting(row.id, row.ballot_id, row.state, settings, row.opened_at, row.closed_at, rests)
 
 
 def read_voting(store: Store, ballot_id: int) -> Voting | None:
@@ -124,7 +126,7 @@ def change_state(
         raise StoreError(f"Voting was never opened for this {what}.")
     if state == "open":
         refuse_second_page(conn, project_id, area_id, ballot_id)
-    values = {"state": state, "closed_at": now() if state == "closed" else None}
+    values = {"state": state, "closed_at": now() if state == "closed" else None, "settings": found.settings.stored()}
     conn.execute(sa.update(t.voting).where(t.voting.c.id == found.id).values(values))
     if state == "closed":
         take_back(conn, found.id, ballot_id)

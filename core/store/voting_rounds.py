@@ -13,16 +13,19 @@ from .drawing import draw_next_ballot
 from .engine import Store, now
 from .page_dealing import is_complete, release_expired
 from .voting import open_voting
+from .voting_rest import wake_voting
 
 
 def tend(store: Store, given_up: set[int]) -> list[str]:
     """Release leases whose time is over, and bring adaptive ballots on that have their votes; what was done, in words.
 
-    Bringing on takes the owner's role (see `voters_role`).
+    Voting that rests for a process that is gone goes on before. That and bringing on take the owner's role (see
+    `voters_role`).
     `given_up` holds the voting pages whose ballot could not be closed or followed; they are left to the owner, and
     what is new is added.
     """
     release_due(store)
+    wake_voting(store)
     done = []
     for voting_id, project_id, area_id, number, settings in _complete(store, given_up):
         try:

@@ -6,7 +6,9 @@ from typing import Any
 
 from .. import jobs
 from ..jobs import Job
+from ..spoken import say, to_say
 from ..store import Store
+from ..store.voting import read_voting
 from .collect import CollectView, Stage
 
 KIND = "close_ballot"
@@ -34,3 +36,21 @@ def newest(store: Store, project_id: str, stage: Stage, area_id: int | None, rev
         if same and (not job.ended or job.params["revision"] == revision):
             return job
     return None
+
+
+def is_resting(store: Store, stage: Stage) -> bool:
+    """Whether the ballot's voting page is paused only while the ballot is closed."""
+    voting = read_voting(store, stage.ballot.id) if stage.ballot else None
+    return voting is not None and voting.is_resting
+
+
+def ended_said(store: Store, stage: Stage, job: Job) -> str:
+    """What is to be known of a closing that ended before its time: that, why, and whether voting goes on."""
+    message = to_say("Closing {ballot} is stopped; the ballot is as it was.")
+    if job.state != "cancelled":
+        message = to_say("Closing {ballot} ended early; the ballot is as it was.")
+    voting = read_voting(store, stage.ballot.id) if stage.ballot else None
+    said = [say(message, ballot=stage.called), job.error if job.state == "failed" else ""]
+    if voting is not None and voting.state != "closed":
+        said.append(say("Voting goes on." if voting.state == "open" else "Voting is still paused."))
+    return " ".join(filter(None, said))

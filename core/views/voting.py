@@ -19,6 +19,11 @@ from ..store.gold import gold_of
 from ..store.voting import Voting, voting_of
 from ..voting_settings import TRAITS
 
+VOTING = {
+    "open": to_say("Voting is **open**."),
+    "paused": to_say("Voting is **paused**."),
+    "closed": to_say("Voting is **closed**."),
+}
 # How far a voter is.
 STATES = {
     "voting": to_say("voting"),
@@ -88,6 +93,15 @@ class VotingView:
     gold: pd.DataFrame
     voters: pd.DataFrame
     told: pd.DataFrame
+
+    @property
+    def state_said(self) -> str:
+        """Whether voting is open, in a sentence (Markdown)."""
+        if self.voting is None:
+            return say("Voting is not open yet.")
+        if self.voting.is_resting:
+            return say("Voting **rests** while the ballot is being closed. If that is stopped, voting goes on.")
+        return say(VOTING[self.voting.state])
 
 
 def load(store: Store, project_id: str, ballot: Ballot) -> VotingView:

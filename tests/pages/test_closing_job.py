@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import signal
+import socket
 
 import pytest
+import sqlalchemy as sa
 from test_evaluate_jobs import finish
 from test_pages import press, words
 
 from core import jobs, work
+from core.store import schema as t
 from core.store.ballots import read_ballots
 from core.store.closing import close_ballot, reopen_ballot
 from core.store.command import command
+from core.store.engine import now
 from core.store.scores import read_dataset
 from core.store.simulated import simulate_votes
+from core.store.voting import open_voting, read_voting
+from core.store.voting_rest import RESTS
 from core.views import closing, collect
+from core.voting_settings import VotingSettings
+
+NOBODY = 2**22 + 1  # no process of Linux has so high an id
 
 
 @pytest.fixture
@@ -65,7 +74,7 @@ def test_why_it_failed_stands_beside_the_button(many, visit, started):
     press(visit("collect", "demo"), f"Close ballot {number}")
     jobs.finish(many, *started, state="failed", error="No memory, *at all*.")
     app = visit("collect", "demo")
-    assert f"Closing ballot {number} ended early. No memory," in words(app)
+    assert f"Closing ballot {number} ended early; the ballot is as it was. No memory," in words(app)
     assert [b for b in app.button if b.label == f"Close ballot {number}"]
 
 
@@ -91,3 +100,48 @@ def test_few_votes_and_pilots_are_closed_at_once(many, monkeypatch):
     assert not closing.takes_long(view, stage)
     monkeypatch.setattr(closing, "AT_ONCE", dict.fromkeys(closing.AT_ONCE, limit - 1))
     assert closing.takes_long(view, stage)
+
+
+@pytest.fixture
+def voting_page(many):
+    """The demo's open ballot with a voting page that is open."""
+    open_voting(many, "demo", VotingSettings())
+    return many
+
+
+def test_voting_rests_meanwhile_and_goes_on_after_stop(voting_page, visit, started):
+    store = voting_page
+    ballot = read_ballots(store, "demo")[-1]
+    app = visit("collect", "demo")
+    press(app, f"Close ballot {ballot.number}")
+    _rest_for(store, ballot, pid=1)
+    assert "Voting rests meanwhile." in words(visit("collect", "demo"))
+    jobs._children.clear()
+    press(app, "Stop")
+    assert read_voting(store, ballot.id).state == "open"
+    assert f"Closing ballot {ballot.number} is stopped; the ballot is as it was. Voting goes on." in words(app)
+    assert [b for b in app.button if b.label == f"Close ballot {ballot.number}"]
+
+
+def test_voting_goes_on_after_a_crash_of_the_job(voting_page, visit, started):
+    store = voting_page
+    ballot = read_ballots(store, "demo")[-1]
+    press(visit("collect", "demo"), f"Close ballot {ballot.number}")
+    _rest_for(store, ballot, pid=NOBODY)
+    jobs._children.clear()
+    with store.write(jobs.JOBS) as conn:
+        conn.execute(sa.update(t.job).where(t.job.c.id == started[0]).values(state="running", pid=NOBODY))
+    app = visit("collect", "demo")  # whoever looks finds it out
+    told = words(app.run())
+    assert f"Closing ballot {ballot.number} ended early; the ballot is as it was." in told
+    assert "Voting goes on." in told
+    assert read_voting(store, ballot.id).state == "open"
+
+
+def _rest_for(store, ballot, pid):
+    """As the job's process leaves it that was killed."""
+    settings = read_voting(store, ballot.id).settings.stored()
+    note = {"who": "w", "process": "p", "pid": pid, "machine": socket.gethostname(), "seen_at": now()}
+    with store.write("demo") as conn:
+        row = sa.update(t.voting).where(t.voting.c.ballot_id == ballot.id)
+        conn.execute(row.values(state="paused", settings=settings | {RESTS: note}))
