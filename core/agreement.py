@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError, UndefinedMetricError
 from .estimates import Share, widened_tails
+from .spoken import say, spoken, to_say
 
 Distance = Literal["nominal", "interval"]
 Floats = NDArray[np.float64]
@@ -50,8 +51,10 @@ class Agreement:
     def interval(self, digits: int = 2) -> str:
         """The interval in words, or why there is none."""
         if np.isnan(self.lower):
-            return "no interval: it takes two units with several answers"
-        return f"{100 * self.level:.0f} % interval {self.lower:.{digits}f} to {self.upper:.{digits}f}"
+            return say("no interval: it takes two units with several answers")
+        shown = (format(bound, f".{digits}f").translate(spoken().marks) for bound in (self.lower, self.upper))
+        lower, upper = shown
+        return say("{level:.0f} % interval {lower} to {upper}", level=100 * self.level, lower=lower, upper=upper)
 
 
 def agreement(
@@ -160,11 +163,13 @@ def raw_agreement(
     pairs = n * (n - 1) // 2
     equal, pairs = equal[pairs > 0], pairs[pairs > 0]
     if not len(pairs):
-        return Share(None, reason="No comparison has answers of two voters.")
+        return Share(None, reason=to_say("No comparison has answers of two voters."))
     count, total = int(equal.sum()), int(pairs.sum())
     if len(pairs) < 2 or count in (0, total):
-        why = "one comparison has no interval" if len(pairs) < 2 else "all pairs of answers are alike, so none varies"
-        return Share(count / total, reason=f"No interval: {why}.", count=count, total=total)
+        why = say("No interval: all pairs of answers are alike, so none varies.")
+        if len(pairs) < 2:
+            why = say("No interval: one comparison has no interval.")
+        return Share(count / total, reason=why, count=count, total=total)
     rng = np.random.default_rng(seed)
     drawn = rng.integers(0, len(pairs), (resamples, len(pairs)))
     shares = equal[drawn].sum(axis=1) / pairs[drawn].sum(axis=1)

@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from core.spoken import say, to_say
 from core.store.simulated import simulate_votes
 from core.views import tasks
 from core.views.collect import CollectView, Stage
@@ -22,7 +23,7 @@ from ui.turkle_box import fetched_files
 
 project = frame.project()
 store = frame.store()
-st.title("Collect")
+st.title(say("Collect"))
 standings = cache.load_standings(store, project)
 area_id = frame.area(project, standings)
 view: CollectView = cache.load_collect(store, project, area_id)
@@ -32,47 +33,49 @@ def open_ballot(stage: Stage) -> None:
     """The open ballot: its progress, its files, its votes, its end."""
     st.subheader(stage.title)
     if stage.ballot.n_tied:
-        kept = f"{stage.ballot.n_tied_kept} of them stayed, by a seeded draw"
-        st.caption(f"{stage.ballot.n_tied} items were tied at the cut; {kept}.")
+        told = to_say("{n} items were tied at the cut; {kept} of them stayed, by a seeded draw.")
+        st.caption(say(told, n=stage.ballot.n_tied, kept=stage.ballot.n_tied_kept))
     progress(stage)
     checks_box.collected(store, stage.ballot)
     if view.dealing is not None:
         dealing_line(view.dealing)
         voters_box(store, stage.ballot, view.dealing)
-    st.markdown("##### 1. Give it to voters")
+    st.markdown("##### " + say("1. Give it to voters"))
     pages = tasks.load(store, stage.ballot, view.settings, project.notion)
     collecting_box(store, project, stage.ballot, view, pages, stage)
     preview_box(store, project, stage.ballot, pages)
     trial_box(store, project, stage.ballot, pages)
-    st.markdown("##### 2. Take the votes back")
+    st.markdown("##### " + say("2. Take the votes back"))
     uploads.upload_box(store, project, area_id, more=fetched_files(project))
     if project.may_simulate and not stage.progress.is_complete:
-        st.caption("Or, in a demo or trial project:")
+        st.caption(say("Or, in a demo or trial project:"))
         frame.command_button(
-            "Let simulated voters answer this ballot",
+            say("Let simulated voters answer this ballot"),
             partial(simulate_votes, area_id=area_id),
             project.id,
-            done=lambda n: f"Simulated voters gave {n:,} votes, marked as simulated.",
+            done=lambda n: say("Simulated voters gave {n:,} votes, marked as simulated.", n=n),
             icon=":material/science:",
-            help="The paper's voter model (§4.1) answers what is missing. Its votes are marked as simulated for ever.",
+            help=say(
+                "The paper's voter model (§4.1) answers what is missing. Its votes are marked as simulated for ever."
+            ),
         )
-    st.markdown("##### 3. Close it")
+    st.markdown("##### " + say("3. Close it"))
     vote_checks.show(store, project, area_id, sum(s.progress.votes for s in view.stages if s.progress))
     close_box(project, area_id, view, stage)
 
 
 if view.plan is None:
-    frame.nothing_yet("Ballots are drawn by a plan, and there is none yet.", "plan", "make the plan")
+    frame.nothing_yet(say("Ballots are drawn by a plan, and there is none yet."), "plan", say("make the plan"))
 stage = view.open_stage
 st.markdown(view.headline)
 if any(stage.progress and stage.progress.simulated for stage in view.stages):
-    st.warning("Some of these votes were given by simulated voters.", icon=":material/science:")
+    st.warning(say("Some of these votes were given by simulated voters."), icon=":material/science:")
 timeline(view.stages)
 if stage is not None:
     open_ballot(stage)
 else:
     between_ballots(project, area_id, view, standings)
 pilot_box(store, project, area_id, view)
-with st.expander(f"Uploads ({len(view.uploads)})"):
+with st.expander(say("Uploads ({n})", n=len(view.uploads))):
     uploads.upload_list(store, project, view.uploads, stage.number if stage else None)
 settlement_box(store, project, view)

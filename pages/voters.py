@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.spoken import say
 from core.views.voters import VotersView, is_large
 from core.views.words import slug
 from ui import cache, exclusions_box, frame, voters_box, voters_job
 
 project = frame.project()
 store = frame.store()
-st.title("Voters")
+st.title(say("Voters"))
 standings = cache.load_standings(store, project)
 area_id = frame.area(project, standings)
 
@@ -18,21 +19,24 @@ view: VotersView | None = None
 if is_large(standings, area_id):
     view = voters_job.figures(project, area_id)
 else:
-    with st.spinner("Reading the votes …"):
+    with st.spinner(say("Reading the votes …")):
         view = cache.load_voters(store, project, area_id)
 if view is None:
     st.stop()
 if view.quality.table.empty:
-    frame.nothing_yet("Nobody has voted yet.", "collect", "collect votes")
+    frame.nothing_yet(say("Nobody has voted yet."), "collect", say("collect votes"))
 
 st.markdown(f"**{frame.plain(view.headline)}**")
 st.markdown(frame.plain(view.alpha_said))
-st.caption("No figure is a proof: voters may see things differently, and that is what votes are asked for.")
+st.caption(say("No figure is a proof: voters may see things differently, and that is what votes are asked for."))
 hashed = view.may_hash and st.toggle(
-    "Hash the ids", True, key=f"hash-{project.id}", help="The voting page of this project hashes its voters' ids."
+    say("Hash the ids"),
+    True,
+    key=f"hash-{project.id}",
+    help=say("The voting page of this project hashes its voters' ids."),
 )
 voters_box.table(project, view, hashed, slug(project.name))
 voters_box.one(project, view, hashed)
 exclusions_box.decide(project, area_id, view, hashed)
 exclusions_box.left_out(project, view, hashed)
-frame.link("scores", "See the scores", icon=":material/leaderboard:")
+frame.link("scores", say("See the scores"), icon=":material/leaderboard:")

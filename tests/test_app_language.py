@@ -35,7 +35,6 @@ _WORD = re.compile(r"[A-Za-z]{3,}")
 _NO_WORDS = re.compile(
     r":material/\w+:|<[^>]*>|`[^`]*`|https?://\S+|\b(?:text|image|application)/[\w.+-]+|[\w-]*\.[a-z]{2,4}$|\w+:[NQOT]$"
 )
-UNTRANSLATED = ROOT / "tests" / "untranslated.txt"
 KEYS = {page[0] for page in PAGES}  # which `nothing_yet` is given between two texts
 
 
@@ -107,8 +106,6 @@ def test_the_catalogue_of_the_app_has_all_texts_of_the_sources_and_no_others(cod
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_module_shows_no_text_past_the_catalogue(path):
-    if path.relative_to(ROOT).as_posix() in UNTRANSLATED.read_text("utf-8").split():
-        pytest.skip("not yet")
     assert raw_texts(path) == []
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from core.archived import archive_mapping, missing_words, rebuild
 from core.errors import RunoffError
 from core.platforms import Mapping, open_results
+from core.spoken import say, to_say
 from core.store import Store
 from core.store.archived import ImportedArchive, import_archived
 from core.views import columns
@@ -16,26 +17,26 @@ from core.views.words import many
 from ui import frame, project_files
 from ui.columns_form import columns_form
 
-NOTIONS = {"relatedness": "Relatedness", "similarity": "Similarity"}
+NOTIONS = {"relatedness": to_say("Relatedness"), "similarity": to_say("Similarity")}
 
 
 def archived_box(store: Store) -> None:
     """Files, columns, what will be made, and the button that makes it."""
     turn = st.session_state.setdefault("_archived_turn", 0)
     if not st.toggle(
-        "From archived results",
+        say("From archived results"),
         key=f"archived-{turn}",
-        help="Tokens and comparisons are rebuilt from the words shown to voters.",
+        help=say("Tokens and comparisons are rebuilt from the words shown to voters."),
     ):
         return
     uploads = st.file_uploader(
-        "Result files of the campaign",
+        say("Result files of the campaign"),
         type=["csv", "tsv", "txt", "json", "jsonl", "xlsx"],
         accept_multiple_files=True,
         key=f"archived-files-{turn}",
     )
     if not uploads:
-        st.caption("For example Batch_…_batch_results.csv of Mechanical Turk, with its Input columns.")
+        st.caption(say("For example Batch_…_batch_results.csv of Mechanical Turk, with its Input columns."))
         return
     files = [(file.name, file.getvalue()) for file in uploads]
     try:
@@ -47,7 +48,7 @@ def archived_box(store: Store) -> None:
         return
     mapping = columns_form(found, guessed, f"archived-{uploads[0].file_id}", with_areas=True)
     by_file = len(files) > 1 and st.checkbox(
-        "Each file is a ballot of its own, in this order", help="Else all files together are one ballot."
+        say("Each file is a ballot of its own, in this order"), help=say("Else all files together are one ballot.")
     )
     if missing := missing_words(tables[0], mapping):
         st.info(frame.plain(missing), icon=":material/info:")
@@ -60,7 +61,7 @@ def archived_box(store: Store) -> None:
     n_tokens = sum(map(len, told.areas.values()))
     parts = [many(len(told.areas), "area"), many(n_tokens, "token"), many(len(told.items), "item")]
     parts.append(many(sum(len(ballot.comparisons) for ballot in told.ballots), "comparison"))
-    st.markdown(f"**Found: {', '.join(parts)}.**")
+    st.markdown(say("**Found: {counts}.**", counts=", ".join(parts)))
     for note in told.notes:
         st.warning(frame.plain(str(note)))
     _form(store, files, mapping, by_file)
@@ -68,17 +69,21 @@ def archived_box(store: Store) -> None:
 
 def _form(store: Store, files: list[tuple[str, bytes]], mapping: Mapping, by_file: bool) -> None:
     with st.form("archived"):
-        name = st.text_input("Name of the project", files[0][0].rsplit(".", 1)[0][:100], max_chars=100)
-        notion = st.radio("What voters judged", list(NOTIONS), format_func=NOTIONS.get, horizontal=True)
-        random_opponents = st.checkbox(
-            "Opponents were drawn at random",
-            help="Then scores are Borda scores, as in the paper. Else they are Bradley–Terry scores, which ask nothing "
-            "of how opponents were chosen.",
+        name = st.text_input(say("Name of the project"), files[0][0].rsplit(".", 1)[0][:100], max_chars=100)
+        notion = st.radio(
+            say("What voters judged"), list(NOTIONS), format_func=lambda name: say(NOTIONS[name]), horizontal=True
         )
-        if not st.form_submit_button("Make the project", type="primary"):
+        random_opponents = st.checkbox(
+            say("Opponents were drawn at random"),
+            help=say(
+                "Then scores are Borda scores, as in the paper. Else they are Bradley–Terry scores, which ask nothing "
+                "of how opponents were chosen."
+            ),
+        )
+        if not st.form_submit_button(say("Make the project"), type="primary"):
             return
     try:
-        with st.spinner("Importing…"):
+        with st.spinner(say("Importing…")):
             done = import_archived(
                 store,
                 name,
@@ -100,8 +105,17 @@ def imported_said(name: str, done: ImportedArchive) -> str:
     """What became of archived results, in a few sentences."""
     votes = sum(counts.get("new", 0) for counts in done.counts.values())
     others = sum(sum(counts.values()) for counts in done.counts.values()) - votes
-    text = f"{name} is made: {many(done.n_items, 'item')}, {many(votes, 'vote')}"
-    text += f", {many(others, 'other answer')} kept or left out (see Collect › Uploads)." if others else "."
+    text = say(
+        "{project} is made: {items}, {votes}, {others} kept or left out (see Collect › Uploads)."
+        if others
+        else "{project} is made: {items}, {votes}.",
+        project=name,
+        items=many(done.n_items, "item"),
+        votes=many(votes, "vote"),
+        others=many(others, "other answer"),
+    )
     notes = " ".join(str(note) for note in done.notes)
-    open_ = f" The ballot is still open: {done.why_open}" if done.why_open else " All votes are scored."
-    return f"{text} {notes}{open_}"
+    end = say("All votes are scored.")
+    if done.why_open:
+        end = say("The ballot is still open: {why}", why=done.why_open)
+    return f"{text} {notes} {end}"

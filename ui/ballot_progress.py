@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.spoken import say, spoken, to_say
 from core.views.collect import Stage
 from core.views.words import many
 
@@ -14,7 +15,7 @@ def timeline(stages: tuple[Stage, ...]) -> None:
     with st.container(horizontal=True, gap="small"):
         for stage in stages:
             with st.container(border=True, width=150):
-                st.markdown(f"{icons[stage.state]} **Ballot {stage.number}**")
+                st.markdown(f"{icons[stage.state]} " + say("**Ballot {number}**", number=stage.number))
                 st.caption(
                     f"{many(stage.n_items, 'item')}  \n{many(stage.n_comparisons, 'comparison')}  \n{_said(stage)}"
                 )
@@ -23,51 +24,61 @@ def timeline(stages: tuple[Stage, ...]) -> None:
 def _said(stage: Stage) -> str:
     """A stage's state in two words."""
     if stage.progress is None:
-        return "planned"
+        return say("planned")
     if stage.state == "closed":
-        simulated = ", simulated" if stage.progress.simulated else ""
-        return f"closed, {many(stage.progress.votes, 'vote')}{simulated}"
-    return f"open, {stage.progress.share:.0%} voted"
+        votes = many(stage.progress.votes, "vote")
+        return say("closed, {votes}, simulated" if stage.progress.simulated else "closed, {votes}", votes=votes)
+    return say("open, {share:.0%} voted", share=stage.progress.share)
 
 
 def progress(stage: Stage) -> None:
     """How far the open ballot is."""
     p = stage.progress
-    text = f"{p.answered:,} of {p.wanted:,} comparisons have a vote; {many(p.votes, 'vote')} in all"
-    if p.simulated:
-        text += f", {p.simulated:,} by simulated voters"
+    text = say(
+        "{n:,} of {wanted:,} comparisons have a vote; {votes} in all, {simulated:,} by simulated voters"
+        if p.simulated
+        else "{n:,} of {wanted:,} comparisons have a vote; {votes} in all",
+        n=p.answered,
+        wanted=p.wanted,
+        votes=many(p.votes, "vote"),
+        simulated=p.simulated,
+    )
     st.progress(p.share, text=text)
     figures = (
-        ("Voters", f"{p.voters:,}", "Who gave at least one counted vote."),
+        (say("Voters"), say("{n:,}", n=p.voters), say("Who gave at least one counted vote.")),
         (
-            "Effective voters",
+            say("Effective voters"),
             "–" if p.effective_voters is None else _counted(p.effective_voters),
-            "The votes are as uneven as if so many voters had given equally many (1/Σp²).",
-        ),
-        ("Largest share of a voter", _percent(p.top_share), "A single opinion should not carry a ballot."),
-        (
-            "Items short of votes",
-            f"{p.short_items:,}",
-            f"Items with fewer than M = {stage.ballot.appearances} votes so far.",
+            say("The votes are as uneven as if so many voters had given equally many (1/Σp²)."),
         ),
         (
-            "Time a comparison",
-            "–" if p.seconds is None else f"{p.seconds:.1f} s",
-            "The median over the answers whose files tell a time.",
+            say("Largest share of a voter"),
+            _percent(p.top_share),
+            say("A single opinion should not carry a ballot."),
+        ),
+        (
+            say("Items short of votes"),
+            say("{n:,}", n=p.short_items),
+            say("Items with fewer than M = {wanted} votes so far.", wanted=stage.ballot.appearances),
+        ),
+        (
+            say("Time a comparison"),
+            "–" if p.seconds is None else say("{seconds:.1f} s", seconds=p.seconds),
+            say("The median over the answers whose files tell a time."),
         ),
     )
     with st.container(horizontal=True):
         for label, value, about in figures:
             st.metric(label, value, width="content", help=about)
     kept = (
-        (p.unknown, "answers “I don't know a word here”"),
-        (p.rejected, "rejected"),
-        (p.repeats, "repeats of a voter"),
-        (p.withdrawn, "withdrawn"),
-        (p.excluded, "of voters who are left out"),
+        (p.unknown, to_say("{n:,} answers “I don't know a word here”")),
+        (p.rejected, to_say("{n:,} rejected")),
+        (p.repeats, to_say("{n:,} repeats of a voter")),
+        (p.withdrawn, to_say("{n:,} withdrawn")),
+        (p.excluded, to_say("{n:,} of voters who are left out")),
     )
     if any(n for n, _ in kept):
-        st.caption("Kept, not counted: " + ", ".join(f"{n:,} {what}" for n, what in kept if n) + ".")
+        st.caption(say("Kept, not counted: {counts}.", counts=", ".join(say(what, n=n) for n, what in kept if n)))
 
 
 def _counted(voters: float) -> str:
@@ -76,9 +87,9 @@ def _counted(voters: float) -> str:
     >>> _counted(42.0), _counted(3.26)
     ('42', '3.3')
     """
-    return f"{voters:.1f}".removesuffix(".0")
+    return f"{voters:.1f}".removesuffix(".0").translate(spoken().marks)
 
 
 def _percent(share: float | None) -> str:
     """A share in per cent, or a dash where there is none."""
-    return "–" if share is None else f"{share:.0%}"
+    return "–" if share is None else say("{share:.0%}", share=share)

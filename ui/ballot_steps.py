@@ -6,7 +6,8 @@ from functools import partial
 
 import streamlit as st
 
-from core.store.ballots import PILOT, sentence_start
+from core.spoken import say
+from core.store.ballots import PILOT
 from core.store.closing import close_ballot, reopen_ballot
 from core.store.drawing import discard_ballot, draw_next_ballot, draw_waiting
 from core.store.projects import Project
@@ -19,34 +20,40 @@ from ui import closing_box, frame, trust_panel
 def close_box(project: Project, area_id: int | None, view: CollectView, stage: Stage) -> None:
     """The end of a ballot, with what should be known before."""
     if stage.progress.untouched:
-        st.caption("It can be closed once it has votes.")
+        st.caption(say("It can be closed once it has votes."))
     if view.warnings and not stage.progress.untouched:
         st.warning("\n\n".join(map(frame.plain, view.warnings)), icon=":material/lightbulb:")
     complete = not view.warnings
     ask = not complete and not stage.progress.untouched
-    sure = complete or (ask and st.checkbox("Close it all the same", key=f"sure-{project.id}-{project.revision}"))
+    sure = complete or (ask and st.checkbox(say("Close it all the same"), key=f"sure-{project.id}-{project.revision}"))
     with st.container(horizontal=True):
         kind = "primary" if complete else "secondary"
         if takes_long(view, stage):
             closing_box.close_button(project, area_id, stage, type=kind, disabled=not sure)
         else:
             frame.command_button(
-                f"Close {stage.called}",
+                say("Close {ballot}", ballot=stage.called),
                 partial(close_ballot, area_id=area_id),
                 project.id,
-                done="The pilot is closed: its figures stand below."
-                if stage.number == PILOT
-                else f"Ballot {stage.number} is closed and its scores are computed.",
+                done=say(
+                    "The pilot is closed: its figures stand below."
+                    if stage.number == PILOT
+                    else "Ballot {number} is closed and its scores are computed.",
+                    number=stage.number,
+                ),
                 type=kind,
                 disabled=not sure,
             )
         if stage.progress.untouched:
             frame.command_button(
-                "Discard this draw",
+                say("Discard this draw"),
                 partial(discard_ballot, area_id=area_id),
                 project.id,
-                done=f"{sentence_start(stage.called)} is discarded.",
-                help="Takes the ballot back; before ballot 1 the plan can be changed again.",
+                done=say(
+                    "The pilot is discarded." if stage.number == PILOT else "Ballot {number} is discarded.",
+                    number=stage.number,
+                ),
+                help=say("Takes the ballot back; before ballot 1 the plan can be changed again."),
             )
 
 
@@ -56,28 +63,30 @@ def between_ballots(project: Project, area_id: int | None, view: CollectView, st
     with st.container(horizontal=True, vertical_alignment="center"):
         if view.next_number is not None:
             frame.command_button(
-                f"Draw ballot {view.next_number}",
+                say("Draw ballot {number}", number=view.next_number),
                 partial(draw_next_ballot, area_id=area_id),
                 project.id,
-                done=lambda number: f"Ballot {number} is drawn. Download its batch and give it to voters.",
+                done=lambda number: say(
+                    "Ballot {number} is drawn. Download its batch and give it to voters.", number=number
+                ),
                 type="primary",
                 icon=":material/casino:",
             )
         waiting = [standing for standing in standings if standing.waits_for_draw]
         if len(waiting) > 1 and view.next_number is not None:
             frame.command_button(
-                f"Draw in all {len(waiting)} areas that wait",
+                say("Draw in all {n} areas that wait", n=len(waiting)),
                 draw_waiting,
                 project.id,
-                done=lambda n: f"{n} ballots are drawn. Choose an area for its batch.",
-                help="Draws the next ballot of every area that has a plan and no open ballot.",
+                done=lambda n: say("{n} ballots are drawn. Choose an area for its batch.", n=n),
+                help=say("Draws the next ballot of every area that has a plan and no open ballot."),
             )
         if view.last_closed is not None:
-            frame.link("scores", "See the scores", icon=":material/leaderboard:")
+            frame.link("scores", say("See the scores"), icon=":material/leaderboard:")
             frame.command_button(
-                f"Reopen ballot {view.last_closed.number}",
+                say("Reopen ballot {number}", number=view.last_closed.number),
                 partial(reopen_ballot, area_id=area_id),
                 project.id,
-                done=f"Ballot {view.last_closed.number} is open again.",
-                help="Its scores are taken off until it is closed again.",
+                done=say("Ballot {number} is open again.", number=view.last_closed.number),
+                help=say("Its scores are taken off until it is closed again."),
             )

@@ -8,39 +8,51 @@ from core.errors import RunoffError
 from core.platforms.base import Outgoing
 from core.platforms.colleagues import deal_out, write_tables
 from core.platforms.offline import pack
+from core.spoken import say, to_say
 from ui import frame
+
+FORMATS = ("Excel (XLSX)", "CSV")
+PART, ALL = to_say("Each a part"), to_say("Everybody all")
 
 
 def colleagues_box(ballot: Outgoing) -> None:
     """Names in, a zip of tables out; what is missing only, where the ballot has votes already."""
-    with st.expander("A file for each colleague", icon=":material/groups:"):
-        names = st.text_area("Names, one a line", key=f"colleagues-{ballot.code}").splitlines()
+    with st.expander(say("A file for each colleague"), icon=":material/groups:"):
+        names = st.text_area(say("Names, one a line"), key=f"colleagues-{ballot.code}").splitlines()
         with st.container(horizontal=True):
-            kind = st.segmented_control("Format", ["Excel (XLSX)", "CSV"], default="Excel (XLSX)", required=True)
+            kind = st.segmented_control(say("Format"), FORMATS, default=FORMATS[0], required=True)
             share = st.segmented_control(
-                "Who gets what",
-                ["Each a part", "Everybody all"],
-                default="Each a part",
+                say("Who gets what"),
+                [PART, ALL],
+                default=PART,
                 required=True,
-                help="Parts are whole tasks, dealt evenly. With “Everybody all” each comparison gets several votes.",
+                format_func=say,
+                help=say(
+                    "Parts are whole tasks, dealt evenly. With “Everybody all” each comparison gets several votes."
+                ),
             )
-        excel = kind != "CSV"
+        excel = kind != FORMATS[1]
         if not any(name.strip() for name in names):
-            st.caption("Type the names; each stands in its file, so that nobody has to write it.")
+            st.caption(say("Type the names; each stands in its file, so that nobody has to write it."))
             return
         try:
-            parts = deal_out(ballot.asked(), names, everybody_all=share != "Each a part")
+            parts = deal_out(ballot.asked(), names, everybody_all=share != PART)
         except RunoffError as error:
             frame.show_error(error)
             return
         sizes = [len(part) for part in parts.values()]
         if not sizes:
-            st.caption("There is no comparison left to ask for.")
+            st.caption(say("There is no comparison left to ask for."))
             return
-        about = f"{len(parts)} files with {min(sizes):,} to {max(sizes):,} comparisons, numbered in the order of names."
+        about = say(
+            "{n} files with {least:,} to {most:,} comparisons, numbered in the order of names.",
+            n=len(parts),
+            least=min(sizes),
+            most=max(sizes),
+        )
         with st.container(horizontal=True, vertical_alignment="center"):
             st.download_button(
-                "Files for colleagues (ZIP)",
+                say("Files for colleagues (ZIP)"),
                 lambda: pack(write_tables(parts, name=ballot.part, ties_allowed=ballot.ties_allowed, excel=excel)),
                 f"{ballot.part}-colleagues.zip",
                 "application/zip",

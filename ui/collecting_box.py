@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.platforms import PLATFORMS
 from core.platforms.base import Outgoing, Platform
+from core.spoken import say
 from core.store import Store
 from core.store.ballots import Ballot
 from core.store.projects import Project
@@ -27,16 +28,16 @@ def collecting_box(
     """The chooser, and below it what the chosen way needs."""
     ways = list(WAYS)
     way = st.radio(
-        "How do you collect votes?",
+        say("How do you collect votes?"),
         ways,
         index=ways.index(way_in_use(store, ballot, view.uploads)),
-        format_func=lambda way: WAYS[way][0],
+        format_func=lambda way: say(WAYS[way][0]),
         horizontal=True,
         key=f"way-{ballot.id}",
         persist_state="session",
-        help="You may use several ways for one ballot: votes from all of them count.",
+        help=say("You may use several ways for one ballot: votes from all of them count."),
     )
-    st.caption(WAYS[way][1])
+    st.caption(say(WAYS[way][1]))
     whole = outgoing(store, project.id, ballot, pages)
     has_missing = not stage.progress.untouched and not stage.progress.is_complete
     top_up = outgoing(store, project.id, ballot, pages, missing=True) if has_missing else None
@@ -53,14 +54,14 @@ def collecting_box(
     else:
         if way == "turkle":
             turkle_box(store, project, ballot, whole, top_up)
-            st.markdown("**By hand**")
+            st.markdown(say("**By hand**"))
         steps(_PLATFORM[way])
         files(_PLATFORM[way], whole, top_up)
 
 
 def steps(platform: Platform) -> None:
     """What the owner does on the platform, in order."""
-    st.markdown("\n".join(f"{n}. {step}" for n, step in enumerate(platform.steps, 1)))
+    st.markdown("\n".join(f"{n}. {say(step)}" for n, step in enumerate(platform.steps, 1)))
 
 
 def files(platform: Platform, whole: Outgoing, top_up: Outgoing | None) -> None:
@@ -69,7 +70,7 @@ def files(platform: Platform, whole: Outgoing, top_up: Outgoing | None) -> None:
     for number, file in enumerate(shown.values()):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.download_button(
-                file.label,
+                say(file.label),
                 file.make,
                 file.name,
                 file.mime,
@@ -77,4 +78,4 @@ def files(platform: Platform, whole: Outgoing, top_up: Outgoing | None) -> None:
                 icon=":material/download:",
                 on_click="ignore",
             )
-            st.caption(file.note)
+            st.caption(say(file.note))

@@ -9,6 +9,7 @@ import streamlit as st
 from core.errors import RunoffError
 from core.platforms import Mapping
 from core.platforms.mapping import MEANINGS, ROLES
+from core.spoken import say, to_say
 from core.views.columns import Columns, meaning_of
 from ui import frame
 
@@ -17,34 +18,38 @@ IDS = ("comparison", "task")
 WORDS = ("left_a", "left_b", "right_a", "right_b")
 MORE = ("choice_too", "submitted_at", "seconds", "status", "reason", "assignment")
 _NONE = "–"
+_SHOWN = (to_say("row"), to_say("voter"), to_say("task"), to_say("n"), to_say("choice"), to_say("status"),
+          to_say("time (UTC)"), to_say("left"), to_say("right"))  # fmt: skip
 _HELP = {
-    "voter": "Who voted. The same name is the same voter.",
-    "choice": "What was chosen. A name with {n} stands for several columns, one a comparison of the row.",
-    "comparison": "As in the table of comparisons that was given out. Not needed where the words are there.",
-    "task": "The task's id, where a row is a task. Not needed where the words are there.",
-    "left_a": "The words that stood on the left (or first). Not needed where the id of the comparison is there.",
-    "assignment": "What tells two answers of one voter to the same comparison apart.",
-    "status": "Answers whose status says rejected are kept and, by the usual policy, not counted.",
+    "voter": to_say("Who voted. The same name is the same voter."),
+    "choice": to_say("What was chosen. A name with {n} stands for several columns, one a comparison of the row."),
+    "comparison": to_say("As in the table of comparisons that was given out. Not needed where the words are there."),
+    "task": to_say("The task's id, where a row is a task. Not needed where the words are there."),
+    "left_a": to_say(
+        "The words that stood on the left (or first). Not needed where the id of the comparison is there."
+    ),
+    "assignment": to_say("What tells two answers of one voter to the same comparison apart."),
+    "status": to_say("Answers whose status says rejected are kept and, by the usual policy, not counted."),
 }
 
 
 def columns_form(columns: Columns, start: Mapping, key: str, *, with_areas: bool = False) -> Mapping:
     """Fields for every role, filled in from `start`, and the first rows as they are read; the mapping as it stands."""
     chosen = {role: getattr(start, role) for role in ROLES}
-    st.caption("Say which column is which. What is sure from the names is filled in.")
+    st.caption(say("Say which column is which. What is sure from the names is filled in."))
     chosen |= _fields(columns, start, MAIN, key)
     chosen |= _fields(columns, start, IDS, key)
     chosen |= _fields(columns, start, WORDS, key)
-    more = "Areas, time, status and other columns" if with_areas else "Time, status and other columns"
+    more = say("Areas, time, status and other columns" if with_areas else "Time, status and other columns")
     separator = start.separator
     if st.toggle(more, key=f"{key}-more"):
         areas = ("area_left", "area_right") if with_areas else ()
         chosen |= _fields(columns, start, (*areas, *MORE), key)
         separator = st.text_input(
-            "Sign between the two tokens, where one column holds a pair",
+            say("Sign between the two tokens, where one column holds a pair"),
             start.separator,
             key=f"{key}-separator",
-            help="For example – or /. Then choose the pair's column as its first token.",
+            help=say("For example – or /. Then choose the pair's column as its first token."),
         )
     mapping = replace(start, **chosen, separator=separator)
     if mapping.choice:
@@ -54,8 +59,9 @@ def columns_form(columns: Columns, start: Mapping, key: str, *, with_areas: bool
     except RunoffError as error:
         st.info(frame.plain(str(error)), icon=":material/info:")
     else:
-        st.caption("The first rows, as they are read:")
-        st.dataframe(table, hide_index=True, alt="The first rows as they are read")
+        st.caption(say("The first rows, as they are read:"))
+        config = {name: say(name) for name in _SHOWN}
+        st.dataframe(table, hide_index=True, column_config=config, alt=say("The first rows as they are read"))
     return mapping
 
 
@@ -67,12 +73,12 @@ def _fields(columns: Columns, start: Mapping, roles: tuple[str, ...], key: str) 
             now = getattr(start, role)
             known = options if now in options else [*options, now]
             chosen[role] = place.selectbox(
-                ROLES[role],
+                say(ROLES[role]),
                 known,
                 known.index(now),
                 format_func=lambda name: name or _NONE,  # a list shows names as they are, no Markdown
                 key=f"{key}-{role}",
-                help=_HELP.get(role),
+                help=say(_HELP[role]) if role in _HELP else None,
             )
     return chosen
 
@@ -87,10 +93,10 @@ def _meanings(columns: Columns, mapping: Mapping, key: str) -> tuple[tuple[str, 
     for at in range(0, len(values), 2):
         for value, place in zip(values[at : at + 2], st.columns(2), strict=False):
             meaning = place.selectbox(
-                f"“{frame.plain(value)}” means",
+                say("“{value}” means", value=frame.plain(value)),
                 meanings,
                 meanings.index(meaning_of(value, mapping)),
-                format_func=lambda name: MEANINGS.get(name, "not known: can't be read"),
+                format_func=lambda name: say(MEANINGS.get(name, to_say("not known: can't be read"))),
                 key=f"{key}-means-{mapping.choice}-{value}",
             )
             if meaning != "?":

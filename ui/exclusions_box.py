@@ -7,6 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from core.spoken import say, say_many, speaking, to_say
 from core.store.exclusions import Moved, exclude_voters, readmit_voters
 from core.store.projects import Project
 from core.views.voter_preview import Preview
@@ -16,14 +17,18 @@ from core.voter_rules import RULES, Rule, n_judged, propose
 from ui import cache, frame, glossary
 
 BY_AGREEMENT = {"pairwise", "ranking"}
+_NOW_AND_THEN = (to_say("ρ_w now"), to_say("ρ_w then"), to_say("τ_w now"), to_say("τ_w then"))
+_LEFT_OUT = (to_say("voter"), to_say("since (UTC)"), to_say("reason"), to_say("proposed because"))
 
 
 def proposals(project: Project, view: VotersView, names: dict[int, str]) -> pd.DataFrame:
     """The rules, each off at first, with how many voters it would name; returns what those that are on propose."""
-    with st.expander("Rules that propose whom to leave out", key=f"rules-{project.id}"):
+    with st.expander(say("Rules that propose whom to leave out"), key=f"rules-{project.id}"):
         st.caption(
-            "A rule only proposes. Each says how many voters it would name, of those with enough answers to judge, "
-            "whether it is on or off."
+            say(
+                "A rule only proposes. Each says how many voters it would name, of those with enough answers to judge, "
+                "whether it is on or off."
+            )
         )
         bounds = {}
         for rule in RULES.values():
@@ -31,17 +36,22 @@ def proposals(project: Project, view: VotersView, names: dict[int, str]) -> pd.D
             if on:
                 bounds[rule.key] = bound
     found = propose(view.quality.table, bounds)
+    with speaking("en"):  # what is logged
+        found["logged"] = propose(view.quality.table, bounds)["reason"]
     if len(found):
         n = found["voter_id"].nunique()
-        st.markdown(f"**{many(n, 'voter')} proposed.**")
-        shown = found.assign(voter=found["voter_id"].map(names), rule=[RULES[key].label for key in found["rule"]])
-        st.dataframe(shown[["voter", "reason", "rule"]], hide_index=True, alt="Proposals and their reasons")
+        st.markdown(say("**{voters} proposed.**", voters=many(n, "voter")))
+        shown = found.assign(voter=found["voter_id"].map(names), rule=[say(RULES[key].label) for key in found["rule"]])
+        config = {"voter": say("voter"), "reason": say("reason"), "rule": say("rule")}
+        st.dataframe(shown[list(config)], hide_index=True, column_config=config, alt=say("Proposals and their reasons"))
     elif bounds:
-        st.caption("The rules that are on propose nobody.")
+        st.caption(say("The rules that are on propose nobody."))
     if BY_AGREEMENT & set(bounds):
         st.warning(
-            "Leaving out those who agree least raises every agreement figure, also where nobody was careless. Report "
-            "the figures with all voters too.",
+            say(
+                "Leaving out those who agree least raises every agreement figure, also where nobody was careless. "
+                "Report the figures with all voters too."
+            ),
             icon=":material/balance:",
         )
     return found
@@ -52,11 +62,14 @@ def _rule(project: Project, view: VotersView, rule: Rule) -> tuple[bool, float]:
     key = f"rule-{project.id}-{rule.key}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         on = st.toggle(
-            rule.label, key=f"{key}-on", persist_state="session", width=330,
-            help=f"{rule.about} It says nothing of voters with fewer than {many(rule.least, 'case')}.",
+            say(rule.label), key=f"{key}-on", persist_state="session", width=330,
+            help=say(
+                "{about} It says nothing of voters with fewer than {cases}.",
+                about=say(rule.about), cases=many(rule.least, "case"),
+            ),
         )  # fmt: skip
         bound = st.number_input(
-            rule.asks,
+            say(rule.asks),
             rule.low,
             rule.high,
             rule.bound,
@@ -67,7 +80,7 @@ def _rule(project: Project, view: VotersView, rule: Rule) -> tuple[bool, float]:
         )
         n = propose(view.quality.table, {rule.key: bound})["voter_id"].nunique()
         judged = n_judged(view.quality.table, rule.key)
-        said = f"names {n:,} of {many(judged, 'voter')}" if judged else "can judge nobody here"
+        said = say("names {n:,} of {voters}" if judged else "can judge nobody here", n=n, voters=many(judged, "voter"))
         st.markdown(said, width="content")
     return on, float(bound)
 
@@ -75,7 +88,7 @@ def _rule(project: Project, view: VotersView, rule: Rule) -> tuple[bool, float]:
 def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool) -> None:
     """Choose voters, look at what leaving them out changes, and do it."""
     names = view.called(hashed)
-    st.subheader("Leave voters out")
+    st.subheader(say("Leave voters out"))
     found = proposals(project, view, names)
     key = f"leave-out-{project.id}-{project.revision}"
     there = view.quality.table
@@ -83,26 +96,31 @@ def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool
     proposed = found["voter_id"].drop_duplicates().tolist()
     if proposed:
         st.button(
-            "Choose the proposed voter" if len(proposed) == 1 else f"Choose the {len(proposed):,} proposed voters",
+            say_many(len(proposed), "Choose the proposed voter", "Choose the {n} proposed voters"),
             on_click=partial(_choose, key, proposed), icon=":material/playlist_add_check:",
         )  # fmt: skip
     chosen = st.multiselect(
-        "Voters to leave out", ids, format_func=names.__getitem__, key=key, placeholder="Nobody yet"
+        say("Voters to leave out"), ids, format_func=names.__getitem__, key=key, placeholder=say("Nobody yet")
     )
     if not chosen:
         st.caption(
-            "Their votes stay in the store, laid aside, in all ballots and also those to come. It is logged, and can "
-            "be undone at any time."
+            say(
+                "Their votes stay in the store, laid aside, in all ballots and also those to come. It is logged, and "
+                "can be undone at any time."
+            )
         )
         return
-    with st.spinner("Scoring without them …"):
+    with st.spinner(say("Scoring without them …")):
         preview: Preview = cache.load_voter_preview(frame.store(), project, area_id, tuple(sorted(chosen)))
     show_preview(preview)
-    reasons = {int(id_): rows["reason"].tolist() for id_, rows in found.groupby("voter_id")}
-    reason = st.text_input("Reason", key=f"{key}-reason", max_chars=500, placeholder="For the log and the datasheet")
+    reasons = {int(id_): rows["logged"].tolist() for id_, rows in found.groupby("voter_id")}
+    about = say("For the log and the datasheet")
+    reason = st.text_input(say("Reason"), key=f"{key}-reason", max_chars=500, placeholder=about)
     detail = {id_: {"proposed": reasons[id_]} for id_ in chosen if id_ in reasons}
-    if st.button(f"Leave {many(len(chosen), 'voter')} out", type="primary", disabled=not reason.strip()):
-        with st.spinner("Closed ballots are scored anew …"):
+    if st.button(
+        say("Leave {voters} out", voters=many(len(chosen), "voter")), type="primary", disabled=not reason.strip()
+    ):
+        with st.spinner(say("Closed ballots are scored anew …")):
             frame.carry_out(
                 exclude_voters, frame.store(), project.id, chosen, reason, detail,
                 done=partial(said, "left out"), expected_revision=frame.expected(),
@@ -121,18 +139,28 @@ def show_preview(preview: Preview) -> None:
         if preview.problem:
             st.error(frame.plain(preview.problem))
         if len(preview.models):
-            three = st.column_config.NumberColumn(format="%.3f")
-            config = {name: three for name in preview.models.columns if name != "embedding"}
+            config = {name: st.column_config.NumberColumn(say(name), format="%.3f") for name in _NOW_AND_THEN}
             st.dataframe(
-                preview.models, hide_index=True, column_config=config, placeholder="–", alt="Embeddings without them"
+                preview.models,
+                hide_index=True,
+                column_config=config | {"embedding": say("embedding")},
+                placeholder="–",
+                alt=say("Embeddings without them"),
             )
 
 
 def said(what: str, moved: Moved) -> str:
-    """What a decision did, in a sentence."""
-    anew = f" {many(moved.rescored, 'closed ballot')} scored anew." if moved.rescored else ""
-    verb = "is" if moved.voters == 1 else "are"
-    return f"{many(moved.voters, 'voter')} {verb} {what}: {many(moved.answers, 'answer')}.{anew}"
+    """What a decision did ("left out" or "readmitted"), in a sentence."""
+    told = {"voters": many(moved.voters, "voter"), "answers": many(moved.answers, "answer")}
+    if what == "left out":
+        done = say_many(moved.voters, "{voters} is left out: {answers}.", "{voters} are left out: {answers}.", **told)
+    else:
+        done = say_many(
+            moved.voters, "{voters} is readmitted: {answers}.", "{voters} are readmitted: {answers}.", **told
+        )
+    if not moved.rescored:
+        return done
+    return f"{done} {say('{ballots} scored anew.', ballots=many(moved.rescored, 'closed ballot'))}"
 
 
 def left_out(project: Project, view: VotersView, hashed: bool) -> None:
@@ -140,13 +168,14 @@ def left_out(project: Project, view: VotersView, hashed: bool) -> None:
     if not view.left_out:
         return
     names = view.called(hashed)
-    st.subheader("Left out", help=glossary.of("Left out"))
-    st.dataframe(view.left_out_table(hashed), hide_index=True, alt="Voters left out")
+    st.subheader(say("Left out"), help=glossary.of("Left out"))
+    config = {name: say(name) for name in _LEFT_OUT}
+    st.dataframe(view.left_out_table(hashed), hide_index=True, column_config=config, alt=say("Voters left out"))
     ids = [exclusion.voter_id for exclusion in view.left_out]
     key = f"readmit-{project.id}-{project.revision}"
-    chosen = st.multiselect("Voters to readmit", ids, format_func=lambda id_: names.get(id_, str(id_)), key=key)
-    if st.button("Let them count again", disabled=not chosen):
-        with st.spinner("Closed ballots are scored anew …"):
+    chosen = st.multiselect(say("Voters to readmit"), ids, format_func=lambda id_: names.get(id_, str(id_)), key=key)
+    if st.button(say("Let them count again"), disabled=not chosen):
+        with st.spinner(say("Closed ballots are scored anew …")):
             frame.carry_out(
                 readmit_voters, frame.store(), project.id, chosen,
                 done=partial(said, "readmitted"), expected_revision=frame.expected(),

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from core.errors import RunoffError
+from core.spoken import say
 from core.store import Store
 from core.store.mappings import forget_mapping, read_mapping, remember_mapping
 from core.store.projects import Project
@@ -17,7 +18,9 @@ from ui.columns_form import columns_form
 
 def mapping_box(store: Store, project: Project, file: Any, *, needed: bool) -> None:
     """The columns of a file to be named; open at once where the file can't be read without."""
-    if not st.toggle(f"Name the columns of {frame.plain(file.name)}", value=needed, key=f"columns-open-{file.file_id}"):
+    if not st.toggle(
+        say("Name the columns of {file}", file=frame.plain(file.name)), value=needed, key=f"columns-open-{file.file_id}"
+    ):
         return
     with st.container(border=True):
         try:
@@ -25,13 +28,15 @@ def mapping_box(store: Store, project: Project, file: Any, *, needed: bool) -> N
         except RunoffError as error:
             if not needed:  # else it was said above
                 frame.show_error(error)
-            st.caption("This file can't be opened as a table.")
+            st.caption(say("This file can't be opened as a table."))
             return
         known = read_mapping(store, project.id, found.header)
         mapping = columns_form(found, known or found.guessed, f"columns-{file.file_id}")
         with st.container(horizontal=True):
-            if st.button("Read it so", type="primary", key=f"map-{file.file_id}", disabled=not mapping.is_complete):
-                done = "These columns are remembered: files with the same header are read so from now on."
+            if st.button(
+                say("Read it so"), type="primary", key=f"map-{file.file_id}", disabled=not mapping.is_complete
+            ):
+                done = say("These columns are remembered: files with the same header are read so from now on.")
                 frame.carry_out(remember_mapping, store, project.id, found.header, mapping, done=done)
-            if known is not None and st.button("Forget these columns", key=f"unmap-{file.file_id}"):
-                frame.carry_out(forget_mapping, store, project.id, found.header, done="The columns are forgotten.")
+            if known is not None and st.button(say("Forget these columns"), key=f"unmap-{file.file_id}"):
+                frame.carry_out(forget_mapping, store, project.id, found.header, done=say("The columns are forgotten."))

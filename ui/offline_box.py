@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.language import language
 from core.platforms.offline import MAX_FILES, pack, write_offline
+from core.spoken import say
 from core.store import Store
 from core.store.ballots import Ballot, read_comparisons
 from core.store.plans import PlanSettings
@@ -15,17 +16,19 @@ from core.voting_settings import CONSENT
 
 def offline_box(store: Store, project: Project, ballot: Ballot, plan: PlanSettings) -> None:
     """How many files, and their download."""
-    with st.expander("Let people vote without a server (a page in a file)", icon=":material/draft:"):
+    with st.expander(say("Let people vote without a server (a page in a file)"), icon=":material/draft:"):
         st.caption(
-            "Each file holds a part of the ballot, works from a disk or any web host, keeps the answers in the "
-            "browser, and ends with a CSV to send back to you. Upload that below."
+            say(
+                "Each file holds a part of the ballot, works from a disk or any web host, keeps the answers in the "
+                "browser, and ends with a CSV to send back to you. Upload that below."
+            )
         )
         most = min(MAX_FILES, max(1, ballot.n_comparisons // plan.task_size))
-        about = "The ballot's tasks are dealt to as many files."
-        n_files = int(st.number_input("For how many voters", 1, most, 1, help=about))
+        about = say("The ballot's tasks are dealt to as many files.")
+        n_files = int(st.number_input(say("For how many voters"), 1, most, 1, help=about))
 
         standard = language(plan.wording.language).text(CONSENT)
-        consent = st.text_area("Consent, shown before the first comparison", standard, key=f"offline-{ballot.id}")
+        consent = st.text_area(say("Consent, shown before the first comparison"), standard, key=f"offline-{ballot.id}")
 
         def files() -> dict[str, bytes]:
             return write_offline(
@@ -43,7 +46,7 @@ def offline_box(store: Store, project: Project, ballot: Ballot, plan: PlanSettin
 
         if n_files == 1:
             st.download_button(
-                "Web page (HTML)",
+                say("Web page (HTML)"),
                 lambda: next(iter(files().values())),
                 f"{ballot.code}-ballot.html",
                 "text/html",
@@ -51,4 +54,6 @@ def offline_box(store: Store, project: Project, ballot: Ballot, plan: PlanSettin
             )
         else:
             name = f"{ballot.code}-ballot.zip"
-            st.download_button("Web pages (ZIP)", lambda: pack(files()), name, "application/zip", on_click="ignore")
+            st.download_button(
+                say("Web pages (ZIP)"), lambda: pack(files()), name, "application/zip", on_click="ignore"
+            )

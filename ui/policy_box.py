@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.policy import REJECTED, REPEATS, Policy
+from core.spoken import say
 from core.store import Store
 from core.store.policies import read_policy, set_policy
 from core.store.projects import Project
@@ -16,31 +17,40 @@ def policy_box(store: Store, project: Project) -> None:
     """The policy of the project, and the form that changes it."""
     now = read_policy(store, project.id)
     st.caption(
-        f"Answers of rejected assignments are {REJECTED[now.rejected]}; of a voter's several votes on one comparison "
-        f"{REPEATS[now.repeats]}."
+        say(
+            "Answers of rejected assignments are {rejected}; of a voter's several votes on one comparison {repeats}.",
+            rejected=say(REJECTED[now.rejected]),
+            repeats=say(REPEATS[now.repeats]),
+        )
     )
-    with st.expander("Change what counts"), st.form(f"policy-{project.id}"):
+    with st.expander(say("Change what counts")), st.form(f"policy-{project.id}"):
         rejected = st.radio(
-            "Answers of rejected assignments are",
+            say("Answers of rejected assignments are"),
             list(REJECTED),
             list(REJECTED).index(now.rejected),
-            format_func=lambda name: REJECTED[name] + (" (default)" if name == "leave out" else ""),
-            help="The owner rejected them on the platform, or in the file's column Reject.",
+            format_func=lambda name: _choice(REJECTED[name], name == "leave out"),
+            help=say("The owner rejected them on the platform, or in the file's column Reject."),
         )
         repeats = st.radio(
-            "Of a voter's several votes on one comparison",
+            say("Of a voter's several votes on one comparison"),
             list(REPEATS),
             list(REPEATS).index(now.repeats),
-            format_func=lambda name: REPEATS[name] + (" (default)" if name == "earliest" else ""),
-            help="By the time they were submitted, in whatever order the files come. No vote is lost by any choice.",
+            format_func=lambda name: _choice(REPEATS[name], name == "earliest"),
+            help=say(
+                "By the time they were submitted, in whatever order the files come. No vote is lost by any choice."
+            ),
         )
-        st.caption("Open ballots are counted anew at once. Closed ones keep their count until they are reopened.")
-        if st.form_submit_button("Save"):
+        st.caption(say("Open ballots are counted anew at once. Closed ones keep their count until they are reopened."))
+        if st.form_submit_button(say("Save")):
             frame.carry_out(
                 set_policy,
                 store,
                 project.id,
                 Policy(rejected, repeats),
                 expected_revision=frame.expected(),
-                done=lambda n: f"Saved: {many(n, 'answer')} counted anew.",
+                done=lambda n: say("Saved: {answers} counted anew.", answers=many(n, "answer")),
             )
+
+
+def _choice(label: str, is_default: bool) -> str:
+    return say("{choice} (default)", choice=say(label)) if is_default else say(label)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.errors import RunoffError
 from core.settlement import Review, id_list
+from core.spoken import say, to_say
 from core.store import Store
 from core.store.ballots import Ballot
 from core.store.plans import PlanSettings
@@ -21,24 +22,47 @@ from ui import frame
 from ui.voting_box import voting_panel
 
 _DOES = {
-    "approve": "To approve: paste these into Bulk approve.",
-    "reject": "To reject, or to ask to return: each with the reason in the table.",
-    "withdraw": "To take out: votes of people who took consent back, returned or timed out.",
+    "approve": to_say("To approve: paste these into Bulk approve."),
+    "reject": to_say("To reject, or to ask to return: each with the reason in the table."),
+    "withdraw": to_say("To take out: votes of people who took consent back, returned or timed out."),
 }
+
+_IDS = {
+    "approve": to_say("Ids to approve ({n})"),
+    "reject": to_say("Ids to reject ({n})"),
+    "withdraw": to_say("Ids to withdraw ({n})"),
+}
+_COUNTED = {
+    "finished": to_say("{n:,} finished"),
+    "other code": to_say("{n:,} other code"),
+    "unfinished": to_say("{n:,} unfinished"),
+    "set aside": to_say("{n:,} set aside"),
+    "no votes": to_say("{n:,} no votes"),
+    "left": to_say("{n:,} left"),
+    "left with votes": to_say("{n:,} left with votes"),
+    "consent revoked": to_say("{n:,} consent revoked"),
+    "decided": to_say("{n:,} decided"),
+    "under way": to_say("{n:,} under way"),
+}
+_COLUMNS = (
+    to_say("row"), to_say("participant"), to_say("submission"), to_say("status"), to_say("case"), to_say("proposal"),
+    to_say("why"), to_say("code there"), to_say("code here"), to_say("tasks done"), to_say("votes"), to_say("minutes"),
+)  # fmt: skip
+_PROPOSALS = {"approve": to_say("approve"), "reject": to_say("reject"), "withdraw": to_say("withdraw")}
 
 
 def prolific_box(store: Store, project: Project, ballot: Ballot, plan: PlanSettings) -> None:
     """The voting page, and the check of submissions once it was opened."""
     voting = read_voting(store, ballot.id)
-    with st.expander("The voting page and its link", icon=":material/link:", expanded=voting is None):
+    with st.expander(say("The voting page and its link"), icon=":material/link:", expanded=voting is None):
         voting_panel(store, project, ballot, plan)
     if voting is None:
         return
     file = st.file_uploader(
-        "Prolific's list of submissions (prolific_export_….csv)",
+        say("Prolific's list of submissions (prolific_export_….csv)"),
         type=["csv"],
         key=f"prolific-{ballot.id}",
-        help="It is only looked at: nothing of it is stored.",
+        help=say("It is only looked at: nothing of it is stored."),
     )
     if file is None:
         return
@@ -53,19 +77,25 @@ def prolific_box(store: Store, project: Project, ballot: Ballot, plan: PlanSetti
 def _show(project: Project, ballot: Ballot, found: SubmissionCheck) -> None:
     for issue in found.issues[:3]:
         st.warning(frame.plain(str(issue)))
-    st.markdown(", ".join(f"{n:,} {case}" for case, n in found.counts.items()).capitalize() + ".")
-    st.dataframe(found.rows.drop(columns="sitting"), hide_index=True, lazy=True, alt="Submissions and what follows")
+    st.markdown(", ".join(say(_COUNTED[case], n=n) for case, n in found.counts.items()).capitalize() + ".")
+    shown = found.rows.drop(columns="sitting")
+    shown["case"] = [case if case == "left" else say(case) for case in shown["case"]]
+    shown["proposal"] = [say(_PROPOSALS.get(proposal, "")) for proposal in shown["proposal"]]
+    shown["why"] = [say(why) for why in shown["why"]]
+    config = {name: say(name) for name in _COLUMNS}
+    st.dataframe(shown, hide_index=True, lazy=True, column_config=config, alt=say("Submissions and what follows"))
     if found.not_listed:
-        st.caption(f"Voted here from Prolific without being in this list: {many(len(found.not_listed), 'voter')}.")
+        voters = many(len(found.not_listed), "voter")
+        st.caption(say("Voted here from Prolific without being in this list: {voters}.", voters=voters))
     for proposal, sentence in _DOES.items():
         ids = found.ids(proposal)
         if not ids:
             continue
-        st.markdown(f"**{sentence}**")
+        st.markdown(f"**{say(sentence)}**")
         st.code("\n".join(ids), language=None, height=120 if len(ids) > 4 else "content")
         with st.container(horizontal=True):
             st.download_button(
-                f"Ids to {proposal} ({len(ids)})", id_list(ids), f"{ballot.code}-{proposal}.txt", on_click="ignore"
+                say(_IDS[proposal], n=len(ids)), id_list(ids), f"{ballot.code}-{proposal}.txt", on_click="ignore"
             )
             _follow(project, proposal, found.rows[found.rows["proposal"] == proposal])
 
@@ -78,21 +108,25 @@ def _follow(project: Project, proposal: str, rows: pd.DataFrame) -> None:
     options = {"key": f"prolific-{proposal}", "type": "secondary"}
     if proposal == "withdraw":
         frame.command_button(
-            f"Take the votes of {many(len(here), 'voter')} out",
+            say("Take the votes of {voters} out", voters=many(len(here), "voter")),
             partial(withdraw_voters, sitting_ids=here["sitting"].astype(int).tolist()),
             project.id,
-            done=lambda n: f"{many(n, 'answer')} marked as withdrawn.",
+            done=lambda n: say("{answers} marked as withdrawn.", answers=many(n, "answer")),
             **options,
         )
         return
     whys = dict(zip(here["sitting"].astype(int), here["why"], strict=True))
-    words = {"approve": "Note them as approved", "reject": "Leave their votes out"}
+    words = {"approve": to_say("Note them as approved"), "reject": to_say("Leave their votes out")}
     frame.command_button(
-        words[proposal],
+        say(words[proposal]),
         partial(_review, proposal, whys),
         project.id,
-        done=lambda done: f"{many(done.decided, 'assignment')} decided; {many(done.out, 'vote')} left out.",
-        help="Decisions stand under “Settle up” below, and can be taken back there.",
+        done=lambda done: say(
+            "{assignments} decided; {votes} left out.",
+            assignments=many(done.decided, "assignment"),
+            votes=many(done.out, "vote"),
+        ),
+        help=say("Decisions stand under “Settle up” below, and can be taken back there."),
         **options,
     )
 

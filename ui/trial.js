@@ -10,9 +10,9 @@ export default function (component) {
 
   function show(at) {
     const place = document.createElement("p");
-    place.textContent = data.pages.length > 1 ? `Task ${at + 1} of ${data.pages.length}` : "";
+    place.textContent = data.places[at];
     const frame = document.createElement("iframe");
-    frame.title = `Trial: task ${at + 1} of ${data.pages.length}`;
+    frame.title = data.titles[at];
     frame.addEventListener("load", () => listen(frame, at), { once: true });
     frame.srcdoc = data.pages[at];
     box.replaceChildren(place, frame);
@@ -48,7 +48,7 @@ export default function (component) {
 
   const begin = document.createElement("button");
   begin.type = "button";
-  begin.textContent = "Begin";
+  begin.textContent = data.begin;
   begin.addEventListener("click", () => show(0));
   box.replaceChildren(begin);
 }

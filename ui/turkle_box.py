@@ -10,6 +10,7 @@ import streamlit as st
 from core.errors import RunoffError
 from core.platforms.base import Outgoing
 from core.platforms.turkle_api import TurkleSite
+from core.spoken import say, to_say
 from core.store import Store
 from core.store.ballots import Ballot
 from core.store.projects import Project
@@ -21,8 +22,10 @@ from core.store.publications import (
     publish_on_turkle,
     read_publications,
 )
-from core.views.words import many, moment
+from core.views.words import called, many, moment
 from ui import frame
+
+_WHOLE, _MISSING = to_say("The whole ballot"), to_say("Only what wants votes")
 
 
 @dataclass(frozen=True)
@@ -47,14 +50,16 @@ def fetched_files(project: Project) -> list[Fetched]:
 def turkle_box(store: Store, project: Project, ballot: Ballot, whole: Outgoing, top_up: Outgoing | None) -> None:
     """The API token, what was published, and the form that publishes."""
     there = read_publications(store, ballot.id)
-    with st.expander("Let Runoff publish and fetch", icon=":material/cloud_sync:", expanded=bool(there)):
+    with st.expander(say("Let Runoff publish and fetch"), icon=":material/cloud_sync:", expanded=bool(there)):
         token = st.text_input(
-            "API token of an administrator",
+            say("API token of an administrator"),
             type="password",
             key="turkle-token",
             autocomplete="off",
-            help="On the server, `manage.py drf_create_token NAME` shows it. It is kept in this browser's session "
-            "only: never on a disk, never in the log.",
+            help=say(
+                "On the server, `manage.py drf_create_token NAME` shows it. It is kept in this browser's session only: "
+                "never on a disk, never in the log."
+            ),
         )
         for publication in there:
             _published(store, project, publication, token)
@@ -63,26 +68,35 @@ def turkle_box(store: Store, project: Project, ballot: Ballot, whole: Outgoing, 
 
 def _published(store: Store, project: Project, publication: Publication, token: str) -> None:
     """A batch that is there, and its two buttons."""
-    kind = "Top-up" if publication.is_top_up else "Ballot"
-    fetched = f"fetched {moment(publication.fetched_at)} UTC" if publication.fetched_at else "not fetched yet"
+    fetched = say("not fetched yet")
+    if publication.fetched_at:
+        fetched = say("fetched {time} UTC", time=moment(publication.fetched_at))
     st.markdown(
-        f"{kind}: batch {publication.batch} at {frame.plain(publication.address)}, "
-        f"{many(publication.n_tasks, 'task')} × {many(publication.assignments, 'voter')}, {fetched}."
+        say(
+            "Top-up: batch {batch} at {address}, {tasks} × {voters}, {fetched}."
+            if publication.is_top_up
+            else "Ballot: batch {batch} at {address}, {tasks} × {voters}, {fetched}.",
+            batch=publication.batch,
+            address=frame.plain(publication.address),
+            tasks=many(publication.n_tasks, "task"),
+            voters=many(publication.assignments, "voter"),
+            fetched=fetched,
+        )
     )
     with st.container(horizontal=True):
-        fetch = st.button("Fetch the votes", key=f"fetch-{publication.id}", type="primary", disabled=not token)
-        ask = st.button("How far is it?", key=f"ask-{publication.id}", disabled=not token)
+        fetch = st.button(say("Fetch the votes"), key=f"fetch-{publication.id}", type="primary", disabled=not token)
+        ask = st.button(say("How far is it?"), key=f"ask-{publication.id}", disabled=not token)
     try:
         if ask:
             done, wanted = finished_there(store, project.id, publication.id, token)
-            st.info(f"{done:,} of {wanted:,} assignments are finished there.")
+            st.info(say("{n:,} of {wanted:,} assignments are finished there.", n=done, wanted=wanted))
         if fetch:
             data = fetch_from_turkle(store, project.id, publication.id, token)
             keep = st.session_state.setdefault(f"_fetched-{project.id}", {})
             file = Fetched(hashlib.sha256(data).hexdigest(), publication.filename, data)
             keep[st.session_state.get("_upload_turn", 0), publication.id] = file
             frame.changed_here()
-            frame.flash(f"Fetched {publication.filename}. Look at it under 2, and take its votes.")
+            frame.flash(say("Fetched {file}. Look at it under 2, and take its votes.", file=publication.filename))
             st.rerun()
     except RunoffError as error:
         frame.show_error(error)
@@ -100,16 +114,18 @@ def _publish(
     """The form that publishes the ballot, or what it lacks."""
     with st.form(f"turkle-{ballot.id}", border=False):
         address = st.text_input(
-            "Address of your Turkle",
+            say("Address of your Turkle"),
             there[-1].address if there else "",
             placeholder="https://turkle.example.org",
-            help="Without /admin/ or /api/. Use https where the server isn't this machine.",
+            help=say("Without /admin/ or /api/. Use https where the server isn't this machine."),
         )
-        name = st.text_input("Name of the batch there", f"{project.name}, {ballot.called}"[:100])
-        n = int(st.number_input("Voters a task", 1, MAX_ASSIGNMENTS, 1, help="So many people answer each comparison."))
-        choices = {"The whole ballot": whole} | ({"Only what wants votes": top_up} if top_up else {})
-        which = st.radio("What to publish", list(choices), horizontal=True, index=len(choices) - 1)
-        if not st.form_submit_button("Publish on Turkle"):
+        name = st.text_input(say("Name of the batch there"), f"{project.name}, {called(ballot.number)}"[:100])
+        about = say("So many people answer each comparison.")
+        n = int(st.number_input(say("Voters a task"), 1, MAX_ASSIGNMENTS, 1, help=about))
+        choices = {_WHOLE: whole} | ({_MISSING: top_up} if top_up else {})
+        label, last = say("What to publish"), len(choices) - 1
+        which = st.radio(label, list(choices), horizontal=True, index=last, format_func=say)
+        if not st.form_submit_button(say("Publish on Turkle")):
             return
     try:
         site = TurkleSite(address, token)
@@ -126,7 +142,11 @@ def _publish(
         assignments=n,
         area_id=ballot.area_id,
         done=lambda made: (
-            f"Published: batch {made.batch} with {many(made.n_tasks, 'task')}."
-            + (" The address is http, so the token could be read on the way; https is safer." if site.is_open else "")
+            say("Published: batch {batch} with {tasks}.", batch=made.batch, tasks=many(made.n_tasks, "task"))
+            + (
+                " " + say("The address is http, so the token could be read on the way; https is safer.")
+                if site.is_open
+                else ""
+            )
         ),
     )

@@ -10,13 +10,14 @@ import streamlit as st
 
 from core.errors import InputError, RunoffError
 from core.platforms import LABELS, UnnamedColumnsError
+from core.spoken import say, say_many, to_say
 from core.store import Store
-from core.store.ballots import PILOT, called
+from core.store.ballots import PILOT
 from core.store.projects import Project
 from core.store.uploads import Upload, Withdrawn, withdraw_upload
 from core.store.votes import Accepted, UploadPreview, accept_upload, preview_upload
 from core.views.effects import top_sentence, voters_said, votes_said
-from core.views.words import many, moment
+from core.views.words import called, many, moment
 from ui import frame
 from ui.mapping_box import mapping_box
 from ui.policy_box import policy_box
@@ -24,6 +25,11 @@ from ui.row_classes_box import CLASSES, classes_box
 
 KEPT = 30  # previews of a session that are not read anew at each run
 LARGE = 200_000  # answers
+_REMARK = (to_say("row"), to_say("column"), to_say("what"), to_say("found"))
+_COLUMNS = (
+    to_say("ballot"), to_say("file"), to_say("format"), to_say("rows"), to_say("new votes"), to_say("voters"),
+    to_say("what it changed"), to_say("taken (UTC)"), to_say("state"),
+)  # fmt: skip
 
 
 def upload_box(store: Store, project: Project, area_id: int | None, *, more: Sequence[Any] = ()) -> None:
@@ -33,11 +39,11 @@ def upload_box(store: Store, project: Project, area_id: int | None, *, more: Seq
     """
     turn = st.session_state.setdefault("_upload_turn", 0)
     files = st.file_uploader(
-        "Result files of Turkle, Mechanical Turk's format, Label Studio, Potato, Toloka, Appen, or any table",
+        say("Result files of Turkle, Mechanical Turk's format, Label Studio, Potato, Toloka, Appen, or any table"),
         type=["csv", "tsv", "txt", "json", "jsonl", "xlsx"],
         accept_multiple_files=True,
         key=f"results-{project.id}-{turn}",
-        help="Nothing is taken until you confirm. A file may be uploaded again: known votes are not doubled.",
+        help=say("Nothing is taken until you confirm. A file may be uploaded again: known votes are not doubled."),
     )
     policy_box(store, project)
     files = [*files, *more]
@@ -48,9 +54,9 @@ def upload_box(store: Store, project: Project, area_id: int | None, *, more: Seq
     useful = [(file, preview) for file, preview in ready if preview.takes_something]
     if not useful:
         if ready:
-            st.info("There is nothing new in these files.", icon=":material/info:")
+            st.info(say("There is nothing new in these files."), icon=":material/info:")
         return
-    label = "Take these votes" if len(useful) == 1 else f"Take the votes of {len(useful)} files"
+    label = say_many(len(useful), "Take these votes", "Take the votes of {n} files")
     if st.button(label, type="primary", icon=":material/check:"):
         _take(store, project, area_id, useful)
 
@@ -64,7 +70,8 @@ def _preview(store: Store, project: Project, area_id: int | None, file: Any) -> 
         except RunoffError as error:
             st.markdown(f"**{frame.plain(file.name)}**")
             if isinstance(error, UnnamedColumnsError):
-                st.info("Runoff doesn't know these columns: say which column is which.", icon=":material/view_column:")
+                told = say("Runoff doesn't know these columns: say which column is which.")
+                st.info(told, icon=":material/view_column:")
             else:
                 frame.show_error(error)
             if isinstance(error, InputError):
@@ -84,18 +91,24 @@ def _show(store: Store, project: Project, file: Any, preview: UploadPreview) -> 
     counts = preview.counts
     with st.container(border=True):
         st.markdown(
-            f"**{frame.plain(preview.filename)}**: {many(preview.n_rows, 'row')} "
-            f"({LABELS.get(preview.platform, preview.platform)}), for {called(preview.ballot)}. "
-            f"**{many(counts.get('new', 0), 'new vote')}.**"
+            say(
+                "**{file}**: {rows} ({platform}), for {ballot}. **{votes}.**",
+                file=frame.plain(preview.filename),
+                rows=many(preview.n_rows, "row"),
+                platform=say(LABELS.get(preview.platform, preview.platform)),
+                ballot=called(preview.ballot),
+                votes=many(counts.get("new", 0), "new vote"),
+            )
         )
         if preview.accepted_before:
-            st.caption(f"The same file was taken on {moment(preview.accepted_before)} UTC.")
+            st.caption(say("The same file was taken on {time} UTC.", time=moment(preview.accepted_before)))
         for issue in preview.issues[:3]:
             st.warning(frame.plain(str(issue)))
         if len(preview.issues) > 3:
-            with st.expander(f"All {len(preview.issues):,} remarks on the file"):
+            with st.expander(say("All {n:,} remarks on the file", n=len(preview.issues))):
                 told = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in preview.issues]
-                st.dataframe(told, hide_index=True, alt="Remarks on the file")
+                config = {name: say(name) for name in _REMARK}
+                st.dataframe(told, hide_index=True, column_config=config, alt=say("Remarks on the file"))
         classes_box(preview, str(file.file_id))
         if preview.mapping is not None:
             mapping_box(store, project, file, needed=False)
@@ -121,37 +134,49 @@ def said(name: str, accepted: Accepted) -> str:
     """What an accepted upload changed, in a sentence."""
     counts = accepted.counts
     new = counts.get("new", 0)
-    parts = [f"{many(new, 'new vote')} of {voters_said(accepted.effect)}"] if new else []
+    votes, voters = many(new, "new vote"), voters_said(accepted.effect)
+    parts = [say("{votes} of {voters}", votes=votes, voters=voters)] if new else []
     kinds = ("changed", "rejected", "repeat", "unknown")
-    parts += [f"{counts[kind]:,} {CLASSES[kind][0]}" for kind in kinds if counts.get(kind)]
-    return f"{name} is taken: {', '.join(parts)}. {top_sentence(accepted.effect)}"
+    parts += [say("{n:,} {kind}", n=counts[kind], kind=say(CLASSES[kind][0])) for kind in kinds if counts.get(kind)]
+    told = say("{file} is taken: {counts}.", file=name, counts=", ".join(parts))
+    return f"{told} {top_sentence(accepted.effect)}"
 
 
 def withdrawn_said(name: str, withdrawn: Withdrawn) -> str:
     """What the withdrawal of an upload changed, in a sentence."""
     n = withdrawn.judgements
-    answers = f"{many(n, 'answer')} of {name} {'counts' if n == 1 else 'count'} no more"
-    return f"{answers}: {votes_said(withdrawn.effect)}. {top_sentence(withdrawn.effect)}"
+    told = say_many(
+        n,
+        "{answers} of {file} counts no more: {votes}.",
+        "{answers} of {file} count no more: {votes}.",
+        answers=many(n, "answer"),
+        file=name,
+        votes=votes_said(withdrawn.effect),
+    )
+    return f"{told} {top_sentence(withdrawn.effect)}"
 
 
 def state_of(upload: Upload) -> str:
     """Whether an upload counts, and what its withdrawal changed."""
     if not upload.withdrawn_at:
-        return "counted"
-    changed = f": {votes_said(upload.withdrawal)}. {top_sentence(upload.withdrawal)}" if upload.withdrawal else ""
-    return f"withdrawn on {moment(upload.withdrawn_at)}{changed}"
+        return say("counted")
+    time = moment(upload.withdrawn_at)
+    if not upload.withdrawal:
+        return say("withdrawn on {time}", time=time)
+    told = say("withdrawn on {time}: {votes}.", time=time, votes=votes_said(upload.withdrawal))
+    return f"{told} {top_sentence(upload.withdrawal)}"
 
 
 def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], open_number: int | None) -> None:
     """The accepted uploads, each with a button that takes it back while its ballot is open."""
     if not uploads:
-        st.caption("No file was uploaded yet.")
+        st.caption(say("No file was uploaded yet."))
         return
     rows = [
         {
-            "ballot": "pilot" if upload.ballot == PILOT else str(upload.ballot),
+            "ballot": say("pilot") if upload.ballot == PILOT else str(upload.ballot),
             "file": upload.filename,
-            "format": LABELS.get(upload.platform, upload.platform),
+            "format": say(LABELS.get(upload.platform, upload.platform)),
             "rows": upload.n_rows,
             "new votes": upload.counts.get("new", 0),
             "voters": "" if upload.effect is None else voters_said(upload.effect),
@@ -161,18 +186,19 @@ def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], ope
         }
         for upload in uploads
     ]
-    st.dataframe(pd.DataFrame(rows), hide_index=True, alt="Accepted uploads")
+    config = {name: say(name) for name in _COLUMNS}
+    st.dataframe(pd.DataFrame(rows), hide_index=True, column_config=config, alt=say("Accepted uploads"))
     there = [upload for upload in uploads if upload.ballot == open_number and not upload.withdrawn_at]
     if not there:
         return
     with st.form("withdraw"):
         chosen = st.selectbox(
-            "Withdraw an upload",
+            say("Withdraw an upload"),
             there,
-            format_func=lambda upload: f"{upload.filename}, {moment(upload.accepted_at)} UTC",
-            help="Its votes stay in the store, marked, and count no more. The same file can be taken again.",
+            format_func=lambda upload: say("{file}, {time} UTC", file=upload.filename, time=moment(upload.accepted_at)),
+            help=say("Its votes stay in the store, marked, and count no more. The same file can be taken again."),
         )
-        if st.form_submit_button("Withdraw it"):
+        if st.form_submit_button(say("Withdraw it")):
             frame.carry_out(
                 withdraw_upload,
                 store,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.spoken import say
 from core.store import Store
 from core.store.projects import Project
 from core.views.checks import CHEAP, VoteChecks
@@ -17,7 +18,7 @@ def show(store: Store, project: Project, area_id: int | None, n_votes: int) -> N
     if not n_votes:
         return
     asked = n_votes <= CHEAP or st.toggle(
-        "Check the votes", key=f"checks-{project.id}-{area_id}", help="Reads all votes, which takes a moment."
+        say("Check the votes"), key=f"checks-{project.id}-{area_id}", help=say("Reads all votes, which takes a moment.")
     )
     if not asked:
         return
@@ -27,21 +28,28 @@ def show(store: Store, project: Project, area_id: int | None, n_votes: int) -> N
     flagged = checks.sides.flagged
     if len(flagged):
         st.warning(frame.plain(checks.sides_said), icon=":material/swap_horiz:")
-    with st.expander("Checks of the votes"):
+    with st.expander(say("Checks of the votes")):
         for sentence in (checks.parts_said, checks.sides_said, checks.agreement_said):
             st.markdown(frame.plain(sentence))
         if checks.has_checks:
             figures_table(checks.figures)
         st.caption(
-            "Sides are drawn at random, so a voter who reads chooses each about half the time. A voter is named where "
-            "so uneven a split has a chance below 5 % for all voters together (exact binomial test). α is 1 where "
-            "voters agree fully, and 0 where they agree as by chance."
+            say(
+                "Sides are drawn at random, so a voter who reads chooses each about half the time. A voter is named "
+                "where so uneven a split has a chance below 5 % for all voters together (exact binomial test). α is 1 "
+                "where voters agree fully, and 0 where they agree as by chance."
+            )
         )
         table = checks.sides.voters.rename(columns={"share": "share of left"})
         table = in_percent(table, "share of left")
         config = {
-            "share of left": share_column(),
-            "p": st.column_config.NumberColumn(format="%.4f", help="Chance of so uneven a split, or more, by luck."),
+            "voter": say("voter"),
+            "answers": say("answers"),
+            "left": say("left"),
+            "share of left": share_column(say("share of left")),
+            "p": st.column_config.NumberColumn(
+                format="%.4f", help=say("Chance of so uneven a split, or more, by luck.")
+            ),
         }
-        st.dataframe(table, hide_index=True, column_config=config, lazy=True, alt="Sides chosen by voter")
-        frame.link("voters", "Look at each voter", icon=":material/groups:", area_id=area_id)
+        st.dataframe(table, hide_index=True, column_config=config, lazy=True, alt=say("Sides chosen by voter"))
+        frame.link("voters", say("Look at each voter"), icon=":material/groups:", area_id=area_id)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core import voting_process
 from core.errors import RunoffError
+from core.spoken import say
 from core.store import Store
 from core.store.ballots import Ballot
 from core.store.plans import PlanSettings
@@ -27,7 +28,7 @@ def voting_panel(store: Store, project: Project, ballot: Ballot, plan: PlanSetti
     server_switch(store)
     settings = settings_form(view.voting.settings if view.voting else None, plan, ballot)
     if settings is not None:
-        _send(partial(open_voting, area_id=ballot.area_id), project, settings, done="Voting is open.")
+        _send(partial(open_voting, area_id=ballot.area_id), project, settings, done=say("Voting is open."))
     if view.voting is None:
         return
     _states(project, ballot, view.voting.state)
@@ -46,17 +47,26 @@ def server_switch(store: Store) -> None:
     running = voting_process.running_server(store)
     with st.container(horizontal=True, vertical_alignment="center"):
         if running is None:
-            st.markdown(":material/power_off: The voting page isn't served.")
-            if st.button("Start it on this machine", icon=":material/play_arrow:"):
+            st.markdown(say(":material/power_off: The voting page isn't served."))
+            if st.button(say("Start it on this machine"), icon=":material/play_arrow:"):
                 _switch(partial(voting_process.start_server, store))
         else:
-            where = "this machine only" if running.is_local else "others on its network too"
-            st.markdown(f":material/power: Served at {frame.plain(running.url)}, for {where}.")
-            if st.button("Stop it", icon=":material/stop:"):
+            st.markdown(
+                say(
+                    ":material/power: Served at {address}, for this machine only."
+                    if running.is_local
+                    else ":material/power: Served at {address}, for others on its network too.",
+                    address=frame.plain(running.url),
+                )
+            )
+            if st.button(say("Stop it"), icon=":material/stop:"):
                 _switch(partial(voting_process.stop_server, store))
     if running is None or running.is_local:
         st.caption(
-            "For voters elsewhere, run `make vote` behind a web server with TLS; docs/voting.md says how, step by step."
+            say(
+                "For voters elsewhere, run `make vote` behind a web server with TLS; docs/voting.md says how, step by "
+                "step."
+            )
         )
 
 
@@ -73,27 +83,32 @@ def _states(project: Project, ballot: Ballot, state: str) -> None:
     """Pause, resume and close."""
     change = partial(set_voting_state, area_id=ballot.area_id)
     with st.container(horizontal=True):
-        if state == "open" and st.button("Pause voting", icon=":material/pause:"):
-            _send(change, project, "paused", done="Voting is paused; everybody keeps their place.")
-        if state == "paused" and st.button("Resume voting", icon=":material/play_arrow:"):
-            _send(change, project, "open", done="Voting goes on.")
+        if state == "open" and st.button(say("Pause voting"), icon=":material/pause:"):
+            _send(change, project, "paused", done=say("Voting is paused; everybody keeps their place."))
+        if state == "paused" and st.button(say("Resume voting"), icon=":material/play_arrow:"):
+            _send(change, project, "open", done=say("Voting goes on."))
         if state != "closed" and st.button(
-            "Close voting", help="Voters get no more. The ballot stays open for files, until you close it below."
+            say("Close voting"),
+            help=say("Voters get no more. The ballot stays open for files, until you close it below."),
         ):
-            _send(change, project, "closed", done="Voting is closed.")
+            _send(change, project, "closed", done=say("Voting is closed."))
 
 
 @st.fragment(run_every=3)
 def live_figures(store: Store, ballot_id: int) -> None:
     """Votes, voters, pace and expected end, anew every few seconds."""
     live = views.load_live(store, ballot_id)
-    st.progress(live.share, text=f"{live.votes:,} of {many(live.wanted, 'vote')}")
+    st.progress(live.share, text=say("{n:,} of {votes}", n=live.votes, votes=many(live.wanted, "vote")))
     end = moment(live.expected_end) + " UTC" if live.expected_end else "–"
     with st.container(horizontal=True):
-        st.metric("Voters on the page", f"{live.voters:,}", width="content", help=f"{live.finished:,} have finished.")
-        st.metric("Active", f"{live.active:,}", width="content", help="Seen within the last five minutes.")
-        st.metric("Votes a minute", f"{live.pace:.1f}", width="content", help="Over the last ten minutes.")
-        st.metric("Expected end", end, width="content", help="If the votes go on coming at this pace.")
+        figures = (
+            (say("Voters on the page"), say("{n:,}", n=live.voters), say("{n:,} have finished.", n=live.finished)),
+            (say("Active"), say("{n:,}", n=live.active), say("Seen within the last five minutes.")),
+            (say("Votes a minute"), say("{pace:.1f}", pace=live.pace), say("Over the last ten minutes.")),
+            (say("Expected end"), end, say("If the votes go on coming at this pace.")),
+        )
+        for label, value, about in figures:
+            st.metric(label, value, width="content", help=about)
 
 
 def links_box(store: Store, project: Project, ballot: Ballot) -> None:
@@ -104,31 +119,33 @@ def links_box(store: Store, project: Project, ballot: Ballot) -> None:
     running = voting_process.running_server(store)
     address = running.url if running else f"http://localhost:{voting_process.PORT}"
     base = st.text_input(
-        "Address at which voters reach it",
+        say("Address at which voters reach it"),
         address,
-        help="Where your web server passes voters on to this page, such as https://vote.example.org.",
+        help=say("Where your web server passes voters on to this page, such as https://vote.example.org."),
         key=f"voting-base-{address}",
     )
-    st.markdown("**The link** (the same for all ballots and rounds of this ranking):")
+    st.markdown(say("**The link** (the same for all ballots and rounds of this ranking):"))
     plain = views.link(base, code)
     st.code(plain, language=None)
-    with st.expander("Links for platforms"):
+    with st.expander(say("Links for platforms")):
         for name, query in views.PLATFORM_LINKS.items():
-            st.caption(name)
+            st.caption(say(name))
             st.code(plain + query, language=None)
-    with st.expander("Personal links"):
-        names = st.text_area("Names, one a line", key=f"invite-{ballot.id}")
-        if st.button("Make links", disabled=not names.strip()):
-            _send(partial(invite, area_id=ballot.area_id), project, names.splitlines(), done="The links are made.")
+    with st.expander(say("Personal links")):
+        names = st.text_area(say("Names, one a line"), key=f"invite-{ballot.id}")
+        if st.button(say("Make links"), disabled=not names.strip()):
+            _send(partial(invite, area_id=ballot.area_id), project, names.splitlines(), done=say("The links are made."))
         invitations = read_invitations(store, project.id, ballot.area_id)
         if invitations:
             data = views.write_invitations(base, code, invitations)
-            label = f"Personal links (CSV, {len(invitations)})"
+            label = say("Personal links (CSV, {n})", n=len(invitations))
             st.download_button(label, data, "voting-links.csv", "text/csv", on_click="ignore")
-    if st.checkbox("Give this page another link", help="The old link and all personal ones then lead nowhere."):
+    if st.checkbox(
+        say("Give this page another link"), help=say("The old link and all personal ones then lead nowhere.")
+    ):
         frame.command_button(
-            "Make a new link",
+            say("Make a new link"),
             partial(renew_link, area_id=ballot.area_id),
             project.id,
-            done="The page has a new link.",
+            done=say("The page has a new link."),
         )

@@ -13,6 +13,7 @@ from ..errors import UndefinedMetricError
 from ..estimates import Share, share
 from ..quality import SideBias, side_bias
 from ..scores.connection import connected_parts
+from ..spoken import say, say_many, to_say
 from ..store import Store
 from ..store.areas import items_of
 from ..store.ballots import ballots_of
@@ -22,9 +23,9 @@ from .words import many
 
 NAMED = 3
 CHEAP = 50_000  # votes that are checked without being asked to
-NO_GOLD = Share(None, reason="Nobody answered a comparison with a known answer.")
-NO_REPEATS = Share(None, reason="Nobody answered the same comparison twice.")
-NO_OVERLAP = Share(None, reason="No comparison has answers of two voters.")
+NO_GOLD = Share(None, reason=to_say("Nobody answered a comparison with a known answer."))
+NO_REPEATS = Share(None, reason=to_say("Nobody answered the same comparison twice."))
+NO_OVERLAP = Share(None, reason=to_say("No comparison has answers of two voters."))
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,17 @@ class VoteChecks:
     def figures(self) -> pd.DataFrame:
         """The answers to checks: check, share, from, to (90 % interval), answers, and a note; a row each."""
         rows = [
-            ("Known answers found", self.gold, "answers"),
-            ("The same answer when asked again", self.repeats, "repeats"),
-            ("Equal answers of two voters", self.overlap, f"pairs, on {many(self.n_overlapping, 'comparison')}"),
+            (say("Known answers found"), self.gold, to_say("{n:,} of {of:,} answers")),
+            (say("The same answer when asked again"), self.repeats, to_say("{n:,} of {of:,} repeats")),
+            (say("Equal answers of two voters"), self.overlap, to_say("{n:,} of {of:,} pairs, on {comparisons}")),
         ]
+        asked = many(self.n_overlapping, "comparison")
         table = [
-            (name, share.estimate, share.lower, share.upper, f"{share.count:,} of {share.total:,} {of}", share.reason)
-            for name, share, of in rows
+            (
+                *(name, share.estimate, share.lower, share.upper),
+                *(say(behind, n=share.count, of=share.total, comparisons=asked), say(share.reason)),
+            )
+            for name, share, behind in rows
         ]
         found = pd.DataFrame(table, columns=["check", "share", "from", "to", "behind it", "note"])
         return found if (found["note"] != "").any() else found.drop(columns="note")
@@ -69,15 +74,18 @@ class VoteChecks:
     def parts_said(self) -> str:
         """Whether the votes join all items, in a sentence."""
         if not self.parts:
-            return "There are no votes to check yet."
+            return say("There are no votes to check yet.")
         if len(self.parts) == 1:
-            return f"Votes join all {many(len(self.parts[0]), 'item')} that have votes."
+            return say("Votes join all {items} that have votes.", items=many(len(self.parts[0]), "item"))
         apart = [name for part in self.parts[1:] for name in part]
-        more = f" and {len(apart) - NAMED:,} more" if len(apart) > NAMED else ""
-        return (
-            f"No vote joins {', '.join(apart[:NAMED])}{more} with the largest part of the items "
-            f"({len(self.parts)} parts in all). Scores of different parts don't compare: collect the missing votes "
-            "before the ballot is closed."
+        named = ", ".join(apart[:NAMED])
+        if len(apart) > NAMED:
+            named = say("{items} and {n:,} more", items=named, n=len(apart) - NAMED)
+        return say(
+            "No vote joins {items} with the largest part of the items ({n} parts in all). Scores of different parts "
+            "don't compare: collect the missing votes before the ballot is closed.",
+            items=named,
+            n=len(self.parts),
         )
 
     @property
@@ -85,17 +93,31 @@ class VoteChecks:
         """Whether voters prefer a side, in a sentence."""
         n, flagged = len(self.sides.voters), self.sides.flagged
         if not n:
-            return "No vote tells on which side the chosen item stood."
+            return say("No vote tells on which side the chosen item stood.")
         if flagged.empty:
-            return f"No voter clearly prefers a side ({many(n, 'voter')} looked at)."
+            return say("No voter clearly prefers a side ({voters} looked at).", voters=many(n, "voter"))
         told = []
         for voter, answers, left in flagged.head(NAMED)[["voter", "answers", "left"]].to_numpy().tolist():
-            side, count = ("left", left) if left * 2 > answers else ("right", answers - left)
-            told.append(f"{voter} chose {side} in {count:,} of {many(answers, 'answer')}")
-        more = f"; and {len(flagged) - NAMED:,} more" if len(flagged) > NAMED else ""
-        verb = "prefers" if len(flagged) == 1 else "prefer"
-        return (
-            f"{len(flagged):,} of {many(n, 'voter')} {verb} a side: {'; '.join(told)}{more}. Their votes still count."
+            is_left = left * 2 > answers
+            told.append(
+                say(
+                    "{voter} chose left in {n:,} of {answers}"
+                    if is_left
+                    else "{voter} chose right in {n:,} of {answers}",
+                    voter=voter,
+                    n=left if is_left else answers - left,
+                    answers=many(answers, "answer"),
+                )
+            )
+        named = "; ".join(told)
+        if len(flagged) > NAMED:
+            named = say("{voters}; and {n:,} more", voters=named, n=len(flagged) - NAMED)
+        return say_many(
+            len(flagged),
+            "{n} of {voters} prefers a side: {which}. Their votes still count.",
+            "{n} of {voters} prefer a side: {which}. Their votes still count.",
+            voters=many(n, "voter"),
+            which=named,
         )
 
     @property
@@ -104,10 +126,14 @@ class VoteChecks:
         found = self.agreement
         if found is None:
             return self.no_agreement
-        return (
-            f"Krippendorff's α = {found.alpha:.2f} ({found.interval()}), "
-            f"over {many(found.n_units, 'comparison')} that several voters answered, "
-            f"{many(found.n_answers, 'answer')} of {many(found.n_voters, 'voter')}."
+        return say(
+            "Krippendorff's α = {alpha:.2f} ({interval}), over {comparisons} that several voters answered, {answers} "
+            "of {voters}.",
+            alpha=found.alpha,
+            interval=found.interval(),
+            comparisons=many(found.n_units, "comparison"),
+            answers=many(found.n_answers, "answer"),
+            voters=many(found.n_voters, "voter"),
         )
 
 
@@ -154,12 +180,12 @@ def _joined(arrays: list[np.ndarray]) -> np.ndarray:
 def _agreement(shared: pd.DataFrame, n_answered: int) -> tuple[Agreement | None, str]:
     """α over the comparisons that several voters answered; first, second and tie are the same or not (nominal)."""
     if shared.empty:
-        return None, (
-            "Krippendorff's α (agreement of voters) is not defined: none of "
-            f"{many(n_answered, 'answered comparison')} was answered by two voters."
+        return None, say(
+            "Krippendorff's α (agreement of voters) is not defined: none of {comparisons} was answered by two voters.",
+            comparisons=many(n_answered, "answered comparison"),
         )
     try:
         table = shared.pivot(index="voter_id", columns="question_id", values="value")
         return agreement(table, distance="nominal"), ""
     except UndefinedMetricError as error:
-        return None, f"Krippendorff's α (agreement of voters): {error}"
+        return None, say("Krippendorff's α (agreement of voters): {why}", why=error)

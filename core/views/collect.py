@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 import sqlalchemy as sa
 
 from ..plan import Plan
+from ..spoken import say, to_say
 from ..store import Store
 from ..store.areas import n_items_of
-from ..store.ballots import PILOT, Ballot, ballots_of, called, pilot_of, sentence_start
+from ..store.ballots import PILOT, Ballot, ballots_of, pilot_of
 from ..store.plans import PlanSettings, settings_for, settings_of
 from ..store.tallies import Progress, progress_of
 from ..store.uploads import Upload, uploads_of
 from .dealing import Dealing, dealing_of
-from .words import many
+from .words import called, many
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,10 @@ class Stage:
     @property
     def title(self) -> str:
         """Its heading."""
-        name = "Pilot" if self.number == PILOT else f"Ballot {self.number}"
-        return f"{name}: {self.n_comparisons:,} comparisons of {self.n_items:,} items"
+        message = to_say("Ballot {number}: {comparisons:,} comparisons of {items:,} items")
+        if self.number == PILOT:
+            message = to_say("Pilot: {comparisons:,} comparisons of {items:,} items")
+        return say(message, number=self.number, comparisons=self.n_comparisons, items=self.n_items)
 
 
 @dataclass(frozen=True)
@@ -69,15 +72,19 @@ class CollectView:
         """Where the campaign stands, in a sentence or two."""
         stage = self.open_stage
         if stage is not None and stage.progress is not None:
-            of_all = "" if stage.number == PILOT else f" of {len(self.stages)}"
-            answered = f"{stage.progress.answered:,} of {stage.progress.wanted:,} comparisons have a vote"
-            return f"**{sentence_start(stage.called)}{of_all} is open: {answered}.**"
+            message = to_say("**Ballot {number} of {ballots} is open: {n:,} of {wanted:,} comparisons have a vote.**")
+            if stage.number == PILOT:
+                message = to_say("**The pilot is open: {n:,} of {wanted:,} comparisons have a vote.**")
+            n, wanted = stage.progress.answered, stage.progress.wanted
+            return say(message, number=stage.number, ballots=len(self.stages), n=n, wanted=wanted)
         if self.next_number is None:
-            return "**All ballots are closed: the scores are final.**"
+            return say("**All ballots are closed: the scores are final.**")
+        if self.next_number == 1 and self.pilot:
+            return say("**No ballot is drawn yet.** Drawing it fixes the plan.")
         if self.next_number == 1:
-            fixed = "the plan" if self.pilot else "the token lists and the plan"
-            return f"**No ballot is drawn yet.** Drawing it fixes {fixed}."
-        return f"**Ballot {self.next_number - 1} is closed.** The next one keeps the best of its items."
+            return say("**No ballot is drawn yet.** Drawing it fixes the token lists and the plan.")
+        last = self.next_number - 1
+        return say("**Ballot {number} is closed.** The next one keeps the best of its items.", number=last)
 
     @property
     def last_closed(self) -> Stage | None:
@@ -137,13 +144,14 @@ def closing_warnings(progress: Progress, dealing: Dealing | None) -> tuple[str, 
     """What a person should know before closing a ballot in this state; a pilot has no `dealing`, and scores no item."""
     warnings = []
     if not progress.is_complete:
-        warnings.append(f"{progress.wanted - progress.answered:,} of {progress.wanted:,} comparisons have no vote.")
+        n = progress.wanted - progress.answered
+        warnings.append(say("{n:,} of {wanted:,} comparisons have no vote.", n=n, wanted=progress.wanted))
     if dealing is None:
         return tuple(warnings)
     if progress.short_items:
-        warnings.append(f"{many(progress.short_items, 'item')} with fewer votes than planned.")
+        warnings.append(say("{items} with fewer votes than planned.", items=many(progress.short_items, "item")))
     if progress.unvoted_items:
-        warnings.append(f"{many(progress.unvoted_items, 'item')} with no vote at all.")
+        warnings.append(say("{items} with no vote at all.", items=many(progress.unvoted_items, "item")))
     if uneven := dealing.warning():
         warnings.append(uneven)
     return tuple(warnings)

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from ..errors import StoreError
 from ..settlement import Review, Rules, payments, propose, write_review
+from ..spoken import say, to_say
 from ..store import Store
 from ..store import schema as t
 from ..store.kept_files import read_kept
@@ -39,12 +40,15 @@ class SettlementView:
             "assignment": frame["assignment_id"],
             "task": frame["task_id"],
             "answered": [
-                f"{n} of {of}" if of else str(n) for n, of in zip(frame["n_answered"], frame["n_asked"], strict=True)
+                say("{n} of {of}", n=n, of=of) if of else str(n)
+                for n, of in zip(frame["n_answered"], frame["n_asked"], strict=True)
             ],
-            "checks right": [f"{r} of {n}" if n else "" for r, n in zip(frame["checks_right"], checks, strict=True)],
+            "checks right": [
+                say("{n} of {of}", n=r, of=n) if n else "" for r, n in zip(frame["checks_right"], checks, strict=True)
+            ],
             "seconds each": each.round(1),
             "against it": frame["proposal"],
-            "decision": frame["review"].map(_SAID),
+            "decision": [say(_SAID[review]) for review in frame["review"]],
             "reason": frame["reason"],
             "platform says": frame["status"],
         }
@@ -70,14 +74,20 @@ class SettlementView:
         """How far it is, in a sentence."""
         reviews = self.assignments["review"].value_counts()
         n = {name: int(reviews.get(name, 0)) for name in ("approve", "reject", "")}
-        return (
-            f"{many(len(self.assignments), 'assignment')} of {many(len(self.payments), 'voter')}: "
-            f"{n['approve']:,} approved, {n['reject']:,} rejected, {n['']:,} undecided"
-            + (f", {len(self.doubtful):,} of these with something against them." if self.doubtful else ".")
+        told = say(
+            "{assignments} of {voters}: {approved:,} approved, {rejected:,} rejected, {undecided:,} undecided",
+            assignments=many(len(self.assignments), "assignment"),
+            voters=many(len(self.payments), "voter"),
+            approved=n["approve"],
+            rejected=n["reject"],
+            undecided=n[""],
         )
+        if not self.doubtful:
+            return f"{told}."
+        return say("{counts}, {n:,} of these with something against them.", counts=told, n=len(self.doubtful))
 
 
-_SAID = {"approve": "approved", "reject": "rejected", "": ""}
+_SAID = {"approve": to_say("approved"), "reject": to_say("rejected"), "": ""}
 
 
 def load(store: Store, project_id: str, ballot_id: int, rules: Rules) -> SettlementView:

@@ -10,6 +10,7 @@ from ..effects import N_TOP
 from ..embeddings import Embedding
 from ..errors import RunoffError
 from ..evaluation import compare
+from ..spoken import say, say_many
 from ..store import Store
 from ..store.laid_aside import excluded_ids
 from ..store.library import embeddings_of, open_library
@@ -42,21 +43,34 @@ class Preview:
     @property
     def said(self) -> tuple[str, ...]:
         """The changes in sentences."""
-        votes = f"Without {'this voter' if self.voters == 1 else f'these {self.voters:,} voters'}"
-        votes += f": votes {self.before.votes:,} → {self.after.votes:,}"
-        votes += f"; comparisons without a vote {self.before.unvoted:,} → {self.after.unvoted:,}."
+        votes = say_many(
+            self.voters,
+            "Without this voter: votes {before:,} → {after:,}; comparisons without a vote {was:,} → {becomes:,}.",
+            "Without these {n} voters: votes {before:,} → {after:,}; comparisons without a vote {was:,} → {becomes:,}.",
+            before=self.before.votes,
+            after=self.after.votes,
+            was=self.before.unvoted,
+            becomes=self.after.unvoted,
+        )
         if self.problem:
             return (votes,)
-        changed = "stays the same" if not self.changes else f"changes in {many(self.changes, 'item')}"
+        told = [say("The top {top} stays the same.", top=self.n_top)]
+        if self.changes:
+            told = [say("The top {top} changes in {items}.", top=self.n_top, items=many(self.changes, "item"))]
         moved = [
-            f"ρ_w of {name} from {was:.3f} to {becomes:.3f}"
+            say("ρ_w of {embedding} from {was:.3f} to {becomes:.3f}", embedding=name, was=was, becomes=becomes)
             for name, was, becomes in self.models[["embedding", "ρ_w now", "ρ_w then"]].itertuples(index=False)
             if was == was and becomes == becomes
         ]
-        others = [f"{many(n, 'item')} of ballot {number}" for number, n in self.otherwise if n]
-        kept = f" Who went on stays as decided; by these votes {', '.join(others)} would be others." if others else ""
-        models = f" {'; '.join(moved)}." if moved else ""
-        return votes, f"The top {self.n_top} {changed}.{models}{kept}"
+        if moved:
+            told.append(f"{'; '.join(moved)}.")
+        others = [
+            say("{items} of ballot {number}", items=many(n, "item"), number=number) for number, n in self.otherwise if n
+        ]
+        if others:
+            items = ", ".join(others)
+            told.append(say("Who went on stays as decided; by these votes {items} would be others.", items=items))
+        return votes, " ".join(told)
 
 
 def load(store: Store, project_id: str, area_id: int | None, voter_ids: tuple[int, ...]) -> Preview:

@@ -6,11 +6,13 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
 import sqlalchemy as sa
 
 from ..csv_writing import csv_text, harmless
+from ..spoken import say, say_many, spoken, to_say
 from ..store import Store
 from ..store import schema as t
 from ..store.ballots import ballots_of, pilot_of
@@ -26,52 +28,72 @@ CHEAP = 100_000  # votes whose voters are measured without being asked to
 
 # The columns of the table: the figure behind each, and its help.
 COLUMNS = {
-    "voter": ("voter", "The voter's id as it is stored."),
-    "state": ("state", "Whether the voter's votes count."),
-    "votes": ("votes", "Votes on comparisons that are scored; answers “I don't know” are none."),
-    "to ranking": (
+    to_say("voter"): ("voter", to_say("The voter's id as it is stored.")),
+    to_say("state"): ("state", to_say("Whether the voter's votes count.")),
+    to_say("votes"): ("votes", to_say("Votes on comparisons that are scored; answers “I don't know” are none.")),
+    to_say("to ranking"): (
         "gap",
-        "Agreement with the ranking by all other votes (fitted without this voter), ties aside, less what an ordinary "
-        "voter would reach on the same comparisons. 0 is ordinary, a random clicker lies 0.2 to 0.4 lower.",
+        to_say(
+            "Agreement with the ranking by all other votes (fitted without this voter), ties aside, less what an "
+            "ordinary voter would reach on the same comparisons. 0 is ordinary, a random clicker lies 0.2 to 0.4 lower."
+        ),
     ),
-    "from": ("gap_lower", "Lower bound of its 90 % interval."),
-    "to": ("gap_upper", "Upper bound of its 90 % interval."),
-    "as others": ("same", "Share of the others who gave the same answer, over comparisons that others answered too."),
-    "shared": ("shared", "Comparisons of the voter that others answered too."),
-    "pairwise": ("pairwise", "Mean over the other voters of the share of equal answers on what the two share."),
-    "known right": ("gold", "Share of right answers to comparisons whose answer is known (gold)."),
-    "known": ("gold_n", "Answers to comparisons whose answer is known."),
-    "consistent": ("consistent", "Share of equal answers where the same comparison came to the voter again."),
-    "repeats": ("repeat_n", "Answers to comparisons that the voter had answered before."),
-    "left": ("left_share", "Share of answers for the item on the left. Sides are drawn at random, so near one half."),
-    "p (side)": (
+    to_say("from"): ("gap_lower", to_say("Lower bound of its 90 % interval.")),
+    to_say("to"): ("gap_upper", to_say("Upper bound of its 90 % interval.")),
+    to_say("as others"): (
+        "same",
+        to_say("Share of the others who gave the same answer, over comparisons that others answered too."),
+    ),
+    to_say("shared"): ("shared", to_say("Comparisons of the voter that others answered too.")),
+    to_say("pairwise"): (
+        "pairwise",
+        to_say("Mean over the other voters of the share of equal answers on what the two share."),
+    ),
+    to_say("known right"): ("gold", to_say("Share of right answers to comparisons whose answer is known (gold).")),
+    to_say("known"): ("gold_n", to_say("Answers to comparisons whose answer is known.")),
+    to_say("consistent"): (
+        "consistent",
+        to_say("Share of equal answers where the same comparison came to the voter again."),
+    ),
+    to_say("repeats"): ("repeat_n", to_say("Answers to comparisons that the voter had answered before.")),
+    to_say("left"): (
+        "left_share",
+        to_say("Share of answers for the item on the left. Sides are drawn at random, so near one half."),
+    ),
+    to_say("p (side)"): (
         "p_holm",
-        "Chance of a split between sides as uneven or more by luck (exact binomial test), Holm's correction for the "
-        "number of voters.",
+        to_say(
+            "Chance of a split between sides as uneven or more by luck (exact binomial test), Holm's correction for "
+            "the number of voters."
+        ),
     ),
-    "seconds": ("seconds", "Median time of a comparison."),
-    "speed": ("speed", "The voter's median time over the median of all answers; 1 is usual."),
-    "lapse ε": (
+    to_say("seconds"): ("seconds", to_say("Median time of a comparison.")),
+    to_say("speed"): ("speed", to_say("The voter's median time over the median of all answers; 1 is usual.")),
+    to_say("lapse ε"): (
         "lapse",
-        "Probability of naming the wrong item of a clear pair, by the fit of all votes: given its scores, and drawn "
-        "towards 3 % by a prior where votes are few. A clicker may show as a low sharpness instead.",
+        to_say(
+            "Probability of naming the wrong item of a clear pair, by the fit of all votes: given its scores, and "
+            "drawn towards 3 % by a prior where votes are few. A clicker may show as a low sharpness instead."
+        ),
     ),
-    "sharpness s": (
+    to_say("sharpness s"): (
         "sharpness",
-        "How fine a difference the voter tells, 1 for the middle voter, by the same fit; drawn towards 1 where votes "
-        "are few.",
+        to_say(
+            "How fine a difference the voter tells, 1 for the middle voter, by the same fit; drawn towards 1 where "
+            "votes are few."
+        ),
     ),
-    "ties": ("ties", "Share of votes that are ties."),
-    "unknown": ("unknown", "Share of answers “I don't know a word here”."),
+    to_say("ties"): ("ties", to_say("Share of votes that are ties.")),
+    to_say("unknown"): ("unknown", to_say("Share of answers “I don't know a word here”.")),
 }
 _BLANK = {
-    "gold": "Known answers",
-    "same": "Agreement with others",
-    "gap": "Agreement with the ranking",
-    "consistent": "Consistency",
-    "p_holm": "Sides",
-    "speed": "Times",
-    "lapse": "Lapse and sharpness",
+    "gold": to_say("Known answers"),
+    "same": to_say("Agreement with others"),
+    "gap": to_say("Agreement with the ranking"),
+    "consistent": to_say("Consistency"),
+    "p_holm": to_say("Sides"),
+    "speed": to_say("Times"),
+    "lapse": to_say("Lapse and sharpness"),
 }
 _COUNTS = {"shared": "as others", "known": "known right", "repeats": "consistent"}  # counts behind a figure
 PERCENT = {"as others", "pairwise", "known right", "consistent", "left", "ties", "unknown"}
@@ -103,9 +125,21 @@ class VotersView:
         table = self.quality.table
         out = len(self.left_out)
         there = len(table) - int(table["left_out"].sum())
-        verb = "counts" if self.n_votes == 1 else "count"
-        votes = f"{many(there, 'voter')} gave {many(self.n_votes, 'vote')} that {verb}"
-        return f"{votes}; {many(out, 'voter')} left out." if out else f"{votes}; nobody is left out."
+        told = {"voters": many(there, "voter"), "votes": many(self.n_votes, "vote")}
+        if out:
+            return say_many(
+                self.n_votes,
+                "{voters} gave {votes} that counts; {out} left out.",
+                "{voters} gave {votes} that count; {out} left out.",
+                out=many(out, "voter"),
+                **told,
+            )
+        return say_many(
+            self.n_votes,
+            "{voters} gave {votes} that counts; nobody is left out.",
+            "{voters} gave {votes} that count; nobody is left out.",
+            **told,
+        )
 
     def called(self, hashed: bool) -> dict[int, str]:
         """How voters are called, by voter_id."""
@@ -118,7 +152,7 @@ class VotersView:
         shares = found["left"] / found["sided"].where(found["sided"] > 0)
         filled = found.assign(
             voter=found["voter_id"].map(names).astype("str"),
-            state=["left out" if is_out else "counts" for is_out in found["left_out"]],
+            state=[say("left out" if is_out else "counts") for is_out in found["left_out"]],
             left_share=shares,
         )
         order = filled.sort_values(["gap", "voter_id"], kind="stable", na_position="last")
@@ -142,46 +176,64 @@ class VotersView:
     def blank(self) -> list[str]:
         """Why figures are blank for everybody, a sentence each."""
         reasons = self.quality.reasons
-        return [f"{label}: {reasons[key].rstrip('.')}." for key, label in _BLANK.items() if key in reasons]
+        return [
+            say("{figure}: {why}.", figure=say(label), why=say(reasons[key]).rstrip("."))
+            for key, label in _BLANK.items()
+            if key in reasons
+        ]
 
     def details(self, voter_id: int) -> pd.DataFrame:
         """One voter's figures: figure, value, 90 % interval, based on, or why there is none."""
         found = self.quality.table
         row = found[found["voter_id"] == voter_id].iloc[0]
-        fit = f"{many(int(row['votes']), 'vote')}, given the scores"
-        judged = f"{row['judged']:,} votes: {row['agrees']:.0%}, where {row['expected']:.0%} is to be expected"
+        fit = say("{votes}, given the scores", votes=many(int(row["votes"]), "vote"))
+        judged = say(
+            "{judged:,} votes: {agrees:.0%}, where {expected:.0%} is to be expected",
+            **_of(row, "judged", "agrees", "expected"),
+        )
+        shared = say("{shared:,} shared comparisons", **_of(row, "shared"))
+        others = many(int(row["others"]), "other voter")
+        left = say("left in {left:,} of {sided:,}", **_of(row, "left", "sided"))
+        timed = say("{answers} with a time", answers=many(int(row["timed"]), "answer"))
         rows = [
-            self._line(row, "Agreement with the ranking of the others", "gap", judged),
-            self._line(row, "Same answer as others", "same", f"{row['shared']:,} shared comparisons"),
-            self._line(row, "Mean pairwise agreement", "pairwise", many(int(row["others"]), "other voter")),
-            self._line(row, "Known answers right", "gold", f"{row['gold_right']:,} of {row['gold_n']:,}"),
-            self._line(row, "Same answer again", "consistent", f"{row['repeat_same']:,} of {row['repeat_n']:,}"),
-            self._line(row, "Side: p (Holm)", "p_holm", f"left in {row['left']:,} of {row['sided']:,}"),
-            self._line(row, "Time over the median of all", "speed", f"{many(int(row['timed']), 'answer')} with a time"),
-            self._line(row, "Lapse ε", "lapse", fit),
-            self._line(row, "Sharpness s", "sharpness", fit),
+            self._line(row, say("Agreement with the ranking of the others"), "gap", judged),
+            self._line(row, say("Same answer as others"), "same", shared),
+            self._line(row, say("Mean pairwise agreement"), "pairwise", others),
+            self._line(row, say("Known answers right"), "gold", _share(row, "gold_right", "gold_n")),
+            self._line(row, say("Same answer again"), "consistent", _share(row, "repeat_same", "repeat_n")),
+            self._line(row, say("Side: p (Holm)"), "p_holm", left),
+            self._line(row, say("Time over the median of all"), "speed", timed),
+            self._line(row, say("Lapse ε"), "lapse", fit),
+            self._line(row, say("Sharpness s"), "sharpness", fit),
         ]
         return pd.DataFrame(rows, columns=["figure", "value", "90 % interval", "based on", "why blank"])
 
     def _line(self, row: pd.Series, name: str, key: str, based: str) -> tuple[str, ...]:
         reason = self.quality.reason(row, key)
         if reason:
-            return name, "–", "–", "–", reason
+            return name, "–", "–", "–", say(reason)
         form = "+.2f" if key == "gap" else ".2f"
         has_interval = f"{key}_lower" in row and not pd.isna(row[f"{key}_lower"])
-        interval = f"{row[f'{key}_lower']:{form}} to {row[f'{key}_upper']:{form}}" if has_interval else "–"
-        return name, f"{row[key]:{'.2g' if key == 'p_holm' else form}}", interval, based, ""
+        interval, marks = "–", spoken().marks
+        if has_interval:
+            lower, upper = (format(row[f"{key}_{end}"], form).translate(marks) for end in ("lower", "upper"))
+            interval = say("{lower} to {upper}", lower=lower, upper=upper)
+        return name, f"{row[key]:{'.2g' if key == 'p_holm' else form}}".translate(marks), interval, based, ""
 
     @property
     def alpha_said(self) -> str:
         """How far voters agree, in a sentence."""
         found = self.quality.alpha
         if found is None:
-            return f"Krippendorff's α is not defined: {self.quality.no_alpha.rstrip('.')}."
-        return (
-            f"Krippendorff's α = {found.alpha:.2f} ({found.interval()}) "
-            f"over {many(found.n_units, 'comparison')} that several voters answered, {many(found.n_answers, 'answer')} "
-            f"of {many(found.n_voters, 'voter')}. 1 is full agreement, 0 what chance gives; answers agree or not."
+            return say("Krippendorff's α is not defined: {why}.", why=self.quality.no_alpha.rstrip("."))
+        return say(
+            "Krippendorff's α = {alpha:.2f} ({interval}) over {comparisons} that several voters answered, {answers} of "
+            "{voters}. 1 is full agreement, 0 what chance gives; answers agree or not.",
+            alpha=found.alpha,
+            interval=found.interval(),
+            comparisons=many(found.n_units, "comparison"),
+            answers=many(found.n_answers, "answer"),
+            voters=many(found.n_voters, "voter"),
         )
 
     def left_out_table(self, hashed: bool = False) -> pd.DataFrame:
@@ -203,6 +255,14 @@ class VotersView:
             for name, *values in zip(voters, *(found[column] for column in columns), strict=True)
         )
         return csv_text(["voter", *columns], rows).encode("utf-8")
+
+
+def _of(row: pd.Series, *names: str) -> dict[str, Any]:
+    return {name: row[name] for name in names}
+
+
+def _share(row: pd.Series, count: str, total: str) -> str:
+    return say("{n:,} of {of:,}", n=row[count], of=row[total])
 
 
 def measured(store: Store, project_id: str, area_id: int | None = None) -> VoterQuality:
