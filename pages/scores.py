@@ -11,7 +11,7 @@ from core.spoken import say, say_many
 from core.views.scores import ScoresView, file_stem
 from core.views.words import many
 from ui import cache, checks_box, frame, score_figures, trust_panel
-from ui.column_names import columns
+from ui.tables import columns
 
 project = frame.project()
 store = frame.store()

@@ -15,7 +15,7 @@ from core.evaluation_needed import Needed, Tried
 from core.spoken import speaking
 from core.views import evaluate_needed, evaluate_scale, evaluate_tokens
 from core.views.trust import headline
-from ui.column_names import NAMES, columns
+from ui.tables import NAMES, columns
 
 LINE = {level: trust.Line("x", level, "") for level in (trust.GREEN, trust.AMBER, trust.RED)}
 

@@ -16,7 +16,7 @@ from core.views.evaluate_tokens import TokensView
 from core.views.scores import file_stem
 from core.views.words import many
 from ui import chart_files, evaluation_jobs, frame
-from ui.column_names import columns
+from ui.tables import columns
 
 TITLES = {
     "votes": to_say("##### By votes: would other voters have put them in this order, on these items?"),

@@ -14,7 +14,7 @@ from core.views import evaluate_why
 from core.views.evaluate import FIGURES, EvaluateView
 from core.views.scores import file_stem
 from ui import cache, chart_files, evaluation_jobs, frame
-from ui.column_names import columns
+from ui.tables import columns
 
 
 def show(view: EvaluateView, project: Project) -> None:

@@ -16,7 +16,7 @@ from core.views.evaluate_tokens import TokensView
 from core.views.scores import file_stem
 from core.views.words import many, slug
 from ui import chart_files, evaluation_jobs, frame
-from ui.column_names import columns
+from ui.tables import columns
 
 MANY = 1000  # resamples on request
 HELP = {

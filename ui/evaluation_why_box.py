@@ -14,8 +14,8 @@ from core.views.evaluate_why import WhyView
 from core.views.scores import file_stem, pair_label
 from core.views.words import many, slug
 from ui import cache, chart_files, evaluation_jobs, frame
-from ui.column_names import columns as shown_as
 from ui.shares import in_percent, share_column
+from ui.tables import columns as shown_as
 
 
 def show(view: EvaluateView, project: Project) -> None:

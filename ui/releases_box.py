@@ -15,7 +15,7 @@ from core.store.releases import MAX_NOTE, release_bytes
 from core.views.export import NOW, ExportView, diff_lines
 from core.views.words import many, moment, slug
 from ui import cache, frame
-from ui.column_names import columns
+from ui.tables import columns
 
 # Marks of a version, by their names in its description.
 _MARKS = {"provisional": to_say("provisional"), "simulated": to_say("simulated")}

@@ -25,8 +25,8 @@ from core.store.round_drawing import draw_round
 from core.views import rounds as view
 from core.views import target_groups
 from ui import frame
-from ui.scheme_tables import named
 from ui.schemes_round_box import round_box
+from ui.tables import named
 from ui.wording_form import LANGUAGE_HELP
 
 ABOUT = {

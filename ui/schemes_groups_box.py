@@ -20,8 +20,9 @@ from core.store.projects import Project
 from core.views import target_groups as view
 from core.views.words import many, slug
 from ui import frame
-from ui.scheme_tables import download, figures, named
+from ui.scheme_tables import download
 from ui.schemes_orders_box import orders_box
+from ui.tables import figures, named
 
 EXAMPLE = to_say(
     "singer\nmusician,0.90,person,0.10\ndistractors\nmusician,1.00,song,0.00\nrandoms\nmusician,1.00,laptop,0.00"

@@ -23,11 +23,11 @@ from core.views.rounds import RoundView
 from core.views.words import many, moment, slug, written
 from ui import frame
 from ui.row_classes_box import classes_box
-from ui.scheme_tables import named
 from ui.schemes_people_box import people_box
 from ui.schemes_round_results import results_box
 from ui.schemes_voting_box import round_voting_box
 from ui.settlement_box import settle
+from ui.tables import named
 
 
 def round_box(project: Project, area_id: int | None, found: RoundView) -> None:

@@ -17,9 +17,10 @@ from core.views import rounds as view
 from core.views.rounds import RoundView
 from core.views.words import slug
 from ui import cache, frame
-from ui.scheme_tables import download, named, show_table
+from ui.scheme_tables import download, show_table
 from ui.schemes_people_box import people_box
 from ui.schemes_side_box import show_side_by_side
+from ui.tables import named
 
 
 def results_box(project: Project, area_id: int | None, found: RoundView) -> None:

@@ -12,7 +12,8 @@ from core.store.projects import Project
 from core.views import side_by_side as view
 from core.views.words import slug
 from ui import cache, chart_files, frame
-from ui.scheme_tables import download, named, show_issues, show_table
+from ui.scheme_tables import download, show_issues, show_table
+from ui.tables import named
 
 MINE = to_say("this project's scores")
 OVER = {

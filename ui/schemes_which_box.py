@@ -14,7 +14,7 @@ from core.views import schemes
 from core.views.words import many, slug
 from ui import chart_files, frame, running_jobs
 from ui.planner_box import guess_source
-from ui.scheme_tables import named
+from ui.tables import named
 
 _PLAN = "_plan_for_schemes"
 KEPT = 60  # newest jobs among which a result is looked for

@@ -11,7 +11,7 @@ from core.store.library import read_embeddings
 from core.store.projects import Project
 from core.views.scores import ScoresView, line_of, top_of
 from ui import cache, chart_files, embedding_view, frame, glossary, settling_box
-from ui.column_names import columns as shown_as
+from ui.tables import columns as shown_as
 
 
 def figures(view: ScoresView, project: Project, area_id: int | None, stem: str) -> None:

@@ -72,6 +72,8 @@ SENTENCES = {
     "describe dataset": to_say("Changed what the datasheet says in the owner's words"),
     "release dataset": to_say("Released the dataset as version {version}"),
 }
+# Votes are of ballots; a round of another scheme gets answers.
+OF_ROUNDS = {"accept upload": to_say("Took answers for {ballot} from {file}")}
 WHO = (to_say("owner"), to_say("voters"), to_say("voter"))
 RANKINGS = {"all": to_say("one over all areas"), "area": to_say("one for each area")}
 COLUMNS = (to_say("time (UTC)"), to_say("who"), to_say("what"), to_say("details"), to_say("revision"))
@@ -80,7 +82,14 @@ NAMES = (
     *(to_say("name"), to_say("kind"), to_say("seed"), to_say("areas"), to_say("tokens"), to_say("before")),
     *(to_say("slope"), to_say("cut audit"), to_say("tied at the cut"), to_say("true top 10 cut, expected")),
     *(to_say("source"), to_say("file"), to_say("files"), to_say("columns"), to_say("protocol"), to_say("checks")),
-    *(to_say("label"), to_say("share"), to_say("lower"), to_say("language"), to_say("multiword"), to_say("subwords")),
+    *(
+        to_say("label"),
+        to_say("share"),
+        to_say("lower case"),
+        to_say("language"),
+        to_say("multiword"),
+        to_say("subwords"),
+    ),
     *(to_say("sample size"), to_say("excluded"), to_say("merge shared"), to_say("ballots scored anew")),
     *(to_say("rejected"), to_say("repeats"), to_say("answers that changed"), to_say("approved"), to_say("reasons")),
     *(to_say("decision taken back"), to_say("votes out"), to_say("votes back"), to_say("address"), to_say("batch")),
@@ -88,6 +97,8 @@ NAMES = (
     *(to_say("sitting"), to_say("sittings"), to_say("embeddings missing"), to_say("former project"), to_say("copy of")),
     *(to_say("n ballots"), to_say("keep"), to_say("appearances"), to_say("reason"), to_say("notion"), to_say("ballot")),
 )
+# Keys that would say too little as they are.
+_CALLED = {"lower": "lower case"}
 _PLACE = re.compile(r"\{(\w+)\}")
 _NUMBERED = {"ballot", "round"}
 _LONGEST = 6  # members of a list that are told
@@ -116,14 +127,15 @@ def what(action: str, detail: Mapping[str, Any]) -> str:
     >>> what("draw ballot", {"ballot": 2, "area": "Tools"}), what("set sails", {})
     ('Drew ballot 2 of Tools', 'Set sails')
     >>> what("draw ballot", {"ballot": 0}), what("accept upload", {"round": 1, "file": "a.csv"})
-    ('Drew the pilot', 'Took votes for round 1 from a.csv')
+    ('Drew the pilot', 'Took answers for round 1 from a.csv')
     """
     named = {key: say(RANKINGS.get(str(value), str(value))) for key, value in detail.items()}
     if "ballot" in detail:
         named["ballot"] = called(detail["ballot"])
     if "round" in detail:
         named["ballot"] = called(-detail["round"])
-    sentence = SENTENCES.get(action)
+    sentence = OF_ROUNDS.get(action) if "round" in detail else None
+    sentence = sentence or SENTENCES.get(action)
     if sentence is None or not set(_PLACE.findall(sentence)) <= set(named):
         return action.capitalize()
     told = say(sentence, **named)
@@ -149,7 +161,7 @@ def details(action: str, detail: Mapping[str, Any]) -> str:
 
 
 def _told(key: str, value: Any) -> str:
-    english = key.replace("_", " ")
+    english = _CALLED.get(key, key.replace("_", " "))
     name = say(english)
     if isinstance(value, bool):
         return say("{name}: yes", name=name) if value else say("{name}: no", name=name)
