@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -12,7 +10,6 @@ from .spoken import say, to_say
 
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 MAX_POINTS = 5000
-N_NAMED = 3
 GREY = "#808080"  # stands out on white and on near-black
 # After Okabe and Ito's palette (2008); all stand out on white and on near-black, and any two from each other for eyes
 # without green cones too. tests/test_palette.py measures both.
@@ -162,60 +159,6 @@ def scores_by_ballot(by_ballot: pd.DataFrame, rank_title: str = to_say("Rank")) 
         )
         .properties(height=360)
     )
-
-
-def rank_scatter(pairs: pd.DataFrame, worst: pd.DataFrame) -> Chart:
-    """Ranks by people against ranks by a model; on the diagonal both agree.
-
-    The worst disagreements are marked, and the first `N_NAMED` of them named.
-    """
-    shown = thin(pairs.dropna(subset=["model_rank"]).sort_values("rank"))
-    shown = shown.assign(pair=shown["token_a"] + " – " + shown["token_b"])
-    among, other = say("among the worst"), say("other")
-    shown = shown.assign(marked=np.where(shown.index.isin(worst.index), among, other))
-    top = float(shown["rank"].max()) if len(shown) else 1.0
-    diagonal = pd.DataFrame({"rank": [1.0, top], "model_rank": [1.0, top]})
-    scale = alt.Scale(nice=False, domain=[0, top + 1])
-    dots = (
-        alt.Chart(shown)
-        .mark_point(filled=True, opacity=0.5, size=32)
-        .encode(
-            x=alt.X("rank:Q", title=say("Rank by people (1 = most related)"), scale=scale),
-            y=alt.Y("model_rank:Q", title=say("Rank by the embedding"), scale=scale),
-            color=alt.Color(
-                "marked:N",
-                title=None,
-                legend=alt.Legend(orient="top"),
-                scale=alt.Scale(domain=[other, among], range=[BLUE, ORANGE]),
-            ),
-            shape=alt.Shape(
-                "marked:N",
-                title=None,
-                scale=alt.Scale(domain=[other, among], range=["circle", "diamond"]),
-            ),
-            tooltip=[
-                alt.Tooltip("pair:N", title=say("Item")),
-                alt.Tooltip("area:N", title=say("Area")),
-                alt.Tooltip("rank:Q", title=say("Rank by people")),
-                alt.Tooltip("model_rank:Q", title=say("Rank by the embedding")),
-                alt.Tooltip("cosine:Q", title=say("cos"), format=".3f"),
-            ],
-        )
-    )
-    line = alt.Chart(diagonal).mark_line(color="#8c8c8c", strokeDash=[4, 4]).encode(x="rank:Q", y="model_rank:Q")
-    return alt.layer(line, dots, *_names(worst.head(N_NAMED), top)).properties(height=420)
-
-
-def _names(named: pd.DataFrame, top: float) -> list[alt.Chart]:
-    """The pairs of some items beside their points, on the side where there is room."""
-    named = named.assign(pair=named["token_a"] + " – " + named["token_b"])
-    is_left = named["rank"] <= top / 2
-    style: dict[str, Any] = {"fontSize": 11, "fontWeight": "bold", "color": ORANGE, "limit": 220}
-    marks = (
-        alt.Chart(named[is_left]).mark_text(align="left", dx=7, **style),
-        alt.Chart(named[~is_left]).mark_text(align="right", dx=-7, **style),
-    )
-    return [mark.encode(x="rank:Q", y="model_rank:Q", text="pair:N") for mark in marks]
 
 
 def thin(frame: pd.DataFrame, limit: int = MAX_POINTS) -> pd.DataFrame:

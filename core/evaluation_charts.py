@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 from .charts import BALLOT_COLOURS, BLUE, GREY, ORANGE, Chart, thin
 from .spoken import say, to_say
 
+N_NAMED = 3  # items that are named at the top of the scatter
 VOTES, TOKENS = to_say("other votes"), to_say("other tokens")
 
 
@@ -135,3 +137,57 @@ def layout_map(points: pd.DataFrame) -> Chart:
     base = alt.Chart(shown).encode(x=x, y=y, tooltip=[alt.Tooltip("token:N", title=say("Token"))])
     dots = base.mark_point(filled=True, size=45, color=BLUE, opacity=0.9)
     return alt.layer(dots, base.mark_text(dy=-9, color=GREY, limit=110).encode(text="token:N")).properties(height=420)
+
+
+def rank_scatter(pairs: pd.DataFrame, worst: pd.DataFrame) -> Chart:
+    """Ranks by people against ranks by a model; on the diagonal both agree.
+
+    The worst disagreements are marked, and the first `N_NAMED` of them named.
+    """
+    shown = thin(pairs.dropna(subset=["model_rank"]).sort_values("rank"))
+    shown = shown.assign(pair=shown["token_a"] + " – " + shown["token_b"])
+    among, other = say("among the worst"), say("other")
+    shown = shown.assign(marked=np.where(shown.index.isin(worst.index), among, other))
+    top = float(shown["rank"].max()) if len(shown) else 1.0
+    diagonal = pd.DataFrame({"rank": [1.0, top], "model_rank": [1.0, top]})
+    scale = alt.Scale(nice=False, domain=[0, top + 1])
+    dots = (
+        alt.Chart(shown)
+        .mark_point(filled=True, opacity=0.5, size=32)
+        .encode(
+            x=alt.X("rank:Q", title=say("Rank by people (1 = most related)"), scale=scale),
+            y=alt.Y("model_rank:Q", title=say("Rank by the embedding"), scale=scale),
+            color=alt.Color(
+                "marked:N",
+                title=None,
+                legend=alt.Legend(orient="top"),
+                scale=alt.Scale(domain=[other, among], range=[BLUE, ORANGE]),
+            ),
+            shape=alt.Shape(
+                "marked:N",
+                title=None,
+                scale=alt.Scale(domain=[other, among], range=["circle", "diamond"]),
+            ),
+            tooltip=[
+                alt.Tooltip("pair:N", title=say("Item")),
+                alt.Tooltip("area:N", title=say("Area")),
+                alt.Tooltip("rank:Q", title=say("Rank by people")),
+                alt.Tooltip("model_rank:Q", title=say("Rank by the embedding")),
+                alt.Tooltip("cosine:Q", title=say("cos"), format=".3f"),
+            ],
+        )
+    )
+    line = alt.Chart(diagonal).mark_line(color="#8c8c8c", strokeDash=[4, 4]).encode(x="rank:Q", y="model_rank:Q")
+    return alt.layer(line, dots, *_names(worst.head(N_NAMED), top)).properties(height=420)
+
+
+def _names(named: pd.DataFrame, top: float) -> list[alt.Chart]:
+    """The pairs of some items beside their points, on the side where there is room."""
+    named = named.assign(pair=named["token_a"] + " – " + named["token_b"])
+    is_left = named["rank"] <= top / 2
+    style: dict[str, Any] = {"fontSize": 11, "fontWeight": "bold", "color": ORANGE, "limit": 220}
+    marks = (
+        alt.Chart(named[is_left]).mark_text(align="left", dx=7, **style),
+        alt.Chart(named[~is_left]).mark_text(align="right", dx=-7, **style),
+    )
+    return [mark.encode(x="rank:Q", y="model_rank:Q", text="pair:N") for mark in marks]

@@ -20,9 +20,8 @@ import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError, Issue
-from .spoken import say, say_many, to_say
+from .spoken import say, to_say
 from .tables import Schema
-from .tokens import AreaTokens
 
 Kind = Literal["corpus", "rank", "wordfreq"]
 KINDS: Mapping[Kind, str] = {
@@ -35,10 +34,6 @@ RARE_SHARE = 0.1
 # What a source says of tokens: `frequency` NaN where it doesn't say, `rare` missing where that can't be told.
 RARITY = Schema("rarity", {"token": "text", "frequency": "float", "rare": "bool", "reason": "text"})
 # Rare tokens of each area; `share` = n_rare / (n_tokens − n_unknown), NaN if nothing is known.
-RARE_BY_AREA = Schema(
-    "rare tokens by area",
-    {"area": "text", "n_tokens": "int", "n_rare": "int", "n_unknown": "int", "share": "float", "advice": "text"},
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,56 +245,3 @@ def _forms(word: str, lower: bool) -> list[str]:
 
 def _parts(token: str) -> list[str]:
     return unicodedata.normalize("NFC", token).replace("_", " ").split()
-
-
-def rare_by_area(areas: Sequence[AreaTokens], rarity: pd.DataFrame, frequencies: Frequencies) -> pd.DataFrame:
-    """How many tokens of each area are rare, with a sentence of advice: a table of `RARE_BY_AREA`.
-
-    The paper wants "a relevant fraction" of rare tokens (§2.1) and names no number; neither does the advice.
-    `rarity` is what `rare` returned for (at least) the areas' tokens.
-    """
-    known = dict(zip(RARITY.check(rarity)["token"], rarity["rare"], strict=True))
-    rows = []
-    for area in areas:
-        judged = [known.get(token, pd.NA) for token in area.tokens]
-        n_unknown = sum(value is pd.NA for value in judged)
-        n_rare = sum(value is not pd.NA and bool(value) for value in judged)
-        n_known = len(judged) - n_unknown
-        advice = _advice(n_rare, n_known, n_unknown, frequencies)
-        rows.append((area.name, len(judged), n_rare, n_unknown, n_rare / n_known if n_known else np.nan, advice))
-    frame = pd.DataFrame(rows, columns=list(RARE_BY_AREA.columns))
-    return RARE_BY_AREA.check(frame.astype({"area": "str", "share": "float64", "advice": "str"}))
-
-
-def _advice(n_rare: int, n_known: int, n_unknown: int, frequencies: Frequencies) -> str:
-    """A sentence or three on an area's rare tokens."""
-    if not n_known:
-        return say(
-            "{source} doesn't tell for any of the tokens whether it is rare. Choose another source.",
-            source=frequencies.label,
-        )
-    if n_rare:
-        said = [
-            say_many(
-                n_rare,
-                "{n} of {of} tokens ({share:.0%}) is rare.",
-                "{n} of {of} tokens ({share:.0%}) are rare.",
-                of=n_known,
-                share=n_rare / n_known,
-            )
-        ]
-    else:
-        said = [say("None of {of} tokens is rare.", of=n_known)]
-    said.append(
-        say(
-            "Rare tokens show whether a model takes a few common ones for everything's neighbours; "
-            "the paper wants a relevant fraction of them, and names no number."
-        )
-    )
-    if not n_rare:
-        said.append(say("Add some."))
-    if n_unknown:
-        said.append(say("{n} can't be told.", n=n_unknown))
-    if frequencies.is_proxy:
-        said.append(say("Frequencies were {how}.", how=say(KINDS[frequencies.kind])))
-    return " ".join(said)

@@ -2,7 +2,7 @@
 
 A page starts a job and looks at its row; the process (`job_process.py`) writes progress and a heartbeat there, and
 its result in the transaction that ends it. Cancelling ends the process. Jobs whose process is gone are found out by
-`sweep`.
+`job_sweep.sweep`.
 """
 
 from __future__ import annotations
@@ -26,15 +26,12 @@ from .processes import is_alive
 from .store import Store
 from .store import schema as t
 from .store.engine import now
-from .store.kept_files import sweep_kept
 from .store.voting_rest import wake_voting
 
 REPORT_SECONDS = 0.5
 STALE_SECONDS = 60.0
 ASLEEP_SECONDS = 24 * 3600.0
 STOPPED = "The program stopped while this was running. Start it again; runoff.log in the workspace may say more."
-LEFT_SECONDS = 24 * 3600.0
-ORPHAN_SECONDS = 600.0
 JOBS = "jobs"  # what `Store.write` calls them
 ENDED = ("done", "failed", "cancelled")
 # What `work` can do.
@@ -216,10 +213,14 @@ def _is_silent(job: Job) -> bool:
     return quiet > ASLEEP_SECONDS if lives else abs(quiet) > STALE_SECONDS
 
 
+def running_jobs(conn: sa.Connection) -> list[Job]:
+    """The jobs that claim to wait or to run."""
+    return _select(conn, t.job.c.state.in_(["queued", "running"]))
+
+
 def dead_jobs(conn: sa.Connection) -> list[Job]:
     """The jobs that claim to wait or to run, and of which no process is there any more."""
-    running = _select(conn, t.job.c.state.in_(["queued", "running"]))
-    return [job for job in running if _gone(job) or _is_silent(job)]
+    return [job for job in running_jobs(conn) if _gone(job) or _is_silent(job)]
 
 
 def finish(store: Store, job_id: str, **values: Any) -> None:
@@ -242,52 +243,6 @@ def remove_upload(store: Store, params: dict) -> None:
     path = Path(params.get("path", ""))
     if params.get("uploaded") and path.parent == store.incoming:
         path.unlink(missing_ok=True)
-
-
-def sweep(store: Store) -> int:
-    """Mark jobs whose process is gone as failed and clear what they left; returns how many.
-
-    Called at start, and by whoever watches a job.
-    """
-    with store.read() as conn:
-        running = _select(conn, t.job.c.state.in_(["queued", "running"]))
-        dead = dead_jobs(conn)
-    swept = 0
-    for job in dead:
-        if read_job(store, job.id).ended:
-            continue  # it came to its end in the meantime
-        finish(store, job.id, state="failed", error=STOPPED)
-        clean_up(store, job)
-        swept += 1
-    wake_voting(store, {job.pid for job in dead if job.pid})
-    gone = {job.id for job in dead}
-    running = [job for job in running if job.id not in gone]
-    _sweep_uploads(store, {str(job.params.get("path")) for job in running})
-    sweep_kept(store, older_than=LEFT_SECONDS)
-    if not running:
-        _sweep_embeddings(store)
-    busy = {job.id for job in running}
-    for left in store.incoming.glob("job-*"):
-        if left.name.removeprefix("job-").removesuffix(".part") not in busy:
-            shutil.rmtree(left, ignore_errors=True)
-    return swept
-
-
-def _sweep_embeddings(store: Store) -> None:
-    """Remove imported folders that no row knows of: their process ended between the move and the row."""
-    with store.read() as conn:
-        known = set(conn.execute(sa.select(t.embedding.c.id)).scalars())
-    for folder in store.embeddings.iterdir():
-        if folder.name not in known and time.time() - folder.stat().st_mtime > ORPHAN_SECONDS:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _sweep_uploads(store: Store, wanted: set[str]) -> None:
-    """Remove uploads of yesterday that were never imported, and halves of files that a crash left."""
-    halves = [*store.incoming.glob("*.part"), *(store.folder / "backups").glob("*.part")]
-    for left in [*store.incoming.glob("upload-*"), *halves]:
-        if left.is_file() and str(left) not in wanted and time.time() - left.stat().st_mtime > LEFT_SECONDS:
-            left.unlink(missing_ok=True)
 
 
 class Reporter:

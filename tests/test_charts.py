@@ -52,7 +52,7 @@ def made(n: int) -> dict[str, Any]:
         "votes": charts.votes_along_ranks(sizes, (20, 20, 20), 35.0),
         "rescaling": charts.rescaling(table, pd.DataFrame({"x": [0.0, 1], "previous": [0.0, 1]}), 2),
         "by ballot": charts.scores_by_ballot(by_ballot),
-        "scatter": charts.rank_scatter(table, table.head(5)),
+        "scatter": evaluation_charts.rank_scatter(table, table.head(5)),
         "curves": charts.similarity_curves(curves, "|cos|"),
         "budget": charts.accuracy_by_budget(budget.assign(lower=0.7, upper=0.9), "ρ_w", n),
         "top": charts.top_intervals(table.head(30)),

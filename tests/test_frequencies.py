@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.frequencies import from_counts, from_ranks, from_wordfreq, rare, rare_by_area, wordfreq_languages
+from core.frequencies import from_counts, from_ranks, from_wordfreq, rare, wordfreq_languages
 from core.frequency_files import read_frequencies
+from core.rare_tokens import rare_by_area
 from core.tokens import AreaTokens
 
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from campaigns import answer_batch, draw_batch, make_project, run_people, run_simulated
 from click.testing import CliRunner
 
-from core import jobs
+from core import job_sweep
 from core.__main__ import cli
 from core.store import open_store
 from core.store import schema as t
@@ -194,5 +194,5 @@ def test_a_folder_without_a_workspace_is_wrong_use_and_stays_empty(tmp_path):
 @pytest.mark.sqlite
 def test_a_running_job_of_a_living_process_is_no_fault(workspace):
     write(workspace, *BREAKS["jobs"])
-    assert jobs.sweep(workspace) == 1
+    assert job_sweep.sweep(workspace) == 1
     assert broken(workspace) == set()

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 CORE = ROOT / "core"
-LONGEST, LONGEST_PAGE = 340, 130  # lines; what is longer does two things
+LONGEST, LONGEST_PAGE = 310, 130  # lines; what is longer does two things
 FILES = sorted(CORE.rglob("*.py"))
 
 

@@ -16,10 +16,10 @@ from embedding_files import write
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from core.charts import rank_scatter
 from core.dataset import to_csv
 from core.embeddings import LookUp, load
 from core.errors import InputError
+from core.evaluation_charts import rank_scatter
 from core.platforms import read_results, template, write_batch, write_comparisons
 from core.platforms.template import render_preview
 from core.platforms.text import needs_references

@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 from test_voting import BASIC, Voter, ballot_id, longer_pair, start
 
-from core import jobs
+from core import job_sweep, jobs
 from core.errors import StoreError
 from core.store import closing, voting_rest
 from core.store import schema as t
@@ -106,11 +106,11 @@ def test_a_process_that_was_killed_leaves_it_as_it_was_at_the_next_start(voted, 
     store, project_id, code = voted
     settings = page(store, project_id).settings
     assert page(store, project_id).is_resting
-    jobs.sweep(store)
+    job_sweep.sweep(store)
     assert page(store, project_id).is_resting  # the process lives
     closing_elsewhere.send_signal(signal.SIGKILL)
     closing_elsewhere.wait()
-    jobs.sweep(store)
+    job_sweep.sweep(store)
     found = page(store, project_id)
     assert (found.state, found.is_resting, found.settings) == ("open", False, settings)
     assert RESTS not in stored_settings(store)

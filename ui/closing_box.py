@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from core import jobs
+from core import job_sweep, jobs
 from core.errors import RunoffError
 from core.spoken import say, to_say
 from core.store.projects import Project
@@ -41,7 +41,7 @@ def close_button(project: Project, area_id: int | None, stage: Stage, **options:
 @st.fragment(run_every=2)
 def _watch(job_id: str, stage: Stage, key: str) -> None:
     store, number = frame.store(), stage.number
-    jobs.sweep(store)
+    job_sweep.sweep(store)
     job = jobs.read_job(store, job_id)
     if job.ended:
         if job.state == "done":

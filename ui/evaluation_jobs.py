@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from core import jobs
+from core import job_sweep, jobs
 from core.errors import RunoffError
 from core.spoken import say
 from core.store import Store
@@ -52,7 +52,7 @@ def _found(_store: Store, _project_id: str, view: EvaluateView, job: jobs.Job) -
 @st.fragment(run_every=1)
 def watch(store: Store, job_id: str, label: str, key: str) -> None:
     """The sign of a job that runs, with its time and a way to stop it; the page runs anew once it has ended."""
-    jobs.sweep(store)
+    job_sweep.sweep(store)
     job = jobs.read_job(store, job_id)
     if job.ended:
         st.rerun()

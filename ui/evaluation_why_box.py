@@ -33,7 +33,7 @@ def show(view: EvaluateView, project: Project) -> None:
     with left:
         pairs = why.evaluation.pairs
         chart_files.show(
-            charts.rank_scatter(pairs, why.worst),
+            evaluation_charts.rank_scatter(pairs, why.worst),
             pairs,
             name=f"{stem}-ranks",
             alt=say("Ranks by people and by the embedding"),

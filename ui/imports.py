@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from core import jobs
+from core import job_sweep, jobs
 from core.embeddings import ENCODINGS, EncodingError, Recognised, sniff
 from core.errors import InputError, RunoffError
 from core.spoken import say, say_many
@@ -180,7 +180,7 @@ def watch(store: Store, project: Project) -> None:
 
 @st.fragment(run_every=1)
 def _watch_running(store: Store, project: Project) -> None:
-    jobs.sweep(store)
+    job_sweep.sweep(store)
     running = [job for job in jobs.project_jobs(store, project.id, *KINDS) if not job.ended]
     if not running:
         frame.changed_here()

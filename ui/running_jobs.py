@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from core import jobs
+from core import job_sweep, jobs
 from core.spoken import say
 from core.store.projects import Project
 from ui import frame
@@ -19,7 +19,7 @@ def watch(project: Project, doing: Mapping[str, str], *, at_most: bool = False) 
     at_most : the time left is an upper bound.
     """
     store = frame.store()
-    jobs.sweep(store)
+    job_sweep.sweep(store)
     running = [job for job in jobs.project_jobs(store, project.id, *doing) if not job.ended]
     if not running:
         st.rerun()

@@ -8,7 +8,7 @@ import logging.handlers
 import sqlalchemy as sa
 import streamlit as st
 
-from core import jobs
+from core import job_sweep
 from core.errors import RunoffError
 from core.spoken import say
 from core.store import Store, open_store
@@ -25,7 +25,7 @@ def prepare() -> None:
     try:
         store = open_store()
         keep_log(store)
-        jobs.sweep(store)
+        job_sweep.sweep(store)
         ensure_demo(store)
     except (RunoffError, OSError, sa.exc.SQLAlchemyError) as error:
         log.error("The start is not complete.", exc_info=error)

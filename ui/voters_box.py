@@ -8,7 +8,8 @@ import streamlit as st
 
 from core.spoken import say, to_say
 from core.store.projects import Project
-from core.views.voters import COLUMNS, MOST_SHOWN, PERCENT, VotersView
+from core.views.voter_columns import COLUMNS, PERCENT
+from core.views.voters import MOST_SHOWN, VotersView
 from core.views.words import many
 from ui import frame
 from ui.shares import in_percent

@@ -131,6 +131,14 @@ def _exact(matrix: np.ndarray, vector: np.ndarray, rows: np.ndarray) -> np.ndarr
     return cosines
 
 
+def random_pairs(rows: np.ndarray, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """`n` pairs of distinct entries of `rows` (two at least), drawn uniformly: the first ones, and the second ones."""
+    first = rng.integers(0, len(rows), size=n)
+    second = rng.integers(0, len(rows) - 1, size=n)
+    second += second >= first
+    return rows[first], rows[second]
+
+
 def check_pairs(a_tokens: Sequence[str], b_tokens: Sequence[str]) -> None:
     """Raise `InputError` unless there are as many first tokens as second ones."""
     if len(a_tokens) != len(b_tokens):

@@ -23,6 +23,7 @@ from .neighbours import (
     NormsSummary,
     check_pairs,
     pairwise_cosines,
+    random_pairs,
     same_words,
     summarise_norms,
     top_words,
@@ -243,10 +244,7 @@ class Embedding:
         rows = np.flatnonzero(usable)
         if len(rows) < 2:
             raise InputError(f"{self.name} has too few words with a usable vector for random pairs: {len(rows)}.")
-        first = rng.integers(0, len(rows), size=n)
-        second = rng.integers(0, len(rows) - 1, size=n)
-        second += second >= first
-        return self._cosines(rows[first], rows[second])
+        return self._cosines(*random_pairs(rows, n, rng))
 
     def _check_whole(self, purpose: str) -> None:
         if self.partial:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -19,6 +18,7 @@ from ..store.plans import PlanSettings, settings_of
 from ..store.rankings import Ranking, rankings_of
 from ..store.simulated import has_simulated_votes
 from ..store.tallies import Progress, progress_of
+from .overview_words import areas_finished, collected, planned, scored, voted
 from .words import called, many
 
 
@@ -125,7 +125,7 @@ class Overview:
         if not planned or None in planned:
             return None
         total, done = sum(n for n in planned if n), sum(standing.n_answered for standing in self.standings)
-        said = self.standings[0].said if len(self.standings) == 1 else _areas_finished(self.standings)
+        said = self.standings[0].said if len(self.standings) == 1 else areas_finished(self.standings)
         share = 1.0 if all(standing.is_final for standing in self.standings) else min(done / max(total, 1), 1.0)
         voted = say("{done:,} of about {total:,} comparisons voted on.", done=done, total=total)
         return share, f"{said[:1].upper()}{said[1:]}. {voted}"
@@ -167,10 +167,10 @@ def load(store: Store, project_id: str) -> Overview:
             f"{many(len(areas), 'area')}, {many(n_tokens, 'token')}, {many(n_items, 'item')}",
             n_items > 1,
         ),
-        Step("plan", say("Plan"), _planned(standings), bool(standings) and all(s.n_planned for s in standings)),
-        Step("collect", say("Collect"), _collected(standings), done),
-        Step("voters", say("Voters"), _voted(n_voters, n_left_out), n_voters > 0 and n_closed > 0),
-        Step("scores", say("Scores"), _scored(n_closed, standings), n_closed > 0),
+        Step("plan", say("Plan"), planned(standings), bool(standings) and all(s.n_planned for s in standings)),
+        Step("collect", say("Collect"), collected(standings), done),
+        Step("voters", say("Voters"), voted(n_voters, n_left_out), n_voters > 0 and n_closed > 0),
+        Step("scores", say("Scores"), scored(n_closed, standings), n_closed > 0),
         Step(
             "evaluate",
             say("Evaluate"),
@@ -267,41 +267,3 @@ def next_step(standing: Standing | None, n_items: int, n_embeddings: int) -> tup
     if not n_embeddings:
         return final, "embeddings", say("Add an embedding to compare")
     return final, "evaluate", say("See how the embeddings do")
-
-
-def _planned(standings: list[Standing]) -> str:
-    planned = [standing.n_planned for standing in standings if standing.n_planned]
-    if not planned:
-        return say("not saved yet")
-    if len(standings) == 1:
-        return many(planned[0], "ballot")
-    areas = many(len(standings), "area")
-    return say("{n} of {areas} planned", n=len(planned), areas=areas)
-
-
-def _collected(standings: list[Standing]) -> str:
-    if len(standings) == 1 and (standings[0].ballots or standings[0].pilot_is_open):
-        return standings[0].said
-    if not any(standing.ballots for standing in standings):
-        return say("no ballot drawn")
-    n_open = sum(s.is_open for s in standings)
-    opened = say_many(n_open, "{n} ballot open", "{n} ballots open")
-    return f"{opened}; {_areas_finished(standings)}"
-
-
-def _areas_finished(standings: Sequence[Standing]) -> str:
-    areas = many(len(standings), "area")
-    return say("{n} of {areas} finished", n=sum(standing.is_final for standing in standings), areas=areas)
-
-
-def _voted(n_voters: int, n_left_out: int) -> str:
-    if not n_voters:
-        return say("nobody voted yet")
-    voters = many(n_voters, "voter")
-    return say("{voters}, {n:,} left out", voters=voters, n=n_left_out) if n_left_out else voters
-
-
-def _scored(n_closed: int, standings: list[Standing]) -> str:
-    if n_closed:
-        return say_many(n_closed, "from {n} closed ballot", "from {n} closed ballots")
-    return say("provisional, from the open ballot") if any(s.ballots for s in standings) else say("none yet")

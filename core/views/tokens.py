@@ -11,9 +11,10 @@ import sqlalchemy as sa
 
 from ..embeddings import Embedding
 from ..errors import InputError, RunoffError
-from ..frequencies import rare, rare_by_area
+from ..frequencies import rare
 from ..items import near_duplicates, shared_pairs
 from ..platforms.text import needs_references
+from ..rare_tokens import rare_by_area
 from ..spellings import near_spellings
 from ..spoken import say
 from ..store import Store

@@ -12,7 +12,7 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ..csv_writing import csv_text, harmless
-from ..spoken import say, say_many, spoken, to_say
+from ..spoken import say, say_many, spoken
 from ..store import Store
 from ..store import schema as t
 from ..store.ballots import ballots_of, pilot_of
@@ -21,82 +21,11 @@ from ..store.voter_answers import voter_answers, voter_names
 from ..voter_quality import VoterQuality, measure
 from ..voting_settings import VotingSettings
 from .overview import Standing
+from .voter_columns import BLANK, COLUMNS, COUNTS
 from .words import many, moment
 
 MOST_SHOWN = 5000  # rows that a page ships; the search and the download have all
 CHEAP = 100_000  # votes whose voters are measured without being asked to
-
-# The columns of the table: the figure behind each, and its help.
-COLUMNS = {
-    to_say("voter"): ("voter", to_say("The voter's id as it is stored.")),
-    to_say("state"): ("state", to_say("Whether the voter's votes count.")),
-    to_say("votes"): ("votes", to_say("Votes on comparisons that are scored; answers “I don't know” are none.")),
-    to_say("to ranking"): (
-        "gap",
-        to_say(
-            "Agreement with the ranking by all other votes (fitted without this voter), ties aside, less what an "
-            "ordinary voter would reach on the same comparisons. 0 is ordinary, a random clicker lies 0.2 to 0.4 lower."
-        ),
-    ),
-    to_say("from"): ("gap_lower", to_say("Lower bound of its 90 % interval.")),
-    to_say("to"): ("gap_upper", to_say("Upper bound of its 90 % interval.")),
-    to_say("as others"): (
-        "same",
-        to_say("Share of the others who gave the same answer, over comparisons that others answered too."),
-    ),
-    to_say("shared"): ("shared", to_say("Comparisons of the voter that others answered too.")),
-    to_say("pairwise"): (
-        "pairwise",
-        to_say("Mean over the other voters of the share of equal answers on what the two share."),
-    ),
-    to_say("known right"): ("gold", to_say("Share of right answers to comparisons whose answer is known (gold).")),
-    to_say("known"): ("gold_n", to_say("Answers to comparisons whose answer is known.")),
-    to_say("consistent"): (
-        "consistent",
-        to_say("Share of equal answers where the same comparison came to the voter again."),
-    ),
-    to_say("repeats"): ("repeat_n", to_say("Answers to comparisons that the voter had answered before.")),
-    to_say("left"): (
-        "left_share",
-        to_say("Share of answers for the item on the left. Sides are drawn at random, so near one half."),
-    ),
-    to_say("p (side)"): (
-        "p_holm",
-        to_say(
-            "Chance of a split between sides as uneven or more by luck (exact binomial test), Holm's correction for "
-            "the number of voters."
-        ),
-    ),
-    to_say("seconds"): ("seconds", to_say("Median time of a comparison.")),
-    to_say("speed"): ("speed", to_say("The voter's median time over the median of all answers; 1 is usual.")),
-    to_say("lapse ε"): (
-        "lapse",
-        to_say(
-            "Probability of naming the wrong item of a clear pair, by the fit of all votes: given its scores, and "
-            "drawn towards 3 % by a prior where votes are few. A clicker may show as a low sharpness instead."
-        ),
-    ),
-    to_say("sharpness s"): (
-        "sharpness",
-        to_say(
-            "How fine a difference the voter tells, 1 for the middle voter, by the same fit; drawn towards 1 where "
-            "votes are few."
-        ),
-    ),
-    to_say("ties"): ("ties", to_say("Share of votes that are ties.")),
-    to_say("unknown"): ("unknown", to_say("Share of answers “I don't know a word here”.")),
-}
-_BLANK = {
-    "gold": to_say("Known answers"),
-    "same": to_say("Agreement with others"),
-    "gap": to_say("Agreement with the ranking"),
-    "consistent": to_say("Consistency"),
-    "p_holm": to_say("Sides"),
-    "speed": to_say("Times"),
-    "lapse": to_say("Lapse and sharpness"),
-}
-_COUNTS = {"shared": "as others", "known": "known right", "repeats": "consistent"}  # counts behind a figure
-PERCENT = {"as others", "pairwise", "known right", "consistent", "left", "ties", "unknown"}
 
 
 @dataclass(frozen=True)
@@ -170,7 +99,7 @@ class VotersView:
         """The columns of `table` that are not blank for everybody, nor counts of what nobody was given."""
         table = self.quality.table
         nobody = {name for name, (column, _) in COLUMNS.items() if column in table and table[column].isna().all()}
-        counts = {count for count, figure in _COUNTS.items() if figure in nobody}
+        counts = {count for count, figure in COUNTS.items() if figure in nobody}
         return [name for name in COLUMNS if name not in nobody | counts]
 
     def blank(self) -> list[str]:
@@ -178,7 +107,7 @@ class VotersView:
         reasons = self.quality.reasons
         return [
             say("{figure}: {why}.", figure=say(label), why=say(reasons[key]).rstrip("."))
-            for key, label in _BLANK.items()
+            for key, label in BLANK.items()
             if key in reasons
         ]
 
