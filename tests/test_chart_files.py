@@ -70,7 +70,7 @@ def test_titles_and_legends_are_in_the_picture(name):
 
 def test_odd_tokens_are_shown_literally():
     svg = to_svg(CHARTS["scatter"][0])
-    assert set(texts(svg)) >= {f"{token} – b{i}" for i, token in enumerate(ODD[: charts.N_NAMED])}
+    assert set(texts(svg)) >= {f"{token} – b{i}" for i, token in enumerate(ODD[: evaluation_charts.N_NAMED])}
     assert b"<b>" not in svg
     assert b"&lt;b&gt;**x**&lt;/b&gt;" in svg
     assert b"R&amp;amp;D" in svg
