@@ -31,7 +31,7 @@ import sqlalchemy as sa
 
 from bench.kill_places import InFolders, OnPostgres
 from bench.kill_scenarios import SCENARIOS, Given
-from core.jobs import sweep
+from core.job_sweep import sweep
 from core.store import Store
 from core.store import schema as t
 from core.store.command import fetch_rows
