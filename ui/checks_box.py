@@ -17,6 +17,7 @@ from core.views.checks import CHEAP, VoteChecks
 from core.views.plan_checks import NAMES, answered_said, cost_said, counts_table
 from ui import cache, frame, glossary
 from ui.shares import in_percent, share_column
+from ui.tables import said_columns
 
 
 def checks_form(start: CheckSettings | None, *, key: str, locked: bool) -> CheckSettings | None:
@@ -135,7 +136,7 @@ def checks_cost(project: Project, area_id: int | None, plan: Plan, settings: Pla
     st.markdown(frame.plain(cost_said(plan, settings)))
     with st.expander(say("Check votes by ballot")):
         columns = {"ballot": say("ballot"), "votes that count": say("votes that count")}
-        columns |= {name: say(name) for name in NAMES.values()}
+        columns |= said_columns(*NAMES.values())
         table = counts_table(plan, settings)
         st.dataframe(table, hide_index=True, column_config=columns, alt=say("Check votes by ballot"))
 

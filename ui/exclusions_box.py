@@ -15,6 +15,7 @@ from core.views.voters import VotersView
 from core.views.words import many
 from core.voter_rules import RULES, Rule, n_judged, propose
 from ui import cache, frame, glossary
+from ui.tables import said_columns
 
 BY_AGREEMENT = {"pairwise", "ranking"}
 _NOW_AND_THEN = (to_say("ρ_w now"), to_say("ρ_w then"), to_say("τ_w now"), to_say("τ_w then"))
@@ -169,7 +170,7 @@ def left_out(project: Project, view: VotersView, hashed: bool) -> None:
         return
     names = view.called(hashed)
     st.subheader(say("Left out"), help=glossary.of("Left out"))
-    config = {name: say(name) for name in _LEFT_OUT}
+    config = said_columns(*_LEFT_OUT)
     st.dataframe(view.left_out_table(hashed), hide_index=True, column_config=config, alt=say("Voters left out"))
     ids = [exclusion.voter_id for exclusion in view.left_out]
     key = f"readmit-{project.id}-{project.revision}"

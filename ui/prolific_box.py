@@ -19,6 +19,7 @@ from core.store.settlement import review_assignments
 from core.store.voting import read_voting, withdraw_voters
 from core.views.words import many
 from ui import frame
+from ui.tables import said_columns
 from ui.voting_box import voting_panel
 
 _DOES = {
@@ -82,7 +83,7 @@ def _show(project: Project, ballot: Ballot, found: SubmissionCheck) -> None:
     shown["case"] = [case if case == "left" else say(case) for case in shown["case"]]
     shown["proposal"] = [say(_PROPOSALS.get(proposal, "")) for proposal in shown["proposal"]]
     shown["why"] = [say(why) for why in shown["why"]]
-    config = {name: say(name) for name in _COLUMNS}
+    config = said_columns(*_COLUMNS)
     st.dataframe(shown, hide_index=True, lazy=True, column_config=config, alt=say("Submissions and what follows"))
     if found.not_listed:
         voters = many(len(found.not_listed), "voter")

@@ -8,6 +8,7 @@ from core.row_classes import class_file
 from core.spoken import say, to_say
 from core.store.votes import UploadPreview
 from core.views.words import many
+from ui.tables import said_columns
 
 CLASSES = {
     "new": (to_say("new votes"), to_say("will be counted")),
@@ -41,7 +42,7 @@ def classes_box(found: UploadPreview, key: str) -> None:
         for name, (said, then) in CLASSES.items()
         if answers.get(name)
     ]
-    config = {name: say(name) for name in _TABLE}
+    config = said_columns(*_TABLE)
     alt = say("What {file} holds", file=found.filename)
     st.dataframe(table, hide_index=True, column_config=config, alt=alt)
     st.caption(

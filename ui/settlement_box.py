@@ -17,6 +17,7 @@ from core.views.collect import CollectView
 from core.views.settlement import SettlementView, review_file
 from core.views.words import called, many
 from ui import cache, frame
+from ui.tables import said_columns
 
 REVIEW = "review-{}"
 MOST = 500  # assignments that a list offers at once
@@ -66,7 +67,7 @@ def settle(store: Store, project: Project, ballot: Ballot) -> None:
     with rules:
         found = cache.load_settlement(store, project, ballot.id, _rules())
     st.markdown(found.headline)
-    config = {name: say(name) for name in _COLUMNS}
+    config = said_columns(*_COLUMNS)
     alt = say("Assignments and what was decided")
     st.dataframe(found.table, hide_index=True, lazy=True, column_config=config, alt=alt)
     if not ballot.is_open:
@@ -178,7 +179,7 @@ def _files(store: Store, ballot: Ballot, found: SettlementView) -> None:
             )
             st.caption(say("The uploaded file with X in Approve or the reason in Reject, for the platform to take."))
     st.markdown(say("**Payments**"))
-    config = {name: say(name) for name in _PAID}
+    config = said_columns(*_PAID)
     alt = say("What each voter is due")
     st.dataframe(found.payments, hide_index=True, lazy=True, column_config=config, alt=alt)
     st.caption(say("Rejected assignments pay nothing. “an hour” is the wage reached, by the time that was told."))

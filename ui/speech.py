@@ -20,15 +20,18 @@ def begin() -> None:
     """Settle the language of this run: that of the address, else the one chosen before, else the browser's."""
     asks(_of_session)
     asked = st.query_params.get("lang") or st.session_state.get("_language")
-    of_browser = preferred(st.context.locale or "").code
-    chosen = asked if asked in LANGUAGES else of_browser
+    chosen = asked if asked in LANGUAGES else _of_browser()
     st.session_state["_language"] = chosen
-    keep(st.session_state["_language"])
+    keep(chosen)
+
+
+def _of_browser() -> str:
+    return preferred(st.context.locale or "").code
 
 
 def keep(code: str) -> None:
     """Let the address say the language where that isn't what the browser asks for, so that a reload keeps it."""
-    if code != preferred(st.context.locale or "").code:
+    if code != _of_browser():
         st.query_params["lang"] = code
     else:
         st.query_params.pop("lang", None)

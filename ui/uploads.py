@@ -22,6 +22,7 @@ from ui import frame
 from ui.mapping_box import mapping_box
 from ui.policy_box import policy_box
 from ui.row_classes_box import CLASSES, classes_box
+from ui.tables import said_columns
 
 KEPT = 30  # previews of a session that are not read anew at each run
 LARGE = 200_000  # answers
@@ -107,7 +108,7 @@ def _show(store: Store, project: Project, file: Any, preview: UploadPreview) -> 
         if len(preview.issues) > 3:
             with st.expander(say("All {n:,} remarks on the file", n=len(preview.issues))):
                 told = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in preview.issues]
-                config = {name: say(name) for name in _REMARK}
+                config = said_columns(*_REMARK)
                 st.dataframe(told, hide_index=True, column_config=config, alt=say("Remarks on the file"))
         classes_box(preview, str(file.file_id))
         if preview.mapping is not None:
@@ -186,7 +187,7 @@ def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], ope
         }
         for upload in uploads
     ]
-    config = {name: say(name) for name in _COLUMNS}
+    config = said_columns(*_COLUMNS)
     st.dataframe(pd.DataFrame(rows), hide_index=True, column_config=config, alt=say("Accepted uploads"))
     there = [upload for upload in uploads if upload.ballot == open_number and not upload.withdrawn_at]
     if not there:

@@ -13,6 +13,7 @@ from core.views.voters import MOST_SHOWN, VotersView
 from core.views.words import many
 from ui import frame
 from ui.shares import in_percent
+from ui.tables import said_columns
 
 _TWO = {"to ranking", "from", "to", "speed", "lapse ε", "sharpness s"}
 _FORMATS = dict.fromkeys(PERCENT, "%.0f %%") | dict.fromkeys(_TWO, "%.2f")
@@ -75,6 +76,6 @@ def one(project: Project, view: VotersView, hashed: bool) -> None:
     )  # fmt: skip
     if chosen is not None:
         found = view.details(chosen)
-        config = {name: say(name) for name in _DETAILS}
+        config = said_columns(*_DETAILS)
         alt = say("Figures of {voter}", voter=names[chosen])
         st.dataframe(found, hide_index=True, column_config=config, alt=alt)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..effects import N_TOP, Effect, Move, Pair
-from ..spoken import say, say_many, spoken
-from .words import many
+from ..spoken import say, say_many
+from .words import many, written
 
 SHOWN = 3  # items named of each kind of move
 
@@ -71,7 +71,7 @@ def _name(pair: Pair) -> str:
 
 
 def _rank(rank: float | None) -> str:
-    return "–" if rank is None else f"{rank:g}".translate(spoken().marks)
+    return "–" if rank is None else written(rank, "g")
 
 
 def _some(told: Sequence[str]) -> str:

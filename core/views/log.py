@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from ..spoken import say, spoken, to_say
-from .words import called, many, moment
+from .words import called, many, moment, written
 
 # What each command of the store is called for people. `{name}` is taken from the entry's details; `{ballot}` may be the
 # pilot, or a round of another scheme.
@@ -175,7 +175,7 @@ def _told(key: str, value: Any) -> str:
         return f"{name}: {_listed(value)}"
     if isinstance(value, str) or value is None:
         return f"{name} {value}"
-    shown = (f"{value:g}" if isinstance(value, float) else f"{value:,}").translate(spoken().marks)
+    shown = written(value, "g" if isinstance(value, float) else ",")
     return f"{name} {value if key == 'seed' else shown}"
 
 
