@@ -95,7 +95,7 @@ def draw_scores(votes: Sequence[BallotVotes], protocol: str, *, resamples: int, 
         raise UndefinedMetricError(f"Resampling needs votes of at least {MIN_VOTERS} voters; found {len(codes)}.")
     if protocol == "runoff":
         fitted = fit_votes(votes)
-        moved = resample_voters(fitted.fit, *joined(votes, fitted.items), resamples=resamples, rng=rng)
+        moved = resample_voters(fitted.fit, *joined(votes, fitted.items), resamples=resamples, rng=rng, workers=None)
         return ScoreDraws(protocol, fitted.items, fitted.fit.theta, moved.theta, len(codes))
     items = np.sort(votes[0].items)
     n_items = int(items[-1]) + 1

@@ -44,7 +44,7 @@ class Running:
     @property
     def url(self) -> str:
         """Its address as this machine sees it."""
-        anywhere = ("0.0.0.0", "::")  # nosec B104 (compared with, not bound to)
+        anywhere = ("0.0.0.0", "::")  # nosec B104 # compared with, not bound to
         host = "localhost" if self.is_local or self.host in anywhere else self.host
         return f"http://{host}:{self.port}"
 

@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 
+from core import parallel
 from core.errors import InputError
 from core.plan import Plan
 from core.simulation import runs, simulate_campaign, simulate_campaigns
@@ -53,7 +54,7 @@ def test_results_don_t_depend_on_the_number_of_workers():
 def test_short_runs_stay_in_one_process(monkeypatch):
     """By default: other processes would take longer to start."""
     monkeypatch.setattr(runs, "WORTH_VOTES", 100 * PLAN.n_comparisons)
-    monkeypatch.setattr(runs, "_spread", None)
+    monkeypatch.setattr(parallel, "_processes", None)
     assert simulate(n=99, workers=None).is_complete
     with pytest.raises(TypeError):
         simulate(n=100, workers=2)

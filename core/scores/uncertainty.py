@@ -9,14 +9,17 @@ Reference: Davison, Hinkley (1997), Bootstrap Methods and their Application, sec
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ..errors import InputError
+from ..parallel import check_workers, cores, spread
 from .borda import BallotVotes, check_range, rescaled, rescaling_slope, updated_mean
 
 Floats = NDArray[np.float64]
@@ -24,6 +27,7 @@ Ints = NDArray[np.int64]
 
 MOST_UNDEFINED = 0.2  # share of resamples an item may be undefined in and still get an interval
 CELLS = 4_000_000  # items × resamples worked on at once: some 200 MB with all intermediate arrays
+WORTH_VOTES = 300_000_000  # votes of all resamples from which on more processes are started: some 2.5 s of one core
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,8 @@ def bootstrap_intervals(
     level: float = 0.9,
     rng: np.random.Generator,
     min_voters: int = 5,
+    workers: int | None = 1,
+    backend: str = "loky",
 ) -> Intervals:
     """Intervals of the final scores (see `final_scores`) by drawing voters with replacement.
 
@@ -66,9 +72,12 @@ def bootstrap_intervals(
     level : share of the resampled scores inside the interval, between 0 and 1.
     rng : source of the draws; the same generator state gives the same intervals.
     min_voters : fewest voters to make intervals from.
+    workers : processes to use; 1 stays in this one, None takes a process for each free core where that pays.
+    backend : "loky", or "dask" for the workers of a Dask cluster (`parallel.spread`). The intervals are the same.
 
     Raises `InputError` for values out of range. Memory is bounded whatever the number of items.
     """
+    check_workers(workers, backend)
     if resamples < 1 or not 0 < level < 1:
         raise InputError(f"Give at least 1 resample and a level between 0 and 1, found {resamples} and {level}.")
     for ballot in ballots:
@@ -79,8 +88,12 @@ def bootstrap_intervals(
         reason = f"An interval needs votes of at least {max(min_voters, 1)} voters; found {len(codes)}."
         return Intervals(lower, upper, resamples, len(codes), reason)
     tails = ((1 - level) / 2, (1 + level) / 2)
-    for items, scores in resampled_scores(ballots, n_items, resamples=resamples, rng=rng):
-        lower[items], upper[items] = _quantiles(scores, tails)
+    measure = partial(_quantiles, tails=tails)
+    if workers is None:
+        workers = cores() if resamples * sum(len(ballot.first) for ballot in ballots) >= WORTH_VOTES else 1
+    tallies, drawn = _drawn(ballots, codes, resamples, rng)
+    for items, ends in _resampled(tallies, drawn, n_items, measure, workers=workers, backend=backend):
+        lower[items], upper[items] = ends
     return Intervals(lower, upper, resamples, len(codes), "")
 
 
@@ -92,9 +105,15 @@ def resampled_scores(
     NaN where a resample has no vote on an item. Items and voters as in `bootstrap_intervals`, unchecked.
     """
     codes = np.unique(np.concatenate([np.empty(0, np.int64), *(ballot.voter for ballot in ballots)]))
-    tallies = [_Tally.of(ballot, codes) for ballot in ballots]
+    yield from _resampled(*_drawn(ballots, codes, resamples, rng), n_items, _as_they_are)
+
+
+def _drawn(
+    ballots: Sequence[BallotVotes], codes: Ints, resamples: int, rng: np.random.Generator
+) -> tuple[list[_Tally], Floats]:
+    """The ballots' tallies, and how often each voter counts in each resample (voters × resamples)."""
     drawn = rng.multinomial(len(codes), np.full(len(codes), 1 / len(codes)), size=resamples).T.astype(np.float64)
-    return _resampled_scores(tallies, drawn, n_items)
+    return [_Tally.of(ballot, codes) for ballot in ballots], drawn
 
 
 @dataclass(frozen=True)
@@ -126,23 +145,49 @@ class _Tally:
         return self.items[rows], self.points[rows], self.votes[rows]
 
 
-def _resampled_scores(tallies: list[_Tally], drawn: Floats, n_items: int) -> Iterator[tuple[Ints, Floats]]:
-    """Item positions with their final scores in every resample, a block of items at a time.
+def _resampled(
+    tallies: list[_Tally],
+    drawn: Floats,
+    n_items: int,
+    measure: Callable[[Floats], Any],
+    *,
+    workers: int = 1,
+    backend: str = "loky",
+) -> Iterator[tuple[Ints, Any]]:
+    """Item positions with what `measure` makes of their final scores (items × resamples), a block of items at a time.
 
     Items meet only in the slopes. Where items × resamples is too much at once, the slopes come from
-    blocks of resamples, and the scores then from blocks of items.
+    blocks of resamples, and the scores then from blocks of items. Slopes hang on items of later ballots alone.
     """
     resamples = drawn.shape[1]
     voted = np.unique(np.concatenate([tally.items for tally in tallies]))
     slopes = None
     if len(voted) * resamples > CELLS:
-        width = max(1, CELLS // len(voted))
-        parts = [drawn[:, start : start + width] for start in range(0, resamples, width)]
-        slopes = np.concatenate([_replay(tallies, part, voted, n_items)[1] for part in parts], axis=1)
+        slopes = np.ones((len(tallies), resamples))
+        later = np.unique(np.concatenate([np.empty(0, np.int64), *(tally.items for tally in tallies[1:])]))
+        width = max(1, CELLS // max(len(later), 1))
+        parts = [slice(start, start + width) for start in range(0, resamples, width)] if len(later) else []
+        slopes_of = partial(_slopes, tallies, drawn, later, n_items)
+        for part, found in zip(parts, spread(slopes_of, parts, workers=workers, backend=backend), strict=True):
+            slopes[:, part] = found
     height = max(1, CELLS // resamples)
-    for start in range(0, len(voted), height):
-        items = voted[start : start + height]
-        yield items, _replay(tallies, drawn, items, n_items, slopes)[0]
+    blocks = [voted[start : start + height] for start in range(0, len(voted), height)]
+    scores_of = partial(_measured, tallies, drawn, n_items, slopes, measure)
+    yield from zip(blocks, spread(scores_of, blocks, workers=workers, backend=backend), strict=True)
+
+
+def _slopes(tallies: list[_Tally], drawn: Floats, items: Ints, n_items: int, part: slice) -> Floats:
+    return _replay(tallies, drawn[:, part], items, n_items)[1]
+
+
+def _measured(
+    tallies: list[_Tally], drawn: Floats, n_items: int, slopes: Floats | None, measure: Callable, items: Ints
+) -> Any:
+    return measure(_replay(tallies, drawn, items, n_items, slopes)[0])
+
+
+def _as_they_are(scores: Floats) -> Floats:
+    return scores
 
 
 def _replay(
@@ -150,7 +195,7 @@ def _replay(
 ) -> tuple[Floats, Floats]:
     """Final scores (items × resamples) and slopes (ballots × resamples) with voters counted as `drawn`.
 
-    `drawn` is voters × resamples. Without `slopes` they are computed, for which `items` must be all.
+    `drawn` is voters × resamples. Without `slopes` they are computed, for which `items` must be all of later ballots.
     """
     wanted = np.zeros(n_items, dtype=bool)
     wanted[items] = True

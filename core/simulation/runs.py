@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -13,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError, UndefinedMetricError
 from ..panel import PAPER_PANEL, Floats, Panel, Voters
+from ..parallel import Switch, check_workers, cores, spread
 from ..plan import Plan
 from ..voters import checked_similarity
 from .campaign import Accuracy, Campaign, simulate_campaign
@@ -21,8 +20,6 @@ from .conventions import convention_of, method_of
 T = TypeVar("T")
 BATCH_VOTES = 160_000  # votes simulated between two looks at `stop`: some 40 ms
 WORTH_VOTES = 10_000_000  # votes from which on more processes are started: some 2.5 s of one core
-IDLE_SECONDS = 10  # after which processes without work begin to end; if this one was killed, nobody else tells them
-BACKENDS = ("loky", "dask")
 UNDEFINED = Accuracy(np.nan, np.nan, np.nan, np.nan)
 
 
@@ -81,11 +78,10 @@ def simulate_campaigns(
     Raises `InputError` for values that don't fit, or if Dask is asked for and isn't installed.
     """
     method_of(convention_of(convention), protocol)
-    for name, value, least in (("n", n, 1), ("seed", seed, 0), ("workers", 1 if workers is None else workers, 1)):
+    check_workers(workers, backend)
+    for name, value, least in (("n", n, 1), ("seed", seed, 0)):
         if value < least:
             raise InputError(f"{name} must be a whole number from {least} on, found {value!r}.")
-    if backend not in BACKENDS:
-        raise InputError(f"The backend must be one of {', '.join(BACKENDS)}, found {backend!r}.")
     job = Job(checked_similarity(similarity), plan, protocol, seed, panel, convention, notion, measure)
     size = max(1, BATCH_VOTES // plan.n_comparisons)
     n_workers = _workers_worth(n * plan.n_comparisons) if workers is None else workers
@@ -93,9 +89,7 @@ def simulate_campaigns(
     batches = [range(start, min(start + size, n)) for start in range(0, n, size)]
     results: list[Any] = []
     switch = Switch(stop)
-    in_turn = n_workers == 1 and backend == "loky"
-    parts = map(job, switch.until(batches)) if in_turn else _spread(job, switch.until(batches), n_workers, backend)
-    for part in parts:
+    for part in spread(job, switch.until(batches), workers=n_workers, backend=backend):
         results.extend(part)
         if progress is not None:
             progress(len(results), n)
@@ -132,66 +126,6 @@ class Job:
         )
 
 
-class Switch:
-    """Ends a stream of work once `stop` says so. `stop` is asked by the thread that reads the results, and by no other:
-    joblib takes work from threads of its own.
-    """
-
-    def __init__(self, stop: Callable[[], bool] | None) -> None:
-        self.stop = stop
-        self.is_off = False
-        self.look()
-
-    def look(self) -> None:
-        """Ask."""
-        if self.stop is not None and not self.is_off:
-            self.is_off = self.stop()
-
-    def until(self, work: Iterable[T]) -> Iterator[T]:
-        """The work, until the switch is off."""
-        for piece in work:
-            if self.is_off:
-                return
-            yield piece
-
-
-def _spread(job: Job, batches: Iterable[range], workers: int, backend: str) -> Iterator[list[Any]]:
-    """The results of all batches in order, computed by other processes. At most two batches a worker are under way."""
-    import joblib  # here, not above: one process alone doesn't need it
-
-    n_jobs = -1 if backend == "dask" else workers
-    with _dask(joblib) if backend == "dask" else _processes(joblib):
-        parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator", batch_size=1, pre_dispatch="2*n_jobs")
-        yield from parallel(joblib.delayed(job)(batch) for batch in batches)
-
-
-def _processes(joblib: Any) -> AbstractContextManager[Any]:
-    return joblib.parallel_config(backend="loky", inner_max_num_threads=1, idle_worker_timeout=IDLE_SECONDS)
-
-
-@contextmanager
-def _dask(joblib: Any) -> Iterator[None]:
-    """Joblib's work goes to the Dask client that is there, or to one that lives as long as the work."""
-    try:
-        from dask.distributed import Client, default_client
-    except ImportError:
-        raise InputError(
-            "Dask isn't installed, and it was asked for. Install it with `pip install dask distributed`, or simulate "
-            "on this machine without it."
-        ) from None
-    with ExitStack() as opened:
-        try:
-            client = default_client()
-        except ValueError:
-            client = opened.enter_context(Client())
-        opened.enter_context(joblib.parallel_config(backend="dask", client=client))
-        yield
-
-
 def _workers_worth(n_votes: int) -> int:
     """1 for a short run, which would be over before other processes have started; else the cores one may use."""
-    if n_votes < WORTH_VOTES:
-        return 1
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return 1 if n_votes < WORTH_VOTES else cores()

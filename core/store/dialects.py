@@ -171,7 +171,7 @@ def insert_many(conn: sa.Connection, table: sa.Table, columns: Sequence[str], ro
     whole = len(rows) // per * per
     names = ", ".join(f'"{table.c[column].name}"' for column in columns)
     one = f"({', '.join('?' * len(columns))})"
-    statement = f'INSERT INTO "{table.name}" ({names}) VALUES '  # nosec B608 (names of our own tables)
+    statement = f'INSERT INTO "{table.name}" ({names}) VALUES '  # nosec B608 # names of our own tables
     for start in range(0, whole, 1000 * per):
         stop = min(start + 1000 * per, whole)
         parts = [tuple(chain.from_iterable(rows[at : at + per])) for at in range(start, stop, per)]
@@ -189,7 +189,7 @@ def update_many(conn: sa.Connection, table: sa.Table, columns: Sequence[str], ke
         separator.join(f'"{table.c[column].name}" = ?' for column in part)
         for separator, part in ((", ", columns), (" AND ", keys))
     )
-    statement = f'UPDATE "{table.name}" SET {values} WHERE {where}'  # nosec B608 (names of our own tables)
+    statement = f'UPDATE "{table.name}" SET {values} WHERE {where}'  # nosec B608 # names of our own tables
     conn.exec_driver_sql(statement, list(rows))
 
 

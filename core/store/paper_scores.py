@@ -24,4 +24,4 @@ def paper_scores(votes: Sequence[BallotVotes], n_items: int, ballot: Ballot) -> 
             "Collect more results before the ballot is closed."
         )
     rng = np.random.default_rng([ballot.seed, 2])
-    return scored, bootstrap_intervals(votes, n_items, resamples=RESAMPLES, level=LEVEL, rng=rng)
+    return scored, bootstrap_intervals(votes, n_items, resamples=RESAMPLES, level=LEVEL, rng=rng, workers=None)

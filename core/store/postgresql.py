@@ -152,7 +152,7 @@ def update_many(
         for place, column in enumerate(named[len(columns) :])
     )
     source = f"unnest({arrays}) AS v({names})"
-    statement = f'UPDATE "{table.name}" SET {values} FROM {source} WHERE {where}'  # nosec B608 (names of our own tables)
+    statement = f'UPDATE "{table.name}" SET {values} FROM {source} WHERE {where}'  # nosec B608 # names of our own tables
     conn.exec_driver_sql(statement, tuple([list(column) for column in zip(*last, strict=True)]))
 
 

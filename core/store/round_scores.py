@@ -198,7 +198,9 @@ def _resampled(
     n_voters, nothing = len(np.unique(voter)), np.full(len(fit.theta), np.nan)
     if n_voters < MIN_VOTERS:
         return (nothing, nothing), f"An interval needs answers of at least {MIN_VOTERS} voters; found {n_voters}."
-    moved = resample_voters(fit, first, second, np.ones(len(first)), voter, resamples=RESAMPLES[BEST_WORST], rng=rng)
+    moved = resample_voters(
+        fit, first, second, np.ones(len(first)), voter, resamples=RESAMPLES[BEST_WORST], rng=rng, workers=None
+    )
     lower, upper = (expected_borda(b, lapse=fit.lapse, field=fit.theta) for b in moved.score_intervals(LEVEL))
     return (lower, upper), ""
 

@@ -62,7 +62,7 @@ def _add_intervals(
     n_voters = len(np.unique(voter))
     if n_voters < MIN_VOTERS:
         return f"An interval needs votes of at least {MIN_VOTERS} voters; found {n_voters}.", []
-    moved = resample_voters(fitted.fit, first, second, outcome, voter, resamples=RESAMPLES, rng=rng)
+    moved = resample_voters(fitted.fit, first, second, outcome, voter, resamples=RESAMPLES, rng=rng, workers=None)
     bounds = moved.score_intervals(LEVEL)
     for column, theta, wider in zip(("lower", "upper"), bounds, (np.minimum, np.maximum), strict=True):
         bound = expected_borda(theta, lapse=fitted.fit.lapse, field=fitted.fit.theta)

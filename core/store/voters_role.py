@@ -66,7 +66,7 @@ def role_sql(role: str) -> list[str]:
     """
     if not _ROLE.fullmatch(role):
         raise InputError(f"{role!r} is no name for a role. Take lower case letters, digits and underscores.")
-    absent = f"NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{role}')"  # nosec B608 (checked above)
+    absent = f"NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{role}')"  # nosec B608 # checked above
     made = f"IF {absent} THEN CREATE ROLE {role} LOGIN; END IF;"
     statements = [
         f"DO $$ BEGIN {made} END $$",
