@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import Any, TypeVar
 
 from .errors import InputError
 
 P = TypeVar("P")
 R = TypeVar("R")
+T = TypeVar("T")
 
 IDLE_SECONDS = 10  # after which processes without work begin to end; if this one was killed, nobody else tells them
 BACKENDS = ("loky", "dask")
@@ -21,6 +24,14 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def workers_for(work: float, worth: float, workers: int | None) -> int:
+    """The workers that were asked for; for None 1 where the work is less than `worth`, as it would be over before other
+    processes have started, else the cores one may use."""
+    if workers is not None:
+        return workers
+    return 1 if work < worth else cores()
 
 
 def check_workers(workers: int | None, backend: str) -> None:
@@ -67,30 +78,24 @@ def spread(job: Callable[[P], R], pieces: Iterable[P], *, workers: int, backend:
 
     Raises `InputError` if Dask is asked for and isn't installed.
     """
-    if workers == 1 and backend == "loky":
+    if backend == "dask":
+        yield from _on_dask(job, pieces)
+    elif workers == 1:
         yield from map(job, pieces)
-        return
-    import joblib  # here, not above: one process alone doesn't need it
+    else:
+        import joblib  # here, not above: one process alone doesn't need it
 
-    n_jobs = -1 if backend == "dask" else workers
-    with _dask(joblib, job) if backend == "dask" else _processes(joblib):
-        parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator", batch_size=1, pre_dispatch="2*n_jobs")
-        yield from parallel(joblib.delayed(_done)(job, piece) for piece in pieces)
-
-
-def _done(job: Callable[[P], R], piece: P) -> R:
-    return job(piece)
+        with joblib.parallel_config(backend="loky", inner_max_num_threads=1, idle_worker_timeout=IDLE_SECONDS):
+            parallel = joblib.Parallel(n_jobs=workers, return_as="generator", batch_size=1, pre_dispatch="2*n_jobs")
+            yield from parallel(joblib.delayed(job)(piece) for piece in pieces)
 
 
-def _processes(joblib: Any) -> AbstractContextManager[Any]:
-    return joblib.parallel_config(backend="loky", inner_max_num_threads=1, idle_worker_timeout=IDLE_SECONDS)
+def _on_dask(job: Callable[[P], R], pieces: Iterable[P]) -> Iterator[R]:
+    """The same by the workers of a Dask cluster.
 
-
-@contextmanager
-def _dask(joblib: Any, job: Any) -> Iterator[None]:
-    """Joblib's work goes to the Dask client that is there, or to one that lives as long as the work.
-
-    The job, which may hold all votes, goes to each worker once.
+    The job, which may hold all votes, is sent once, as the result of a task: where the worker that has it dies, the
+    scheduler does that task again. (What is scattered would be lost, and scattering to a worker that dies waits for
+    ever.)
     """
     try:
         from dask.distributed import Client, default_client
@@ -104,5 +109,24 @@ def _dask(joblib: Any, job: Any) -> Iterator[None]:
             client = default_client()
         except ValueError:
             client = opened.enter_context(Client())
-        opened.enter_context(joblib.parallel_config(backend="dask", client=client, scatter=[job]))
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+            there = client.submit(_itself, job, pure=False)
+        under_way: deque[Any] = deque()
+        try:
+            for piece in pieces:
+                under_way.append(client.submit(_done, there, piece, pure=False))
+                if len(under_way) >= 2 * max(sum(client.nthreads().values()), 1):
+                    yield under_way.popleft().result()
+            while under_way:
+                yield under_way.popleft().result()
+        finally:
+            client.cancel([*under_way, there])
+
+
+def _itself(job: T) -> T:
+    return job
+
+
+def _done(job: Callable[[P], R], piece: P) -> R:
+    return job(piece)

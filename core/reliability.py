@@ -7,24 +7,28 @@ same comparisons, and the paper's scores of the simulated votes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import metrics
 from .errors import InputError, UndefinedMetricError
+from .parallel import spread, workers_for
 from .runoff import FittedVotes, joined
 from .scores import BallotVotes, reliability
 from .scores.posterior import item_posteriors
 from .scores.reliability import Agreement, Metric
 from .simulated_votes import likely_scores, scores_by, simulated_outcomes
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 REPEATS, SIMULATIONS = 10, 10
 FEWEST_VOTERS = 4
+WORTH_VOTES = 4_000_000  # votes that the paper's chain scores in all, from which on more processes are started
 
 
 def halves(
@@ -35,12 +39,13 @@ def halves(
     repeats: int = REPEATS,
     metric: Metric = metrics.weighted_spearman,
     rng: np.random.Generator,
+    workers: int | None = None,
 ) -> Agreement:
     """ρ_w between the scores of two random halves of the voters, `repeats` times; items that one lacks are left out.
 
     Without Spearman–Brown, which is for sums of scores: each half has half of the votes, and the figure is that of a
-    dataset of half the size. fitted : of all these votes. Raises `UndefinedMetricError` for fewer than four voters, or
-    where a half ranks nothing.
+    dataset of half the size. fitted : of all these votes. workers : processes to use; None takes one for each free core
+    where that pays. Raises `UndefinedMetricError` for fewer than four voters, or where a half ranks nothing.
     """
     voters = np.unique(np.concatenate([ballot.voter for ballot in votes]))
     if len(voters) < FEWEST_VOTERS:
@@ -53,14 +58,23 @@ def halves(
             repetitions=repeats,
             rng=rng,
             ridge=fitted.fit.ridge,
+            workers=workers,
         )
-    values = []
-    for _ in range(repeats):
-        half = rng.permutation(voters)[: len(voters) // 2]
-        one, other = (scores_by(_of_voters(votes, half, inside), protocol, fitted) for inside in (True, False))
-        both = ~np.isnan(one) & ~np.isnan(other)
-        values.append(metric(one[both], other[both]))
-    return Agreement(np.array(values))
+    drawn = [rng.permutation(voters)[: len(voters) // 2] for _ in range(repeats)]
+    job = partial(_agreement_of_halves, votes, protocol, fitted, metric)
+    return Agreement(np.array(list(spread(job, drawn, workers=_workers(votes, repeats, workers)))))
+
+
+def _workers(votes: Sequence[BallotVotes], times: int, workers: int | None) -> int:
+    return workers_for(times * sum(len(ballot.first) for ballot in votes), WORTH_VOTES, workers)
+
+
+def _agreement_of_halves(
+    votes: Sequence[BallotVotes], protocol: str, fitted: FittedVotes, metric: Metric, half: Ints
+) -> float:
+    one, other = (scores_by(_of_voters(votes, half, inside), protocol, fitted) for inside in (True, False))
+    both = ~np.isnan(one) & ~np.isnan(other)
+    return metric(one[both], other[both])
 
 
 def _of_voters(votes: Sequence[BallotVotes], voters: Ints, inside: bool) -> list[BallotVotes]:
@@ -80,27 +94,39 @@ def ceiling(
     simulations: int = SIMULATIONS,
     metric: Metric = metrics.weighted_spearman,
     rng: np.random.Generator,
+    workers: int | None = None,
 ) -> Agreement:
     """The ρ_w that a model with the true ranking would be given by votes like these, simulation by simulation.
 
-    Raises `InputError` for no simulation, and `UndefinedMetricError` where simulated scores are all equal.
+    workers : as in `halves`. Raises `InputError` for no simulation, and `UndefinedMetricError` where simulated scores
+    are all equal.
     """
     if simulations < 1:
         raise InputError(f"A noise ceiling takes at least one simulation, found {simulations}.")
     if protocol == "runoff":
-        return reliability.noise_ceiling(fitted.fit, metric, repetitions=simulations, rng=rng)
+        return reliability.noise_ceiling(fitted.fit, metric, repetitions=simulations, rng=rng, workers=workers)
     posteriors = item_posteriors(fitted.fit)
     codes = np.unique(np.concatenate([ballot.voter for ballot in votes]))
-    values = []
-    for _ in range(simulations):
-        truth = likely_scores(posteriors, rng)
-        again = []
-        for ballot in votes:
-            first, second = (np.searchsorted(fitted.items, side) for side in (ballot.first, ballot.second))
-            voter = np.searchsorted(codes, ballot.voter)
-            outcome = simulated_outcomes(fitted.fit, truth, first, second, voter, rng)
-            again.append(replace(ballot, outcome=outcome))
-        scores = scores_by(again, protocol, fitted)
-        known = ~np.isnan(scores) & ~np.isnan(truth)
-        values.append(metric(truth[known], scores[known]))
-    return Agreement(np.array(values))
+
+    def simulated() -> Iterator[tuple[Floats, list[BallotVotes]]]:
+        for _ in range(simulations):
+            truth = likely_scores(posteriors, rng)
+            again = []
+            for ballot in votes:
+                first, second = (np.searchsorted(fitted.items, side) for side in (ballot.first, ballot.second))
+                voter = np.searchsorted(codes, ballot.voter)
+                outcome = simulated_outcomes(fitted.fit, truth, first, second, voter, rng)
+                again.append(replace(ballot, outcome=outcome))
+            yield truth, again
+
+    job = partial(_agreement_with_truth, protocol, fitted, metric)
+    return Agreement(np.array(list(spread(job, simulated(), workers=_workers(votes, simulations, workers)))))
+
+
+def _agreement_with_truth(
+    protocol: str, fitted: FittedVotes, metric: Metric, simulated: tuple[Floats, list[BallotVotes]]
+) -> float:
+    truth, votes = simulated
+    scores = scores_by(votes, protocol, fitted)
+    known = ~np.isnan(scores) & ~np.isnan(truth)
+    return metric(truth[known], scores[known])

@@ -1,4 +1,6 @@
-"""Bootstraps split over processes or over a Dask cluster: the same bytes, even where a worker is killed in mid-run."""
+"""Bootstraps, halves and ceilings split over processes, or bootstraps over a Dask cluster of which a worker dies: the
+same bytes.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,16 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
-from core import parallel
-from core.errors import InputError
+from core import parallel, reliability
+from core.errors import InputError, UndefinedMetricError
+from core.runoff import fit_votes
 from core.scores import BallotVotes, bootstrap_intervals, fit_bradley_terry, uncertainty, voter_bootstrap
 from core.scores.voter_bootstrap import resample_voters
 
@@ -59,9 +64,37 @@ def runoff(**how: Any) -> bytes:
     return resample_voters(fit, *given, resamples=20, rng=np.random.default_rng(6), **how).theta.tobytes()
 
 
-@pytest.mark.parametrize("bootstrap", [paper, runoff])
-def test_more_processes_come_to_the_same(bootstrap):
-    assert bootstrap(workers=2) == bootstrap()
+def reliable(protocol: str, **how: Any) -> bytes:
+    """Halves and the noise ceiling of two ballots."""
+    rng = np.random.default_rng(8)
+    votes = [votes_on(np.arange(n), 40 * n, rng) for n in (N_ITEMS, 12)]
+    fitted = fit_votes(votes)
+    found = [
+        measure(votes, protocol, fitted, rng=np.random.default_rng(9), **how).values
+        for measure in (reliability.halves, reliability.ceiling)
+    ]
+    assert len(set(np.concatenate(found).tolist())) > 10
+    return b"".join(values.tobytes() for values in found)
+
+
+paper_reliability, runoff_reliability = partial(reliable, "paper"), partial(reliable, "runoff")
+
+
+@pytest.mark.parametrize("compute", [paper, runoff, paper_reliability, runoff_reliability])
+def test_more_processes_come_to_the_same(compute):
+    assert compute(workers=2) == compute(workers=1)
+
+
+@pytest.mark.parametrize("protocol", ["paper", "runoff"])
+def test_what_is_undefined_is_told_by_another_process_too(protocol):
+    """Two halves of voters who called all their comparisons a tie rank nothing."""
+    votes = [replace(votes_on(np.arange(6), 200, np.random.default_rng(1)), outcome=np.full(200, 0.5))]
+    told = []
+    for workers in (1, 2):
+        with pytest.raises(UndefinedMetricError) as caught:
+            reliability.halves(votes, protocol, fit_votes(votes), rng=np.random.default_rng(2), workers=workers)
+        told.append(str(caught.value))
+    assert told[0] == told[1]
 
 
 @pytest.mark.parametrize("bootstrap", [paper, runoff])
@@ -73,9 +106,9 @@ def test_long_ones_take_more_processes_by_themselves(bootstrap, monkeypatch):
         asked.append(workers)
         return map(job, pieces)
 
+    monkeypatch.setattr(parallel, "cores", lambda: 5)
     for module in (uncertainty, voter_bootstrap):
         monkeypatch.setattr(module, "spread", noted)
-        monkeypatch.setattr(module, "cores", lambda: 5)
     alone = bootstrap(workers=None)
     assert set(asked) == {1}
     for module in (uncertainty, voter_bootstrap):
@@ -86,27 +119,27 @@ def test_long_ones_take_more_processes_by_themselves(bootstrap, monkeypatch):
 
 @pytest.mark.usefixtures("environment")
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
-def test_a_worker_killed_in_mid_run_changes_nothing(monkeypatch):
-    """Three workers of a Dask cluster on this machine; of each bootstrap one is killed once the first part is back."""
+@pytest.mark.parametrize("bootstrap", [paper, runoff])
+def test_a_worker_killed_in_mid_run_changes_nothing(bootstrap, monkeypatch):
+    """Three workers of a Dask cluster on this machine, one of which is killed once the first part is back."""
     distributed = pytest.importorskip("dask.distributed")
     killed: list[int] = []
 
     def killing(job: Any, pieces: list[Any], **how: Any) -> Iterator[Any]:
-        pids = client.run(os.getpid)
-        assert len(set(pids.values())) == 3
-        for number, found in enumerate(parallel.spread(job, pieces, **how)):
-            if number == 0:
-                killed.append(next(iter(pids.values())))
-                os.kill(killed[-1], signal.SIGKILL)
+        for found in parallel.spread(job, pieces, **how):
+            if not killed:
+                killed.append(pids.popitem()[1])
+                os.kill(killed[0], signal.SIGKILL)
             yield found
-        client.wait_for_workers(3)
 
-    alone = [bootstrap() for bootstrap in (paper, runoff)]
+    alone = bootstrap()
     monkeypatch.setattr(uncertainty, "spread", killing)
     monkeypatch.setattr(voter_bootstrap, "spread", killing)
     with distributed.Client(n_workers=3, threads_per_worker=1, dashboard_address=None) as client:
-        assert [bootstrap(backend="dask") for bootstrap in (paper, runoff)] == alone
-    assert len(killed) == 3  # slopes, scores, θ
+        pids = client.run(os.getpid)
+        assert len(set(pids.values())) == 3
+        assert bootstrap(backend="dask") == alone
+    assert killed
 
 
 @pytest.mark.parametrize("bootstrap", [paper, runoff])

@@ -5,21 +5,26 @@ Both bound what a comparison of a model with the scores can show.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
+from ..parallel import check_workers, spread, workers_for
 from .bradley_terry import BradleyTerry, fit_bradley_terry
 from .newton import minimise
-from .voter_effects import Likelihood
+from .voter_effects import Data, Effects, Likelihood
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 Metric = Callable[[ArrayLike, ArrayLike], float]
 
 TOLERANCE, N_STEPS = 0.05, 20
+WORTH_VOTES = 1_500_000  # votes fitted in all from which on more processes are started: some 2.5 s of one core
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,7 @@ def split_half(
     repetitions: int = 20,
     rng: np.random.Generator,
     ridge: float = 0.1,
+    workers: int | None = 1,
 ) -> Agreement:
     """The correlation between scores from one random half of the voters and from the other.
 
@@ -54,40 +60,66 @@ def split_half(
     halves share what those decided, such as which items have many votes.
 
     metric : of two rows of scores, such as `core.metrics.weighted_spearman`.
+    workers : processes to use; 1 stays in this one, None takes a process for each free core where that pays. The
+        values are the same.
 
     Raises `InputError` for fewer than two voters or fewer than one repetition.
     """
+    check_workers(workers, "loky")
     a, b, y = np.asarray(first), np.asarray(second), np.asarray(outcome, dtype=np.float64)
     codes, code = np.unique(np.asarray(voter), return_inverse=True)
     if len(codes) < 2 or repetitions < 1:
         raise InputError(f"Halves need two voters and one repetition, found {len(codes)} and {repetitions}.")
-    values = np.empty(repetitions)
-    for number in range(repetitions):
-        half = rng.permutation(len(codes)) < len(codes) // 2
-        one, other = (
-            fit_bradley_terry(a[rows], b[rows], y[rows], n_items=n_items, ridge=ridge, by_part=True).theta
-            for rows in (half[code], ~half[code])
-        )
-        both = ~np.isnan(one) & ~np.isnan(other)
-        values[number] = metric(one[both], other[both])
-    return Agreement(values)
+    halves = [(rng.permutation(len(codes)) < len(codes) // 2)[code] for _ in range(repetitions)]
+    job = partial(_agreement_of_halves, a, b, y, metric, n_items, ridge)
+    n_workers = workers_for(repetitions * len(a), WORTH_VOTES, workers)
+    return Agreement(np.array(list(spread(job, halves, workers=n_workers))))
 
 
-def noise_ceiling(fit: BradleyTerry, metric: Metric, *, repetitions: int = 50, rng: np.random.Generator) -> Agreement:
+def _agreement_of_halves(
+    first: Ints, second: Ints, outcome: Floats, metric: Metric, n_items: int, ridge: float, half: Bools
+) -> float:
+    one, other = (
+        fit_bradley_terry(first[rows], second[rows], outcome[rows], n_items=n_items, ridge=ridge, by_part=True).theta
+        for rows in (half, ~half)
+    )
+    both = ~np.isnan(one) & ~np.isnan(other)
+    return metric(one[both], other[both])
+
+
+def noise_ceiling(
+    fit: BradleyTerry,
+    metric: Metric,
+    *,
+    repetitions: int = 50,
+    rng: np.random.Generator,
+    workers: int | None = 1,
+) -> Agreement:
     """What a perfect model would score against such votes: the correlation of the fit with fits of simulated votes.
 
     Votes on the same comparisons by the same voters are drawn from the fit's probabilities and fitted like the real
     ones, while the fit plays the truth. It is the ceiling of a model's figure. Fitted scores lie
-    further apart than true ones, which makes the ceiling a little high. Raises `DisconnectedError`.
+    further apart than true ones, which makes the ceiling a little high. `workers` as in `split_half`. Raises
+    `DisconnectedError`.
     """
+    check_workers(workers, "loky")
     fit.require_one_part()
     known = fit.votes > 0
     theta = np.nan_to_num(fit.theta)
     at = Likelihood(fit.likelihood.data, theta, fit.effects)
-    values = np.empty(repetitions)
-    for number in range(repetitions):
-        points = rng.binomial(at.data.count.astype(np.int64), np.minimum(at.win, 1.0)).astype(np.float64)
-        data = replace(at.data, points=points)
-        found = minimise(data, theta, fit.effects, fit.ridge, TOLERANCE, warm_steps=N_STEPS)
-        values[number] = metric(theta[known], found.theta[known])
-    return Agreement(values)
+    count, win = at.data.count.astype(np.int64), np.minimum(at.win, 1.0)
+
+    def simulated() -> Iterator[Floats]:
+        for _ in range(repetitions):
+            yield rng.binomial(count, win).astype(np.float64)
+
+    job = partial(_agreement_with_refit, at.data, theta, fit.effects, fit.ridge, metric, known)
+    n_workers = workers_for(repetitions * float(count.sum()), WORTH_VOTES, workers)
+    return Agreement(np.array(list(spread(job, simulated(), workers=n_workers))))
+
+
+def _agreement_with_refit(
+    data: Data, theta: Floats, effects: Effects, ridge: float, metric: Metric, known: Bools, points: Floats
+) -> float:
+    found = minimise(replace(data, points=points), theta, effects, ridge, TOLERANCE, warm_steps=N_STEPS)
+    return metric(theta[known], found.theta[known])

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ..errors import InputError
-from ..parallel import check_workers, cores, spread
+from ..parallel import check_workers, spread, workers_for
 from .borda import BallotVotes, check_range, rescaled, rescaling_slope, updated_mean
 
 Floats = NDArray[np.float64]
@@ -89,8 +89,7 @@ def bootstrap_intervals(
         return Intervals(lower, upper, resamples, len(codes), reason)
     tails = ((1 - level) / 2, (1 + level) / 2)
     measure = partial(_quantiles, tails=tails)
-    if workers is None:
-        workers = cores() if resamples * sum(len(ballot.first) for ballot in ballots) >= WORTH_VOTES else 1
+    workers = workers_for(resamples * sum(len(ballot.first) for ballot in ballots), WORTH_VOTES, workers)
     tallies, drawn = _drawn(ballots, codes, resamples, rng)
     for items, ends in _resampled(tallies, drawn, n_items, measure, workers=workers, backend=backend):
         lower[items], upper[items] = ends

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
 from ..metrics import average_ranks
-from ..parallel import check_workers, cores, spread
+from ..parallel import check_workers, spread, workers_for
 from .bradley_terry import BradleyTerry
 from .newton import minimise
 from .pair_graph import PairGraph
@@ -114,8 +114,7 @@ def resample_voters(
     start = np.nan_to_num(fit.theta)
     graph = PairGraph(at.data.one, at.data.other, len(start))
     job = _Refit(at.data, start, fit.effects, fit.ridge, graph, cluster, by_voter)
-    if workers is None:
-        workers = cores() if resamples * len(cluster) >= WORTH_VOTES else 1
+    workers = workers_for(resamples * len(cluster), WORTH_VOTES, workers)
     size = min(max(1, BATCH_VOTES // len(cluster)), -(-resamples // workers))
     batches = [drawn[number : number + size] for number in range(0, resamples, size)]
     moved = np.empty((resamples, len(start)))

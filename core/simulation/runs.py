@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError, UndefinedMetricError
 from ..panel import PAPER_PANEL, Floats, Panel, Voters
-from ..parallel import Switch, check_workers, cores, spread
+from ..parallel import Switch, check_workers, spread, workers_for
 from ..plan import Plan
 from ..voters import checked_similarity
 from .campaign import Accuracy, Campaign, simulate_campaign
@@ -84,7 +84,7 @@ def simulate_campaigns(
             raise InputError(f"{name} must be a whole number from {least} on, found {value!r}.")
     job = Job(checked_similarity(similarity), plan, protocol, seed, panel, convention, notion, measure)
     size = max(1, BATCH_VOTES // plan.n_comparisons)
-    n_workers = _workers_worth(n * plan.n_comparisons) if workers is None else workers
+    n_workers = workers_for(n * plan.n_comparisons, WORTH_VOTES, workers)
     size = min(size, -(-n // n_workers))
     batches = [range(start, min(start + size, n)) for start in range(0, n, size)]
     results: list[Any] = []
@@ -124,8 +124,3 @@ class Job:
             convention=self.convention,
             notion=self.notion,
         )
-
-
-def _workers_worth(n_votes: int) -> int:
-    """1 for a short run, which would be over before other processes have started; else the cores one may use."""
-    return 1 if n_votes < WORTH_VOTES else cores()
