@@ -130,12 +130,18 @@ def test_jobs_fill_the_curve_and_the_search(store):
     assert known_search(store, guess, 30, "paper", "rho_w").best.plan.n_comparisons <= 30
 
 
-def finish(store, job_id):
-    for _ in range(600):
+def ended(store, job_id):
+    """The job as it ended; as it is after some minutes, where it doesn't end."""
+    for _ in range(3000):
         job = jobs.read_job(store, job_id)
         if job.ended:
             break
         time.sleep(0.1)
+    return job
+
+
+def finish(store, job_id):
+    job = ended(store, job_id)
     assert (job.state, job.error) == ("done", None)
 
 
@@ -148,11 +154,6 @@ def test_a_budget_that_pays_for_nothing_is_told_by_the_job(store):
         "protocol": "paper",
         "goal": "both",
     }
-    job_id = jobs.start(store, "plan_search", params, project_id=project_id)
-    for _ in range(600):
-        job = jobs.read_job(store, job_id)
-        if job.ended:
-            break
-        time.sleep(0.1)
+    job = ended(store, jobs.start(store, "plan_search", params, project_id=project_id))
     assert job.state == "failed"
     assert "the budget is 10" in job.error

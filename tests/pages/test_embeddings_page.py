@@ -35,7 +35,7 @@ def imported(store, project_id: str, app):
     """Press Import and wait for the job; the project's embeddings."""
     press(app, "Import")
     (job,) = jobs.project_jobs(store, project_id)
-    end = time.monotonic() + 40
+    end = time.monotonic() + 180
     while not jobs.read_job(store, job.id).ended and time.monotonic() < end:
         time.sleep(0.05)
     job = jobs.read_job(store, job.id)

@@ -125,7 +125,7 @@ def test_schemes_are_compared_by_a_job_and_kept(empty, visit):
     assert "Both are assumptions" in words(app)
     press(app, "Compare the schemes")
     (job,) = jobs.project_jobs(empty, project_id, KIND)
-    end = time.monotonic() + 60
+    end = time.monotonic() + 180
     while not jobs.read_job(empty, job.id).ended and time.monotonic() < end:
         time.sleep(0.05)
     job = jobs.read_job(empty, job.id)
