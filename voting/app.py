@@ -71,7 +71,7 @@ class Server:
             return _page("nothing" if self.misses.allows(sender) else "busy", self.spoken(request))
         if view.cookie and query.keys() & {"PROLIFIC_PID", "workerId", "participantId", "i"}:
             return _with_cookies(request, _to(code, "?c=1"), view, visit)
-        if view.kind == "entry" and "c" in query and not cookie:
+        if view.kind in ("entry", "uninvited") and "c" in query and not cookie:
             return _page("cookies", view.language, 400)
         told = _feedback(code, view, query)
         return _with_cookies(request, HTMLResponse(told or pages.page(code, view, query)), view, visit)
