@@ -14,17 +14,17 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from . import pages
 from .door import Language, translatable, voting
-from .limits import Limiter
-from .safety import SafeHeaders, TooMuch, form_fields
+from .limits import Limiter, network_of
+from .safety import VOTER, SafeHeaders, TooMuch, form_fields, voters_cookie
 
 log = logging.getLogger("runoff.voting")
-VOTER, VISIT = "runoff_voter", "runoff_visit"
+VISIT = "runoff_visit"
 MONTH = 30 * 24 * 3600
 TEND_SECONDS = 5.0
 STATUS = {"nothing": 404, "busy": 429, "fault": 500}
@@ -58,7 +58,7 @@ class Server:
     async def show(self, request: Request) -> Response:
         """The page of a link as it stands for whoever asks."""
         code, visit = request.path_params["code"], request.cookies.get(VISIT) or secrets.token_urlsafe(24)
-        cookie, sender = request.cookies.get(VOTER, ""), _sender(request)
+        cookie, sender = voters_cookie(request), _sender(request)
         if not (self.flood.allows(sender) and (self.steps.allows(cookie) if cookie else self.visits.allows(sender))):
             return _page("busy", self.spoken(request))
         query = dict(request.query_params)
@@ -97,7 +97,7 @@ class Server:
     async def step(self, request: Request) -> Response:
         """One of the steps of a voter who has begun: vote, undo, example, more, finish."""
         code, name = request.path_params["code"], request.path_params["step"]
-        cookie = request.cookies.get(VOTER, "")
+        cookie = voters_cookie(request)
         if not (self.steps.allows(cookie or _sender(request)) and self.flood.allows(_sender(request))):
             return _page("busy", self.spoken(request))
         fields = await form_fields(request)
@@ -162,7 +162,7 @@ def _spoken(request: Request) -> Language:
 
 
 def _sender(request: Request) -> str:
-    return request.client.host if request.client else ""
+    return network_of(request.client.host) if request.client else ""
 
 
 def _with_cookies(request: Request, answer: Response, view: voting.View, visit: str) -> Response:
@@ -246,6 +246,10 @@ async def _too_much(request: Request, _error: Exception) -> Response:
     return _page("nothing", _spoken(request), 413)
 
 
+async def _gone(_request: Request, _error: Exception) -> Response:
+    return Response(status_code=400)  # nobody is there to read it
+
+
 async def _not_found(request: Request, _error: Exception) -> Response:
     return _page("nothing", _spoken(request), 404)
 
@@ -260,6 +264,7 @@ _HANDLERS: dict[Any, Handler] = {
     voting.Forged: _refused,
     voting.RunoffError: _unable,
     TooMuch: _too_much,
+    ClientDisconnect: _gone,
     404: _not_found,
     405: _not_found,
     500: _fault,

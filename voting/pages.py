@@ -50,7 +50,9 @@ _PLAIN = {
     ),
     "uninvited": (
         translatable("A link of your own is needed"),
-        translatable("This page is for people who were invited. Open the link that was sent to you, whole and unchanged."),
+        translatable(
+            "This page is for people who were invited. Open the link that was sent to you, whole and unchanged."
+        ),
     ),
     "full": (
         translatable("Nothing to do now"),

@@ -190,9 +190,7 @@ def sit_down(conn: sa.Connection, at: At, voter_id: int, n_examples: int = 0) ->
 def _last_state(at: At, voter_id: int) -> sa.Select:
     """The state of the voter's newest sitting at any ballot of the ranking."""
     s, here, other = t.sitting.c, t.ballot.alias("here"), t.ballot.alias("other")
-    same_area = sa.or_(
-        other.c.area_id == here.c.area_id, sa.and_(other.c.area_id.is_(None), here.c.area_id.is_(None))
-    )
+    same_area = sa.or_(other.c.area_id == here.c.area_id, sa.and_(other.c.area_id.is_(None), here.c.area_id.is_(None)))
     return (
         sa.select(s.state)
         .join(t.voting, t.voting.c.id == s.voting_id)
