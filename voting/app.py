@@ -26,6 +26,7 @@ from .safety import VOTER, SafeHeaders, TooMuch, form_fields, voters_cookie
 log = logging.getLogger("runoff.voting")
 VISIT = "runoff_visit"
 MONTH = 30 * 24 * 3600
+MAX_ANSWER = 500  # letters; the places of an order are fewer by far
 TEND_SECONDS = 5.0
 STATUS = {"nothing": 404, "busy": 429, "fault": 500}
 _STATIC = Path(__file__).parent / "static"
@@ -199,7 +200,7 @@ def _vote(fields: dict[str, str]) -> tuple[Callable[..., voting.View], str]:
     except ValueError:
         seconds = None
     seconds = seconds if seconds is not None and math.isfinite(seconds) else None
-    choice = fields.get("choice") or voting.answer_of(fields)
+    choice = (fields.get("choice") or voting.answer_of(fields))[:MAX_ANSWER]
     return partial(voting.vote, task=int(task), n=int(n), choice=choice, seconds=seconds), ""
 
 
