@@ -12,10 +12,12 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import streamlit as st
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
+from ui.headers import OwnersHeaders
 from ui.start import on_script_error, prepare
 
 
@@ -33,4 +35,10 @@ async def project_page(request: Request) -> RedirectResponse:
     return RedirectResponse(f"/?{request.url.query}" if request.url.query else "/")
 
 
-app = st.App("ui/main.py", lifespan=lifespan, on_script_error=on_script_error, routes=[Route("/project", project_page)])
+app = st.App(
+    "ui/main.py",
+    lifespan=lifespan,
+    on_script_error=on_script_error,
+    routes=[Route("/project", project_page)],
+    middleware=[Middleware(OwnersHeaders)],
+)

@@ -22,7 +22,8 @@ from .platforms.mapping import NUMBER
 AREA = "Archived"  # the area of tokens where no column names one
 # Columns that name the task a comparison was shown in, so that a pair that met twice is two comparisons.
 _INPUT = re.compile(r"input[.:]", re.IGNORECASE)
-_OTHER_INPUT = re.compile(r"[.:](?:area|id|task|hit|question|instruction|.*_id)[^.:]*$", re.IGNORECASE)
+_OTHER_INPUTS = ("area", "id", "task", "hit", "question", "instruction")
+_DIGITS = "0123456789"
 TASKS = ("hitid", "_unit_id", "input:task_id", "id", "instance_id")
 
 
@@ -81,11 +82,18 @@ def _four_inputs(header: Sequence[str]) -> list[str]:
     """The four columns of inputs that are left when those with a meaning of their own are taken away, in their order;
     none where there are more or fewer. Numbers at their ends count comparisons."""
     names = [name.strip() for name in header if _INPUT.match(name.strip())]
-    several = [name for name in names if name[-1:].isdigit()]
-    if several and len({re.search(r"\d+$", name)[0] for name in several}) > 1:  # type: ignore[index]
-        names = list(dict.fromkeys(re.sub(r"\d+$", NUMBER, name) for name in names))
-    left = [name for name in names if not _OTHER_INPUT.search(name)]
+    bare = [name.rstrip(_DIGITS) for name in names]
+    if len({name[len(begin) :] for name, begin in zip(names, bare, strict=True) if name != begin}) > 1:
+        whole = [name if name == begin else begin + NUMBER for name, begin in zip(names, bare, strict=True)]
+        names = list(dict.fromkeys(whole))
+    left = [name for name in names if not _is_other(name)]
     return left if len(left) == len(TEXTS) else []
+
+
+def _is_other(name: str) -> bool:
+    """Whether an input's name, after its last point or colon, says that it is no token."""
+    last = re.split("[.:]", name.lower())[-1]
+    return last.startswith(_OTHER_INPUTS) or "_id" in last
 
 
 def missing_words(table: Table, mapping: Mapping) -> str:

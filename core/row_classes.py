@@ -8,15 +8,13 @@ it, with one for each row that holds none.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .csv_writing import harmless
+from .csv_writing import table_for_spreadsheets
 from .errors import Issue
 
 CONTRADICTS = "contradicts"
@@ -89,10 +87,4 @@ def class_table(
 
 def class_file(table: pd.DataFrame) -> bytes:
     """A table of `class_table` as CSV for people: UTF-8 with a byte order mark, an apostrophe before formulas."""
-    safe = table.copy()
-    for name in safe.columns:
-        if name not in ("row", "n"):
-            safe[name] = safe[name].astype("str").map(harmless)
-    out = io.StringIO(newline="")
-    safe.to_csv(out, index=False, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
-    return out.getvalue().encode("utf-8-sig")
+    return table_for_spreadsheets(table)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from openpyxl import Workbook
 
 _MAX_BYTES = 500 << 20
+MOST_CELLS = 20_000_000
 _UNREADABLE = (*DAMAGED, ParseError, SyntaxError, TypeError, AttributeError)
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 
@@ -97,7 +98,7 @@ def _open(data: bytes, data_only: bool) -> Workbook:
 
 
 def _sheet(name: str, cells: Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]) -> Sheet:
-    numbers, rows, remarks = [], [], []
+    numbers, rows, remarks, n_cells = [], [], [], 0
     for number, (values, formulas) in enumerate(cells, start=1):
         texts = []
         for column, (cell, formula) in enumerate(zip(values, formulas, strict=True)):
@@ -105,10 +106,13 @@ def _sheet(name: str, cells: Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]) 
             texts.append(text)
             if remark:
                 remarks.append((column, Issue(remark, row=number, found=text or str(formula.value))))
+        n_cells += len(texts)
+        check_cells(n_cells, f"The sheet {name}")
         if any(text.strip() for text in texts):
             numbers.append(number)
             rows.append(texts)
     width = max(map(len, rows), default=0)
+    check_cells(width * len(rows), f"The sheet {name}")
     padded = [row + [""] * (width - len(row)) for row in rows]
     used = [column for column in range(width) if any(row[column].strip() for row in padded)]
     place = {column: at for at, column in enumerate(used)}
@@ -118,6 +122,12 @@ def _sheet(name: str, cells: Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]) 
         tuple(tuple(row[column] for column in used) for row in padded),
         tuple((place.get(column, -1), issue) for column, issue in remarks),
     )
+
+
+def check_cells(n: int, what: str) -> None:
+    """Raise `InputError` for a table of more cells than any has: few rows that reach far out would fill the memory."""
+    if n > MOST_CELLS:
+        raise InputError(f"{what} has more than {MOST_CELLS:,} cells, most of them empty. Take out what isn't needed.")
 
 
 def _text(cell: Any, formula: Any) -> tuple[str, str]:

@@ -30,6 +30,7 @@ from .store.page_visits import (
     carried_over,
     known_sitting,
     link_at,
+    may_come,
     note_traits,
     person,
     read_sitting,
@@ -81,6 +82,8 @@ def look(store: Store, code: str, cookie: str = "", visit: str = "", who: Who | 
             return make_view(at, "preview", visit)
         sitting = sitting_of(conn, at, cookie) if cookie else None
         sitting = known_sitting(conn, at, code, who, sitting)
+        if sitting is None and not may_come(at, who):
+            return make_view(at, "uninvited", visit)
         if sitting is None:
             return make_view(at, "entry", visit, asks_name=asks_name(at, who))
         if sitting.voting_id == at.table.voting_id:
@@ -131,6 +134,8 @@ def begin(
             raise Forged(translatable("This page isn't valid any more. Open your link once more."))
         if at.state != "open":
             return make_view(at, at.state, visit)
+        if not may_come(at, who):
+            return make_view(at, "uninvited", visit)
         platform, external_id = person(conn, at, code, who, name)
         sitting, is_new = sit_down(conn, at, voter_id(conn, at.project_id, platform, external_id))
         if not is_new and platform == "runoff":

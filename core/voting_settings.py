@@ -50,7 +50,7 @@ _LIMITS = {
 }
 _CHOICES = {
     "gold_action": ("nothing", "stop", "set aside"),
-    "identify": ("name", "none"),
+    "identify": ("name", "none", "id", "invited"),
     "completion": ("none", "shared", "own"),
 }
 
@@ -62,8 +62,9 @@ class VotingSettings:
     A comparison gets `votes_per_comparison` votes. A task of `task_size` comparisons, `n_gold` checks and `n_repeats`
     repeats is kept for a voter for `minutes_per_task`; a voter answers up to `tasks_per_voter` tasks. More than
     `gold_allowed` wrong checks lead to `gold_action`: nothing, stop (no more tasks, no completion code), or set aside
-    (the votes are kept, not counted). `identify` says how somebody without a platform's parameters is known: by a
-    typed name, or by the browser alone. `completion` is the code at the end: none, shared (`code`) or the voter's own.
+    (the votes are kept, not counted). `identify` says who may come by the plain link: anybody, known by a typed name
+    (name) or by the browser alone (none); only who brings a platform's id, which can be made up (id); or nobody without
+    a personal link (invited). `completion` is the code at the end: none, shared (`code`) or the voter's own.
     `adaptive` closes a ballot that has its votes and opens the next. `examples` shows the plan's examples, one by
     one with the answer, before the first comparison that counts. `ask` names what voters are asked of themselves.
     """

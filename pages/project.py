@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.csv_writing import table_for_spreadsheets
 from core.language import STANDARD
 from core.spoken import say, speaking
 from core.store.archive import delete_project
@@ -83,7 +84,7 @@ with st.expander(say("Log: who did what when")):
     entries = read_log(frame.store(), project.id, LOGGED)
     log = log_table(entries)
     with speaking(STANDARD):  # a file is the same whoever takes it
-        log_file = log_table(entries).to_csv(index=False)
+        log_file = table_for_spreadsheets(log_table(entries))
     if len(log) == LOGGED:
         st.caption(say("The newest {n:,} entries. The project file holds all of them.", n=LOGGED))
     shown_as = {column: say(column) for column in COLUMNS}

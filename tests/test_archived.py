@@ -110,6 +110,13 @@ def test_four_inputs_of_any_name_are_taken_in_their_order() -> None:
     assert {area: set(tokens) for area, tokens in found.areas.items()} == {"Archived": {"cat", "dog", "pen", "ink"}}
 
 
+@pytest.mark.parametrize("last", ["Input.w2b", "Input.w²", "Input.hit:w1", "Input." + "7" * 9000 + "x"])
+def test_inputs_may_be_called_anything(last: str) -> None:
+    header = f"HITId,Input.w1a,Input.w1b,Input.w2a,{last},Input.area,Input.my_id_2,Answer.choice"
+    mapping = archive_mapping(open_results(f"{header}\nH1,a,b,c,d,x,7,left\n".encode(), "x.csv"))
+    assert [mapping.left_a, mapping.left_b, mapping.right_a, mapping.right_b] == header.split(",")[1:5]
+
+
 def test_later_ballots_must_hold_items_of_the_earlier_ones(store: Store) -> None:
     head = "voter,choice,left_a,left_b,right_a,right_b\n"
     first = head + "".join(f"v{v},left,a,b,c,d\nv{v},right,a,b,e,f\nv{v},left,c,d,e,f\n" for v in range(6))

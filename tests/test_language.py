@@ -208,7 +208,8 @@ for _scheme in SCHEMES:
 for _scheme in ("rating", "best-worst", "order"):
     PAGES[f"vote {_scheme}"] = lambda code, s=_scheme: voting_page(code, "vote", s)
     PAGES[f"entry {_scheme}"] = lambda code, s=_scheme: voting_page(code, "entry", s)
-for _kind in ("nothing", "preview", "paused", "closed", "full", "stopped", "cookies", "refused", "busy", "fault"):
+_KINDS = "nothing preview paused closed uninvited full stopped cookies refused busy fault"
+for _kind in _KINDS.split():
     PAGES[f"only {_kind}"] = lambda code, k=_kind: pages.message(k, spoken=language(code))
 for _answer in ("left", "right", "tie", "unknown"):
     PAGES[f"feedback {_answer}"] = lambda code, a=_answer: pages.feedback("code", view_of(code, "example"), 0, a)

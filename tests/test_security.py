@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import math
+import os
 import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
+import pandas as pd
 import pytest
+import sqlalchemy as sa
+from openpyxl import Workbook
 
+from core import spreadsheets
+from core.csv_writing import table_for_spreadsheets
+from core.errors import InputError
+from core.platforms.result_tables import open_results
+from core.schemes import collected
+from core.store import schema as t
 from core.store.engine import open_apart
 from core.voting_settings import VotingSettings
 
@@ -43,6 +57,79 @@ def test_a_shared_workspace_stays_shared(tmp_path):
     folder.chmod(0o770)
     with open_apart(folder):
         assert folder.stat().st_mode & 0o777 == 0o770
+
+
+@pytest.mark.sqlite
+@pytest.mark.skipif(sys.platform == "win32", reason="has other rights")
+@pytest.mark.parametrize(("folder", "made"), [(0o755, 0o700), (0o770, 0o770), (0o777, 0o777)])
+def test_a_folder_that_was_there_shows_its_votes_to_those_who_may_write_in_it(tmp_path, folder, made):
+    tmp_path.chmod(folder)
+    umask = os.umask(0)
+    try:
+        with open_apart(tmp_path) as store, store.write():
+            rights = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    finally:
+        os.umask(umask)
+    for name in ("uploads", "embeddings", "incoming", "backups"):
+        assert rights[name] == made, name
+    for name in ("runoff.sqlite", "runoff.sqlite-wal", "runoff.sqlite-shm"):
+        assert rights[name] == made & 0o666, name
+
+
+def test_an_error_of_the_database_repeats_nothing_that_was_sent(store):
+    with pytest.raises(sa.exc.IntegrityError) as error, store.write() as conn:
+        conn.execute(sa.insert(t.voting_link).values(code="c", secret="hush", project_id="none"))
+    assert "hush" not in str(error.value)
+
+
+def test_tables_for_people_hold_no_formulas_and_the_same_numbers():
+    texts = ["=1+1", "+x", "-er", "@a", "\t=1", "\r=1", "＝1", "a;=cmd|' /C calc'!A0;b", 'a;"=1', "plain", "x;y-z"]
+    table = pd.DataFrame({"=name": texts, "score": [-1.5, 0.1, math.nan, *range(8)], "ok": True})
+    written = table_for_spreadsheets(table)
+    assert written.startswith(b"\xef\xbb\xbf")
+    header, *rows = csv.reader(io.StringIO(written.decode("utf-8-sig"), newline=""))
+    assert header == ["'=name", "score", "ok"]
+    assert [row[0] for row in rows] == [
+        "'=1+1", "'+x", "'-er", "'@a", "'\t=1", "'\r=1", "'＝1", "a;'=cmd|' /C calc'!A0;b", "a;\"'=1", "plain", "x;y-z"
+    ]  # fmt: skip
+    assert [row[1] for row in rows[:4]] == ["-1.5", "0.1", "", "0.0"]
+
+
+def test_pages_write_tables_in_no_way_of_their_own():
+    for path in [*(ROOT / "ui").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]:
+        assert ".to_csv(" not in path.read_text(encoding="utf-8"), path.name
+
+
+def test_a_table_of_a_few_cells_far_apart_is_refused(monkeypatch):
+    """A zip of some kilobytes, or a JSON file of a megabyte, must not fill the memory."""
+    monkeypatch.setattr(spreadsheets, "MOST_CELLS", 1000)
+    book = Workbook()
+    for row in range(1, 60):
+        book.worksheets[0].cell(row, 20, "x")
+    out = io.BytesIO()
+    book.save(out)
+    wide = json.dumps([{f"column {number}": 1} for number in range(40)]).encode()
+    for data, name in ((out.getvalue(), "votes.xlsx"), (wide, "votes.json")):
+        with pytest.raises(InputError, match="more than 1,000 cells"):
+            open_results(data, name)
+
+
+def test_a_column_with_a_name_of_no_end_is_refused():
+    with pytest.raises(InputError, match="100,000 letters"):
+        open_results(b"1" * 100_000 + b",choice\n1,left\n", "votes.csv")
+
+
+def test_an_answer_is_read_in_the_time_that_its_length_takes():
+    """Not in its square: whoever holds a voter's link may send any answer. The steps of the patterns can't be counted,
+    so their form is: no two parts of them that take the same letters follow each other with nothing sure between."""
+    assert not re.search(r"\\s\*\[[^]]*\]\?\\s\*", collected._BEST_WORST.pattern)
+    for told, best in (
+        ("best=3;worst=1", 2),
+        ("best = 3 , worst = 1", 2),
+        ("best=3worst=1", 2),
+        ("best=3  worst=1", 2),
+    ):
+        assert collected.extremes(told) == (best, 0)
 
 
 class TestTheOwnersPages:

@@ -26,6 +26,7 @@ from core.store.drawing import draw_next_ballot
 from core.store.engine import _open
 from core.store.gold import add_gold, gold_of, propose_gold
 from core.store.page_tallies import write_dealt
+from core.store.page_votes import stop
 from core.store.projects import get_project
 from core.store.scores import read_dataset
 from core.store.tallies import ballot_votes, progress_of, write_tallies
@@ -631,6 +632,36 @@ class TestWho:
         assert renew_link(store, project_id) != code
         assert voter.look().kind == "nothing"
         assert read_invitations(store, project_id) == []
+
+    @pytest.mark.parametrize(("identify", "by_id"), [("invited", "uninvited"), ("id", "entry")])
+    def test_the_plain_link_lets_nobody_in_where_the_owner_says_so(self, store, identify, by_id):
+        """Else who is invited could leave the token off and vote again under another name."""
+        project_id, code = start(store, replace(BASIC, identify=identify))
+        invite(store, project_id, ["Ben"])
+        ((_, token),) = read_invitations(store, project_id)
+        voter = Voter(store, code, who=voting.Who(token=token))
+        assert voter.vote("left").kind == "vote"
+        assert voter.look().kind == "vote"  # by the cookie, as ever
+        for who, kind in ((voting.Who(), "uninvited"), (voting.Who("prolific", "made up"), by_id)):
+            view = voting.look(store, code, "", VISIT, who)
+            assert view.kind == kind
+            if kind == "uninvited":  # a form that somebody kept, or put together, opens no way either
+                form = voting.look(store, code, "", VISIT, voting.Who(preview=True)).form
+                assert voting.begin(store, code, VISIT, form, who, name="Eve").kind == "uninvited"
+        assert rows(store, sa.select(t.voter.c.external_id)) == [("Ben",)]
+
+    def test_who_was_stopped_stays_so_in_the_next_ballot_without_the_cookie(self, store):
+        project_id, code = start(store, replace(BASIC, task_size=50))
+        who = voting.Who("prolific", "5f0c")
+        voter = Voter(store, code, who=who)
+        voter.task(longer_pair)
+        with store.write() as conn:
+            stop(conn, rows(store, sa.select(t.sitting.c.id))[0][0], "stopped")
+        close_ballot(store, project_id)
+        draw_next_ballot(store, project_id)
+        open_voting(store, project_id, BASIC)
+        assert Voter(store, code, who=who).view.kind == "stopped"
+        assert Voter(store, code, who=replace(who, external_id="5f0d")).view.kind == "vote"
 
     def test_what_voters_tell_is_counted_and_leads_to_nobody(self, store):
         _, code = start(store, replace(BASIC, ask=("age", "native")))

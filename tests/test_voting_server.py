@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -13,10 +14,13 @@ from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 from json import loads
+from unittest.mock import Mock
 
 import pytest
 import sqlalchemy as sa
+import uvicorn
 from test_template import contrast
+from uvicorn.server import ServerState
 from voting_server import ROOT, VotingServer, make_voting, serving
 
 from bench.voters import Connection, HttpVoter, all_vote, hidden
@@ -27,7 +31,9 @@ from core.store.plans import Wording
 from core.store.voting import invite, open_voting, read_invitations
 from core.voting_settings import VotingSettings
 from voting import pages
-from voting.limits import MOST_SENDERS, Limiter
+from voting.app import make_app
+from voting.limits import MOST_SENDERS, Limiter, network_of
+from voting.patience import patient
 
 TOKENS = ("cat", "dog", "<b>bold</b>", "R&D", "ship", "שלום", "猫", "${x}", 'quo"te')
 SETTINGS = VotingSettings(task_size=3, tasks_per_voter=20, examples=False)
@@ -90,6 +96,22 @@ def answer(code, **fields):
         return "POST", f"/v/{code}/vote", given | fields
 
     return step
+
+
+def answered(app, method, path, cookie, body=b""):
+    """The status of an answer to a request that goes to the application without a server between."""
+    scope = {"type": "http", "method": method, "path": path, "query_string": b"", "scheme": "http", "root_path": ""}
+    scope |= {"headers": [(b"cookie", f"runoff_voter={cookie}".encode())], "client": ("192.0.2.7", 1)}
+    sent = []
+
+    async def receive():
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(app(scope, receive, send))
+    return sent[0]["status"]
 
 
 def judgements(store, project_id=None):
@@ -337,6 +359,99 @@ class TestLimiter:
         for number in range(MOST_SENDERS + 100):
             limiter.allows(str(number))
         assert len(limiter._left) <= MOST_SENDERS + 1
+
+    def test_whatever_comes_as_a_cookie_is_not_what_is_counted_by(self, store):
+        """Else somebody could fill the memory with cookies as long as a head may be."""
+        _, code = make_voting(store, SETTINGS, tokens=TOKENS, appearances=4)
+        app = make_app(store)
+        for cookie in ("x" * 60_000, "1.", "1." + "g" * 64, "²." + "a" * 64):
+            assert answered(app, "GET", f"/v/{code}", cookie) == 200
+            assert answered(app, "POST", f"/v/{code}/vote", cookie, b"place=1.1") == 400
+        server = app.state.server
+        assert max(map(len, [*server.steps._left, *server.visits._left])) < 100
+
+    @pytest.mark.parametrize(
+        ("host", "whom"),
+        [("192.0.2.7", "192.0.2.7"), ("2001:db8::1", "2001:db8::/64"), ("2001:db8::ffff:1", "2001:db8::/64"),
+         ("fe80::1%eth0", "fe80::/64"), ("testclient", "")],
+    )  # fmt: skip
+    def test_addresses_of_one_network_are_one_sender(self, host, whom):
+        assert network_of(host) == whom
+
+
+class TestPatience:
+    """A connection of its own for each case; the time is moved by hand."""
+
+    @pytest.fixture
+    def made(self):
+        def make(most=2, host="192.0.2.7"):
+            transport = Mock(
+                **{"get_extra_info.side_effect": {"peername": (host, 1)}.get, "is_closing.return_value": 0}
+            )
+            loop = Mock(**{"create_task.side_effect": lambda step, **_: step.close() or Mock()})
+            connection = self.kind(self.config, ServerState(), {}, loop)
+            connection.connection_made(transport)
+            return connection, transport
+
+        self.config = uvicorn.Config(lambda *_: None, log_level="error")
+        self.config.load()
+        self.kind = patient(seconds=7, most_of_one=2)
+        return make
+
+    def late(self, connection):
+        """Do what was put off last."""
+        seconds, look = connection.loop.call_later.call_args.args
+        assert seconds == 7
+        look()
+
+    @pytest.mark.parametrize(
+        "sent", [b"", b"GET / HTTP/1.1\r\nHost:", b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\na"]
+    )
+    def test_a_request_that_never_ends_is_given_up(self, made, sent):
+        connection, transport = made()
+        if sent:
+            connection.data_received(sent)
+        self.late(connection)
+        transport.abort.assert_called_once()
+
+    def test_a_request_that_is_being_answered_is_waited_for(self, made):
+        connection, transport = made()
+        connection.data_received(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        self.late(connection)
+        transport.abort.assert_not_called()
+        connection.cycle.response_started = True  # but nobody takes the answer
+        self.late(connection)
+        transport.abort.assert_called_once()
+
+    def test_after_an_answer_the_next_request_has_its_own_time(self, made):
+        connection, transport = made()
+        connection.data_received(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        first = connection._deadline
+        connection.cycle.response_complete = True
+        connection.on_response_complete()
+        first.cancel.assert_called()
+        connection.data_received(b"G")
+        self.late(connection)
+        transport.abort.assert_called_once()
+
+    def test_one_sender_holds_so_many_connections_and_others_theirs(self, made):
+        (first, _), *_ = kept = [made(), made()]
+        assert [transport.abort.called for _, transport in kept] == [False, False]
+        more, transport = made()
+        transport.abort.assert_called_once()
+        assert not made(host="192.0.2.8")[1].abort.called
+        assert not any(made(host="127.0.0.1")[1].abort.called for _ in range(5))  # a proxy's
+        more.connection_lost(None)
+        first.connection_lost(None)
+        assert not made()[1].abort.called
+
+    def test_a_voter_who_goes_away_in_mid_request_is_no_fault(self, own):
+        _, code, server = own
+        with socket.create_connection(("127.0.0.1", server.port)) as gone:
+            gone.sendall(f"POST /v/{code}/begin HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\na".encode())
+        assert ask(server, ("GET", f"/v/{code}"))[0].status == 200
+        server.kill()
+        assert "Traceback" not in server.log.read_text()
 
 
 def test_twelve_voters_at_once_lose_and_double_nothing(store):

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.chart_files import COLUMN, to_png, to_svg
 from core.charts import Chart
+from core.csv_writing import table_for_spreadsheets
 from core.spoken import say
 
 
@@ -24,7 +25,7 @@ def show(chart: Chart, table: pd.DataFrame, *, name: str, alt: str) -> None:
         ("PNG", partial(to_png, chart), "png", "image/png", say("300 dots an inch. 6.5 inches wide.")),
         (say("SVG, one column"), partial(to_svg, chart, width=COLUMN), "column.svg", "image/svg+xml", narrow),
         (say("PNG, one column"), partial(to_png, chart, width=COLUMN), "column.png", "image/png", narrow),
-        ("CSV", partial(_csv, table), "csv", "text/csv", say("The figures behind the chart.")),
+        ("CSV", partial(table_for_spreadsheets, table), "csv", "text/csv", say("The figures behind the chart.")),
     )
     with (
         st.popover(say("Save this chart"), icon=":material/download:", type="tertiary", key=f"save-{name}"),
@@ -34,7 +35,3 @@ def show(chart: Chart, table: pd.DataFrame, *, name: str, alt: str) -> None:
             st.download_button(
                 label, make, f"{name}.{ending}", mime, key=f"{name}-{ending}", on_click="ignore", help=about
             )
-
-
-def _csv(table: pd.DataFrame) -> bytes:
-    return table.to_csv(index=False, lineterminator="\n").encode("utf-8")

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core import evaluation_charts
+from core.csv_writing import table_for_spreadsheets
 from core.evaluation import Comparison
 from core.spoken import say, to_say
 from core.store.projects import Project
@@ -84,7 +85,7 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
     for reason in view.undefined:
         st.caption(say("Blank: {reason}", reason=frame.plain(reason)))
     st.download_button(
-        say("Download this table (CSV)"), with_votes.table.to_csv(index=False), "evaluation.csv", "text/csv",
+        say("Download this table (CSV)"), table_for_spreadsheets(with_votes.table), "evaluation.csv", "text/csv",
         on_click="ignore", icon=":material/download:",
     )  # fmt: skip
 

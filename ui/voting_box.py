@@ -132,6 +132,7 @@ def links_box(store: Store, project: Project, ballot: Ballot) -> None:
             st.caption(say(name))
             st.code(plain + query, language=None)
     with st.expander(say("Personal links")):
+        st.caption(say("Under “Voters” in the settings you choose whether the plain link still lets others in."))
         names = st.text_area(say("Names, one a line"), key=f"invite-{ballot.id}")
         if st.button(say("Make links"), disabled=not names.strip()):
             _send(partial(invite, area_id=ballot.area_id), project, names.splitlines(), done=say("The links are made."))

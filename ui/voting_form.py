@@ -16,7 +16,12 @@ _ACTIONS = {
     "stop": to_say("gets no more comparisons, and no code"),
     "set aside": to_say("goes on, but the votes aren't counted"),
 }
-_IDENTIFY = {"name": to_say("by a name they type"), "none": to_say("by nothing: their browser only")}
+_IDENTIFY = {
+    "name": to_say("known by a name they type"),
+    "none": to_say("known by their browser only"),
+    "id": to_say("not let in without a platform's id or a personal link"),
+    "invited": to_say("not let in: personal links only"),
+}
 LATER = to_say("Then what isn't answered goes to somebody else.")
 _COMPLETION = {
     "none": to_say("no code"),
@@ -121,10 +126,14 @@ def _checks(old: VotingSettings) -> dict:
 def _voters(old: VotingSettings) -> dict:
     st.markdown(say("**Voters**"))
     identify = st.selectbox(
-        say("Voters who come by the plain link are known"),
+        say("Voters who come by the plain link are"),
         list(_IDENTIFY),
         list(_IDENTIFY).index(old.identify),
         format_func=lambda value: say(_IDENTIFY[value]),
+        help=say(
+            "By the plain link somebody may come twice, under two names. Platforms' ids can be made up: compare them "
+            "with the platform's list. A personal link is one voter."
+        ),
     )
     hashed = st.checkbox(
         say("Store a hash in place of a platform's id"),

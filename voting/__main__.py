@@ -12,6 +12,7 @@ import uvicorn
 
 from .app import make_safe_app
 from .door import voting
+from .patience import patient
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
@@ -53,7 +54,7 @@ def main(host: str, port: int, behind_proxy: bool) -> None:
         limit_concurrency=1000,
         backlog=512,
         timeout_graceful_shutdown=5,
-        http="h11",
+        http=patient(),
         ws="none",
     )
     uvicorn.Server(config).run(sockets=[listener])

@@ -14,18 +14,19 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from . import pages
 from .door import Language, translatable, voting
-from .limits import Limiter
-from .safety import SafeHeaders, TooMuch, form_fields
+from .limits import Limiter, network_of
+from .safety import VOTER, SafeHeaders, TooMuch, form_fields, voters_cookie
 
 log = logging.getLogger("runoff.voting")
-VOTER, VISIT = "runoff_voter", "runoff_visit"
+VISIT = "runoff_visit"
 MONTH = 30 * 24 * 3600
+MAX_ANSWER = 500  # letters; the places of an order are fewer by far
 TEND_SECONDS = 5.0
 STATUS = {"nothing": 404, "busy": 429, "fault": 500}
 _STATIC = Path(__file__).parent / "static"
@@ -58,7 +59,7 @@ class Server:
     async def show(self, request: Request) -> Response:
         """The page of a link as it stands for whoever asks."""
         code, visit = request.path_params["code"], request.cookies.get(VISIT) or secrets.token_urlsafe(24)
-        cookie, sender = request.cookies.get(VOTER, ""), _sender(request)
+        cookie, sender = voters_cookie(request), _sender(request)
         if not (self.flood.allows(sender) and (self.steps.allows(cookie) if cookie else self.visits.allows(sender))):
             return _page("busy", self.spoken(request))
         query = dict(request.query_params)
@@ -71,7 +72,7 @@ class Server:
             return _page("nothing" if self.misses.allows(sender) else "busy", self.spoken(request))
         if view.cookie and query.keys() & {"PROLIFIC_PID", "workerId", "participantId", "i"}:
             return _with_cookies(request, _to(code, "?c=1"), view, visit)
-        if view.kind == "entry" and "c" in query and not cookie:
+        if view.kind in ("entry", "uninvited") and "c" in query and not cookie:
             return _page("cookies", view.language, 400)
         told = _feedback(code, view, query)
         return _with_cookies(request, HTMLResponse(told or pages.page(code, view, query)), view, visit)
@@ -97,7 +98,7 @@ class Server:
     async def step(self, request: Request) -> Response:
         """One of the steps of a voter who has begun: vote, undo, example, more, finish."""
         code, name = request.path_params["code"], request.path_params["step"]
-        cookie = request.cookies.get(VOTER, "")
+        cookie = voters_cookie(request)
         if not (self.steps.allows(cookie or _sender(request)) and self.flood.allows(_sender(request))):
             return _page("busy", self.spoken(request))
         fields = await form_fields(request)
@@ -162,7 +163,7 @@ def _spoken(request: Request) -> Language:
 
 
 def _sender(request: Request) -> str:
-    return request.client.host if request.client else ""
+    return network_of(request.client.host) if request.client else ""
 
 
 def _with_cookies(request: Request, answer: Response, view: voting.View, visit: str) -> Response:
@@ -199,7 +200,7 @@ def _vote(fields: dict[str, str]) -> tuple[Callable[..., voting.View], str]:
     except ValueError:
         seconds = None
     seconds = seconds if seconds is not None and math.isfinite(seconds) else None
-    choice = fields.get("choice") or voting.answer_of(fields)
+    choice = (fields.get("choice") or voting.answer_of(fields))[:MAX_ANSWER]
     return partial(voting.vote, task=int(task), n=int(n), choice=choice, seconds=seconds), ""
 
 
@@ -246,6 +247,10 @@ async def _too_much(request: Request, _error: Exception) -> Response:
     return _page("nothing", _spoken(request), 413)
 
 
+async def _gone(_request: Request, _error: Exception) -> Response:
+    return Response(status_code=400)  # nobody is there to read it
+
+
 async def _not_found(request: Request, _error: Exception) -> Response:
     return _page("nothing", _spoken(request), 404)
 
@@ -260,6 +265,7 @@ _HANDLERS: dict[Any, Handler] = {
     voting.Forged: _refused,
     voting.RunoffError: _unable,
     TooMuch: _too_much,
+    ClientDisconnect: _gone,
     404: _not_found,
     405: _not_found,
     500: _fault,

@@ -4,8 +4,33 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 MOST_SENDERS = 20_000
+
+
+def network_of(host: str) -> str:
+    """Whom an address stands for: who has one of IPv6 has all of its network, 2⁶⁴ of them.
+
+    >>> network_of("192.0.2.7"), network_of("::ffff:192.0.2.7"), network_of("2001:db8:1:2:3::4"), network_of("")
+    ('192.0.2.7', '192.0.2.7', '2001:db8:1:2::/64', '')
+    """
+    found = _address(host)
+    return str(ip_network((found, 64), strict=False)) if isinstance(found, IPv6Address) else str(found or "")
+
+
+def is_own(host: str) -> bool:
+    """Whether an address is this machine's own."""
+    found = _address(host)
+    return found is not None and found.is_loopback
+
+
+def _address(host: str) -> IPv4Address | IPv6Address | None:
+    try:
+        found = ip_address(host.partition("%")[0])
+    except ValueError:
+        return None
+    return (found.ipv4_mapped or found) if isinstance(found, IPv6Address) else found
 
 
 class Limiter:

@@ -48,6 +48,12 @@ _PLAIN = {
         translatable("Voting is over"),
         translatable("This round is closed. Thank you for your interest."),
     ),
+    "uninvited": (
+        translatable("A link of your own is needed"),
+        translatable(
+            "This page is for people who were invited. Open the link that was sent to you, whole and unchanged."
+        ),
+    ),
     "full": (
         translatable("Nothing to do now"),
         translatable("Everything is taken care of at the moment. Please come back later."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import parse_qsl
 
 from starlette.datastructures import MutableHeaders
@@ -10,6 +11,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY = 16_384
 MAX_FIELDS = 40
+VOTER = "runoff_voter"
+_COOKIE = re.compile(r"[0-9]{1,15}\.[0-9a-f]{64}")
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; "
@@ -43,6 +46,12 @@ class SafeHeaders:
             await send(message)
 
         await self._app(scope, receive, send_safely if scope["type"] == "http" else send)
+
+
+def voters_cookie(request: Request) -> str:
+    """The voter's cookie, "" for what can't be one; requests are counted by it, and anything may come."""
+    cookie = request.cookies.get(VOTER, "")
+    return cookie if _COOKIE.fullmatch(cookie) else ""
 
 
 class TooMuch(Exception):

@@ -12,10 +12,12 @@ import pandas as pd
 
 from ..errors import InputError, Issue
 from ..json_texts import parse_json
-from ..spreadsheets import is_workbook, read_workbook
+from ..spreadsheets import check_cells, is_workbook, read_workbook
 from .csvfiles import open_csv
 from .label_studio_results import is_export, rows_of
 from .quick_csv import CsvTable, Table, Texts
+
+MOST_LETTERS = 10_000  # of a column's name, which may be a question of a survey; names are looked at letter by letter
 
 
 @dataclass(frozen=True)
@@ -42,16 +44,24 @@ class RowTable:
 
 
 def open_results(data: bytes, name: str) -> Table:
-    """Open a result file. Raises `InputError` where it is none, or damaged.
+    """Open a result file. Raises `InputError` where it is none, or damaged, or has a name of a column as no program
+    writes them.
 
     >>> open_results(b'[{"voter": "anna", "labels": {"choice": "left"}}]', "votes.json").header
     ('voter', 'labels.choice')
     """
+    table: Table
     if is_workbook(data):
-        return _sheet(data, name)
-    if data[:64].removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"[", b"{")):
-        return _json(data, name)
-    return CsvTable(open_csv(data, name))
+        table = _sheet(data, name)
+    elif data[:64].removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"[", b"{")):
+        table = _json(data, name)
+    else:
+        table = CsvTable(open_csv(data, name))
+    long = next((column for column in table.header if len(column) > MOST_LETTERS), None)
+    if long is not None:
+        told = [Issue("is longer than any that a program writes", column=long[:40] + "…")]
+        raise InputError(f"{name} isn't a table of results: the name of a column has {len(long):,} letters.", told)
+    return table
 
 
 def _sheet(data: bytes, name: str) -> RowTable:
@@ -74,6 +84,7 @@ def _json(data: bytes, name: str) -> RowTable:
     header = tuple(dict.fromkeys(column for record in flat for column in record))
     if not header:
         raise InputError(f"{name} holds no answers.")
+    check_cells(len(header) * len(flat), name)
     rows = [[record.get(column, "") for column in header] for record in flat]
     numbers = tuple(range(1, len(rows) + 1))
     if unread and len(unread) < 10**9:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 
+from ..csv_writing import csv_text
 from ..errors import InputError
 from ..spreadsheets import read_workbook
 
@@ -83,6 +83,4 @@ def workbook_as_csv(data: bytes, name: str) -> bytes:
     if not sheets:
         raise InputError(f"{name} holds no table. Save the sheet with the votes and upload it again.")
     sheet = next((s for s in sheets if "choice" in {text.strip().casefold() for text in s.rows[0]}), sheets[0])
-    out = io.StringIO(newline="")
-    csv.writer(out, lineterminator="\n").writerows(sheet.rows)
-    return out.getvalue().encode("utf-8")
+    return csv_text(sheet.rows[0], sheet.rows[1:]).encode("utf-8")

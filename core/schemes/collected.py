@@ -31,7 +31,7 @@ SCHEMES = (RATING, BEST_WORST, ORDER)
 LABELS = {RATING: to_say("ratings"), BEST_WORST: to_say("best–worst"), ORDER: to_say("orders of target groups")}
 UNKNOWN = "unknown"
 MAX_TASK_SIZE = 50
-_BEST_WORST = re.compile(r"best\s*=\s*([0-9]{1,3})\s*[;,]?\s*worst\s*=\s*([0-9]{1,3})")
+_BEST_WORST = re.compile(r"best\s*=\s*([0-9]{1,3})(?:\s*[;,]\s*|\s*)worst\s*=\s*([0-9]{1,3})")
 _APART = ("scale", "gold", "tolerance", "groups")  # settings that are stored in a way of their own
 _SEPARATORS = re.compile(r"[\s,;>]+")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import secrets
 import shutil
 import sqlite3
 import subprocess
@@ -100,7 +101,8 @@ def back_up(store: Store, target: Path, *, embeddings: bool = False) -> dict[str
     """
     if target.exists():
         raise StoreError(f"{target} is there already. Choose another name, or delete it first.")
-    part = target.with_name(target.name + ".part")
+    # A name that nobody else can have put a file or a link of theirs under, in a folder of all.
+    part = target.with_name(f"{target.name}.{secrets.token_hex(8)}.part")
     with store.read() as conn:
         manifest: dict[str, Any] = {"runoff": __version__, "schema": schema_version(conn), "at": now(), "files": {}}
     try:
@@ -108,7 +110,7 @@ def back_up(store: Store, target: Path, *, embeddings: bool = False) -> dict[str
             database = Path(folder) / (DUMP if dialects.is_postgresql(store.engine) else SQLITE)
             # The database first: a file that it names was written before it.
             _copy_database(store, database)
-            part.touch(mode=0o600)
+            part.touch(mode=0o600, exist_ok=False)
             with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
                 for path, name in [(database, database.name), *_kept(store, embeddings)]:
                     manifest["files"][name] = _digest(path)

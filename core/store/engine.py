@@ -25,7 +25,7 @@ import sqlalchemy as sa
 
 from ..errors import StoreError
 from . import dialects
-from .workspace import badge_of, default_workspace, make_folder
+from .workspace import badge_of, default_workspace, make_folder, rights_in
 
 HEAD = "0006"  # the newest migration; a test holds it against the migrations folder
 BUSY_MS = 30_000
@@ -140,7 +140,8 @@ def _begin(conn: sa.Connection) -> None:
 def make_engine(database: Path) -> sa.Engine:
     """An engine on a SQLite file: WAL, foreign keys, `BEGIN IMMEDIATE` for writers, full syncs."""
     url = sa.URL.create("sqlite", database=str(database))
-    engine = sa.create_engine(url, connect_args={"check_same_thread": False})
+    # An error that nobody foresaw goes to the log: as a statement, without the names and secrets in it.
+    engine = sa.create_engine(url, connect_args={"check_same_thread": False}, hide_parameters=True)
     sa.event.listen(engine, "connect", _set_up_connection)
     sa.event.listen(engine, "begin", _begin)
     return engine
@@ -192,8 +193,11 @@ def open_apart(folder: Path) -> Iterator[Store]:
 def _open(folder: Path, url: sa.URL | None) -> Store:
     try:
         make_folder(folder)
+        rights = rights_in(folder)
         for part in ("uploads", "embeddings", "incoming", "backups"):
-            (folder / part).mkdir(exist_ok=True)
+            (folder / part).mkdir(mode=rights, exist_ok=True)
+        if url is None:  # SQLite's journal gets the rights of the database
+            (folder / "runoff.sqlite").touch(mode=rights & 0o666)
     except OSError as error:
         raise StoreError(
             f"The workspace folder {folder} can't be made ({error.strerror}). "

@@ -166,16 +166,40 @@ def voter_id(conn: sa.Connection, project_id: str, platform: str, external_id: s
     return insert_one(conn, t.voter, **values)
 
 
+def may_come(at: At, who: Who) -> bool:
+    """Whether somebody who isn't known yet may begin: by the plain link, unless the owner wants more than that."""
+    known_by = {"invited": who.token, "id": who.token or who.platform}
+    return bool(known_by.get(at.table.settings.identify, True))
+
+
 def sit_down(conn: sa.Connection, at: At, voter_id: int, n_examples: int = 0) -> tuple[sa.Row, bool]:
-    """The voter's sitting at this ballot, and whether it is new."""
+    """The voter's sitting at this ballot, and whether it is new; who was stopped at the one before stays so."""
     s = t.sitting.c
     query = sa.select(t.sitting).where(s.voting_id == at.table.voting_id, s.voter_id == voter_id)
     found = conn.execute(query).one_or_none()
     if found is not None:
         return found, False
     values = {"voter_id": voter_id, "state": "voting", "n_examples": n_examples, "began_at": now(), "seen_at": now()}
-    insert_one(conn, t.sitting, voting_id=at.table.voting_id, **values)
+    was_stopped = conn.execute(_last_state(at, voter_id)).scalar() == "stopped"
+    sitting_id = insert_one(conn, t.sitting, voting_id=at.table.voting_id, **values)
+    if was_stopped:
+        stop(conn, sitting_id, "stopped")
     return conn.execute(query).one(), True
+
+
+def _last_state(at: At, voter_id: int) -> sa.Select:
+    """The state of the voter's newest sitting at any ballot of the ranking."""
+    s, here, other = t.sitting.c, t.ballot.alias("here"), t.ballot.alias("other")
+    same_area = sa.or_(other.c.area_id == here.c.area_id, sa.and_(other.c.area_id.is_(None), here.c.area_id.is_(None)))
+    return (
+        sa.select(s.state)
+        .join(t.voting, t.voting.c.id == s.voting_id)
+        .join(other, other.c.id == t.voting.c.ballot_id)
+        .join(here, sa.and_(here.c.project_id == other.c.project_id, same_area))
+        .where(s.voter_id == voter_id, here.c.id == at.table.ballot_id)
+        .order_by(s.id.desc())
+        .limit(1)
+    )
 
 
 def note_traits(conn: sa.Connection, at: At, traits: Mapping[str, str]) -> None:
@@ -210,10 +234,7 @@ def known_sitting(conn: sa.Connection, at: At, code: str, who: Who, sitting: sa.
 
 
 def carried_over(conn: sa.Connection, at: At, sitting: sa.Row) -> sa.Row:
-    """The sitting at this ballot of somebody who sat at an earlier one; who was stopped there stays so."""
+    """The sitting at this ballot of somebody who sat at an earlier one."""
     if sitting.voting_id == at.table.voting_id:
         return read_sitting(conn, sitting.id) or sitting
-    row, is_new = sit_down(conn, at, sitting.voter_id, sitting.n_examples)
-    if is_new and sitting.state == "stopped":
-        stop(conn, row.id, "stopped")
-    return read_sitting(conn, row.id) or row
+    return sit_down(conn, at, sitting.voter_id, sitting.n_examples)[0]

@@ -74,6 +74,7 @@ def make_engine(url: sa.URL, who: str = "owner") -> sa.Engine:
         pool_size=kept,
         max_overflow=more,
         pool_pre_ping=True,
+        hide_parameters=True,
         connect_args={"connect_timeout": 10, "keepalives_idle": 30, "application_name": f"runoff-{who}"},
     )
     dialect: Any = engine.dialect

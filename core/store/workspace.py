@@ -27,6 +27,12 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
+def rights_in(folder: Path) -> int:
+    """The rights of what is made in a workspace's folder: others have them only where they may write in the folder."""
+    mode = folder.stat().st_mode
+    return 0o700 | (0o070 if mode & 0o020 else 0) | (0o007 if mode & 0o002 else 0)
+
+
 def badge_of(folder: Path) -> str | None:
     """The id by which a folder and its PostgreSQL database know each other; None for a folder without."""
     try:

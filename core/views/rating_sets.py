@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..agreement import Agreement
-from ..csv_writing import harmless
+from ..csv_writing import cells_of, csv_text, harmless
 from ..estimates import Estimate
 from ..schemes.cross_level import Fit, Standing
 from ..schemes.expert_files import Qualified
@@ -290,10 +288,5 @@ def _fitted(fit: Fit) -> tuple[float | None, float | None, str, str]:
 
 def as_csv(table: pd.DataFrame) -> bytes:
     """A table as a file; cells that a spreadsheet would take for a formula get an apostrophe."""
-    safe = table.copy()
-    for name in safe.columns:
-        if not pd.api.types.is_numeric_dtype(safe[name]):
-            safe[name] = [harmless(value) for value in safe[name]]
-    out = io.StringIO()
-    safe.to_csv(out, index=False, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
-    return out.getvalue().encode("utf-8")
+    rows = ([harmless(value) for value in row] for row in cells_of(table))
+    return csv_text(map(harmless, table.columns), rows).encode("utf-8")

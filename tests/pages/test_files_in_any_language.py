@@ -77,4 +77,4 @@ def test_the_log_of_the_project_page(demo: Store, visit: Callable[..., AppTest],
     assert not app.exception
     assert "Il percorso dei dati" in [header.value for header in app.subheader]
     assert given[name] == english
-    assert english.decode() == log_table(read_log(demo, "demo", 1000)).to_csv(index=False)
+    assert english.decode("utf-8-sig") == log_table(read_log(demo, "demo", 1000)).to_csv(index=False)
