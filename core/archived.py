@@ -82,12 +82,12 @@ def _four_inputs(header: Sequence[str]) -> list[str]:
     """The four columns of inputs that are left when those with a meaning of their own are taken away, in their order;
     none where there are more or fewer. Numbers at their ends count comparisons."""
     names = [name.strip() for name in header if _INPUT.match(name.strip())]
+    names = [name for name in names if not _is_other(name)]
     bare = [name.rstrip(_DIGITS) for name in names]
     if len({name[len(begin) :] for name, begin in zip(names, bare, strict=True) if name != begin}) > 1:
         whole = [name if name == begin else begin + NUMBER for name, begin in zip(names, bare, strict=True)]
         names = list(dict.fromkeys(whole))
-    left = [name for name in names if not _is_other(name)]
-    return left if len(left) == len(TEXTS) else []
+    return names if len(names) == len(TEXTS) else []
 
 
 def _is_other(name: str) -> bool:
