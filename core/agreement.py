@@ -28,6 +28,7 @@ Distance = Literal["nominal", "interval"]
 Floats = NDArray[np.float64]
 RESAMPLES = 1000
 LEVEL = 0.9
+CELLS = 4_000_000  # resamples × units worked on at once
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def _interval(counts: Floats, apart: Floats, level: float, resamples: int, seed:
         return float("nan"), float("nan")
     kinds, n = np.unique(counts, axis=0, return_counts=True)
     rng = np.random.default_rng(seed)
-    step = max(1, 4_000_000 // len(kinds))
+    step = max(1, CELLS // len(kinds))
     parts = [
         _alphas(rng.multinomial(len(counts), n / len(counts), min(step, resamples - start)).astype(float), kinds, apart)
         for start in range(0, resamples, step)
@@ -171,7 +172,10 @@ def raw_agreement(
             why = say("No interval: one comparison has no interval.")
         return Share(count / total, reason=why, count=count, total=total)
     rng = np.random.default_rng(seed)
-    drawn = rng.integers(0, len(pairs), (resamples, len(pairs)))
-    shares = equal[drawn].sum(axis=1) / pairs[drawn].sum(axis=1)
-    lower, upper = np.quantile(shares, widened_tails(len(pairs), level))
+    step = max(1, CELLS // len(pairs))
+    shares = []
+    for start in range(0, resamples, step):
+        drawn = rng.integers(0, len(pairs), (min(step, resamples - start), len(pairs)))
+        shares.append(equal[drawn].sum(axis=1) / pairs[drawn].sum(axis=1))
+    lower, upper = np.quantile(np.concatenate(shares), widened_tails(len(pairs), level))
     return Share(count / total, float(lower), float(upper), "", count, total)
