@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError, UndefinedMetricError
 from .estimates import Share, widened_tails
-from .spoken import say, spoken, to_say
+from .spoken import say, to_say, written
 
 Distance = Literal["nominal", "interval"]
 Floats = NDArray[np.float64]
@@ -53,8 +53,7 @@ class Agreement:
         """The interval in words, or why there is none."""
         if np.isnan(self.lower):
             return say("no interval: it takes two units with several answers")
-        shown = (format(bound, f".{digits}f").translate(spoken().marks) for bound in (self.lower, self.upper))
-        lower, upper = shown
+        lower, upper = (written(bound, f".{digits}f") for bound in (self.lower, self.upper))
         return say("{level:.0f} % interval {lower} to {upper}", level=100 * self.level, lower=lower, upper=upper)
 
 

@@ -14,8 +14,9 @@ import pytest
 from scipy.stats import spearmanr
 
 from core.errors import PlanError, UndefinedMetricError
+from core.estimates import holm
 from core.evaluation.bands import RELATED, by_relatedness
-from core.evaluation.differences import groups, holm
+from core.evaluation.differences import groups
 from core.evaluation.figures import precision_at
 from core.plan import Plan, cost
 from core.schemes.best_worst import BestWorst
@@ -114,7 +115,7 @@ def test_adjusted_p_values_and_groups_by_their_definitions(seed: int) -> None:
         m = int(rng.integers(1, 7))
         p = rng.random(m) ** 3
         # Holm: the hypotheses are rejected from the least p on, as long as p_(i) ≤ α/(m − i + 1).
-        adjusted = holm(p.tolist())
+        adjusted = holm(p)
         for alpha in (0.01, 0.1, 0.3, 0.7):
             rejected: set[int] = set()
             for place, at in enumerate(np.argsort(p, kind="stable").tolist()):
