@@ -137,6 +137,10 @@ def test_an_item_that_one_voter_judged_has_no_interval_of_no_width():
     assert counts.score.tolist()[3:] == [1, -1]
     assert np.isnan(counts.lower).tolist() == np.isnan(counts.upper).tolist() == [False, False, False, True, True]
     assert counts.reason == "no interval where too few voters judged an item"
+    alone = [f"a{n},b{n},c{n},a{n},c{n},W{n}" for n in range(8)]  # nobody judged what another did
+    counts = report(read_best_worst("\n".join([lines[0], *alone]).encode() + b"\n", "x.csv"), splits=2).counts
+    assert np.isnan(counts.lower).all()
+    assert counts.reason == "no interval where too few voters judged an item"
 
 
 def test_voters_intervals_are_those_of_resampled_voters():

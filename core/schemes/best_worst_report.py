@@ -119,7 +119,8 @@ def _counts(read: BestWorstSet, resamples: int, rng: np.random.Generator) -> Sco
     # An item that one voter judged has the same count in every resample that has it: that is no interval.
     known = np.isnan(values).mean(axis=0) <= MOST_UNDEFINED
     lower, upper = nothing.copy(), nothing.copy()
-    lower[known], upper[known] = np.nanquantile(values[:, known], widened_tails(m, LEVEL), axis=0)
+    if known.any():
+        lower[known], upper[known] = np.nanquantile(values[:, known], widened_tails(m, LEVEL), axis=0)
     few = to_say("no interval where too few voters judged an item") if (known < ~np.isnan(counts)).any() else ""
     return Scores(counts, lower, upper, few)
 
