@@ -22,12 +22,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError, UndefinedMetricError
 from .estimates import Share, widened_tails
-from .spoken import say, spoken, to_say
+from .spoken import say, to_say, written
 
 Distance = Literal["nominal", "interval"]
 Floats = NDArray[np.float64]
 RESAMPLES = 1000
 LEVEL = 0.9
+CELLS = 4_000_000  # resamples × units worked on at once
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,7 @@ class Agreement:
         """The interval in words, or why there is none."""
         if np.isnan(self.lower):
             return say("no interval: it takes two units with several answers")
-        shown = (format(bound, f".{digits}f").translate(spoken().marks) for bound in (self.lower, self.upper))
-        lower, upper = shown
+        lower, upper = (written(bound, f".{digits}f") for bound in (self.lower, self.upper))
         return say("{level:.0f} % interval {lower} to {upper}", level=100 * self.level, lower=lower, upper=upper)
 
 
@@ -131,7 +131,7 @@ def _interval(counts: Floats, apart: Floats, level: float, resamples: int, seed:
         return float("nan"), float("nan")
     kinds, n = np.unique(counts, axis=0, return_counts=True)
     rng = np.random.default_rng(seed)
-    step = max(1, 4_000_000 // len(kinds))
+    step = max(1, CELLS // len(kinds))
     parts = [
         _alphas(rng.multinomial(len(counts), n / len(counts), min(step, resamples - start)).astype(float), kinds, apart)
         for start in range(0, resamples, step)
@@ -171,7 +171,10 @@ def raw_agreement(
             why = say("No interval: one comparison has no interval.")
         return Share(count / total, reason=why, count=count, total=total)
     rng = np.random.default_rng(seed)
-    drawn = rng.integers(0, len(pairs), (resamples, len(pairs)))
-    shares = equal[drawn].sum(axis=1) / pairs[drawn].sum(axis=1)
-    lower, upper = np.quantile(shares, widened_tails(len(pairs), level))
+    step = max(1, CELLS // len(pairs))
+    shares = []
+    for start in range(0, resamples, step):
+        drawn = rng.integers(0, len(pairs), (min(step, resamples - start), len(pairs)))
+        shares.append(equal[drawn].sum(axis=1) / pairs[drawn].sum(axis=1))
+    lower, upper = np.quantile(np.concatenate(shares), widened_tails(len(pairs), level))
     return Share(count / total, float(lower), float(upper), "", count, total)

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from .errors import PlanError
+from .json_texts import known_values
 from .plan import Plan
 
 GOLD, REPEAT, OVERLAP, AUDIT = KINDS = ("gold", "repeat", "overlap", "audit")
@@ -62,8 +63,7 @@ class CheckSettings:
         """Settings as JSON keeps them, None for none; what an older version didn't know has its default."""
         if stored is None:
             return None
-        names = {f.name for f in fields(cls)}
-        values = {name: value for name, value in stored.items() if name in names}
+        values = known_values(cls, stored)
         pairs = tuple(GoldPair(tuple(pair["more"]), tuple(pair["less"])) for pair in values.pop("gold_pairs", ()))
         return cls(**values, gold_pairs=pairs)
 

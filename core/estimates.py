@@ -1,4 +1,4 @@
-"""An estimate with its interval, or the reason why there is none; shares with Wilson's interval.
+"""An estimate with its interval, or the reason why there is none; shares with Wilson's interval; several p-values.
 
 Reference: Wilson (1927), Probable inference, the law of succession, and statistical inference, JASA 22.
 """
@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError
 
@@ -68,3 +71,24 @@ def widened_tails(n: int, level: float = LEVEL) -> tuple[float, float]:
 
     tail = float(ndtr(-math.sqrt(n / (n - 1)) * stdtrit(n - 1, (1 + level) / 2)))
     return tail, 1.0 - tail
+
+
+def holm(p: ArrayLike) -> NDArray[np.float64]:
+    """p-values adjusted for being several (Holm), so that those below a level are right together at that level.
+
+    The smallest of n is taken times n, the next times n − 1, and so on; none falls below one before it, none exceeds 1.
+    NaN stays NaN and counts for nothing.
+
+    Reference: Holm (1979), A simple sequentially rejective multiple test procedure, Scandinavian Journal of
+    Statistics 6.
+
+    >>> holm([0.01, 0.04, 0.03]).round(4)
+    array([0.03, 0.06, 0.06])
+    """
+    values = np.asarray(p, dtype=np.float64)
+    result = np.full(values.shape, np.nan)
+    known = np.flatnonzero(~np.isnan(values))
+    order = known[np.argsort(values[known], kind="stable")]
+    steps = values[order] * np.arange(len(order), 0, -1)
+    result[order] = np.minimum(1.0, np.maximum.accumulate(steps)) if len(order) else steps
+    return result

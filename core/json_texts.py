@@ -1,9 +1,14 @@
-"""JSON from elsewhere, as texts that can be written again."""
+"""JSON from elsewhere, as texts that can be written again, and as settings of this version."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -19,3 +24,9 @@ def parse_json(text: str | bytes) -> Any:
         whole = json.dumps(found, ensure_ascii=False)
         found = json.loads(whole.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
     return found
+
+
+def known_values(cls: type[DataclassInstance], stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Of settings as JSON keeps them the fields that `cls` has; what another version has besides is left out."""
+    names = {field.name for field in fields(cls)}
+    return {name: value for name, value in stored.items() if name in names}

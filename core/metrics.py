@@ -98,8 +98,9 @@ def first_rank_share(n0: float) -> float:
     from scipy.special import zeta  # here, not above: `import core.metrics` stays light
 
     _check_offset(n0)
-    # ψ′(q) is Hurwitz's ζ(2, q).
-    return float(1.0 / ((n0 + 1.0) ** 2 * zeta(2.0, n0 + 1.0)))
+    # ψ′(q) is Hurwitz's ζ(2, q); q·ζ(2, q) stays near 1 where q² would overflow.
+    q = n0 + 1.0
+    return float(1.0 / q / (q * zeta(2.0, q)))
 
 
 def average_ranks(values: ArrayLike) -> Floats:

@@ -5,13 +5,12 @@ Reference: Lombardo et al. (2020), EMNLP, Eqs. 2–4, 10 and section 2.7.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from decimal import Decimal
 
 from .errors import PlanError
 from .heuristics import PlanProblem, problems_of
-from .plan_values import amount, cents, fraction, whole
+from .plan_values import amount, cents, fraction, kept, whole
 from .plan_values import appearances as checked_appearances
 
 __all__ = [
@@ -72,7 +71,7 @@ class Plan:
         """Items of each ballot: N(1) = N, N(k) = round(α·N(k−1)), halves up (Eq. 2)."""
         sizes = [self.n_items]
         while len(sizes) < self.n_ballots:
-            sizes.append(_kept(sizes[-1], self.keep))
+            sizes.append(kept(sizes[-1], self.keep))
         return tuple(sizes)
 
     @property
@@ -111,11 +110,6 @@ class Plan:
         ['keep_high', 'top_appearances_low', 'n_comparisons_low']
         """
         return problems_of(self)
-
-
-def _kept(n: int, keep: float) -> int:
-    # 0.7 · 45 is 31.499999999999996 in floats; six decimals are enough to see that a half was meant.
-    return math.floor(round(keep * n, 6) + 0.5)
 
 
 @dataclass(frozen=True)

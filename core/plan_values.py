@@ -54,6 +54,16 @@ def appearances(value: object, n_ballots: int) -> int | tuple[int, ...]:
     return numbers
 
 
+def kept(n: int, keep: float) -> int:
+    """How many of n items a share of them is: round(keep · n), halves up (Eq. 2).
+
+    >>> kept(45, 0.7), kept(45, 0.5)
+    (32, 23)
+    """
+    # 0.7 · 45 is 31.499999999999996 in floats; six decimals are enough to see that a half was meant.
+    return math.floor(round(keep * n, 6) + 0.5)
+
+
 def amount(value: float, name: str) -> Decimal:
     """A number from 0 on, exactly as it is written."""
     number = Decimal(str(value)) if isinstance(value, int | float | Decimal) else Decimal("NaN")

@@ -32,27 +32,6 @@ class SideBias:
         return self.voters[self.voters["p"] < self.level / max(len(self.voters), 1)]
 
 
-def holm(p: ArrayLike) -> np.ndarray:
-    """p-values adjusted for being several (Holm), so that those below a level are right together at that level.
-
-    The smallest of n is taken times n, the next times n − 1, and so on; none falls below one before it, none exceeds 1.
-    NaN stays NaN and counts for nothing.
-
-    Reference: Holm (1979), A simple sequentially rejective multiple test procedure, Scandinavian Journal of
-    Statistics 6.
-
-    >>> holm([0.01, 0.04, 0.03]).round(4)
-    array([0.03, 0.06, 0.06])
-    """
-    values = np.asarray(p, dtype=np.float64)
-    result = np.full(values.shape, np.nan)
-    known = np.flatnonzero(~np.isnan(values))
-    order = known[np.argsort(values[known], kind="stable")]
-    steps = values[order] * np.arange(len(order), 0, -1)
-    result[order] = np.minimum(1.0, np.maximum.accumulate(steps)) if len(order) else steps
-    return result
-
-
 def side_bias(voter: ArrayLike, chose_left: ArrayLike, *, level: float = LEVEL) -> SideBias:
     """Whether voters prefer a side, whatever it shows.
 

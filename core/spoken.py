@@ -89,6 +89,15 @@ def say(message: str, /, **values: Any) -> str:
     return filled(spoken_now.text(message), values, spoken_now)
 
 
+def written(value: float, form: str = ",") -> str:
+    """A number in one of Python's formats, with the marks of the language.
+
+    >>> written(1234), written(0.5, ".3f")
+    ('1,234', '0.500')
+    """
+    return format(value, form).translate(spoken().marks)
+
+
 def say_many(n: int, one: str, other: str, /, **values: Any) -> str:
     """The sentence that goes with n things; `{n}` is their number as the language writes it.
 

@@ -15,10 +15,10 @@ from scipy.special import expit, ndtri
 
 from .agreement import Agreement, agreement
 from .errors import RunoffError, UndefinedMetricError
-from .estimates import LEVEL
+from .estimates import LEVEL, holm
 from .leave_one_out import Predictions, predict
 from .pairwise_agreement import pairwise_agreement
-from .quality import holm, side_bias
+from .quality import side_bias
 from .spoken import say, to_say
 from .tables import VOTER_ANSWERS
 

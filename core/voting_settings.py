@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from .errors import InputError, Issue
+from .json_texts import known_values
 from .language import translatable
 
 # What voters can be asked about themselves: only if the owner wants it, and each voter may leave it out. The values are
@@ -92,8 +93,7 @@ class VotingSettings:
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> VotingSettings:
         """Settings as JSON keeps them; what an older version didn't know has its default."""
-        names = {f.name for f in fields(cls)}
-        values = {name: value for name, value in stored.items() if name in names}
+        values = known_values(cls, stored)
         if not is_safe_url(str(values.get("return_url", ""))):  # of a project that comes from elsewhere
             values["return_url"] = ""
         return cls(**values | {"ask": tuple(values.get("ask", ()))})

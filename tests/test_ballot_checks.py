@@ -229,6 +229,13 @@ def test_how_each_voter_answered_is_counted_by_hand(store):
     assert view.agreement.n_units == sum(len(given) > 1 for given in answers.values())
 
 
+def test_raw_agreement_in_blocks_is_the_same(monkeypatch):
+    unit, answer = np.repeat(np.arange(60), 3), np.random.default_rng(3).integers(0, 3, 180)
+    whole = agreement_module.raw_agreement(unit, answer)
+    monkeypatch.setattr(agreement_module, "CELLS", 500)
+    assert agreement_module.raw_agreement(unit, answer) == whole
+
+
 def test_raw_agreement():
     found = agreement_module.raw_agreement([1, 1, 1, 2, 2, 3], [1, 1, 0, 1, 1, 0])
     assert (found.count, found.total) == (2, 4)

@@ -131,6 +131,18 @@ def test_what_is_undefined_says_why():
     assert few.counts.reason == "no interval: 2 voters, and 5 are needed"
 
 
+def test_an_item_that_one_voter_judged_has_no_interval_of_no_width():
+    lines = ["item_1,item_2,item_3,best,worst,voter", *(f"a,b,c,a,c,W{n}" for n in range(8)), "c,d,e,d,e,W0"]
+    counts = report(read_best_worst("\n".join(lines).encode() + b"\n", "x.csv"), splits=2).counts
+    assert counts.score.tolist()[3:] == [1, -1]
+    assert np.isnan(counts.lower).tolist() == np.isnan(counts.upper).tolist() == [False, False, False, True, True]
+    assert counts.reason == "no interval where too few voters judged an item"
+    alone = [f"a{n},b{n},c{n},a{n},c{n},W{n}" for n in range(8)]  # nobody judged what another did
+    counts = report(read_best_worst("\n".join([lines[0], *alone]).encode() + b"\n", "x.csv"), splits=2).counts
+    assert np.isnan(counts.lower).all()
+    assert counts.reason == "no interval where too few voters judged an item"
+
+
 def test_voters_intervals_are_those_of_resampled_voters():
     """By drawing voters and counting anew, tails by the rule for few voters."""
     read = read_best_worst(judged(9, 3, 0.4), "x.csv")

@@ -90,6 +90,12 @@ class TestModels:
     def test_spearman_and_faults(self):
         x, y = [1, 2, 2, 5, NAN], [3, 1, 4, 9, 2]
         assert fit_of(x, y).spearman == pytest.approx(stats.spearmanr(x[:4], y[:4]).statistic)
+        third = (0.1 + 0.2 + 0.3) / 3  # means of the same ratings in another order
+        assert third != (0.3 + 0.2 + 0.1) / 3
+        gold = [third, (0.3 + 0.2 + 0.1) / 3, 1, 2]
+        assert fit_of([1, 2, 3, 4], gold).spearman == pytest.approx(
+            stats.spearmanr([1, 2, 3, 4], [1, 1, 2, 3]).statistic
+        )
         with pytest.raises(InputError, match="entry for each of 10"):
             rank_models({"a": [1, 2]}, self.GOLD, self.LEVELS, self.GENRES)
         with pytest.raises(InputError, match="no genre slang"):

@@ -7,6 +7,7 @@ import re
 import pytest
 from campaigns import AREAS, answer_batch, draw_batch, make_project
 
+from core.spoken import speaking
 from core.store.archive import archive_project, duplicate_project, restore_project
 from core.store.areas import change_area, delete_area
 from core.store.closing import close_ballot, reopen_ballot
@@ -67,6 +68,21 @@ def test_copies_and_projects_put_away(store):
     said = list(log_table(read_log(store, copy))["what"])
     assert said[:2] == ["Took the project out again", "Put the project away"]
     assert not re.search("[{}]", " ".join(said))
+
+
+def test_numbers_inside_lists_and_groups_are_the_languages():
+    detail = {
+        "appearances": [20, 2.5, 1200],
+        "checks": {"repeats": 1200, "share": 0.05, "excluded": True},
+        "seed": 1234,
+    }
+    assert details("save plan", detail) == (
+        "appearances: 20, 2.5, 1,200; checks: repeats 1,200, share 0.05, excluded: yes; seed 1234"
+    )
+    with speaking("it"):
+        said = details("save plan", detail)
+    assert all(number in said for number in ("20, 2,5, 1.200", " 1.200,", " 0,05,"))
+    assert "True" not in said
 
 
 @pytest.mark.parametrize("action", SENTENCES)

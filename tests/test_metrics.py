@@ -216,6 +216,11 @@ def test_share_of_the_first_rank():
     assert first_rank_share(2) == pytest.approx(1 / 9 / (math.pi**2 / 6 - 1 - 1 / 4), abs=1e-14)
     assert round(first_rank_share(0), 2) == 0.61
     assert round(first_rank_share(2), 2) == 0.28
+    # R lies between 1/(n₀ + 2) and 1/(n₀ + 1), as the sum does between integrals; at the ends of what floats hold too.
+    for n0 in (1e3, 1e160, 1e300):
+        assert 1 / (n0 + 2) <= first_rank_share(n0) * (1 + 1e-12)
+        assert first_rank_share(n0) <= 1 / (n0 + 1) * (1 + 1e-12)
+    assert first_rank_share(math.nextafter(-1, 0)) == 1
 
 
 @pytest.mark.parametrize("metric", METRICS)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 import sqlalchemy as sa
 from campaigns import make_project, run_people
 
 from core.dataset import read_dataset
+from core.dataset_diff import diff
 from core.errors import InputError, StoreError
 from core.publishing import publish, release
+from core.spoken import speaking
 from core.store import schema as t
 from core.store.archive import copy_without_ballots, delete_project, export_project, import_project
 from core.store.closing import reopen_ballot
@@ -114,6 +117,17 @@ def test_the_file_goes_with_the_project_and_stays_in_its_backup(store, released)
     assert not (store.uploads / kept.sha256).exists()
     again = import_project(store, backup.read_bytes())
     assert checksum(release_bytes(store, read_releases(store, again)[0])) == kept.sha256
+
+
+def test_numbers_of_what_changed_are_the_languages():
+    one = pd.DataFrame({"area": "x", "token_a": "a", "token_b": ["b", "c", "d"], "score": [0.9, 0.5, 0.1]})
+    two = one.assign(score=[0.5, 0.9, 0.1])
+    one.attrs, two.attrs = {"votes": 1200, "provisional": True}, {"votes": 15000, "provisional": False}
+    lines = dict(export.diff_lines(diff(one, two)).to_numpy().tolist())
+    assert (lines["votes"], lines["ρ"], lines["provisional"]) == ("1,200 → 15,000", "0.5000", "True → False")
+    with speaking("it"):
+        values = export.diff_lines(diff(one, two))["value"].tolist()
+    assert {"1.200 → 15.000", "0,5000"} <= set(values)
 
 
 def test_what_changed_between_versions(store, released):

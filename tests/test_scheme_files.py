@@ -249,6 +249,11 @@ class TestTuples:
         )
         assert json.loads(more.output)["n_items"] == 6
         assert "i11" not in (run.folder / "next.csv").read_text(encoding="utf-8")
+        # 12 · .375 is 4.5, which the plan's rule rounds up.
+        some = run(
+            "draw-tuples", "@items.txt", "--after", "@answers.csv", "--keep", "0.375", "--output", "@x", "--json"
+        )
+        assert json.loads(some.output)["n_items"] == 5
 
     def test_items_that_stand_twice(self):
         with pytest.raises(InputError, match="row 3"):

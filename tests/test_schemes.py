@@ -14,6 +14,7 @@ from core.cli.schemes import schemes_command
 from core.errors import InputError
 from core.metrics import spearman, weighted_spearman
 from core.panel import Panel
+from core.plan import Plan
 from core.simulation.scheme_table import compare_schemes
 from core.simulation.schemes import (
     COMPARISONS,
@@ -21,6 +22,7 @@ from core.simulation.schemes import (
     SCHEMES,
     Question,
     Times,
+    _sizes,
     affordable_plan,
     groups_of_tokens,
     simulate_scheme,
@@ -60,6 +62,19 @@ def test_nobody_overspends_and_all_use_the_time(scheme):
     assert str(found) == str(again)
     assert 0.4 < found.within <= 1
     assert np.isnan(found.accuracy.rho_w) == (scheme == GROUPS)
+
+
+def test_groups_of_all_sizes_keep_to_the_time():
+    groups = ((0, 1), (2, 3, 4), (5, 6, 7, 8, 9, 10), (11, 12))
+    for seed in range(5):
+        asked = replace(ASKED, groups=groups, seconds=1000.0)
+        found = simulate_scheme(asked, GROUPS, rng=np.random.default_rng(seed))
+        assert 1000 - 36 < found.seconds <= 1000
+        assert found.n_judgements >= 4 * (1000 // 78)
+
+
+def test_rounds_of_tuples_keep_halves_rounded_up():
+    assert _sizes(45, 3, 0.5) == list(Plan(45, 3, 0.5, 2).sizes) == [45, 23, 12]
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

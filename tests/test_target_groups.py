@@ -70,6 +70,15 @@ def test_a_model_that_tells_nothing_apart_earns_nothing():
     assert "no target" in found.reason
 
 
+def test_a_positive_that_nobody_ordered_is_not_the_first():
+    group = TargetGroup("t", ("a", "b", "c"), ("d",))
+    similar = {"a": 0.9, "b": 0.5, "c": 0.1, "d": 0.3}
+    found = score_groups(from_orders(group, [{"a": 1, "b": 2}]), by(similar))
+    assert found.spearman == pytest.approx(1.0)  # a, b, d; of c people said nothing
+    unordered = score_groups(by_definition(group), by(similar))
+    assert unordered.spearman == pytest.approx(spearmanr([1, 1, 1, 0], list(similar.values())).statistic)
+
+
 def test_where_people_are_divided_evenly_there_is_no_score():
     found = score_groups([compared("t", "a", "b", 0.5)], by({"a": 1, "b": 0}))
     assert (found.overall.value, found.positive.value, found.random.value) == (None, None, None)
@@ -239,6 +248,14 @@ class TestAgreement:
         of_people = np.array([(4 - 1) / 5] * 5 + [-1])
         assert [person.agreement for person in found.people] == pytest.approx(of_people)
         assert found.bound == pytest.approx(of_people.mean() - of_people.std(ddof=1))
+
+    def test_who_lies_exactly_one_sd_under_the_mean_stays(self):
+        """Agreements .5, .2 and −.1: the bound is −.1 but for the last bit of a float."""
+        places = {"A": (1, 2, 3, 4), "B": (1, 4, 3, 2), "C": (2, 1, 3, 4)}
+        found = group_agreement({who: {"t": dict(zip("wxyz", at, strict=True))} for who, at in places.items()})
+        assert [person.agreement for person in found.people] == pytest.approx([0.5, -0.1, 0.2])
+        assert found.bound == pytest.approx(-0.1)
+        assert found.proposed == ()
 
     def test_nobody_in_common(self):
         with pytest.raises(UndefinedMetricError, match="No two people"):

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.errors import DisconnectedError, InputError
-from core.estimates import share
+from core.estimates import holm, share
 from core.leave_one_out import predict
 from core.pairwise_agreement import pairwise_agreement
 from core.panel import Panel
 from core.plan import Plan
-from core.quality import holm
 from core.runoff import fit_runoff
 from core.scores.voter_effects import Data, Effects, Likelihood
 from core.simulation import simulate_campaign

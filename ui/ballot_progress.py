@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.spoken import say, spoken, to_say
+from core.spoken import say, to_say, written
 from core.views.collect import Stage
 from core.views.words import many
 
@@ -87,7 +87,8 @@ def _counted(voters: float) -> str:
     >>> _counted(42.0), _counted(3.26)
     ('42', '3.3')
     """
-    return f"{voters:.1f}".removesuffix(".0").translate(spoken().marks)
+    shown = round(voters, 1)
+    return written(shown, ",.0f" if shown.is_integer() else ",.1f")
 
 
 def _percent(share: float | None) -> str:

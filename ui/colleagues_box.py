@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core.errors import RunoffError
 from core.platforms.base import Outgoing
 from core.platforms.colleagues import deal_out, write_tables
-from core.platforms.offline import pack
 from core.spoken import say, to_say
+from core.zips import pack
 from ui import frame
 
 FORMATS = ("Excel (XLSX)", "CSV")
@@ -50,10 +52,11 @@ def colleagues_box(ballot: Outgoing) -> None:
             least=min(sizes),
             most=max(sizes),
         )
+        files = partial(write_tables, parts, name=ballot.part, ties_allowed=ballot.ties_allowed, excel=excel)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.download_button(
                 say("Files for colleagues (ZIP)"),
-                lambda: pack(write_tables(parts, name=ballot.part, ties_allowed=ballot.ties_allowed, excel=excel)),
+                lambda: pack(files().items()),
                 f"{ballot.part}-colleagues.zip",
                 "application/zip",
                 on_click="ignore",

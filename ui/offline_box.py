@@ -5,13 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from core.language import language
-from core.platforms.offline import MAX_FILES, pack, write_offline
+from core.platforms.offline import MAX_FILES, write_offline
 from core.spoken import say
 from core.store import Store
 from core.store.ballots import Ballot, read_comparisons
 from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.voting_settings import CONSENT
+from core.zips import pack
 
 
 def offline_box(store: Store, project: Project, ballot: Ballot, plan: PlanSettings) -> None:
@@ -55,5 +56,5 @@ def offline_box(store: Store, project: Project, ballot: Ballot, plan: PlanSettin
         else:
             name = f"{ballot.code}-ballot.zip"
             st.download_button(
-                say("Web pages (ZIP)"), lambda: pack(files()), name, "application/zip", on_click="ignore"
+                say("Web pages (ZIP)"), lambda: pack(files().items()), name, "application/zip", on_click="ignore"
             )

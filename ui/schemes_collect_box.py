@@ -10,6 +10,7 @@ import streamlit as st
 
 from core.errors import RunoffError
 from core.language import LANGUAGES, STANDARD
+from core.plan_values import kept
 from core.schemes.collected import BEST_WORST, LABELS, ORDER, RATING, RoundSettings, default_settings
 from core.schemes.gold_pairs import TOLERANCE, GoldPair, read_rated_pairs
 from core.schemes.group_drawing import draw_groups
@@ -91,7 +92,7 @@ def _new(project: Project, area_id: int | None, n_items: int, rounds: tuple[view
         elif scheme == BEST_WORST:
             settings, after = _best_worst(settings, key, rounds)
             before = next((found.round for found in rounds if found.round.number == after), None)
-            n = n_items if before is None else max(1, round(settings.keep * before.ballot.n_items))
+            n = n_items if before is None else max(1, kept(before.ballot.n_items, settings.keep))
         else:
             settings = replace(settings, groups=tuple(_groups(project, key)))
         settings = _common(settings, key)

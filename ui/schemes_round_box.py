@@ -11,7 +11,7 @@ import streamlit as st
 from core.errors import RunoffError
 from core.platforms.scheme_files import round_files
 from core.schemes.collected import RATING
-from core.spoken import say, say_many
+from core.spoken import say, say_many, written
 from core.store.projects import Project
 from core.store.round_closing import close_round, reopen_round
 from core.store.round_drawing import discard_round
@@ -20,7 +20,7 @@ from core.store.simulated_rounds import simulate_round
 from core.store.uploads import withdraw_upload
 from core.store.votes import UploadPreview, accept_upload, preview_upload
 from core.views.rounds import RoundView
-from core.views.words import many, moment, slug, written
+from core.views.words import many, moment, slug
 from ui import frame
 from ui.row_classes_box import classes_box
 from ui.schemes_people_box import people_box

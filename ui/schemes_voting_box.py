@@ -13,7 +13,7 @@ from core.store.round_voting import open_round_voting, round_voting_settings, se
 from core.store.rounds import Round
 from core.views import voting as views
 from ui import frame
-from ui.voting_box import links_box, live_figures, server_switch
+from ui.voting_box import links_box, live_figures, server_switch, state_buttons
 from ui.voting_checks import voters_box
 from ui.voting_form import round_form
 
@@ -39,7 +39,13 @@ def round_voting_box(project: Project, area_id: int | None, found: Round) -> Non
             _send(partial(open_round_voting, area_id=area_id), project, found, settings, done=say("Voting is open."))
         if view.voting is None:
             return
-        _states(project, area_id, found, view.voting.state)
+        change = partial(set_round_voting_state, area_id=area_id)
+        state_buttons(
+            view.voting.state,
+            lambda state, done: _send(change, project, found, state, done=done),
+            closing=say("Voters get no more. The round stays open for files, until you close it below."),
+            key=str(found.id),
+        )
         live_figures(store, found.id)
         links_box(store, project, found.ballot)
         voters_box(project, view)
@@ -49,19 +55,3 @@ def _send(action: partial, project: Project, found: Round, *args: object, done: 
     frame.carry_out(
         action, frame.store(), project.id, found.number, *args, done=done, expected_revision=frame.expected()
     )
-
-
-def _states(project: Project, area_id: int | None, found: Round, state: str) -> None:
-    change = partial(set_round_voting_state, area_id=area_id)
-    with st.container(horizontal=True):
-        if state == "open" and st.button(say("Pause voting"), icon=":material/pause:", key=f"pause-{found.id}"):
-            _send(change, project, found, "paused", done=say("Voting is paused; everybody keeps their place."))
-        if state == "paused" and st.button(
-            say("Resume voting"), icon=":material/play_arrow:", key=f"resume-{found.id}"
-        ):
-            _send(change, project, found, "open", done=say("Voting goes on."))
-        if state != "closed" and st.button(
-            say("Close voting"), key=f"end-{found.id}",
-            help=say("Voters get no more. The round stays open for files, until you close it below."),
-        ):  # fmt: skip
-            _send(change, project, found, "closed", done=say("Voting is closed."))

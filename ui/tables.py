@@ -61,6 +61,8 @@ def columns(names: Iterable[str], config: Mapping[str, Any] | None = None) -> di
 
 
 def _said(name: str) -> str:
+    if name in NAMES:
+        return say(name)
     of, _, end = name.rpartition(" ")
     if of and end == "lower":
         return say("{figure} lower", figure=say(of))
@@ -73,20 +75,21 @@ def _said(name: str) -> str:
     return say(name)
 
 
-def named(columns: Iterable[str], about: Mapping[str, str] | None = None) -> dict[str, Any]:
+def named(names: Iterable[str], about: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The configuration that shows columns by their names in the language of whoever looks, with their help."""
-    return {name: st.column_config.Column(say(name), help=_help(about, name)) for name in columns}
+    return columns(names, {name: st.column_config.Column(help=_help(about, name)) for name in about or ()})
 
 
 def figures(table: pd.DataFrame, about: Mapping[str, str] | None = None) -> dict[str, Any]:
     """As `named`, with ranks to one digit and other numbers to three."""
-    return named(table.columns, about) | {
+    numbers = {
         name: st.column_config.NumberColumn(
-            say(name), help=_help(about, name), format="%.1f" if name.startswith(("rank", "gap")) else "%.3f"
+            help=_help(about, name), format="%.1f" if name.startswith(("rank", "gap")) else "%.3f"
         )
         for name in table.columns
         if pd.api.types.is_float_dtype(table[name])
     }
+    return named(table.columns, about) | columns(numbers, numbers)
 
 
 def _help(about: Mapping[str, str] | None, name: str) -> str | None:

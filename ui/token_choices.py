@@ -26,6 +26,7 @@ SOURCES = {
     "rank": to_say("The order of an embedding's words (a proxy)"),
     "wordfreq": to_say("General texts of a language, by wordfreq (a proxy)"),
 }
+_PAIR = ["area", "token_a", "token_b"]
 
 
 def rare_tokens(store: Store, project: Project, view: TokensView) -> None:
@@ -134,6 +135,17 @@ def item_rules(project: Project, view: TokensView) -> None:
     """Which pairs become items: all, a sample, all but some."""
     n_pairs = sum(area.n_items for area in view.areas)
     st.markdown(say("**{n:,} of {pairs} are items.**", n=view.n_items, pairs=many(n_pairs, "pair")))
+    _warn(view)
+    merge = _merge(project, view)
+    size = _sample_size(project, view)
+    excluded = _excluded(project, view)
+    _show_near(view)
+    if not view.locked:
+        _change(project, view, ItemRules(size, excluded, merge))
+
+
+def _warn(view: TokensView) -> None:
+    """What the rules of now name that isn't there, or leave without an item."""
     for problem in view.unknown:
         st.warning(frame.plain(say("A pair to leave out isn't there: {pair}", pair=problem)))
     if view.without:
@@ -145,7 +157,10 @@ def item_rules(project: Project, view: TokensView) -> None:
             names=named,
         )
         st.warning(frame.plain(text))
-    merge = _merge(project, view)
+
+
+def _sample_size(project: Project, view: TokensView) -> int | None:
+    """How many of an area's pairs are drawn, None for all."""
     sampled = st.toggle(
         say("Draw a sample of each area's pairs"),
         view.rules.sample_size is not None,
@@ -155,14 +170,17 @@ def item_rules(project: Project, view: TokensView) -> None:
             "The paper allows it (§2.2); many pairs make a better dataset. The draw follows from the project's seed."
         ),
     )
-    size = None
-    if sampled:
-        before = view.rules.sample_size or 100
-        size = st.number_input(
-            say("Items an area"), 1, 1_000_000, before, key=f"size-{project.id}", disabled=view.locked
-        )
+    if not sampled:
+        return None
+    before = view.rules.sample_size or 100
+    key = f"size-{project.id}"
+    return int(st.number_input(say("Items an area"), 1, 1_000_000, before, key=key, disabled=view.locked))
+
+
+def _excluded(project: Project, view: TokensView) -> tuple[tuple[str, str, str], ...]:
+    """The pairs to leave out, as edited: area and two tokens of each."""
     st.caption(say("Pairs to leave out, such as two spellings of one word. Tokens that hardly differ are proposed."))
-    start = pd.DataFrame(list(view.rules.excluded), columns=["area", "token_a", "token_b"], dtype="str")
+    start = pd.DataFrame(list(view.rules.excluded), columns=_PAIR, dtype="str")
     edited = st.data_editor(
         start,
         num_rows="dynamic" if not view.locked else "fixed",
@@ -174,19 +192,24 @@ def item_rules(project: Project, view: TokensView) -> None:
             "area": st.column_config.SelectboxColumn(say("area"), options=[area.name for area in view.areas]),
         },
     )
-    rows = edited.fillna("")[["area", "token_a", "token_b"]].itertuples(index=False, name=None)
-    excluded = tuple(row for row in rows if row[1] and row[2])
+    rows = edited.fillna("")[_PAIR].itertuples(index=False, name=None)
+    return tuple(row for row in rows if row[1] and row[2])
+
+
+def _show_near(view: TokensView) -> None:
+    """Pairs that are proposed to be left out, and why."""
     if len(view.near):
-        shown = view.near[["area", "token_a", "token_b", "reason"]]
+        shown = view.near[[*_PAIR, "reason"]]
         st.dataframe(
             shown.assign(reason=shown["reason"].map(say)),
             hide_index=True,
             column_config=said_columns("area", "token_a", "token_b", "reason"),
             alt=say("Tokens that hardly differ"),
         )
-    if view.locked:
-        return
-    rules = ItemRules(None if size is None else int(size), excluded, merge)
+
+
+def _change(project: Project, view: TokensView, rules: ItemRules) -> None:
+    """Buttons that make the items by other rules: as chosen, or without the proposed pairs."""
     with st.container(horizontal=True):
         frame.command_button(
             say("Make the items anew"),
@@ -196,7 +219,7 @@ def item_rules(project: Project, view: TokensView) -> None:
             done=say("The items are made by these rules."),
             disabled=rules == view.rules,
         )
-        proposed = tuple(view.near[["area", "token_a", "token_b"]].itertuples(index=False, name=None))
+        proposed = tuple(view.near[_PAIR].itertuples(index=False, name=None))
         missing = tuple(pair for pair in proposed if pair not in view.rules.excluded)
         if missing:
             frame.command_button(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -31,7 +32,12 @@ def voting_panel(store: Store, project: Project, ballot: Ballot, plan: PlanSetti
         _send(partial(open_voting, area_id=ballot.area_id), project, settings, done=say("Voting is open."))
     if view.voting is None:
         return
-    _states(project, ballot, view.voting.state)
+    change = partial(set_voting_state, area_id=ballot.area_id)
+    state_buttons(
+        view.voting.state,
+        lambda state, done: _send(change, project, state, done=done),
+        closing=say("Voters get no more. The ballot stays open for files, until you close it below."),
+    )
     live_figures(store, ballot.id)
     links_box(store, project, ballot)
     checks_box(store, project, ballot, view)
@@ -79,19 +85,16 @@ def _switch(action: partial) -> None:
         st.rerun()
 
 
-def _states(project: Project, ballot: Ballot, state: str) -> None:
-    """Pause, resume and close."""
-    change = partial(set_voting_state, area_id=ballot.area_id)
+def state_buttons(state: str, change: Callable[[str, str], None], *, closing: str, key: str = "") -> None:
+    """Pause, resume and close. `change` takes the new state and what to say then; `closing` is the help of closing."""
+    keys = {name: f"{name}-{key}" if key else None for name in ("pause", "resume", "end")}
     with st.container(horizontal=True):
-        if state == "open" and st.button(say("Pause voting"), icon=":material/pause:"):
-            _send(change, project, "paused", done=say("Voting is paused; everybody keeps their place."))
-        if state == "paused" and st.button(say("Resume voting"), icon=":material/play_arrow:"):
-            _send(change, project, "open", done=say("Voting goes on."))
-        if state != "closed" and st.button(
-            say("Close voting"),
-            help=say("Voters get no more. The ballot stays open for files, until you close it below."),
-        ):
-            _send(change, project, "closed", done=say("Voting is closed."))
+        if state == "open" and st.button(say("Pause voting"), icon=":material/pause:", key=keys["pause"]):
+            change("paused", say("Voting is paused; everybody keeps their place."))
+        if state == "paused" and st.button(say("Resume voting"), icon=":material/play_arrow:", key=keys["resume"]):
+            change("open", say("Voting goes on."))
+        if state != "closed" and st.button(say("Close voting"), help=closing, key=keys["end"]):
+            change("closed", say("Voting is closed."))
 
 
 @st.fragment(run_every=3)

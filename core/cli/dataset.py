@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import InputError
-from .shared import text_table, with_json, write_json
+from .shared import read_file, text_table, with_json, write_json
 
 if TYPE_CHECKING:
     from ..dataset_diff import DatasetDiff
@@ -44,14 +43,6 @@ def replay_command(export: str, tolerance: float, exact: bool, as_json: bool) ->
         click.echo(_replayed_text(found, maker, kind, passed, tolerance))
     if not passed:
         sys.exit(1)
-
-
-def read_file(path: str) -> bytes:
-    """A file's bytes; `InputError` where it can't be read."""
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror}. Check the path.") from error
 
 
 def replay_bytes(data: bytes) -> tuple[Replayed, str, str]:

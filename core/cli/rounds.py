@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
-from .shared import text_table, with_json, write_json
+from .shared import cell, text_table, with_json, write_json
 from .voters import area_named, project_named
 
 if TYPE_CHECKING:
@@ -247,11 +247,5 @@ def scores_command(project: str, number: int, target: Path, area: str | None, as
     if as_json:
         write_json({"file": str(target), "models": table.to_dict("records"), "problems": problems})
         return
-    rows = [[_cell(value) for value in row] for row in table.itertuples(index=False, name=None)]
+    rows = [[cell(value) for value in row] for row in table.itertuples(index=False, name=None)]
     click.echo("\n\n".join([f"{target}: {found.title}.", text_table(list(table.columns), rows), *problems]))
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return "–" if value != value else f"{value:.3f}"
-    return str(value)

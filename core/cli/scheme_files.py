@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
+from ..plan_values import kept
 from .shared import read_file, text_table, with_json, write_file, write_json
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ def draw_tuples_command(
         if unknown:
             raise InputError(f"{after} has items that {items} lacks, {unknown[0]!r} for one.")
         scores = np.array([known.get(text, np.nan) for text in texts])
-        tuples = next_round(scores, max(size, round(keep * len(texts))), appearances, rng=rng, size=size)
+        tuples = next_round(scores, max(size, kept(len(texts), keep)), appearances, rng=rng, size=size)
     write_file(output, write_tuples(texts, tuples))
     if as_json:
         write_json({"output": output, "n_tuples": len(tuples), "n_items": len(np.unique(tuples)), "seed": seed})

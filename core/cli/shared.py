@@ -50,6 +50,13 @@ def write_file(path: str, data: bytes) -> None:
         raise InputError(f"{path} can't be written: {error.strerror}. Check the folder.") from error
 
 
+def cell(value: Any) -> str:
+    """A value of a table as text: numbers with a fraction to three digits, a dash where there is none."""
+    if isinstance(value, float):
+        return "–" if value != value else f"{value:.3f}"
+    return str(value)
+
+
 def text_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Columns padded to equal width, the first to the left and the others to the right."""
     cells = [list(header), *map(list, rows)]

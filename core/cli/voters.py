@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError, StoreError
-from .shared import text_table, with_json, write_json
+from .shared import cell, text_table, with_json, write_json
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -75,11 +75,5 @@ def _json(view: VotersView) -> dict[str, Any]:
 
 def _text(view: VotersView) -> str:
     shown = view.table().drop(columns="voter_id")
-    rows = [[_cell(value) for value in row] for row in shown.itertuples(index=False, name=None)]
+    rows = [[cell(value) for value in row] for row in shown.itertuples(index=False, name=None)]
     return "\n\n".join([view.headline, view.alpha_said, text_table(list(shown.columns), rows), *view.blank()])
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return "–" if value != value else f"{value:.3f}"
-    return str(value)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..errors import InputError, Issue
+from ..json_texts import known_values
 from ..spoken import to_say
 
 # By the names that Hugging Face uses, so that its card says the same: name for people, address of the text.
@@ -58,8 +59,7 @@ class SheetFields:
     @classmethod
     def of(cls, stored: Mapping[str, Any] | None) -> SheetFields:
         """The fields as JSON keeps them; names that this version doesn't know are left alone."""
-        known = {f.name for f in fields(cls)}
-        return cls(**{name: value for name, value in (stored or {}).items() if name in known})
+        return cls(**known_values(cls, stored or {}))
 
     def stored(self) -> dict[str, Any]:
         """What JSON keeps: the fields that say something."""

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from ..errors import InputError
+from ..estimates import holm
 from .tokens import TokenDraws
 
 SIGNIFICANCE, POWER = 0.1, 0.8
@@ -41,23 +42,6 @@ class Told:
         return self.p <= SIGNIFICANCE
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values adjusted for their number: those at most α are all right with probability 1 − α.
-
-    p̃_(i) = max_{j ≤ i} min(1, (m − j + 1)·p_(j)), p_(1) the least. Reference: Holm (1979), A simple sequentially
-    rejective multiple test procedure, Scandinavian Journal of Statistics 6.
-
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    p = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(p, kind="stable")
-    adjusted = np.maximum.accumulate(np.minimum(1.0, p[order] * np.arange(len(p), 0, -1)))
-    result = np.empty(len(p))
-    result[order] = adjusted
-    return result.round(12).tolist()
-
-
 def two_sided(first_better: float) -> float:
     """The two-sided p-value of a probability that the first of two is better: 2·min(P, 1 − P)."""
     return 2.0 * min(first_better, 1.0 - first_better)
@@ -66,7 +50,7 @@ def two_sided(first_better: float) -> float:
 def adjusted(told: Iterable[Told]) -> tuple[Told, ...]:
     """The same pairs with their p-values adjusted for each other."""
     pairs = list(told)
-    p_values = holm([two_sided(pair.first_better) for pair in pairs])
+    p_values = holm([two_sided(pair.first_better) for pair in pairs]).round(12).tolist()
     return tuple(replace(pair, p=p) for pair, p in zip(pairs, p_values, strict=True))
 
 

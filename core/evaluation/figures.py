@@ -32,9 +32,7 @@ def pearson(x: ArrayLike, y: ArrayLike) -> float:
     >>> round(pearson([1, 2, 3], [1, 2, 4]), 6)
     0.981981
     """
-    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if a.ndim != 1 or a.shape != b.shape:
-        raise InputError(f"x and y must score the same items, found shapes {a.shape} and {b.shape}.")
+    a, b = _paired(x, y)
     if len(a) < 2:
         raise UndefinedMetricError(f"A correlation needs at least two items, found {len(a)}.")
     if np.isnan(a).any() or np.isnan(b).any():
@@ -48,12 +46,20 @@ def pearson(x: ArrayLike, y: ArrayLike) -> float:
     return float(np.clip(np.add.reduce(da * db) / np.sqrt(np.add.reduce(da**2) * np.add.reduce(db**2)), -1, 1))
 
 
+def _paired(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Two lists of scores of the same items, or `InputError`."""
+    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if a.ndim != 1 or a.shape != b.shape:
+        raise InputError(f"x and y must score the same items, found shapes {a.shape} and {b.shape}.")
+    return a, b
+
+
 def precision_at(x: ArrayLike, y: ArrayLike, k: int = TOP_K) -> float:
     """The share of the k highest items by x that are among the k highest by y, from 0 to 1.
 
     Where ties stand at the cut, each item of them is among the k with the same probability p, and the figure is
     Σ p_x·p_y / k: what is to be expected if ties were broken at random, in x and in y apart.
-    Raises `InputError` for k < 1, `UndefinedMetricError` for a NaN or fewer than k items.
+    Raises `InputError` for k < 1 or lists of other shapes, `UndefinedMetricError` for a NaN or fewer than k items.
 
     >>> precision_at([4, 3, 2, 1], [4, 1, 3, 2], 2)
     0.5
@@ -62,8 +68,8 @@ def precision_at(x: ArrayLike, y: ArrayLike, k: int = TOP_K) -> float:
     """
     if k < 1:
         raise InputError(f"The top has at least 1 item, found {k}.")
-    shares = [in_top(np.asarray(scores, dtype=np.float64), k) for scores in (x, y)]
-    return float((shares[0] * shares[1]).sum() / k)
+    a, b = _paired(x, y)
+    return float((in_top(a, k) * in_top(b, k)).sum() / k)
 
 
 def in_top(scores: np.ndarray, k: int) -> np.ndarray:

@@ -69,16 +69,18 @@ class Multiples:
     def _block(self, times: Floats, names: tuple[str, ...]) -> dict[str, Floats]:
         above_x, inside_x = self._x.runs(times)
         above_y, inside_y = self._y.runs(times)
-        a = (above_x + (inside_x + 1) / 2)[:, self._x.run]
-        b = (above_y + (inside_y + 1) / 2)[:, self._y.run]
+        # An item that stands there no time has no rank; 1 keeps its weight, which counts for nothing, a number.
+        a = np.maximum(above_x + (inside_x + 1) / 2, 1)[:, self._x.run]
+        b = np.maximum(above_y + (inside_y + 1) / 2, 1)[:, self._y.run]
+        ranked = (np.count_nonzero(inside_x, axis=1) > 1) & (np.count_nonzero(inside_y, axis=1) > 1)
         raw = ((1 + self.n0) / (a + self.n0)) ** 2 + ((1 + self.n0) / (b + self.n0)) ** 2
         weight = times * raw
         made = {
-            "rho_w": lambda: _correlation(a, b, weight),
+            "rho_w": lambda: _correlation(a, b, weight, ranked),
             "tau_w": lambda: self._tau(a, b, weight),
-            "rho": lambda: _correlation(a, b, times),
+            "rho": lambda: _correlation(a, b, times, ranked),
             "tau": lambda: self._tau(a, b, times),
-            "pearson": lambda: _correlation(self.x[None], self.y[None], times),
+            "pearson": lambda: _correlation(self.x[None], self.y[None], times, ranked),
             "precision": lambda: self._precision(times, (above_x, inside_x), (above_y, inside_y)),
         }
         return {name: made[name]() for name in names}
@@ -118,14 +120,13 @@ def _tau(a: Floats, b: Floats, weight: Floats) -> float:
     return metrics.tau_of_ranks(a[kept], b[kept], weight[kept])[0]
 
 
-def _correlation(a: Floats, b: Floats, weight: Floats) -> Floats:
-    """Weighted Pearson correlations along rows; NaN where one of a and b doesn't vary."""
+def _correlation(a: Floats, b: Floats, weight: Floats, varies: NDArray[np.bool_]) -> Floats:
+    """Weighted Pearson correlations along rows; NaN where one of a and b doesn't vary, as `varies` (rows,) says."""
     total = weight.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         da = a - (weight * a).sum(axis=1, keepdims=True) / total
         db = b - (weight * b).sum(axis=1, keepdims=True) / total
         wa = weight * da
-        vary = np.sqrt((wa * da).sum(axis=1)) * np.sqrt((weight * db * db).sum(axis=1))
-        found = (wa * db).sum(axis=1) / vary
-    scale = np.abs(a).max(initial=0) * np.abs(b).max(initial=0) * total[:, 0]
-    return np.where(vary > 1e-12 * scale, np.clip(found, -1, 1), np.nan)
+        spread = np.sqrt((wa * da).sum(axis=1)) * np.sqrt((weight * db * db).sum(axis=1))
+        found = (wa * db).sum(axis=1) / spread
+    return np.where(varies, np.clip(found, -1, 1), np.nan)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ..errors import InputError, Issue
+from ..json_texts import known_values
 from ..spoken import to_say
 
 NUMBER = "{n}"
@@ -79,8 +80,7 @@ class Mapping:
     @classmethod
     def of(cls, stored: AnyMapping[str, Any]) -> Mapping:
         """A mapping as JSON keeps it; what another version knows besides is left out."""
-        known = {f.name for f in fields(cls)}
-        values = {name: value for name, value in stored.items() if name in known}
+        values = known_values(cls, stored)
         if "choices" in values:
             values["choices"] = tuple((str(value), str(meaning)) for value, meaning in values["choices"])
         if "rejected" in values:

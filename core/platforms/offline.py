@@ -6,9 +6,7 @@ until the voter sends back the CSV, which is a plain table of votes (`plain`).
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from collections.abc import Sequence
 
 import pandas as pd
@@ -24,7 +22,6 @@ from .template import asset, examples_shown, fill, paragraphs_of, template
 from .text import encode
 
 MAX_FILES = 500
-_DATE = (1980, 1, 1, 0, 0, 0)
 _STYLE = """
 body { margin: 0; padding: 1rem .5rem 2rem; background: #f5f6f8; color: #1b1d22; }
 body { font: 1.0625rem/1.5 system-ui, sans-serif; }
@@ -91,17 +88,6 @@ def write_offline(
         shown = part.drop(columns="task_id").to_dict("records")
         pages[f"{file_id}.html"] = _page(file_id, body, before, shown, spoken).encode("utf-8")
     return pages
-
-
-def pack(pages: dict[str, bytes]) -> bytes:
-    """Several files as one zip; the same files give the same bytes."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for name, data in pages.items():
-            entry = zipfile.ZipInfo(name, _DATE)
-            entry.compress_type, entry.create_system, entry.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
-            archive.writestr(entry, data)
-    return out.getvalue()
 
 
 def _before(consent: str, examples: Sequence[Example], spoken: Language) -> str:

@@ -17,14 +17,13 @@ items than the page, a tuple or an order fewer rows: empty cells are removed by 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Any
 
 from ..errors import InputError
 from .scheme_parts import box, gold_box, scale_list
 from .scheme_settings import SchemeSettings, scheme_settings
 from .scheme_wording import keys_of, paragraphs_of, question_of, spoken_by
-from .template import opening, without_script, wrapped
+from .template import opening, packaged, without_script, wrapped
 from .text import encode
 
 _SCRIPTS = {
@@ -91,17 +90,17 @@ def scheme_box(settings: SchemeSettings) -> str:
 
 def scheme_style() -> str:
     """The style of these pages: the comparison's, and what they have more."""
-    return _file("template.css") + scheme_style_only()
+    return packaged("template.css") + scheme_style_only()
 
 
 def scheme_style_only() -> str:
     """What these pages have more in style than the comparison's."""
-    return _file("scheme.css")
+    return packaged("scheme.css")
 
 
 def scheme_script(scheme: str) -> str:
     """The script of a scheme's page."""
-    parts = "".join(_file(name) for name in ("language.js", *_SCRIPTS[scheme]))
+    parts = "".join(packaged(name) for name in ("language.js", *_SCRIPTS[scheme]))
     return f'(function () {{\n"use strict";\n{parts}}})();\n'
 
 
@@ -114,7 +113,3 @@ def _head(settings: SchemeSettings, question: str) -> list[str]:
 
 def _opening(settings: SchemeSettings) -> str:
     return opening(spoken_by(settings), *_SCRIPTS[settings.scheme], classes=f"ro ro-scheme-{settings.scheme}")
-
-
-def _file(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")

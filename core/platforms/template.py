@@ -90,7 +90,7 @@ def template(
     quiet = "" if n_comparisons > 1 else " ro-quiet"
     page = "\n".join(
         [
-            f"<style>\n{_file('template.css')}</style>",
+            f"<style>\n{packaged('template.css')}</style>",
             opening(spoken, "template.js"),
             f"<h1>{encode(asked)}</h1>",
             *(f"<p>{encode(part)}</p>" for part in paragraphs),
@@ -154,7 +154,7 @@ def _own_page(question: str, paragraphs: list[str], keys: str, comparison: str, 
 def asset(name: str) -> str:
     """The template's style ("template.css") or script ("template.js"), for pages that link to them."""
     # Whatever script comes first brings the texts with it.
-    return _file("language.js") + _file(name) if name == "template.js" else _file(name)
+    return packaged("language.js") + packaged(name) if name == "template.js" else packaged(name)
 
 
 def fill(page: str, row: Mapping[str, str]) -> str:
@@ -217,7 +217,8 @@ def _check(n_comparisons: int, notion: str, target: str) -> None:
         raise InputError("No template can be made of this.", issues)
 
 
-def _file(name: str) -> str:
+def packaged(name: str) -> str:
+    """A text that stands beside this module."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from ..csv_writing import csv_text
 from ..errors import InputError
 from ..spreadsheets import read_workbook
+from ..zips import pack
 
-_DATE = (1980, 1, 1, 0, 0, 0)
 _MODIFIED = re.compile(rb"(<dcterms:(created|modified)[^>]*>)[^<]*")
 MIME = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
@@ -62,16 +62,12 @@ _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 def _without_clock(data: bytes) -> bytes:
     """The same workbook without the time at which it was written."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
-        for name in old.namelist():
-            entry = zipfile.ZipInfo(name, _DATE)
-            entry.compress_type, entry.create_system, entry.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
-            content = old.read(name)
-            new.writestr(
-                entry, _MODIFIED.sub(rb"\g<1>1980-01-01T00:00:00Z", content) if "core.xml" in name else content
-            )
-    return out.getvalue()
+    with zipfile.ZipFile(io.BytesIO(data)) as old:
+        members = {name: old.read(name) for name in old.namelist()}
+    for name, content in members.items():
+        if "core.xml" in name:
+            members[name] = _MODIFIED.sub(rb"\g<1>1980-01-01T00:00:00Z", content)
+    return pack(members.items())
 
 
 def workbook_as_csv(data: bytes, name: str) -> bytes:

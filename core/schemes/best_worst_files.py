@@ -25,7 +25,7 @@ from ..errors import InputError, Issue
 from ..platforms.csvfiles import CsvFile, Rows, decode_bytes, open_csv
 from ..spoken import tell
 from .best_worst import BestWorst
-from .rating_columns import NAMES, place_of
+from .rating_columns import NAMES, place_of, plain_title
 
 Ints = NDArray[np.int64]
 
@@ -57,7 +57,7 @@ class BestWorstSet:
 
 def is_best_worst(file: CsvFile) -> bool:
     """Whether a table's columns are those of best–worst judgements."""
-    names = [_name(title) for title in file.header]
+    names = [plain_title(title) for title in file.header]
     return sum(bool(_ITEM.fullmatch(name)) for name in names) > 1 and all(
         any(name in known for name in names) for known in _ENDS.values()
     )
@@ -73,7 +73,7 @@ def read_best_worst(data: bytes, name: str) -> BestWorstSet:
     (('sea', 'ship', 'tax'), [0], ('A',))
     """
     file = open_csv(data, name)
-    names = [_name(title) for title in file.header]
+    names = [plain_title(title) for title in file.header]
     numbered = {int(found[1]): at for at, title in enumerate(names) if (found := _ITEM.fullmatch(title))}
     at_items = [numbered[number] for number in sorted(numbered)]
     ends = {role: next((names.index(known) for known in of if known in names), None) for role, of in _ENDS.items()}
@@ -88,10 +88,6 @@ def read_best_worst(data: bytes, name: str) -> BestWorstSet:
     unread = [title for at, title in enumerate(file.header) if title and at not in taken]
     notes = [tell("Columns that aren't read: {columns}.", columns=", ".join(unread))] if unread else []
     return _collect(name, rows, len(at_items), at_voter is not None, notes)
-
-
-def _name(title: str) -> str:
-    return re.sub(r"[\W_]+", "", title.casefold())
 
 
 def _collect(name: str, rows: Rows, size: int, has_voter: bool, notes: list[str]) -> BestWorstSet:

@@ -1,6 +1,7 @@
 """What best–worst judgements say: counts and Bradley–Terry scores with intervals, and how reliable they are.
 
-Intervals (90 %) draw whole voters anew: a voter's judgements hang together. Reliability is Spearman's ρ (Pearson's r
+Intervals (90 %) draw whole voters anew: a voter's judgements hang together. A count that is undefined in more than a
+fifth of the resamples has none. Reliability is Spearman's ρ (Pearson's r
 beside it) between the scores of two random halves, the mean over splits:
 
 * **of the judgements** of each tuple, as Kiritchenko and Mohammad halve them: tuples judged once are left out;
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from ..errors import RunoffError
 from ..estimates import LEVEL, Estimate, widened_tails
+from ..scores.uncertainty import MOST_UNDEFINED
 from ..scores.voter_bootstrap import resample_voters
 from ..spoken import tell, to_say
 from .best_worst import BestWorst
@@ -36,7 +38,7 @@ RESAMPLES, SPLITS = 200, 100
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """A score of each item (n_items,), NaN where there is none, with the bounds of its interval; or why not."""
+    """A score of each item (n_items,), NaN where there is none, with the bounds of its interval; why some lack them."""
 
     score: Floats
     lower: Floats
@@ -114,10 +116,13 @@ def _counts(read: BestWorstSet, resamples: int, rng: np.random.Generator) -> Sco
     drawn = rng.multinomial(m, np.full(m, 1 / m), resamples).astype(np.float64)
     shown = drawn @ times
     values = np.divide(drawn @ net, shown, out=np.full(shown.shape, np.nan), where=shown > 0)
-    known = ~np.isnan(counts)
+    # An item that one voter judged has the same count in every resample that has it: that is no interval.
+    known = np.isnan(values).mean(axis=0) <= MOST_UNDEFINED
     lower, upper = nothing.copy(), nothing.copy()
-    lower[known], upper[known] = np.nanquantile(values[:, known], widened_tails(m, LEVEL), axis=0)
-    return Scores(counts, lower, upper)
+    if known.any():
+        lower[known], upper[known] = np.nanquantile(values[:, known], widened_tails(m, LEVEL), axis=0)
+    few = to_say("no interval where too few voters judged an item") if (known < ~np.isnan(counts)).any() else ""
+    return Scores(counts, lower, upper, few)
 
 
 def _theta(read: BestWorstSet, resamples: int, rng: np.random.Generator) -> Scores:

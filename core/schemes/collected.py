@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from ..errors import InputError, PlanError
+from ..json_texts import known_values
 from ..language import LANGUAGES, STANDARD, Language
 from ..language import language as language_of
 from ..plan_values import check_limits
@@ -95,8 +96,7 @@ class RoundSettings:
     def of(cls, stored: Mapping[str, Any]) -> RoundSettings:
         """Settings as JSON keeps them; what an older version didn't know has its default. TypeError or ValueError for
         others."""
-        known = {f.name for f in fields(cls)}
-        values = {name: value for name, value in stored.items() if name in known}
+        values = known_values(cls, stored)
         if values.get("language", STANDARD) not in LANGUAGES:
             raise ValueError(f"There is no language {values['language']!r}.")
         if "scale" in values:

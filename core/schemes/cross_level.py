@@ -14,10 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 
 from ..errors import InputError
-from .rating_statistics import pearson
+from .rating_statistics import pearson, spearman
 
 Floats = NDArray[np.float64]
 
@@ -50,11 +49,11 @@ class Standing:
 
 
 def fit_of(given: ArrayLike, gold: ArrayLike) -> Fit:
-    """How a model's similarities go with gold ratings, items without either left out."""
+    """How a model's similarities go with gold ratings, items without either left out; equal to 12 digits is a tie."""
     x, y = np.asarray(given, dtype=np.float64), np.asarray(gold, dtype=np.float64)
     known = ~np.isnan(x) & ~np.isnan(y)
     r, reason = pearson(x[known], y[known])
-    rho, _ = pearson(rankdata(x[known]), rankdata(y[known]))
+    rho, _ = spearman(x[known], y[known])
     return Fit(r, rho, int(known.sum()), int((~np.isnan(y)).sum()), reason)
 
 

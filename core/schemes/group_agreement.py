@@ -79,7 +79,8 @@ def group_agreement(orders: Mapping[str, Orders]) -> GroupAgreement:
     if len(known) >= 3:
         values = np.array([value for value, _ in known])
         bound = float(values.mean() - values.std(ddof=1))
-        proposed = [voter for value, voter in sorted(known) if value < bound]
+        # Where all agree alike, float noise mustn't put anybody below.
+        proposed = [voter for value, voter in sorted(known) if round(value, 12) < round(bound, 12)]
     mean = float(np.mean(list(of_pairs.values())))
     return GroupAgreement(mean, len(of_pairs), bound, people, tuple(proposed))
 

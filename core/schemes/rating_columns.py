@@ -54,18 +54,19 @@ def people_columns(header: tuple[str, ...], places: Mapping[str, int], rows: Row
     return [
         at
         for at, title in enumerate(header)
-        if title and at not in taken and _name(title) not in _NO_PEOPLE and _mostly_numbers(rows.columns[at])
+        if title and at not in taken and plain_title(title) not in _NO_PEOPLE and _mostly_numbers(rows.columns[at])
     ]
 
 
-def _name(title: str) -> str:
+def plain_title(title: str) -> str:
+    """A column's title by its letters and digits alone, in lower case."""
     return re.sub(r"[\W_]+", "", title.casefold())
 
 
 def place_of(header: tuple[str, ...], role: str) -> int | None:
     """The first column whose name says that role, None where none does."""
     for at, title in enumerate(header):
-        if _name(title) in NAMES[role]:
+        if plain_title(title) in NAMES[role]:
             return at
     return None
 

@@ -257,7 +257,11 @@ def _spearman_of_targets(comparisons: Sequence[GroupComparison], first: np.ndarr
 def _places(
     comparisons: Sequence[GroupComparison], rows: Sequence[int], first: np.ndarray, second: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Each known word's mean share of wins over the positives (−1 for the unpreferred), and its similarity."""
+    """Each known word's mean share of wins over the positives (−1 for the unpreferred), and its similarity.
+
+    A positive that nobody ordered has no place among those that somebody did, and is left out; where nobody ordered
+    any, all stand above the unpreferred.
+    """
     shares: dict[str, list[float]] = {}
     similarity: dict[str, float] = {}
     unpreferred: set[str] = set()
@@ -270,7 +274,8 @@ def _places(
             shares.setdefault(comparison.second, []).append(1 - comparison.r)
         else:
             unpreferred.add(comparison.second)
-    gold = {word: float(np.mean(parts)) if parts else 1.0 for word, parts in shares.items()}
+    ordered = any(shares.values())
+    gold = {word: float(np.mean(parts)) if parts else 1.0 for word, parts in shares.items() if parts or not ordered}
     gold |= dict.fromkeys(unpreferred, -1.0)
     known = [word for word in gold if not np.isnan(similarity[word])]
     of_people = np.round([gold[word] for word in known], _DIGITS)

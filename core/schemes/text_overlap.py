@@ -8,8 +8,9 @@
 Letters are compared after case folding, white space counts as one space; 1 is equal, 0 nothing in common.
 
 References: Jurgens, Pilehvar, Navigli (2016), Cross Level Semantic Similarity (both as baselines, minimum 6); Wise
-(1996), YAP3: improved detection of similarities in computer program and other texts, SIGCSE (tiling). The first says
-only that LCS is normalised by the length of the items; dividing by the shorter is our reading of it.
+(1996), YAP3: improved detection of similarities in computer program and other texts, SIGCSE (tiling). The first
+normalises LCS by the length of the items, after Clough and Stevenson (2011), who divide by that of one given text;
+dividing by the shorter, so that it doesn't matter which text stands first, is our reading of it.
 """
 
 from __future__ import annotations

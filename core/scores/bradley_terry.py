@@ -192,18 +192,17 @@ def fit_bradley_terry(
         own_lapse=voter is not None or lapse is None,
         side=flipped is not None,
     )
-    theta = np.zeros(n_items) if start is None else np.nan_to_num(np.asarray(start, dtype=np.float64))
-    if theta.shape != (n_items,):
-        raise InputError(f"start must have a score for each of {n_items} items, found shape {theta.shape}.")
-    found = minimise(data, theta, effects, ridge, tolerance)
+    found = minimise(data, _start(start, n_items), effects, ridge, tolerance)
     if must_converge and not found.converged:
         raise NotConvergedError(
             f"The scores did not settle in {found.n_iterations} steps: the largest derivative is {found.norm:.2g}, "
             f"wanted {tolerance:.2g}. A ridge above {ridge:g} helps."
         )
-    points, votes = tally(a, b, y, n_items=n_items)
     found.graph.weigh(found.likelihood.information(), ridge)
+    points, votes = tally(a, b, y, n_items=n_items)
     common = DEFAULT_LAPSE if lapse is None else lapse
+    if n_voters == 1 and voter is None:
+        common = float(found.likelihood.effects.lapse[0])
     return BradleyTerry(
         theta=np.where(votes > 0, found.theta, np.nan),
         converged=found.converged,
@@ -213,7 +212,7 @@ def fit_bradley_terry(
         part=part,
         undefeated=(votes > 0) & (points == votes),
         winless=(votes > 0) & (points == 0),
-        lapse=float(found.likelihood.effects.lapse[0]) if n_voters == 1 and voter is None else common,
+        lapse=common,
         ridge=float(ridge),
         effects=found.likelihood.effects,
         likelihood=found.likelihood,
@@ -285,6 +284,14 @@ def _data(a: Ints, b: Ints, y: Floats, voter: ArrayLike | None, flipped: ArrayLi
         zeros = np.zeros(len(unique))
         return Data(unique // n, unique % n, count.astype(np.float64), points, zeros.astype(np.int64), zeros + 0.5), 1
     return Data(a, b, np.ones(len(a)), y, code.astype(np.int64), left), n_voters
+
+
+def _start(start: ArrayLike | None, n_items: int) -> Floats:
+    """θ to start from: zeros, or what was given, NaN as 0."""
+    theta = np.zeros(n_items) if start is None else np.nan_to_num(np.asarray(start, dtype=np.float64))
+    if theta.shape != (n_items,):
+        raise InputError(f"start must have a score for each of {n_items} items, found shape {theta.shape}.")
+    return theta
 
 
 def _check(lapse: float | None, ridge: float, own_lapse: bool) -> None:

@@ -28,6 +28,7 @@ from .. import metrics
 from ..errors import InputError, PlanError, UndefinedMetricError
 from ..panel import PAPER_PANEL, Floats, Ints, Kind, Panel, Voters, draw_panel
 from ..plan import Plan
+from ..plan_values import kept
 from ..planning.shapes import plan_within
 from ..runoff import RIDGE, spread_appearances
 from ..schemes.answers import choose_extremes, deal_in_turn, put_in_order, rate
@@ -58,13 +59,13 @@ class Times:
         if not (0 < self.read < np.inf and 0 < self.decide < np.inf):
             raise InputError("The seconds to read an item and to decide must be above 0.")
 
-    def of(self, scheme: str, size: int = MOST) -> float:
-        """Seconds of one judgement: a comparison, a rating, a tuple's two choices, or a group of `size` ordered."""
+    def of(self, scheme: str, size: float = MOST) -> float:
+        """Seconds of one judgement: a comparison, a rating, a tuple's two choices, or `size` words put into order."""
+        if scheme == GROUPS:
+            return size * self.read + size * self.decide
         items, choices = {"ratings": (1, 1), "best-worst": (SIZE, 2), "best-worst rounds": (SIZE, 2)}.get(
             scheme, (2, 1)
         )
-        if scheme == GROUPS:
-            items, choices = size, size
         return items * self.read + choices * self.decide
 
 
@@ -113,8 +114,8 @@ class Question:
         return np.abs(self.similarity)
 
     def affordable(self, scheme: str) -> int:
-        """How many judgements the time pays for."""
-        size = int(np.mean([len(group) for group in self.groups])) if self.groups else MOST
+        """How many judgements the time pays for; of target groups, of their mean size."""
+        size = float(np.mean([len(group) for group in self.groups])) if self.groups else MOST
         return int(self.seconds / self.times.of(scheme, size))
 
 
@@ -149,7 +150,7 @@ def simulate_scheme(
     if scheme == "ratings":
         return _run(question, scheme, _rated(question, opinion, voters, n, rng), n)
     if scheme == GROUPS:
-        return _grouped(question, opinion, voters, n, rng)
+        return _grouped(question, opinion, voters, rng)
     rounds = question.ballots if scheme.endswith("rounds") else 1
     scores, n_asked = _best_worst(opinion, voters, n, _sizes(len(question.truth), rounds, question.keep), rng)
     return _run(question, scheme, scores, n_asked)
@@ -216,13 +217,17 @@ def _rated(question: Question, opinion: Floats, voters: Voters, n: int, rng: np.
     return np.asarray(np.bincount(item, given, n_items) / np.bincount(item, minlength=n_items))
 
 
-def _grouped(question: Question, opinion: Floats, voters: Voters, n: int, rng: np.random.Generator) -> SchemeRun:
-    if not question.groups:
+def _grouped(question: Question, opinion: Floats, voters: Voters, rng: np.random.Generator) -> SchemeRun:
+    n_groups = len(question.groups)
+    if not n_groups:
         return SchemeRun(GROUPS, UNDEFINED, float("nan"), 0, 0.0)
-    if n < len(question.groups):
-        raise InputError(f"The time pays for {n} orders, and there are {len(question.groups)} targets.")
-    which = np.concatenate([rng.permutation(len(question.groups)) for _ in range(-(-n // len(question.groups)))])[:n]
-    voter = deal_in_turn(which, len(voters), len(question.groups), rng)
+    each = np.array([question.times.of(GROUPS, len(group)) for group in question.groups])
+    rounds = int(question.seconds // each.sum()) + 1
+    which = np.concatenate([rng.permutation(n_groups) for _ in range(rounds)])
+    which = which[np.cumsum(each[which]) <= question.seconds]  # larger groups take longer
+    if len(which) < n_groups:
+        raise InputError(f"The time pays for {len(which)} orders, and there are {n_groups} targets.")
+    voter = deal_in_turn(which, len(voters), n_groups, rng)
     found, seconds = [], 0.0
     for number, group in enumerate(question.groups):
         asked = voter[which == number]
@@ -233,13 +238,14 @@ def _grouped(question: Question, opinion: Floats, voters: Voters, n: int, rng: n
             found.append(metrics.spearman(-places.mean(axis=0), question.truth[list(group)]))
         except UndefinedMetricError:
             continue
-    return SchemeRun(GROUPS, UNDEFINED, float(np.mean(found)) if found else float("nan"), n, seconds)
+    within = float(np.mean(found)) if found else float("nan")
+    return SchemeRun(GROUPS, UNDEFINED, within, len(which), seconds)
 
 
 def _sizes(n_items: int, rounds: int, keep: float) -> list[int]:
     sizes = [n_items]
-    while len(sizes) < rounds and round(keep * sizes[-1]) >= 2 * SIZE:
-        sizes.append(round(keep * sizes[-1]))
+    while len(sizes) < rounds and kept(sizes[-1], keep) >= 2 * SIZE:
+        sizes.append(kept(sizes[-1], keep))
     return sizes
 
 

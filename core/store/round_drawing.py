@@ -11,6 +11,7 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ..errors import InputError, Issue, StoreError
+from ..plan_values import kept
 from ..schemes.collected import BEST_WORST, ORDER, RoundSettings, check_round
 from ..schemes.round_drawing import DrawnRound, draw_questions
 from ..schemes.target_groups import TargetGroup
@@ -110,7 +111,7 @@ def _leading(conn: sa.Connection, project_id: str, before: Round, settings: Roun
     if before.is_open:
         raise StoreError(f"{before.title}, is still open. Close it first: its scores say which items go on.")
     fitted = fitted_items(conn, before.id)
-    size = int(np.floor(round(settings.keep * before.ballot.n_items, 6) + 0.5))
+    size = kept(before.ballot.n_items, settings.keep)
     if size < settings.size:
         raise StoreError(f"{size} items would go on, and a tuple needs {settings.size}. Keep a larger share.")
     ranked = fitted["score"].round(12).sort_values(ascending=False, kind="stable")

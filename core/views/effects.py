@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..effects import N_TOP, Effect, Move, Pair
-from ..spoken import say, say_many
-from .words import many, written
+from ..spoken import say, say_many, written
+from .words import many
 
 SHOWN = 3  # items named of each kind of move
 

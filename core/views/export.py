@@ -12,7 +12,7 @@ from ..dataset_diff import DatasetDiff, diff
 from ..datasheet.fields import SheetFields
 from ..errors import InputError, StoreError
 from ..formats import for_mteb, for_simlex, to_parquet, to_records
-from ..spoken import say, spoken, to_say
+from ..spoken import say, to_say, written
 from ..store import Store
 from ..store.command import project_row
 from ..store.releases import Release, release_bytes, releases_of
@@ -153,9 +153,8 @@ def load_diff(store: Store, project_id: str, before: int, after: int) -> Dataset
 
 def diff_lines(found: DatasetDiff) -> pd.DataFrame:
     """A diff's counts and figures as a table: what, value; both texts."""
-    marks = spoken().marks
     counted = found.told({"rho_w": "ρ_w", "tau_w": "τ_w", "rho": "ρ", "tau": "τ"})
-    rows = [(say(what), value.translate(marks)) for what, value in counted]
+    rows = [(say(what), value) for what, value in counted]
     rows += [
         (say(name.replace("_", " ")), f"{_said(a)} → {_said(b)}")
         for name, (a, b) in found.described.items()
@@ -166,5 +165,7 @@ def diff_lines(found: DatasetDiff) -> pd.DataFrame:
 
 def _said(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{key} {part}" for key, part in value.items())
+        return ", ".join(f"{key} {_said(part)}" for key, part in value.items())
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return written(value, "g" if isinstance(value, float) else ",")
     return "–" if value in (None, "") else say(str(value))

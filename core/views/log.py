@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from ..spoken import say, spoken, to_say
-from .words import called, many, moment, written
+from ..spoken import say, to_say, written
+from .words import called, many, moment
 
 # What each command of the store is called for people. `{name}` is taken from the entry's details; `{ballot}` may be the
 # pilot, or a round of another scheme.
@@ -173,24 +173,29 @@ def _told(key: str, value: Any) -> str:
         return f"{name}: " + ", ".join(_member(part, inner) for part, inner in value.items())
     if isinstance(value, list | tuple):
         return f"{name}: {_listed(value)}"
-    if isinstance(value, str) or value is None:
-        return f"{name} {value}"
-    shown = written(value, "g" if isinstance(value, float) else ",")
-    return f"{name} {value if key == 'seed' else shown}"
+    return f"{name} {value if key == 'seed' else _shown(value)}"
 
 
-def _member(name: str, value: Any) -> str:
-    name = say(name)
+def _member(part: str, value: Any) -> str:
+    name = say(part)
+    if isinstance(value, bool):
+        return _told(part, value)
     if isinstance(value, list | tuple):
         is_tokens = bool(value) and isinstance(value[0], str)
         return f"{name} ({many(len(value), 'token') if is_tokens else _listed(value)})"
     if isinstance(value, Mapping):
         return f"{name} ({', '.join(_told(part, inner) for part, inner in value.items())})"
-    return f"{name} {value}"
+    return f"{name} {_shown(value)}"
+
+
+def _shown(value: Any) -> str:
+    """One value: numbers as the language writes them, anything else as it is."""
+    if isinstance(value, int | float):
+        return written(value, "g" if isinstance(value, float) else ",")
+    return str(value)
 
 
 def _listed(values: list | tuple) -> str:
-    marks = spoken().marks
-    told = ", ".join(f"{v:,}".translate(marks) if isinstance(v, int) else str(v) for v in values[:_LONGEST])
+    told = ", ".join(map(_shown, values[:_LONGEST]))
     more = len(values) - _LONGEST
     return say("{items} and {n:,} more", items=told, n=more) if more > 0 else told

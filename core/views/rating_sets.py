@@ -16,8 +16,8 @@ from ..schemes.expert_files import Qualified
 from ..schemes.rating_report import RatingReport
 from ..schemes.rating_statistics import Deviation
 from ..schemes.text_overlap import BASELINES
-from ..spoken import say, say_many, to_say
-from .words import ends, estimated, many, out_of, written
+from ..spoken import say, say_many, to_say, written
+from .words import ends, estimated, many, out_of
 
 UNDEFINED = "–"
 HELP = {

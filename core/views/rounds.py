@@ -17,7 +17,7 @@ from ..schemes.rating_report import RatingReport, report
 from ..schemes.scored_files import of_dataset, side_by_side
 from ..schemes.side_by_side import SideBySide
 from ..schemes.target_groups import GroupComparison, score_groups
-from ..spoken import say, to_say
+from ..spoken import say, to_say, written
 from ..store import Store
 from ..store.foresights import closed_fit_of
 from ..store.library import open_library, read_embeddings
@@ -28,7 +28,7 @@ from ..store.scores import read_dataset
 from ..store.tallies import Progress, progress_of
 from ..store.uploads import Upload, uploads_of
 from . import target_groups
-from .words import many, out_of, written
+from .words import many, out_of
 
 FIGURES = {"ρ_w": "rho_w", "τ_w": "tau_w", "ρ": "rho", "Pearson": "pearson"}
 MODEL_HELP = {

@@ -11,8 +11,7 @@ import pandas as pd
 from ..charts import BLUE, GREEN, ORANGE, PURPLE, Chart
 from ..simulation.scheme_table import SchemeRow
 from ..simulation.table2 import Spread
-from ..spoken import say, to_say
-from .words import written
+from ..spoken import say, to_say, written
 
 NAMES = {
     "uniform": to_say("comparisons, all alike"),

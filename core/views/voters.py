@@ -12,7 +12,7 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ..csv_writing import csv_text, harmless
-from ..spoken import say, say_many, spoken
+from ..spoken import say, say_many, written
 from ..store import Store
 from ..store import schema as t
 from ..store.ballots import ballots_of, pilot_of
@@ -22,7 +22,7 @@ from ..voter_quality import VoterQuality, measure
 from ..voting_settings import VotingSettings
 from .overview import Standing
 from .voter_columns import BLANK, COLUMNS, COUNTS
-from .words import many, moment
+from .words import agreement_said, many, moment
 
 MOST_SHOWN = 5000  # rows that a page ships; the search and the download have all
 CHEAP = 100_000  # votes whose voters are measured without being asked to
@@ -143,11 +143,11 @@ class VotersView:
             return name, "–", "–", "–", say(reason)
         form = "+.2f" if key == "gap" else ".2f"
         has_interval = f"{key}_lower" in row and not pd.isna(row[f"{key}_lower"])
-        interval, marks = "–", spoken().marks
+        interval = "–"
         if has_interval:
-            lower, upper = (format(row[f"{key}_{end}"], form).translate(marks) for end in ("lower", "upper"))
+            lower, upper = (written(row[f"{key}_{end}"], form) for end in ("lower", "upper"))
             interval = say("{lower} to {upper}", lower=lower, upper=upper)
-        return name, f"{row[key]:{'.2g' if key == 'p_holm' else form}}".translate(marks), interval, based, ""
+        return name, written(row[key], ".2g" if key == "p_holm" else form), interval, based, ""
 
     @property
     def alpha_said(self) -> str:
@@ -155,15 +155,8 @@ class VotersView:
         found = self.quality.alpha
         if found is None:
             return say("Krippendorff's α is not defined: {why}.", why=self.quality.no_alpha.rstrip("."))
-        return say(
-            "Krippendorff's α = {alpha:.2f} ({interval}) over {comparisons} that several voters answered, {answers} of "
-            "{voters}. 1 is full agreement, 0 what chance gives; answers agree or not.",
-            alpha=found.alpha,
-            interval=found.interval(),
-            comparisons=many(found.n_units, "comparison"),
-            answers=many(found.n_answers, "answer"),
-            voters=many(found.n_voters, "voter"),
-        )
+        meaning = say("1 is full agreement, 0 what chance gives; answers agree or not.")
+        return f"{agreement_said(found)} {meaning}"
 
     def left_out_table(self, hashed: bool = False) -> pd.DataFrame:
         """Who is left out: voter, since when, why, and the figures that spoke for it."""

@@ -7,9 +7,10 @@ from datetime import datetime
 
 from babel.dates import format_datetime
 
+from ..agreement import Agreement
 from ..estimates import Estimate
 from ..language import STANDARD
-from ..spoken import say, spoken
+from ..spoken import say, spoken, written
 from ..store.ballots import PILOT
 
 
@@ -32,12 +33,24 @@ def estimated(found: Estimate, digits: int = 3, unit: str = "") -> str:
     """
     if found.estimate is None:
         return "–"
-    marks = spoken().marks
-    shown = f"{found.estimate:.{digits}f}{unit}".translate(marks)
+    shown = written(found.estimate, f".{digits}f") + unit
     if found.lower is None or found.upper is None:
         return shown
-    lower, upper = (f"{bound:.{digits}f}".translate(marks) for bound in (found.lower, found.upper))
+    lower, upper = (written(bound, f".{digits}f") for bound in (found.lower, found.upper))
     return say("{estimate} ({lower} to {upper})", estimate=shown, lower=lower, upper=upper)
+
+
+def agreement_said(found: Agreement) -> str:
+    """Krippendorff's α of comparisons that several voters answered, in a sentence."""
+    return say(
+        "Krippendorff's α = {alpha:.2f} ({interval}), over {comparisons} that several voters answered, {answers} of "
+        "{voters}.",
+        alpha=found.alpha,
+        interval=found.interval(),
+        comparisons=many(found.n_units, "comparison"),
+        answers=many(found.n_answers, "answer"),
+        voters=many(found.n_voters, "voter"),
+    )
 
 
 def moment(stored: str) -> str:
@@ -69,15 +82,6 @@ def slug(name: str, otherwise: str = "dataset") -> str:
     ('jobs-skills', 'dataset')
     """
     return re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-") or otherwise
-
-
-def written(value: float, form: str = ",") -> str:
-    """A number in one of Python's formats, with the marks of the language.
-
-    >>> written(1234), written(0.5, ".3f")
-    ('1,234', '0.500')
-    """
-    return format(value, form).translate(spoken().marks)
 
 
 def out_of(n: int, whole: int) -> str:
