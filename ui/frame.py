@@ -33,10 +33,13 @@ PAGES = (
 )
 
 
-# Under a finger Streamlit's buttons of a table or chart are always there, and would lie on the words above it.
+# Under a finger Streamlit's buttons of a table or chart are always there, and would lie on the words above it. The room
+# goes on top of a height that is set, or the table would lie on the words below it.
 _TOUCHED = """<style>
 @media (hover: none) {
-  [data-testid="stFullScreenFrame"]:has([data-testid="stElementToolbar"]) {margin-top: 2.25rem}
+  [data-testid="stElementContainer"]:has(> [data-testid="stFullScreenFrame"] [data-testid="stElementToolbar"]) {
+    box-sizing: content-box; padding-top: 2.25rem
+  }
 }
 </style>"""
 # On paper the way through the pages says nothing, and would take a quarter of every sheet.
