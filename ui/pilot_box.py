@@ -56,7 +56,7 @@ def _offer(project: Project, area_id: int | None) -> None:
                 project.id,
                 int(number),
                 done=lambda n: say(
-                    "The pilot of {n} comparisons is drawn. Download its batch and give it to voters.", n=n
+                    "The pilot of {n} comparisons is drawn. Next: give it to voters.", n=n
                 ),
                 icon=":material/casino:",
             )

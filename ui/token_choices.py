@@ -130,6 +130,27 @@ def _merge(project: Project, view: TokensView) -> bool:
     )
 
 
+def _left_out(project: Project, view: TokensView) -> tuple[tuple[str, str, str], ...]:
+    """The pairs (area, token_a, token_b) that are left out, as they stand in the table."""
+    if view.locked and not view.rules.excluded:
+        return ()
+    st.caption(say("Pairs to leave out, such as two spellings of one word. Tokens that hardly differ are proposed."))
+    start = pd.DataFrame(list(view.rules.excluded), columns=["area", "token_a", "token_b"], dtype="str")
+    edited = st.data_editor(
+        start,
+        num_rows="dynamic" if not view.locked else "fixed",
+        hide_index=True,
+        key=f"excluded-{project.id}-{hash(view.rules.excluded)}",
+        disabled=view.locked,
+        column_config={
+            **said_columns("token_a", "token_b"),
+            "area": st.column_config.SelectboxColumn(say("area"), options=[area.name for area in view.areas]),
+        },
+    )
+    rows = edited.fillna("")[["area", "token_a", "token_b"]].itertuples(index=False, name=None)
+    return tuple(row for row in rows if row[1] and row[2])
+
+
 def item_rules(project: Project, view: TokensView) -> None:
     """Which pairs become items: all, a sample, all but some."""
     n_pairs = sum(area.n_items for area in view.areas)
@@ -161,21 +182,7 @@ def item_rules(project: Project, view: TokensView) -> None:
         size = st.number_input(
             say("Items an area"), 1, 1_000_000, before, key=f"size-{project.id}", disabled=view.locked
         )
-    st.caption(say("Pairs to leave out, such as two spellings of one word. Tokens that hardly differ are proposed."))
-    start = pd.DataFrame(list(view.rules.excluded), columns=["area", "token_a", "token_b"], dtype="str")
-    edited = st.data_editor(
-        start,
-        num_rows="dynamic" if not view.locked else "fixed",
-        hide_index=True,
-        key=f"excluded-{project.id}-{hash(view.rules.excluded)}",
-        disabled=view.locked,
-        column_config={
-            **said_columns("token_a", "token_b"),
-            "area": st.column_config.SelectboxColumn(say("area"), options=[area.name for area in view.areas]),
-        },
-    )
-    rows = edited.fillna("")[["area", "token_a", "token_b"]].itertuples(index=False, name=None)
-    excluded = tuple(row for row in rows if row[1] and row[2])
+    excluded = _left_out(project, view)
     if len(view.near):
         shown = view.near[["area", "token_a", "token_b", "reason"]]
         st.dataframe(

@@ -81,9 +81,11 @@ def test_the_buttons_of_a_table_cover_no_words_on_a_phone(server: Server, visit:
                 .filter(e => e.checkVisibility()).map(e => e.getBoundingClientRect());
               const bars = [...main.querySelectorAll('[data-testid="stElementToolbarButtonContainer"]')]
                 .map(e => e.getBoundingClientRect()).filter(bar => bar.width);
-              const tables = [...main.querySelectorAll('[data-testid="stDataFrame"]')].map(e => e.getBoundingClientRect());
+              const tables = [...main.querySelectorAll('[data-testid="stDataFrame"]')]
+                .map(e => e.getBoundingClientRect());
               const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-              return [bars.length, [...bars, ...tables].filter(bar => words.some(word => word.width && meet(bar, word))).length];
+              const covers = box => words.some(word => word.width && meet(box, word));
+              return [bars.length, [...bars, ...tables].filter(covers).length];
             }"""
         )
         assert covered[0] > 0
