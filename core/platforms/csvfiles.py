@@ -17,6 +17,7 @@ from ..errors import InputError, Issue
 
 _DELIMITERS: tuple[str, ...] = (",", ";", "\t", "|")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_NAMED, _LONG = 12, 40  # columns that a message names, and letters of each
 # What no text of Windows-1252 holds, and most binary files do.
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 # Files of another kind, known by how they begin, and what to do about them.
@@ -70,6 +71,17 @@ class CsvFile:
     delimiter: str
     decoded: Decoded
     start: int = 0
+
+    @property
+    def shown_header(self) -> str:
+        """The names of the columns for a message: the first of them, each cut where it is long.
+
+        >>> open_csv(b"a,,b\\n", "x.csv").shown_header
+        'a, b'
+        """
+        names = [name if len(name) <= _LONG else name[:_LONG] + "…" for name in self.header if name]
+        more = len(names) - _NAMED
+        return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
     def read(self, wanted: Sequence[int], n_needed: int) -> Rows:
         """Read the columns at the positions `wanted`; a row with fewer than `n_needed` fields is unreadable.
