@@ -18,6 +18,7 @@ from ui import frame
 
 SHOWN = 20  # notes on a list
 
+
 def take(action: Callable[..., Any], reader: Callable[..., TokenLists], *args: Any) -> None:
     """Read token lists and carry out what they are for; what the reading noticed is said."""
     try:
