@@ -107,7 +107,7 @@ def _plan_text(plan: Plan) -> str:
         text_table(("ballot", "items", "comparisons"), ([str(k), f"{n:,}", f"{c:,}"] for k, n, c in rows)),
         f"{plan.n_comparisons:,} comparisons in all; an item that stays to the end appears {plan.top_appearances} "
         f"times, and would {plan.uniform_appearances:.1f} times if all items were treated alike.",
-        *(f"Warning: {problem.message}" for problem in plan.problems()),
+        *(f"{'Note' if problem.is_slight else 'Warning'}: {problem.message}" for problem in plan.problems()),
     ]
     return "\n\n".join(parts)
 

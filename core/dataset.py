@@ -225,10 +225,9 @@ def _column_names(file: CsvFile) -> list[str]:
     names = [name.lower() if name.lower() in DATASET.columns else name for name in file.header]
     missing = [name for name in ("token_a", "token_b", "score") if name not in names]
     if missing:
-        found = ", ".join(name for name in file.header if name)
         raise InputError(
             f"{file.name} is not a dataset: it lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)} "
-            f"(its columns are {found}). Rename the columns that hold the two tokens and their score."
+            f"(its columns are {file.shown_header}). Rename the columns that hold the two tokens and their score."
         )
     doubled = sorted({name for name in names if names.count(name) > 1 and name in DATASET.columns})
     if doubled:

@@ -39,7 +39,8 @@ class Effect:
     `votes` is by how many the counted votes grew (below 0: fell); of the voters whose votes it counts, `new_voters`
     had no answer in the project before, `known_voters` had. `moves` are those in the top, by their rank before or
     else after. Where there was no ranking at all before, there are none and `first` is its best item; where there is
-    none any more, `ended` says so.
+    none any more, `ended` says so. `ranking` is "now" where there is one, "later" where it follows when the ballot is
+    closed, and "none" where there is none.
     """
 
     votes: int
@@ -48,6 +49,7 @@ class Effect:
     moves: tuple[Move, ...] = ()
     first: Pair | None = None
     ended: bool = False
+    ranking: str = "now"
 
     def stored(self) -> dict[str, Any]:
         """The effect as JSON."""
@@ -58,6 +60,7 @@ class Effect:
             "moves": [[*move.pair, move.before, move.after] for move in self.moves],
             "first": list(self.first) if self.first else None,
             "ended": self.ended,
+            "ranking": self.ranking,
         }
 
     @classmethod
@@ -67,7 +70,8 @@ class Effect:
             return None
         moves = tuple(Move((a, b), before, after) for a, b, before, after in stored["moves"])
         first = tuple(stored["first"]) if stored["first"] else None
-        return cls(stored["votes"], stored["new_voters"], stored["known_voters"], moves, first, stored["ended"])
+        told = (stored["votes"], stored["new_voters"], stored["known_voters"], moves, first, stored["ended"])
+        return cls(*told, stored.get("ranking", "now"))
 
 
 def compare_tops(before: Top, after: Top) -> list[tuple[int, float | None, float | None]]:

@@ -21,13 +21,15 @@ class PlanProblem:
     """Something about a plan that deserves a second thought; never a reason to refuse it.
 
     `name` identifies the rule, `bound` is the advised limit, `value` what the plan has there, and
-    `message` says in plain words what that means.
+    `message` says in plain words what that means. What is slight costs the scores nothing, and is no advice of
+    section 2.7: plans that spread votes by rank, as Runoff proposes them, have it often.
     """
 
     name: str
     bound: float
     value: float
     message: str
+    is_slight: bool = False
 
 
 def problems_of(plan: Plan) -> tuple[PlanProblem, ...]:
@@ -148,6 +150,7 @@ def _drawing_problems(plan: Plan) -> Iterator[PlanProblem]:
                 m=m,
                 n=n,
             ),
+            is_slight=True,
         )
     crowded = [number for number, (m, n) in enumerate(by_ballot, start=1) if m > n - 1]
     if crowded:
@@ -157,6 +160,7 @@ def _drawing_problems(plan: Plan) -> Iterator[PlanProblem]:
             n - 1,
             m,
             _crowded(crowded, m, n),
+            is_slight=True,
         )
 
 

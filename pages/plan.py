@@ -105,8 +105,11 @@ for pair in given_away(frame.store(), project.id, settings.wording.examples):
     shown = frame.plain(" – ".join(pair))
     st.warning(say("An example shows {pair}, which voters are asked about too. Take another pair.", pair=shown))
 for problem in plan.problems():
-    st.warning(frame.plain(problem.message), icon=":material/lightbulb:")
-if not plan.problems():
+    if problem.is_slight:
+        st.caption(frame.plain(problem.message))
+    else:
+        st.warning(frame.plain(problem.message), icon=":material/lightbulb:")
+if all(problem.is_slight for problem in plan.problems()):
     st.success(say("The plan keeps to the paper's advice (§2.7)."), icon=":material/check_circle:")
 plan_link(project, area_id, settings)
 planner_box(project, area_id, settings, plan, key=key, locked=locked)

@@ -277,3 +277,15 @@ def test_what_gensim_cannot_hold_is_known_before_writing(pairs):
         else:
             found.append("")
     assert found[0] == found[1]
+
+
+def test_a_model_in_place_of_the_dataset_is_refused_without_its_numbers(tmp_path):
+    """Its first line would be hundreds of column names."""
+    (tmp_path / "model.vec").write_text("ship " + " ".join(["0.25"] * 300) + "\nboat " + "0.5 " * 300 + "\n")
+    (tmp_path / "wide.csv").write_text(",".join(f"column{n}" for n in range(300)) + "\n")
+    for name in ("model.vec", "wide.csv"):
+        with pytest.raises(InputError, match="it lacks the columns token_a, token_b, score") as raised:
+            read_dataset(tmp_path / name)
+        assert len(str(raised.value)) < 400
+    assert "column0, column1" in str(raised.value)
+    assert "column11 and 288 more" in str(raised.value)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from campaigns import answer_batch, draw_batch, make_project
+from campaigns import PLAN, answer_batch, draw_batch, make_project
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.effects import Effect, Move, compare_tops
 from core.metrics import average_ranks
+from core.platforms.batch import write_batch
 from core.scores import score_campaign
 from core.store.archive import export_project, import_project
 from core.store.areas import n_items_of, read_items
-from core.store.ballots import read_ballots
+from core.store.ballots import PILOT, read_ballots, read_comparisons
 from core.store.closing import close_ballot
 from core.store.effects import standing_of
+from core.store.pilots import draw_pilot
 from core.store.tallies import ballot_votes
 from core.store.uploads import read_uploads, withdraw_upload
 from core.store.votes import accept_upload
@@ -142,6 +146,28 @@ def test_in_a_later_ballot_the_ranking_before_its_votes_is_that_of_the_last(stor
     assert {move.pair for move in accepted.effect.moves} == moved
 
 
+def test_where_the_ranking_is_not_known_yet_nothing_is_said_to_stay(store):
+    """By Runoff's own protocol it follows when the ballot is closed; a pilot ranks nothing."""
+    project_id = make_project(store, plan=replace(PLAN, protocol="runoff"))
+    one = accept_upload(store, project_id, answer_batch(draw_batch(store, project_id)), "one.csv")
+    assert top_sentence(one.effect).startswith("First ranking: ")
+    close_ballot(store, project_id)
+    two = accept_upload(store, project_id, answer_batch(draw_batch(store, project_id), tag="B"), "two.csv")
+    assert top_sentence(two.effect) == "What it changes in the ranking shows when the ballot is closed."
+    assert read_uploads(store, project_id)[0].effect == two.effect
+    gone = withdraw_upload(store, project_id, two.upload_id)
+    assert top_sentence(gone.effect) == "What it changes in the ranking shows when the ballot is closed."
+
+
+def test_votes_of_a_pilot_change_no_ranking(store):
+    project_id = make_project(store)
+    draw_pilot(store, project_id, 20)
+    batch = write_batch(read_comparisons(store, project_id, PILOT))
+    accepted = accept_upload(store, project_id, answer_batch(batch), "pilot.csv")
+    assert accepted.effect.votes == 20
+    assert top_sentence(accepted.effect) == ""
+
+
 ranks = st.dictionaries(st.integers(0, 12), st.integers(2, 20).map(lambda n: n / 2), max_size=10)
 
 
@@ -161,6 +187,7 @@ def test_moves_lead_from_one_top_to_the_other(before, after):
     [
         (Effect(5, first=("$x$", "*y*")), "First ranking: $x$ – *y* leads."),
         (Effect(0), "The top 10 stays as it was."),
+        (Effect(5, ranking="none"), ""),
         (Effect(-5, ended=True), "No item has a rank any more."),
         (
             Effect(

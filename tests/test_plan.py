@@ -143,6 +143,12 @@ def test_bounds_themselves_are_no_problem():
     assert "top_appearances_low" not in names(Plan(990, 5, 0.5, 20))
 
 
+def test_what_costs_the_scores_nothing_is_slight():
+    found = {problem.name: problem.is_slight for problem in Plan(15, 2, 0.4, (5, 100)).problems()}
+    assert {name for name, is_slight in found.items() if is_slight} == {"odd_appearances", "repeated_pairs"}
+    assert not found["n_comparisons_low"]
+
+
 def test_all_odd_and_crowded_ballots_are_named():
     messages = {problem.name: problem.message for problem in Plan(27, 3, 0.34, (3, 3, 9)).problems()}
     # 27, 9, 3 items: odd times odd in all three; 9 appearances against 2 opponents in the last.

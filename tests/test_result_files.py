@@ -75,6 +75,26 @@ def test_no_box_falls_over_a_case(open_project, path):
     assert all(len(text) > 20 for text in said if text)
 
 
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x08", "a picture"),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF\0\x01", "a picture"),
+        (b"GIF89a\x01\0\x01\0\x80", "a picture"),
+        (bytes(range(256)) * 4, "not a text file"),
+        (b"40 2\nship \x00\x01\x9c\x3e\xcd\xcc", "not a text file"),  # vectors
+    ],
+)
+def test_a_file_that_is_no_text_is_called_so(open_project, tmp_path, data, what):
+    """Not read as letters, shown as a table of them, and refused for its tabs."""
+    path = tmp_path / "pairs.csv"
+    path.write_bytes(data)
+    votes, tokens, frequencies, *_ = put_everywhere(*open_project, path)
+    assert what in votes
+    assert what in tokens
+    assert what in frequencies
+
+
 def test_no_box_falls_over_a_sample(open_project, shared):
     """And not over the cases that aren't copied."""
     paths = [path for part in ("platforms", "cases") for path in sorted((shared / part).rglob("*")) if path.is_file()]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from core.views.scores import ScoresView
+from core.charts import top_intervals
+from core.views.scores import ScoresView, top_of
 
 DATASET = pd.DataFrame(
     {
@@ -26,6 +27,17 @@ def view_of(dataset: pd.DataFrame) -> ScoresView:
 def test_the_leader_says_how_many_are_tied():
     assert view_of(DATASET).leader == "Ship – boat and 1 more, tied"
     assert view_of(DATASET.iloc[2:]).leader == "R&D – a.b"
+
+
+def test_items_of_two_areas_with_the_same_tokens_are_told_apart():
+    """They would share one row of the chart, and one name where the leaders are named."""
+    both = pd.concat([DATASET, DATASET.head(1).assign(area="Boats", score=0.8, rank=3.0)], ignore_index=True)
+    top = top_of(both.assign(lower=0.0, upper=1.0, votes=9), n=4)
+    assert top["pair"].tolist() == ["Ship – boat (Things)", "cat – shipyard", "R&D – a.b", "dog – cat"]
+    top = top_of(both.assign(lower=0.0, upper=1.0, votes=9))
+    rows = top_intervals(top).to_dict()["layer"][0]["encoding"]["y"]["sort"]
+    assert len(set(rows)) == len(both)
+    assert view_of(both).leader == "Ship – boat (Things) and 1 more, tied"
 
 
 @pytest.mark.parametrize(

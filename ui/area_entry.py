@@ -16,6 +16,8 @@ from core.store.projects import Project
 from core.tokens import Preview, TokenLists, clean_token, preview, read_areas_file, read_pasted
 from ui import frame
 
+SHOWN = 20  # notes on a list
+
 
 def take(action: Callable[..., Any], reader: Callable[..., TokenLists], *args: Any) -> None:
     """Read token lists and carry out what they are for; what the reading noticed is said."""
@@ -26,10 +28,18 @@ def take(action: Callable[..., Any], reader: Callable[..., TokenLists], *args: A
         return
     names = ", ".join(area.name for area in lists.areas)
     if frame.carried_out(action, lists.areas, done=say("Saved: {names}.", names=names)):
-        for note in lists.notes[:20]:
-            frame.flash(str(note), kind="warning")
+        _flash_notes([str(note) for note in lists.notes])
         st.session_state["_areas_turn"] = st.session_state.get("_areas_turn", 0) + 1
         st.rerun()
+
+
+def _flash_notes(notes: list[str]) -> None:
+    """What the reading noticed, in one message."""
+    if len(notes) == 1:
+        frame.flash(notes[0], kind="warning")
+    elif notes:
+        told = [*notes[:SHOWN], *([say("and {n} more", n=len(notes) - SHOWN)] if len(notes) > SHOWN else [])]
+        frame.flash(say("{n} remarks on what was read.", n=len(notes)), kind="warning", details=told)
 
 
 def add_box(store: Store, project: Project) -> None:

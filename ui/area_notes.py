@@ -1,4 +1,5 @@
-"""What is odd about the tokens of a project's areas: in several areas, with characters unseen or refused."""
+"""What is odd about the tokens of a project's areas: in several areas, hardly different, with characters unseen or
+refused."""
 
 from __future__ import annotations
 
@@ -13,6 +14,8 @@ def show(view: TokensView) -> None:
     """Each oddity in a box of its own; nothing where there is none."""
     if view.shared:
         _shared(view)
+    if not view.locked:
+        _near(view)
     for area, token, names in view.hidden[:10]:
         seen = ", ".join(map(say, names))
         text = say(
@@ -51,3 +54,18 @@ def _shared(view: TokensView) -> None:
         )
     said += " " + say("Choose under “Which pairs become items”.")
     st.info(said, icon=":material/info:")
+
+
+def _near(view: TokensView) -> None:
+    """Two spellings of one word make an item that voters are asked about for nothing."""
+    pairs = view.near[["area", "token_a", "token_b"]].itertuples(index=False, name=None)
+    left = [f"{a} – {b} ({area})" for area, a, b in pairs if (area, a, b) not in view.rules.excluded]
+    if not left:
+        return
+    said = say_many(
+        len(left),
+        "{n} pair of tokens that hardly differ: {named}.",
+        "{n} pairs of tokens that hardly differ: {named}.",
+        named=", ".join(left[:5]) + (", …" if len(left) > 5 else ""),
+    )
+    st.info(frame.plain(f"{said} " + say("Choose under “Which pairs become items”.")), icon=":material/info:")

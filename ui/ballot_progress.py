@@ -8,13 +8,15 @@ from core.spoken import say, to_say, written
 from core.views.collect import Stage
 from core.views.words import many
 
+CARD = 147  # pixels: five of them beside each other in a window of 1280 with a scroll bar
+
 
 def timeline(stages: tuple[Stage, ...]) -> None:
     """All ballots of the plan, drawn or not, in a row."""
     icons = {"closed": ":material/check_circle:", "open": ":material/how_to_vote:", "planned": ":material/schedule:"}
     with st.container(horizontal=True, gap="small"):
         for stage in stages:
-            with st.container(border=True, width=150):
+            with st.container(border=True, width=CARD):
                 st.markdown(f"{icons[stage.state]} " + say("**Ballot {number}**", number=stage.number))
                 st.caption(
                     f"{many(stage.n_items, 'item')}  \n{many(stage.n_comparisons, 'comparison')}  \n{_said(stage)}"

@@ -66,9 +66,7 @@ def between_ballots(project: Project, area_id: int | None, view: CollectView, st
                 say("Draw ballot {number}", number=view.next_number),
                 partial(draw_next_ballot, area_id=area_id),
                 project.id,
-                done=lambda number: say(
-                    "Ballot {number} is drawn. Download its batch and give it to voters.", number=number
-                ),
+                done=lambda number: say("Ballot {number} is drawn. Next: give it to voters.", number=number),
                 type="primary",
                 icon=":material/casino:",
             )

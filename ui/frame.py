@@ -33,10 +33,13 @@ PAGES = (
 )
 
 
-# Under a finger Streamlit's buttons of a table or chart are always there, and would lie on the words above it.
+# Under a finger Streamlit's buttons of a table or chart are always there, and would lie on the words above it. The room
+# goes on top of a height that is set, or the table would lie on the words below it.
 _TOUCHED = """<style>
 @media (hover: none) {
-  [data-testid="stFullScreenFrame"]:has([data-testid="stElementToolbar"]) {margin-top: 2.25rem}
+  [data-testid="stElementContainer"]:has(> [data-testid="stFullScreenFrame"] [data-testid="stElementToolbar"]) {
+    box-sizing: content-box; padding-top: 2.25rem
+  }
 }
 </style>"""
 # On paper the way through the pages says nothing, and would take a quarter of every sheet.
@@ -127,13 +130,13 @@ def next_step(key: str, label: str, *, area_id: int | None = None) -> None:
 def nothing_yet(sentence: str, key: str, label: str) -> NoReturn:
     """Say why the page has nothing to show yet, lead to the page that changes that, and end here.
 
-    Where votes are missing and something must come before them, such as the plan, it leads there.
+    Where something must come before that, such as the token lists before the plan, it leads there.
     """
     from . import cache
 
     st.markdown(f"**{sentence}**")
     first = cache.load_overview(store(), get_project(store(), st.session_state["project_id"]))
-    if key == "collect" and first.next_page in ("tokens", "plan"):
+    if key in ("plan", "collect") and first.next_page in ("tokens", "plan"):
         key, label = first.next_page, first.next_label[:1].lower() + first.next_label[1:]
     next_step(key, label)
     st.stop()
@@ -221,17 +224,18 @@ def _pick() -> None:
     st.query_params["project"] = st.session_state["_picked"]
 
 
-def flash(message: str, *, kind: str = "success") -> None:
-    """Show a message at the top of the next run."""
-    st.session_state.setdefault("_flash", []).append((kind, message))
+def flash(message: str, *, kind: str = "success", details: Sequence[str] = ()) -> None:
+    """Show a message at the top of the next run, in one box with its details."""
+    st.session_state.setdefault("_flash", []).append((kind, message, tuple(details)))
 
 
 def show_flash() -> None:
     """Show the messages left for this run."""
     shows = {"success": partial(st.success, icon=":material/check_circle:"), "warning": st.warning}
     with st.container():  # one place, with a message or without: what follows keeps its own, and open tabs stay open
-        for kind, message in st.session_state.pop("_flash", []):
-            shows[kind](plain(message))
+        for kind, message, details in st.session_state.pop("_flash", []):
+            listed = "\n".join(f"- {plain(detail)}" for detail in details)
+            shows[kind](f"{plain(message)}\n\n{listed}" if details else plain(message))
             # Whoever pressed a button far down the page doesn't see its top.
             st.toast(plain(message), icon=":material/check_circle:" if kind == "success" else ":material/warning:")
 

@@ -18,18 +18,15 @@ from ui.columns_form import columns_form
 
 def mapping_box(store: Store, project: Project, file: Any, *, needed: bool) -> None:
     """The columns of a file to be named; open at once where the file can't be read without."""
+    found = _table(file) if needed else None
+    if needed and found is None:
+        return  # no table, which was said above
     if not st.toggle(
         say("Name the columns of {file}", file=frame.plain(file.name)), value=needed, key=f"columns-open-{file.file_id}"
     ):
         return
     with st.container(border=True):
-        try:
-            found = columns.load(file.getvalue(), file.name)
-        except RunoffError as error:
-            if not needed:  # else it was said above
-                frame.show_error(error)
-            st.caption(say("This file can't be opened as a table."))
-            return
+        found = found or columns.load(file.getvalue(), file.name)
         known = read_mapping(store, project.id, found.header)
         mapping = columns_form(found, known or found.guessed, f"columns-{file.file_id}")
         with st.container(horizontal=True):
@@ -40,3 +37,11 @@ def mapping_box(store: Store, project: Project, file: Any, *, needed: bool) -> N
                 frame.carry_out(remember_mapping, store, project.id, found.header, mapping, done=done)
             if known is not None and st.button(say("Forget these columns"), key=f"unmap-{file.file_id}"):
                 frame.carry_out(forget_mapping, store, project.id, found.header, done=say("The columns are forgotten."))
+
+
+def _table(file: Any) -> columns.Columns | None:
+    """The columns of a file; None where it holds no table."""
+    try:
+        return columns.load(file.getvalue(), file.name)
+    except RunoffError:
+        return None

@@ -55,9 +55,7 @@ def _offer(project: Project, area_id: int | None) -> None:
                 partial(draw_pilot, area_id=area_id),
                 project.id,
                 int(number),
-                done=lambda n: say(
-                    "The pilot of {n} comparisons is drawn. Download its batch and give it to voters.", n=n
-                ),
+                done=lambda n: say("The pilot of {n} comparisons is drawn. Next: give it to voters.", n=n),
                 icon=":material/casino:",
             )
         st.caption(say("The token lists, what voters judge and the ranking are fixed then; the plan is not."))

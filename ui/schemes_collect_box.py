@@ -118,7 +118,7 @@ def _new(project: Project, area_id: int | None, n_items: int, rounds: tuple[view
 def _drawn(number: int) -> str:
     """Say so, and show the round at the next run."""
     st.session_state["_drawn_round"] = number
-    return say("Round {n} is drawn. Download its batch and give it to people.", n=number)
+    return say("Round {n} is drawn. Next: give it to people.", n=number)
 
 
 def _rating(settings: RoundSettings, key: str) -> RoundSettings:

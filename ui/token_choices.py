@@ -179,6 +179,8 @@ def _sample_size(project: Project, view: TokensView) -> int | None:
 
 def _excluded(project: Project, view: TokensView) -> tuple[tuple[str, str, str], ...]:
     """The pairs to leave out, as edited: area and two tokens of each."""
+    if view.locked and not view.rules.excluded:
+        return ()
     st.caption(say("Pairs to leave out, such as two spellings of one word. Tokens that hardly differ are proposed."))
     start = pd.DataFrame(list(view.rules.excluded), columns=_PAIR, dtype="str")
     edited = st.data_editor(

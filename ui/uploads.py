@@ -140,7 +140,7 @@ def said(name: str, accepted: Accepted) -> str:
     kinds = ("changed", "rejected", "repeat", "unknown")
     parts += [say("{n:,} {kind}", n=counts[kind], kind=say(CLASSES[kind][0])) for kind in kinds if counts.get(kind)]
     told = say("{file} is taken: {counts}.", file=name, counts=", ".join(parts))
-    return f"{told} {top_sentence(accepted.effect)}"
+    return f"{told} {top_sentence(accepted.effect)}".rstrip()
 
 
 def withdrawn_said(name: str, withdrawn: Withdrawn) -> str:
@@ -154,7 +154,7 @@ def withdrawn_said(name: str, withdrawn: Withdrawn) -> str:
         file=name,
         votes=votes_said(withdrawn.effect),
     )
-    return f"{told} {top_sentence(withdrawn.effect)}"
+    return f"{told} {top_sentence(withdrawn.effect)}".rstrip()
 
 
 def state_of(upload: Upload) -> str:
@@ -165,7 +165,7 @@ def state_of(upload: Upload) -> str:
     if not upload.withdrawal:
         return say("withdrawn on {time}", time=time)
     told = say("withdrawn on {time}: {votes}.", time=time, votes=votes_said(upload.withdrawal))
-    return f"{told} {top_sentence(upload.withdrawal)}"
+    return f"{told} {top_sentence(upload.withdrawal)}".rstrip()
 
 
 def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], open_number: int | None) -> None:

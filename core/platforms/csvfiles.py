@@ -17,12 +17,18 @@ from ..errors import InputError, Issue
 
 _DELIMITERS: tuple[str, ...] = (",", ";", "\t", "|")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_NAMED, _LONG = 12, 40  # columns that a message names, and letters of each
+# What no text of Windows-1252 holds, and most binary files do.
+_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 # Files of another kind, known by how they begin, and what to do about them.
 _STARTS = (
     (b"PK\x03\x04", "a spreadsheet or a zip archive. Open it and save the table as “CSV UTF-8”"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook. Open it and save the table as “CSV UTF-8”"),
     (b"\x1f\x8b", "a gzip archive. Unpack it first"),
     (b"%PDF", "a PDF. Download the results as CSV"),
+    (b"\x89PNG", "a picture. Choose the file that holds the table"),
+    (b"\xff\xd8\xff", "a picture. Choose the file that holds the table"),
+    (b"GIF8", "a picture. Choose the file that holds the table"),
     (b"<!doctype", "a web page, probably a login page. Sign in to the platform again and repeat the download"),
     (b"<html", "a web page, probably a login page. Sign in to the platform again and repeat the download"),
     (b"[{", "a JSON file. Choose CSV when you export"),
@@ -65,6 +71,17 @@ class CsvFile:
     delimiter: str
     decoded: Decoded
     start: int = 0
+
+    @property
+    def shown_header(self) -> str:
+        """The names of the columns for a message: the first of them, each cut where it is long.
+
+        >>> open_csv(b"a,,b\\n", "x.csv").shown_header
+        'a, b'
+        """
+        names = [name if len(name) <= _LONG else name[:_LONG] + "…" for name in self.header if name]
+        more = len(names) - _NAMED
+        return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
     def read(self, wanted: Sequence[int], n_needed: int) -> Rows:
         """Read the columns at the positions `wanted`; a row with fewer than `n_needed` fields is unreadable.
@@ -136,6 +153,8 @@ def _decode_utf16(data: bytes, encoding: str, name: str) -> Decoded:
 
 
 def _decode_windows(data: bytes, name: str) -> Decoded:
+    if _BINARY.search(data):
+        raise InputError(f"{name} is not a text file. Choose a table or a list saved as text, such as “CSV UTF-8”.")
     try:
         text = data.decode("cp1252")
     except UnicodeDecodeError as error:

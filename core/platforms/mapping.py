@@ -119,9 +119,9 @@ class Mapping:
             raise InputError("These columns are not in the file.", issues)
         lacking = [ROLES[role].lower() for role in ("voter", "choice") if not getattr(self, role)]
         if not (self.comparison or self.task or self.shows_texts):
-            lacking.append("the id of the comparison, or the four tokens shown")
+            lacking.append("either the id of the comparison or the four tokens shown")
         if lacking:
-            raise InputError(f"Say also which column holds {' and '.join(lacking)}.")
+            raise InputError(f"Say also which columns hold {', '.join(lacking)}.")
         meanings = {meaning for _, meaning in self.choices} - set(MEANINGS)
         if meanings:
             raise InputError(f"A choice means one of {', '.join(filter(None, MEANINGS))}; found {sorted(meanings)}.")

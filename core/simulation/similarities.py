@@ -46,8 +46,7 @@ def read_similarities(source: str | Path) -> Floats:
     file = open_csv(data, path.name)
     names = [name.lower() for name in file.header]
     if names.count(COLUMN) != 1:
-        found = ", ".join(name for name in file.header if name)
-        raise InputError(f"{path.name} needs one column named {COLUMN} (its columns are {found}).")
+        raise InputError(f"{path.name} needs one column named {COLUMN} (its columns are {file.shown_header}).")
     rows = file.read([names.index(COLUMN)], names.index(COLUMN) + 1)
     issues = [issue for issue in rows.issues if issue.row is not None]
     values = [_number(text) for text in rows.columns[0]]

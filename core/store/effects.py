@@ -29,6 +29,7 @@ class Standing:
     pairs: tuple[Pair, ...]
     scores: np.ndarray
     votes: int
+    waits: bool = False  # its scores are known once it is closed
 
     @property
     def is_ranked(self) -> bool:
@@ -81,10 +82,11 @@ def standing_of(conn: sa.Connection, ballot_id: int) -> Standing:
     x = np.full(len(rows), np.nan)
     np.divide(table[:, 0] + table[:, 1] / 2, votes, out=x, where=votes > 0)
     mean, count = table[:, 3], np.nan_to_num(table[:, 4]).astype(np.int64)
-    if (_previous(conn, ballot_id) and _is_runoff(conn, ballot_id)) or _is_pilot(conn, ballot_id):
+    waits = bool(_previous(conn, ballot_id)) and _is_runoff(conn, ballot_id)
+    if waits or _is_pilot(conn, ballot_id):
         x = np.full(len(rows), np.nan)
     scores = x if np.isnan(mean).all() else rescale(x, mean, count).mean
-    return Standing(tuple((row[0], row[1]) for row in rows), scores, int(votes.sum()) // 2)
+    return Standing(tuple((row[0], row[1]) for row in rows), scores, int(votes.sum()) // 2, waits)
 
 
 def _standing_of_round(conn: sa.Connection, ballot_id: int, scheme: str, pairs: list[Pair]) -> Standing:
@@ -124,7 +126,8 @@ def between(before: Standing, after: Standing, voters: tuple[int, int] = (0, 0))
     """
     votes, top = after.votes - before.votes, after.top
     if not after.is_ranked:
-        return Effect(votes, *voters, ended=before.is_ranked)
+        ranking = "later" if after.waits else "none"
+        return Effect(votes, *voters, ended=before.is_ranked, ranking=ranking)
     if not before.is_ranked:
         return Effect(votes, *voters, first=after.pairs[after.best])
     moves = tuple(Move(after.pairs[item], *ranks) for item, *ranks in compare_tops(before.top, top))

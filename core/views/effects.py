@@ -12,13 +12,17 @@ SHOWN = 3  # items named of each kind of move
 
 
 def top_sentence(effect: Effect) -> str:
-    """The moves in the top of the ranking, some of them by name.
+    """The moves in the top of the ranking, some of them by name; empty where there is no ranking.
 
     >>> top_sentence(Effect(9, moves=(Move(("dog", "cat"), 5.0, 2.0), Move(("cow", "pig"), None, 9.5))))
     'Top 10: 1 moved: dog – cat 5 → 2; entered: cow – pig (now 9.5).'
     """
     if effect.ended:
         return say("No item has a rank any more.")
+    if effect.ranking == "later":
+        return say("What it changes in the ranking shows when the ballot is closed.")
+    if effect.ranking == "none":
+        return ""
     if effect.first is not None:
         return say("First ranking: {item} leads.", item=_name(effect.first))
     if not effect.moves:

@@ -107,12 +107,19 @@ def file_stem(about: dict) -> str:
 def top_of(dataset: pd.DataFrame, n: int = 30) -> pd.DataFrame:
     """The first items that have an interval: place, pair, score, lower, upper, rank, votes."""
     top = dataset.dropna(subset=["lower", "upper"]).head(n)
-    return top.assign(place=range(1, len(top) + 1), pair=pair_label(top))
+    return top.assign(place=range(1, len(top) + 1), pair=pair_label(dataset).loc[top.index])
 
 
 def pair_label(frame: pd.DataFrame) -> pd.Series:
-    """How an item is written: its two tokens with a dash."""
-    return frame["token_a"] + " – " + frame["token_b"]
+    """How an item is written: its two tokens with a dash, and its area where items of other areas have the same two.
+
+    >>> names = {"area": ["x", "y", "y"], "token_a": ["a", "a", "b"], "token_b": ["c", "c", "c"]}
+    >>> pair_label(pd.DataFrame(names)).tolist()
+    ['a – c (x)', 'a – c (y)', 'b – c']
+    """
+    label = frame["token_a"] + " – " + frame["token_b"]
+    shared = frame.duplicated(["token_a", "token_b"], keep=False)
+    return label.where(~shared, label + " (" + frame["area"] + ")")
 
 
 def _by_ballot(scores: pd.DataFrame, items: pd.DataFrame, dataset: pd.DataFrame, closed: list[int]) -> pd.DataFrame:

@@ -190,6 +190,27 @@ def test_a_tap_before_the_script_is_there_counts(link, open_tab):
     assert len(link.votes()) == 1
 
 
+def test_on_a_slow_line_the_answer_that_is_being_saved_stays_marked(link, open_tab):
+    """A second tap meanwhile would mark what nobody stores; and waiting is told."""
+    page = open_tab(link.url, **PHONE)
+    begin(page)
+    waiting = []
+    page.route("**/vote", lambda route: waiting.append(route))
+    unhurried(page)
+    first, second = (page.locator(".ro-card").nth(at) for at in (0, 1))
+    first.tap()
+    expect(page.locator("#vote")).to_have_attribute("aria-busy", "true")
+    second.tap()
+    expect(page.locator("#said")).to_have_text("Saving…")
+    expect(first.locator("input")).to_be_checked()
+    expect(second.locator("input")).not_to_be_checked()
+    waiting[0].continue_()
+    at(page, 2)
+    expect(page.locator("#said")).to_have_text("Saved. Now 2 of 4.")
+    assert len(waiting) == 1
+    assert [status for _, status in link.votes()] == ["counted"]
+
+
 def test_two_tabs_answer_the_same_comparison_once(link, open_tab):
     one = open_tab(link.url)
     begin(one)

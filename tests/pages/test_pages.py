@@ -89,6 +89,7 @@ def test_areas_are_pasted_edited_and_deleted(empty, visit):
     (area,) = read_areas(empty, project_id)
     assert area.tokens == ("ship", "boat", "<b>**harbour**</b>", "NA")
     assert "token is in Sea already" in words(app)
+    assert len(app.toast) == 2
     assert "1 area with 4 tokens: 6 items." in words(app)
     editor = next(box for box in app.text_area if "ship" in box.value)
     editor.set_value("ship\nboat\nharbour").run()
@@ -125,6 +126,17 @@ def test_an_odd_number_of_appearances_is_told_in_words(empty, visit):
     box = next(box for box in app.text_input if "M" in box.label)
     box.set_value("often").run()
     assert "“often” is no number of appearances" in words(app)
+
+
+def test_the_proposed_plan_brings_no_warning_of_its_own(empty, visit):
+    """What it spreads over the ballots is often more than there are opponents: told, not warned of."""
+    project_id = create_project(empty, "Words")
+    add_areas(empty, project_id, [AreaTokens("Sea", tuple(f"word{n}" for n in range(19)))])
+    app = visit("plan", project_id)
+    assert [warning.value for warning in app.main.warning] == []
+    assert "The plan keeps to the paper's advice (§2.7)." in words(app)
+    said = [caption.value for caption in app.main.caption]
+    assert any("the same two items meet more than once" in text for text in said)
 
 
 def test_simulated_voters_answer_and_the_ballot_closes_and_the_next_is_drawn(demo, visit):
@@ -586,7 +598,7 @@ def test_a_new_project_is_begun_from_any_page(demo, visit):
     assert "New project, import" in labels
 
 
-@pytest.mark.parametrize("key", ["voters", "scores", "export"])
+@pytest.mark.parametrize("key", ["collect", "voters", "scores", "export"])
 def test_a_page_without_votes_leads_to_what_comes_before_them(empty, visit, key):
     project_id = create_project(empty, "Nothing yet")
     (nothing,) = nexts(visit(key, project_id))
@@ -594,7 +606,7 @@ def test_a_page_without_votes_leads_to_what_comes_before_them(empty, visit, key)
     add_areas(empty, project_id, (AreaTokens("Fruit", ("apple", "pear", "plum")),))
     assert nexts(visit(key, project_id)) == ["**Next: make the plan**"]
     save_plan(empty, project_id, PlanSettings(n_ballots=2, keep=0.5, appearances=2))
-    assert nexts(visit(key, project_id)) == ["**Next: collect votes**"]
+    assert nexts(visit(key, project_id)) == ([] if key == "collect" else ["**Next: collect votes**"])
 
 
 def nexts(app) -> list[str]:

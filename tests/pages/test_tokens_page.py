@@ -35,6 +35,31 @@ def test_what_is_odd_about_tokens_is_told(demo, project, visit):
     assert "has 4 of 8 tokens." in said
 
 
+def test_many_remarks_on_a_list_stand_in_one_box(demo, project, visit):
+    app = visit("tokens", project)
+    labelled(app.text_input, "Area").set_value("Sea")
+    labelled(app.text_area, "Tokens, one a line").set_value("ship\nboat\n" + "ship\n" * 25)
+    press(app, "Add area")
+    (box,) = app.main.warning
+    said = box.value.replace("\\", "")
+    assert said.startswith("25 remarks on what was read.\n\n- row 3: token is in Sea already")
+    assert said.count("\n- ") == 21
+    assert said.endswith("- and 5 more")
+    assert [toast.value.replace("\\", "") for toast in app.toast] == ["Saved: Sea.", "25 remarks on what was read."]
+
+
+def test_tokens_that_hardly_differ_are_told_until_they_are_left_out(demo, project, visit):
+    add_areas(demo, project, [AreaTokens("Pots", ("teapot", "Teapot", "kettle"))])
+    app = visit("tokens", project)
+    assert "1 pair of tokens that hardly differ: teapot – Teapot (Pots)." in words(app)
+    press(app, "Leave out 1 proposed pair")
+    assert "that hardly differ:" not in words(app)
+
+
+def test_fixed_lists_show_no_empty_table_of_pairs_left_out(demo, visit):
+    assert "Pairs to leave out" not in words(visit("tokens", "demo"))
+
+
 def test_tables_of_one_area_and_of_all_open(demo, project, visit):
     app = visit("tokens", project)
     labelled(app.button_group, "Edit as").set_value("Table").run()

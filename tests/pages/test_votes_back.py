@@ -86,6 +86,16 @@ def test_columns_are_named_and_remembered(store: Store, project: str) -> None:
     assert preview_upload(store, project, data, "own.csv").counts == {"new": 42}
 
 
+@pytest.mark.parametrize("data", [b"", b"\x89PNG\r\n\x1a\n\0\0"])
+def test_a_file_without_a_table_asks_for_no_columns(store: Store, project: str, data: bytes) -> None:
+    draw_batch(store, project)
+    app = collect(project)
+    app.file_uploader[0].set_value([("own.csv", data, "text/csv")]).run()
+    assert not app.exception
+    assert len(app.error) == 1
+    assert not [toggle.label for toggle in app.toggle if toggle.label.startswith("Name the columns")]
+
+
 def test_what_counts_is_a_choice(store: Store, project: str) -> None:
     draw_batch(store, project)
     app = collect(project)

@@ -21,7 +21,8 @@
   var undo = document.getElementById("undo");
   var said = document.getElementById("said");
   var box = form.querySelector(".ro-comparison");
-  var TOO_QUICK_MS = 250;
+  var TOO_QUICK_MS = 250, SLOW_MS = 1000;
+  var taken = null, slow = 0;  // the answer that is on its way, and the timer that says so
   var busy = false, shown = performance.now(), hidden = document.hidden ? shown : null, away = 0;
 
   // Time with the page in the background is no time spent on the comparison.
@@ -33,7 +34,9 @@
 
   function post(from) {
     busy = true;
+    taken = from === form ? form.querySelector("input[type=radio]:checked") : null;
     form.setAttribute("aria-busy", "true");
+    slow = setTimeout(function () { said.textContent = runoffSays.text("Saving…"); }, SLOW_MS);
     var body = new URLSearchParams(new FormData(from));
     return fetch(from.action, {
       method: "POST", body: body, credentials: "same-origin", redirect: "error", headers: { Accept: "application/json" }
@@ -44,14 +47,19 @@
     }).then(show, function (error) { failed(error); });
   }
 
+  function rest() {
+    clearTimeout(slow);
+    busy = false;
+    form.removeAttribute("aria-busy");
+  }
+
   function clear() {
     form.querySelectorAll("input[type=radio]").forEach(function (input) { input.checked = false; });
   }
 
   function failed(error) {
     clear();
-    busy = false;
-    form.removeAttribute("aria-busy");
+    rest();
     said.textContent = error instanceof TypeError
       ? runoffSays.text("Not saved: there is no connection to the server. Answer again when it is back.") : error.message;
   }
@@ -78,13 +86,14 @@
     shown = performance.now();
     away = 0;
     hidden = document.hidden ? shown : null;
-    busy = false;
-    form.removeAttribute("aria-busy");
+    rest();
     box.focus({ preventScroll: true });
   }
 
   function send() {
-    if (busy || !form.querySelector("input[type=radio]:checked")) return;
+    // On a slow line a second tap would mark another answer than the one that is being saved.
+    if (busy) { clear(); if (taken) taken.checked = true; return; }
+    if (!form.querySelector("input[type=radio]:checked")) return;
     // The second half of a double click must not answer a comparison that has just appeared.
     if (performance.now() - shown < TOO_QUICK_MS) return clear();
     form.elements.seconds.value = ((performance.now() - shown - away) / 1000).toFixed(3);
