@@ -28,6 +28,7 @@ Distance = Literal["nominal", "interval"]
 Floats = NDArray[np.float64]
 RESAMPLES = 1000
 LEVEL = 0.9
+CELLS = 4_000_000  # resamples × units worked on at once
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def _interval(counts: Floats, apart: Floats, level: float, resamples: int, seed:
         return float("nan"), float("nan")
     kinds, n = np.unique(counts, axis=0, return_counts=True)
     rng = np.random.default_rng(seed)
-    step = max(1, 4_000_000 // len(kinds))
+    step = max(1, CELLS // len(kinds))
     parts = [
         _alphas(rng.multinomial(len(counts), n / len(counts), min(step, resamples - start)).astype(float), kinds, apart)
         for start in range(0, resamples, step)
@@ -166,12 +167,15 @@ def raw_agreement(
         return Share(None, reason=to_say("No comparison has answers of two voters."))
     count, total = int(equal.sum()), int(pairs.sum())
     if len(pairs) < 2 or count in (0, total):
-        why = say("No interval: all pairs of answers are alike, so none varies.")
+        why = to_say("No interval: all pairs of answers are alike, so none varies.")
         if len(pairs) < 2:
-            why = say("No interval: one comparison has no interval.")
+            why = to_say("No interval: one comparison has no interval.")
         return Share(count / total, reason=why, count=count, total=total)
     rng = np.random.default_rng(seed)
-    drawn = rng.integers(0, len(pairs), (resamples, len(pairs)))
-    shares = equal[drawn].sum(axis=1) / pairs[drawn].sum(axis=1)
+    step = max(1, CELLS // len(pairs))  # resamples at once: the same numbers, and no gigabytes where overlap is large
+    shares = np.empty(resamples)
+    for start in range(0, resamples, step):
+        drawn = rng.integers(0, len(pairs), (min(step, resamples - start), len(pairs)))
+        shares[start : start + step] = equal[drawn].sum(axis=1) / pairs[drawn].sum(axis=1)
     lower, upper = np.quantile(shares, widened_tails(len(pairs), level))
     return Share(count / total, float(lower), float(upper), "", count, total)

@@ -60,7 +60,7 @@ def open_ballot(stage: Stage) -> None:
             ),
         )
     st.markdown("##### " + say("3. Close it"))
-    vote_checks.show(store, project, area_id, sum(s.progress.votes for s in view.stages if s.progress))
+    vote_checks.show(project, area_id, sum(s.progress.votes for s in view.stages if s.progress))
     close_box(project, area_id, view, stage)
 
 

@@ -23,9 +23,9 @@ from core.store.forecasts import GuessSource, read_ceiling, read_guess
 from core.store.panel_fits import StoredFit, fit_stored, votes_to_fit
 from core.store.projects import Project
 from core.store.rounds import Round
-from core.trust import Line
 from core.views import (
     checks,
+    checks_job,
     collect,
     draws,
     embedding,
@@ -40,6 +40,7 @@ from core.views import (
     settling,
     tokens,
     trust,
+    trust_job,
     voter_preview,
     voters,
     voters_job,
@@ -139,6 +140,10 @@ def load_checks(store: Store, project: Project, area_id: int | None = None) -> c
     return _load(checks.load, store, project, area_id)
 
 
+def load_checks_of(store: Store, project: Project, area_id: int | None, job_id: str) -> checks.VoteChecks:
+    return _load(checks_job.load, store, project, area_id, job_id)
+
+
 def load_voters(store: Store, project: Project, area_id: int | None = None) -> voters.VotersView:
     return _load(voters.load, store, project, area_id)
 
@@ -177,8 +182,8 @@ def load_trust(store: Store, project: Project, area_id: int | None = None) -> tr
     return _load(trust.load, store, project, area_id)
 
 
-def load_reliability(store: Store, project: Project, area_id: int | None = None) -> tuple[Line, ...]:
-    return _load(trust.load_reliability, store, project, area_id)
+def load_trust_of(store: Store, project: Project, area_id: int | None, job_id: str) -> trust.TrustView:
+    return _load(trust_job.load, store, project, area_id, job_id)
 
 
 def load_foresight(store: Store, project: Project, area_id: int | None = None) -> tuple[Foresight | None, int, bool]:

@@ -154,7 +154,7 @@ class VotersView:
         """How far voters agree, in a sentence."""
         found = self.quality.alpha
         if found is None:
-            return say("Krippendorff's α is not defined: {why}.", why=self.quality.no_alpha.rstrip("."))
+            return say("Krippendorff's α is not defined: {why}.", why=say(self.quality.no_alpha).rstrip("."))
         return say(
             "Krippendorff's α = {alpha:.2f} ({interval}) over {comparisons} that several voters answered, {answers} of "
             "{voters}. 1 is full agreement, 0 what chance gives; answers agree or not.",
