@@ -23,7 +23,7 @@ from .store.command import command
 from .store.forecasts import GuessSource, make_forecast, make_search, read_guess
 from .store.library import adopt_import, embeddings_of, link_embedding, record_import, unlink_embedding
 from .store.scheme_runs import SchemeQuestion, as_result, run_schemes
-from .views import checks_job, trust_job, voters_job
+from .views import checks_job, preview_job, trust_job, voters_job
 from .views.evaluate_jobs import carry_out
 from .views.evaluate_needed import simulate
 from .views.kept_figures import KeptFigures
@@ -174,5 +174,8 @@ WORK: dict[str, Callable[[Store, Job, Reporter], None]] = {
     "scheme_table": _scheme_table,
     "needed": _needed,
     "close_ballot": _close_ballot,
-    **{part.FIGURES.kind: partial(_votes_figures, part.FIGURES) for part in (voters_job, checks_job, trust_job)},
+    **{
+        part.FIGURES.kind: partial(_votes_figures, part.FIGURES)
+        for part in (voters_job, checks_job, trust_job, preview_job)
+    },
 }

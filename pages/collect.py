@@ -39,7 +39,7 @@ def open_ballot(stage: Stage) -> None:
     checks_box.collected(store, stage.ballot)
     if view.dealing is not None:
         dealing_line(view.dealing)
-        voters_box(store, stage.ballot, view.dealing)
+        voters_box(store, project, stage.ballot, view.dealing)
     st.markdown("##### " + say("1. Give it to voters"))
     pages = tasks.load(store, stage.ballot, view.settings, project.notion)
     collecting_box(store, project, stage.ballot, view, pages, stage)

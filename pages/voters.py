@@ -17,7 +17,8 @@ standings = cache.load_standings(store, project)
 area_id = frame.area(project, standings)
 
 view: VotersView | None = None
-if is_large(standings, area_id):
+large = is_large(standings, area_id)
+if large:
     job = kept_jobs.of_votes(voters_job.FIGURES, project, area_id, say("Read all votes"), place="voters")
     view = None if job is None else cache.load_voters_of(store, project, area_id, job.id)
 else:
@@ -39,6 +40,6 @@ hashed = view.may_hash and st.toggle(
 )
 voters_box.table(project, view, hashed, slug(project.name))
 voters_box.one(project, view, hashed)
-exclusions_box.decide(project, area_id, view, hashed)
+exclusions_box.decide(project, area_id, view, hashed, large)
 exclusions_box.left_out(project, view, hashed)
 frame.link("scores", say("See the scores"), icon=":material/leaderboard:")

@@ -27,6 +27,7 @@ from core.views import (
     checks,
     checks_job,
     collect,
+    dealing,
     draws,
     embedding,
     evaluate,
@@ -35,6 +36,7 @@ from core.views import (
     overview,
     paper_figures,
     pilot,
+    preview_job,
     scores,
     settlement,
     settling,
@@ -132,6 +134,13 @@ def load_collect(store: Store, project: Project, area_id: int | None = None) -> 
     return _load(collect.load, store, project, area_id)
 
 
+def load_dealt(store: Store, project: Project, ballot_id: int, most: int) -> pd.DataFrame:
+    def dealt(store: Store, _project_id: str, *of: Any) -> pd.DataFrame:
+        return dealing.read_voters(store, *of)
+
+    return _load(dealt, store, project, ballot_id, most)
+
+
 def load_settlement(store: Store, project: Project, ballot_id: int, rules: Rules) -> settlement.SettlementView:
     return _load(settlement.load, store, project, ballot_id, rules)
 
@@ -156,6 +165,10 @@ def load_voter_preview(
     store: Store, project: Project, area_id: int | None, voter_ids: tuple[int, ...]
 ) -> voter_preview.Preview:
     return _load(voter_preview.load, store, project, area_id, voter_ids)
+
+
+def load_voter_preview_of(store: Store, project: Project, area_id: int | None, job_id: str) -> voter_preview.Preview:
+    return _load(preview_job.load, store, project, area_id, job_id)
 
 
 def load_scores(store: Store, project: Project, area_id: int | None = None) -> scores.ScoresView:

@@ -5,6 +5,7 @@ Any tab finds it: jobs are looked up by what they were asked for.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -21,11 +22,17 @@ HELP = to_say("It reads all votes in the background, which may take some minutes
 
 
 def of_votes(
-    figures: KeptFigures[Any], project: Project, area_id: int | None, button: str, *, place: str
+    figures: KeptFigures[Any],
+    project: Project,
+    area_id: int | None,
+    button: str,
+    *,
+    place: str,
+    extra: Sequence[int] = (),
 ) -> jobs.Job | None:
-    """The job that has measured the votes of a ranking as they are now; see `job_of`."""
+    """The job that has measured the votes of a ranking as they are now, with `extra` asked for; see `job_of`."""
     key = f"{place}-{project.id}-{area_id}"
-    params = figures.params_of(area_id, project.stamp)
+    params = figures.params_of(area_id, project.stamp, *extra)
     return job_of(project, figures.kind, params, figures.label, button, key=key, help=say(HELP))
 
 

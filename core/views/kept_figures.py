@@ -32,26 +32,26 @@ class KeptFigures(Generic[Found]):
     """What a kind of job finds of the votes of a ranking.
 
     kind : of `jobs.KINDS`; version : raised whenever the same parameters would give other figures, or another shape of
-    them; label : what a page says is going on, to be said; `measured(store, project_id, area_id)` reads the votes;
-    `kept` makes JSON of what it finds, without NaN, and `found` is its inverse.
+    them; label : what a page says is going on, to be said; `measured(store, project_id, area_id, *extra)` reads the
+    votes, `extra` is what else is asked for; `kept` makes JSON of what it finds, without NaN, `found` is its inverse.
     """
 
     kind: str
     version: int
     label: str
-    measured: Callable[[Store, str, int | None], Found]
+    measured: Callable[..., Found]
     kept: Callable[[Found], dict[str, Any]]
     found: Callable[[Mapping[str, Any]], Found]
 
-    def params_of(self, area_id: int | None, stamp: int) -> dict[str, Any]:
+    def params_of(self, area_id: int | None, stamp: int, *extra: int) -> dict[str, Any]:
         """What a job needs to measure a ranking of a project with this stamp."""
-        return {"version": self.version, "area_id": area_id, "stamp": stamp}
+        return {"version": self.version, "area_id": area_id, "stamp": stamp, "extra": list(extra)}
 
     def carry_out(self, store: Store, project_id: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """Measure, as a job does; errors as of `of_one_state`."""
 
         def measured() -> dict[str, Any]:
-            return self.kept(self.measured(store, project_id, params["area_id"]))
+            return self.kept(self.measured(store, project_id, params["area_id"], *params["extra"]))
 
         return of_one_state(store, project_id, params["stamp"], measured)
 

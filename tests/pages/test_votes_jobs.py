@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
+import pandas as pd
 import pytest
 from campaigns import answer_batch, draw_batch, make_project
-from page_words import press, words
+from page_words import labelled, press, words
 from test_evaluate_jobs import finish
 
 from core import jobs
@@ -15,7 +17,17 @@ from core.spoken import say, speaking
 from core.store.command import command
 from core.store.projects import get_project
 from core.store.votes import accept_upload
-from core.views import checks, checks_job, kept_figures, trust, trust_job, voters, voters_job
+from core.views import (
+    checks,
+    checks_job,
+    kept_figures,
+    preview_job,
+    trust,
+    trust_job,
+    voter_preview,
+    voters,
+    voters_job,
+)
 from core.views.kept_figures import KeptFigures
 from ui import trust_panel, vote_checks
 
@@ -206,6 +218,32 @@ def test_a_page_sends_no_more_voters_than_it_may(demo, visit, monkeypatch):
     assert f"The 3 of {n:,} voters who prefer a side most." in words(app)
     (table,) = (table.value for table in app.dataframe if "share of left" in table.value.columns)
     assert len(table) == 3
+
+
+def test_what_leaving_voters_out_would_change_is_a_job_too(many, visit, started, monkeypatch):
+    monkeypatch.setattr(voters, "CHEAP", 1)
+    press(visit("voters", "demo"), "Read all votes")
+    finish(*started)
+    view = voters.load(many, "demo")
+    chosen = tuple(sorted(view.quality.table["voter_id"].tolist()))[:2]
+
+    def choose():
+        app = visit("voters", "demo")
+        return labelled(app.multiselect, "Voters to leave out").set_value(list(chosen)).run()
+
+    app = press(choose(), "See what would change")
+    assert "Scoring without them in the background" in words(app)
+    assert labelled(app.text_input, "Reason")  # it can be decided all the same
+    finish(started[1])
+    expected = voter_preview.load(many, "demo", None, chosen)
+    app = choose()
+    assert not app.exception
+    assert [sentence for sentence in expected.said if sentence not in words(app)] == []
+    assert "See what would change" not in buttons(app)
+    params = preview_job.FIGURES.params_of(None, get_project(many, "demo").stamp, *chosen)
+    kept = preview_job.found(preview_job.FIGURES.carry_out(many, "demo", params))
+    pd.testing.assert_frame_equal(kept.models, expected.models)
+    assert replace(kept, models=None) == replace(expected, models=None)
 
 
 def test_a_fit_that_does_not_settle_is_a_line(demo, monkeypatch):
