@@ -166,15 +166,15 @@ def raw_agreement(
         return Share(None, reason=to_say("No comparison has answers of two voters."))
     count, total = int(equal.sum()), int(pairs.sum())
     if len(pairs) < 2 or count in (0, total):
-        why = say("No interval: all pairs of answers are alike, so none varies.")
+        why = to_say("No interval: all pairs of answers are alike, so none varies.")
         if len(pairs) < 2:
-            why = say("No interval: one comparison has no interval.")
+            why = to_say("No interval: one comparison has no interval.")
         return Share(count / total, reason=why, count=count, total=total)
     rng = np.random.default_rng(seed)
-    step = max(1, CELLS // len(pairs))
-    shares = []
+    step = max(1, CELLS // len(pairs))  # resamples at once: the same numbers, and no gigabytes where overlap is large
+    shares = np.empty(resamples)
     for start in range(0, resamples, step):
         drawn = rng.integers(0, len(pairs), (min(step, resamples - start), len(pairs)))
-        shares.append(equal[drawn].sum(axis=1) / pairs[drawn].sum(axis=1))
-    lower, upper = np.quantile(np.concatenate(shares), widened_tails(len(pairs), level))
+        shares[start : start + step] = equal[drawn].sum(axis=1) / pairs[drawn].sum(axis=1)
+    lower, upper = np.quantile(shares, widened_tails(len(pairs), level))
     return Share(count / total, float(lower), float(upper), "", count, total)

@@ -53,7 +53,7 @@ def side_bias(voter: ArrayLike, chose_left: ArrayLike, *, level: float = LEVEL) 
         raise InputError(f"Each vote needs a voter and a side, found shapes {names.shape} and {left.shape}.")
     if not 0 < level < 1:
         raise InputError(f"The level lies between 0 and 1, found {level}.")
-    found, code = np.unique(names, return_inverse=True)
+    code, found = pd.factorize(names, sort=True)  # np.unique would sort all names of all votes
     answers = np.bincount(code, minlength=len(found))
     n_left = np.bincount(code[left], minlength=len(found))
     more = np.maximum(n_left, answers - n_left)

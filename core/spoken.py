@@ -3,7 +3,8 @@
 The English text is the key, and stands in the source where it is shown; the catalogue `languages/it.app.po` has it in
 Italian. Values of fields, files and what is stored are the same in every language: whatever makes a file that others
 read does so `speaking("en")`. What stands in a constant is marked by `to_say` and put into the language when shown;
-what a computation says, such as a reason, is told in English by `tell`, and said when shown.
+what a computation says, such as a reason, is told in English by `tell`, and said when shown; what a job keeps of it
+(`told_kept`) is the text and the values, in no language.
 """
 
 from __future__ import annotations
@@ -52,11 +53,19 @@ def spoken() -> Language:
 class Told(str):
     """A sentence in English that remembers what it was made from, so that `say` can put it into a language.
 
-    What reads or stores it has a text like any other; stored and read back it is one.
+    What reads or stores it has a text like any other; stored as such and read back it is one. `other` is the text for
+    several where `values["n"]` things are counted, else empty.
     """
 
     message: str
     values: Mapping[str, Any]
+    other: str
+
+
+def _told(english: str, message: str, values: Mapping[str, Any], other: str = "") -> Told:
+    told = Told(english)
+    told.message, told.values, told.other = message, values, other
+    return told
 
 
 def tell(message: str, /, **values: Any) -> str:
@@ -66,9 +75,51 @@ def tell(message: str, /, **values: Any) -> str:
     >>> reason, say(reason)
     ('3 voters, and 5 are needed', '3 voters, and 5 are needed')
     """
-    told = Told(filled(message, values, language(STANDARD)))
-    told.message, told.values = message, values
-    return told
+    if isinstance(message, Told):
+        return message
+    return _told(filled(message, values, language(STANDARD)), message, values)
+
+
+def tell_many(n: int, one: str, other: str, /, **values: Any) -> str:
+    """The English sentence that goes with n things, as `tell` remembers it.
+
+    >>> tell_many(1200, "{n} vote counts", "{n} votes count")
+    '1,200 votes count'
+    """
+    english = language(STANDARD)
+    return _told(filled(english.many(n, one, other), values, english), one, {**values, "n": n}, other)
+
+
+def told_kept(told: str) -> Any:
+    """What was told as JSON, in no language: its texts and its values. What nobody told, such as a name, is a text.
+
+    >>> told_kept(tell("{n:,} of {items}", n=2, items="cats", more=5))
+    {'message': '{n:,} of {items}', 'other': '', 'values': {'n': 2, 'items': 'cats'}}
+    """
+    if not isinstance(told, Told):
+        return told
+    wanted = {match[1] for text in (told.message, told.other) for match in _PLACEHOLDER.finditer(text)}
+    values = {}
+    for name, value in told.values.items():
+        if name in wanted or (told.other and name == "n"):
+            values[name] = told_kept(value) if isinstance(value, str) else getattr(value, "item", lambda v=value: v)()
+    return {"message": told.message, "other": told.other, "values": values}
+
+
+def told_found(kept: Any) -> str:
+    """What `told_kept` kept.
+
+    >>> told_found(told_kept(tell("{n:,} votes", n=1200)))
+    '1,200 votes'
+    """
+    if isinstance(kept, str):
+        return kept
+    values: dict[str, Any] = {
+        name: told_found(value) if isinstance(value, str | dict) else value for name, value in kept["values"].items()
+    }
+    if kept["other"]:
+        return tell_many(values.pop("n"), kept["message"], kept["other"], **values)
+    return tell(kept["message"], **values)
 
 
 def say(message: str, /, **values: Any) -> str:
@@ -84,6 +135,8 @@ def say(message: str, /, **values: Any) -> str:
     """
     if isinstance(message, Told):
         values = {name: say(value) if isinstance(value, Told) else value for name, value in message.values.items()}
+        if message.other:
+            return say_many(values.pop("n"), message.message, message.other, **values)
         message = message.message
     spoken_now = spoken()
     return filled(spoken_now.text(message), values, spoken_now)

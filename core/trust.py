@@ -15,7 +15,7 @@ from .agreement import Agreement as Alpha
 from .audit import CutAudit
 from .foresight import Foresight
 from .scores.reliability import Agreement
-from .spoken import say, say_many, to_say
+from .spoken import tell, tell_many, to_say
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,7 +37,10 @@ AFTER_LAST = to_say("The plan has no ballot left: reopen the last one for more v
 
 @dataclass(frozen=True)
 class Line:
-    """One check: its name, `level` green, amber or red, the reason, and what to do (empty where nothing is)."""
+    """One check: its name, `level` green, amber or red, the reason, and what to do (empty where nothing is).
+
+    Sentences are told (`spoken.tell`): whoever shows them says them.
+    """
 
     name: str
     level: str
@@ -51,19 +54,19 @@ def enough_votes(votes: Ints, planned: Ints) -> Line:
     votes, planned : of each item, shape (n_items,). Red: an item has fewer than 4. Amber: fewer than 10, or
     than planned.
     """
-    name, few = say("Enough votes"), int((votes < FEWEST_VOTES).sum())
+    name, few = tell("Enough votes"), int((votes < FEWEST_VOTES).sum())
     least, short = int(min(votes, default=0)), int((votes < planned).sum())
     if few or not len(votes):
-        reason = say_many(
+        reason = tell_many(
             few,
             "{n} item with fewer than {least} votes: nobody can say in which half of the field.",
             "{n} items with fewer than {least} votes: nobody can say in which half of the field.",
             least=FEWEST_VOTES,
         )
-        return Line(name, RED, reason, say("Collect the missing votes, or plan more appearances an item."))
+        return Line(name, RED, reason, tell("Collect the missing votes, or plan more appearances an item."))
     if least < ENOUGH_VOTES:
         low = int((votes < ENOUGH_VOTES).sum())
-        reason = say_many(
+        reason = tell_many(
             low,
             "{n} item with fewer than {enough} votes (the fewest is {least}): "
             "such an item can't be told from one a third of the field away.",
@@ -72,16 +75,16 @@ def enough_votes(votes: Ints, planned: Ints) -> Line:
             enough=ENOUGH_VOTES,
             least=least,
         )
-        return Line(name, AMBER, reason, say("Plan more appearances an item in the first ballot."))
+        return Line(name, AMBER, reason, tell("Plan more appearances an item in the first ballot."))
     if short:
-        reason = say_many(
+        reason = tell_many(
             short,
             "{n} item with fewer votes than planned; the fewest is {least}.",
             "{n} items with fewer votes than planned; the fewest is {least}.",
             least=least,
         )
-        return Line(name, AMBER, reason, say("Reopen the ballot and collect the missing votes."))
-    return Line(name, GREEN, say("Every item has the votes planned for it; the fewest is {least}.", least=least))
+        return Line(name, AMBER, reason, tell("Reopen the ballot and collect the missing votes."))
+    return Line(name, GREEN, tell("Every item has the votes planned for it; the fewest is {least}.", least=least))
 
 
 def won_and_lost(points: Floats, votes: Ints, top: Ints, *, is_last: bool = False) -> Line:
@@ -89,34 +92,34 @@ def won_and_lost(points: Floats, votes: Ints, top: Ints, *, is_last: bool = Fals
 
     points : wins and half the ties; votes : both (n_items,); top : the leading items. Red: two of them never lost.
     """
-    name = say("Won and lost")
+    name = tell("Won and lost")
     undefeated, winless = (votes > 0) & (points == votes), (votes > 0) & (points == 0)
     n_top = int(undefeated[top].sum())
-    another = say("Draw the next ballot, where like meets like, or plan more appearances.")
-    cure = say(AFTER_LAST) if is_last else another
+    another = tell("Draw the next ballot, where like meets like, or plan more appearances.")
+    cure = tell(AFTER_LAST) if is_last else another
     if n_top > 1:
-        reason = say("{n} items of the top never lost a vote, so nothing says which of them is the higher.", n=n_top)
+        reason = tell("{n} items of the top never lost a vote, so nothing says which of them is the higher.", n=n_top)
         return Line(name, RED, reason, cure)
     told = _at_an_end(int(undefeated.sum()), int(winless.sum()))
-    return Line(name, AMBER, told, cure) if told else Line(name, GREEN, say("Every item won votes and lost some."))
+    return Line(name, AMBER, told, cure) if told else Line(name, GREEN, tell("Every item won votes and lost some."))
 
 
 def _at_an_end(undefeated: int, winless: int) -> str:
     """How many items have no place of their own, in a sentence; empty where each has."""
     if undefeated and winless:
-        return say(
+        return tell(
             "{lost} never lost and {won} never won: each stands at an end, how far out isn't known.",
             lost=_items(undefeated),
             won=_items(winless),
         )
     if undefeated:
-        return say_many(
+        return tell_many(
             undefeated,
             "{n} item never lost: it stands at an end, how far out isn't known.",
             "{n} items never lost: each stands at an end, how far out isn't known.",
         )
     if winless:
-        return say_many(
+        return tell_many(
             winless,
             "{n} item never won: it stands at an end, how far out isn't known.",
             "{n} items never won: each stands at an end, how far out isn't known.",
@@ -126,16 +129,16 @@ def _at_an_end(undefeated: int, winless: int) -> str:
 
 def one_graph(part_sizes: Sequence[int], unvoted: int) -> Line:
     """Whether votes join all items; scores of different parts don't compare. Red where they don't."""
-    name = say("One scale")
+    name = tell("One scale")
     if len(part_sizes) > 1 or unvoted or not part_sizes:
         apart = sum(part_sizes[1:]) + unvoted
-        reason = say_many(
+        reason = tell_many(
             apart,
             "No chain of votes joins {n} item with the rest, so their scores don't compare.",
             "No chain of votes joins {n} items with the rest, so their scores don't compare.",
         )
-        return Line(name, RED, reason, say("Collect votes on comparisons between the parts."))
-    return Line(name, GREEN, say("Votes join all {n:,} items.", n=part_sizes[0]))
+        return Line(name, RED, reason, tell("Collect votes on comparisons between the parts."))
+    return Line(name, GREEN, tell("Votes join all {n:,} items.", n=part_sizes[0]))
 
 
 def no_circles(foresight: Foresight | None) -> Line | None:
@@ -143,20 +146,20 @@ def no_circles(foresight: Foresight | None) -> Line | None:
     if foresight is None:
         return None
     name, cure = (
-        say("No contradiction"),
-        say("Look at the items: perhaps they are related in different ways, or votes are careless."),
+        tell("No contradiction"),
+        tell("Look at the items: perhaps they are related in different ways, or votes are careless."),
     )
     if foresight.circles:
-        reason = say_many(
+        reason = tell_many(
             foresight.circles,
             "{n} item of the top beat each other in a circle, so no order of them is right.",
             "{n} items of the top beat each other in a circle, so no order of them is right.",
         )
         return Line(name, RED, reason, cure)
     if foresight.level:
-        level = say("The first items have the same score: the votes give no order, or go in a circle.")
+        level = tell("The first items have the same score: the votes give no order, or go in a circle.")
         return Line(name, RED, level, cure)
-    return Line(name, GREEN, say("No circle of clear majorities at the top."))
+    return Line(name, GREEN, tell("No circle of clear majorities at the top."))
 
 
 def certain_top(probability: Floats, n_top: int, *, is_last: bool = False) -> Line:
@@ -164,10 +167,10 @@ def certain_top(probability: Floats, n_top: int, *, is_last: bool = False) -> Li
 
     probability : of each item to be truly among them, (n_items,). Green: all; amber: at least half; else red.
     """
-    name = say("The top {n}", n=n_top)
+    name = tell("The top {n}", n=n_top)
     certain = int((probability >= CERTAIN).sum())
     possible = int((probability > 1 - CERTAIN).sum())
-    reason = say_many(
+    reason = tell_many(
         certain,
         "{n} of the first {top} surely belongs there (95 % or more); {items} may.",
         "{n} of the first {top} surely belong there (95 % or more); {items} may.",
@@ -176,23 +179,23 @@ def certain_top(probability: Floats, n_top: int, *, is_last: bool = False) -> Li
     )
     if certain >= n_top:
         return Line(name, GREEN, reason)
-    another = say("Draw another ballot, or give the last ballots more appearances.")
-    cure = say(AFTER_LAST) if is_last else another
+    another = tell("Draw another ballot, or give the last ballots more appearances.")
+    cure = tell(AFTER_LAST) if is_last else another
     return Line(name, AMBER if certain >= MOSTLY * n_top else RED, reason, cure)
 
 
 def first_place(names: Sequence[str], *, is_last: bool = False) -> Line:
     """Whether the first is alone: `names` are the items that can't be told from it, best first."""
-    name = say("First place")
+    name = tell("First place")
     if len(names) == 1:
-        return Line(name, GREEN, say("{item} is ahead of all others at 90 %.", item=names[0]))
+        return Line(name, GREEN, tell("{item} is ahead of all others at 90 %.", item=names[0]))
     values = {"n": len(names), "items": ", ".join(names[:NAMED]), "more": len(names) - NAMED}
     if len(names) > NAMED:
-        reason = say("{n} items are tied for first: {items} and {more:,} more can't be told apart at 90 %.", **values)
+        reason = tell("{n} items are tied for first: {items} and {more:,} more can't be told apart at 90 %.", **values)
     else:
-        reason = say("{n} items are tied for first: {items} can't be told apart at 90 %.", **values)
-    another = say("More votes on the leading items, in another ballot.")
-    return Line(name, AMBER, reason, say(AFTER_LAST) if is_last else another)
+        reason = tell("{n} items are tied for first: {items} can't be told apart at 90 %.", **values)
+    another = tell("More votes on the leading items, in another ballot.")
+    return Line(name, AMBER, reason, tell(AFTER_LAST) if is_last else another)
 
 
 def agreement(alpha: Alpha | None, why_not: str) -> Line:
@@ -201,18 +204,18 @@ def agreement(alpha: Alpha | None, why_not: str) -> Line:
     The usual bounds of α (.67, .8) are for labels of single things. Later ballots ask about near neighbours, where
     careful voters differ, so only the sign is judged.
     """
-    name = say("Agreement")
-    cure = say("Put some comparisons before several voters; look at the voters who prefer a side.")
+    name = tell("Agreement")
+    cure = tell("Put some comparisons before several voters; look at the voters who prefer a side.")
     if alpha is None:
-        return Line(name, AMBER, say(why_not), cure)
+        return Line(name, AMBER, tell(why_not), cure)
     values = {"alpha": alpha.alpha, "level": 100 * alpha.level, "lower": alpha.lower, "upper": alpha.upper}
     if np.isnan(alpha.lower):
-        reason = say(
+        reason = tell(
             "Krippendorff's α = {alpha:.2f}, no interval: it takes two units with several answers; 0 is chance.",
             **values,
         )
     else:
-        reason = say(
+        reason = tell(
             "Krippendorff's α = {alpha:.2f}, {level:.0f} % interval {lower:.2f} to {upper:.2f}; 0 is chance.", **values
         )
     if alpha.lower > 0:
@@ -225,10 +228,10 @@ def cut_lost(foresight: Foresight | None, audit: CutAudit | str) -> Line | None:
 
     It is judged by the audit where there is one, else by the votes in the ballots; None where neither says anything.
     """
-    name, told, lost = say("The cut"), "", 0.0
+    name, told, lost = tell("The cut"), "", 0.0
     if isinstance(audit, CutAudit):
         lost = audit.lost
-        told = say(
+        told = tell(
             "Expected number of the true first {top} that were cut so far: {lost:.2f} by an audit ({level:.0f} % "
             "interval {lower} to {upper}). {items} of {cut:,} cut came back and won {points:g} of {votes:,} votes "
             "against items near place {top}. By the ballots' votes alone it is {modelled:.2f}.",
@@ -240,16 +243,16 @@ def cut_lost(foresight: Foresight | None, audit: CutAudit | str) -> Line | None:
         )
     elif foresight is not None:
         lost = foresight.lost
-        told = say(
+        told = tell(
             "Expected number of the true first {top} that were cut so far: {lost:.2f}, by the ballots' votes alone. "
             "No audit: {why}.",
             top=foresight.n_top,
             lost=lost,
-            why=say(audit),
+            why=tell(audit),
         )
     if not told:
         return None
-    cure = say("Keep more items from ballot to ballot, or plan more appearances in the first.")
+    cure = tell("Keep more items from ballot to ballot, or plan more appearances in the first.")
     if lost < 0.5:
         return Line(name, GREEN, told)
     return Line(name, AMBER if lost < 1 else RED, told, cure)
@@ -257,10 +260,10 @@ def cut_lost(foresight: Foresight | None, audit: CutAudit | str) -> Line | None:
 
 def halves(found: Agreement | None, why_not: str) -> Line:
     """Whether two halves of the voters rank alike, by ρ_w. Green from .8, amber from .6."""
-    name, cure = say("Halves of the voters"), say("More votes from more voters.")
+    name, cure = tell("Halves of the voters"), tell("More votes from more voters.")
     if found is None:
         return Line(name, AMBER, why_not, cure)
-    reason = say(
+    reason = tell(
         "Rankings by two random halves of the voters correlate by ρ_w = {rho_w:.2f}, the mean of "
         "{n} splits (each has half of the votes; no Spearman–Brown).",
         rho_w=found.mean,
@@ -271,10 +274,10 @@ def halves(found: Agreement | None, why_not: str) -> Line:
 
 def ceiling(found: Agreement | None, why_not: str) -> Line:
     """What a perfect model would score. Green from .95, amber from .8."""
-    name, cure = say("Noise ceiling"), say("More votes: no model can be seen to be better than the votes allow.")
+    name, cure = tell("Noise ceiling"), tell("More votes: no model can be seen to be better than the votes allow.")
     if found is None:
         return Line(name, AMBER, why_not, cure)
-    reason = say(
+    reason = tell(
         "A model with the true ranking would score ρ_w = {rho_w:.3f} against these votes (simulated from them).",
         rho_w=found.mean,
     )
@@ -288,4 +291,4 @@ def _graded(name: str, reason: str, cure: str, value: float, good: float, fair: 
 
 
 def _items(n: int) -> str:
-    return say_many(n, "{n} item", "{n} items")
+    return tell_many(n, "{n} item", "{n} items")

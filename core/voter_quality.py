@@ -19,7 +19,7 @@ from .estimates import LEVEL, holm
 from .leave_one_out import Predictions, predict
 from .pairwise_agreement import pairwise_agreement
 from .quality import side_bias
-from .spoken import say, to_say
+from .spoken import tell, to_say
 from .tables import VOTER_ANSWERS
 
 Floats = NDArray[np.float64]
@@ -245,7 +245,7 @@ def _alpha(frame: pd.DataFrame) -> tuple[Agreement | None, str]:
     shared = given[given.duplicated("comparison", keep=False)]
     n_answered = given["comparison"].nunique()
     if shared.empty:
-        return None, say("of {n:,} answered comparisons none was answered by two voters", n=n_answered)
+        return None, tell("of {n:,} answered comparisons none was answered by two voters", n=n_answered)
     places = shared.assign(place=shared.groupby("comparison").cumcount())
     try:
         found = agreement(places.pivot(index="place", columns="comparison", values="answer"), distance="nominal")

@@ -6,6 +6,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,10 @@ from .store.command import command
 from .store.forecasts import GuessSource, make_forecast, make_search, read_guess
 from .store.library import adopt_import, embeddings_of, link_embedding, record_import, unlink_embedding
 from .store.scheme_runs import SchemeQuestion, as_result, run_schemes
-from .views import voters_job
+from .views import checks_job, preview_job, trust_job, voters_job
 from .views.evaluate_jobs import carry_out
 from .views.evaluate_needed import simulate
+from .views.kept_figures import KeptFigures
 
 
 def _import_embedding(store: Store, job: Job, report: Reporter) -> None:
@@ -149,9 +151,9 @@ def _close_ballot(store: Store, job: Job, report: Reporter) -> None:
         mark_done(conn, job.id, {"ballot": job.params["ballot"]})
 
 
-def _voter_figures(store: Store, job: Job, report: Reporter) -> None:
-    """Figures of every voter of a ranking; they are the job's result."""
-    found = voters_job.carry_out(store, str(job.project_id), job.params)
+def _votes_figures(figures: KeptFigures, store: Store, job: Job, report: Reporter) -> None:
+    """Figures of the votes of a ranking; they are the job's result."""
+    found = figures.carry_out(store, str(job.project_id), job.params)
     with store.write(JOBS) as conn:
         mark_done(conn, job.id, found)
 
@@ -172,5 +174,8 @@ WORK: dict[str, Callable[[Store, Job, Reporter], None]] = {
     "scheme_table": _scheme_table,
     "needed": _needed,
     "close_ballot": _close_ballot,
-    "voter_figures": _voter_figures,
+    **{
+        part.FIGURES.kind: partial(_votes_figures, part.FIGURES)
+        for part in (voters_job, checks_job, trust_job, preview_job)
+    },
 }

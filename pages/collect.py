@@ -39,7 +39,7 @@ def open_ballot(stage: Stage) -> None:
     checks_box.collected(store, stage.ballot)
     if view.dealing is not None:
         dealing_line(view.dealing)
-        voters_box(store, stage.ballot, view.dealing)
+        voters_box(store, project, stage.ballot, view.dealing)
     st.markdown("##### " + say("1. Give it to voters"))
     pages = tasks.load(store, stage.ballot, view.settings, project.notion)
     collecting_box(store, project, stage.ballot, view, pages, stage)
@@ -60,7 +60,7 @@ def open_ballot(stage: Stage) -> None:
             ),
         )
     st.markdown("##### " + say("3. Close it"))
-    vote_checks.show(store, project, area_id, sum(s.progress.votes for s in view.stages if s.progress))
+    vote_checks.show(project, area_id, sum(s.progress.votes for s in view.stages if s.progress))
     close_box(project, area_id, view, stage)
 
 

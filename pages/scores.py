@@ -10,7 +10,7 @@ from core.dataset import to_csv
 from core.spoken import say, say_many
 from core.views.scores import ScoresView, file_stem
 from core.views.words import many
-from ui import cache, checks_box, frame, score_figures, trust_panel
+from ui import cache, frame, score_figures, trust_panel, vote_checks
 from ui.tables import columns
 
 project = frame.project()
@@ -114,5 +114,5 @@ st.subheader(say("Ranking"))
 ranking()
 if view.n_closed:
     trust_panel.show(project, area_id, about["votes"])
-    checks_box.figures(project, area_id, about["votes"])
+    vote_checks.figures(project, area_id, about["votes"])
     score_figures.figures(view, project, area_id, stem)

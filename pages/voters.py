@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from core.spoken import say
+from core.views import voters_job
 from core.views.voters import VotersView, is_large
 from core.views.words import slug
-from ui import cache, exclusions_box, frame, voters_box, voters_job
+from ui import cache, exclusions_box, frame, kept_jobs, voters_box
 
 project = frame.project()
 store = frame.store()
@@ -16,8 +17,10 @@ standings = cache.load_standings(store, project)
 area_id = frame.area(project, standings)
 
 view: VotersView | None = None
-if is_large(standings, area_id):
-    view = voters_job.figures(project, area_id)
+large = is_large(standings, area_id)
+if large:
+    job = kept_jobs.of_votes(voters_job.FIGURES, project, area_id, say("Read all votes"), place="voters")
+    view = None if job is None else cache.load_voters_of(store, project, area_id, job.id)
 else:
     with st.spinner(say("Reading the votes …")):
         view = cache.load_voters(store, project, area_id)
@@ -37,6 +40,6 @@ hashed = view.may_hash and st.toggle(
 )
 voters_box.table(project, view, hashed, slug(project.name))
 voters_box.one(project, view, hashed)
-exclusions_box.decide(project, area_id, view, hashed)
+exclusions_box.decide(project, area_id, view, hashed, large)
 exclusions_box.left_out(project, view, hashed)
 frame.link("scores", say("See the scores"), icon=":material/leaderboard:")

@@ -3,7 +3,7 @@
 New texts are added with an empty translation, those that no source has any more are dropped; the rest stays as it is.
 Voters' texts stand as literals in `translatable(…)`, `….text(…)` and `….many(n, …, …)`, or in `runoffSays.text(…)` and
 `runoffSays.many(…)` of a script; those of the app in `say(…)`, `say_many(n, …, …)`, `tell(…)`,
-`to_say(…)`, `many(n, "noun")` and `said_columns(…)`.
+`tell_many(n, …, …)`, `to_say(…)`, `many(n, "noun")` and `said_columns(…)`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ KINDS = (VOTERS, APP)
 # Each names the place of its texts among the arguments; what counts does so with the first.
 _CALLS = {
     VOTERS: {"translatable": (0,), "text": (0,), "many": (1, 2)},
-    APP: {"say": (0,), "tell": (0,), "to_say": (0,), "say_many": (1, 2), "many": (1,)},
+    APP: {"say": (0,), "tell": (0,), "to_say": (0,), "say_many": (1, 2), "tell_many": (1, 2), "many": (1,)},
 }
 _IN_SCRIPTS = {"runoffSays.text": (1,), "runoffSays.many": (2, 3)}
 _KEPT = ('"Language:', '"MIME', '"Content', '"Plural')

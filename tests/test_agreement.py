@@ -11,7 +11,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from core.agreement import agreement
+from core import agreement as agreement_module
+from core.agreement import agreement, raw_agreement
 from core.errors import InputError, UndefinedMetricError
 from core.estimates import widened_tails
 
@@ -142,3 +143,11 @@ def test_one_unit_has_no_interval():
     found = agreement(pd.DataFrame({1: [1.0, 0.0, 1.0]}))
     assert np.isnan(found.lower)
     assert "no interval" in found.interval()
+
+
+def test_resamples_in_parts_are_the_same_numbers(monkeypatch):
+    rng = np.random.default_rng(3)
+    unit, answer = np.repeat(np.arange(40), 2), rng.integers(0, 2, 80)
+    whole = raw_agreement(unit, answer)
+    monkeypatch.setattr(agreement_module, "CELLS", 300)  # seven resamples at once
+    assert raw_agreement(unit, answer) == whole

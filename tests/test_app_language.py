@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from core.language import LANGUAGES, STANDARD, language
-from core.spoken import asks, say, say_many, speaking, spoken, tell, to_say
+from core.spoken import asks, say, say_many, speaking, spoken, tell, tell_many, to_say, told_found, told_kept
 from core.views.words import estimated, many, moment
 from tests import catalogue
 from ui.frame import PAGES
@@ -180,6 +181,22 @@ def test_what_a_computation_tells_is_english_until_it_is_said():
         assert say(reason) == "su 2 coppie, e ne servono 3"
         assert say(around) == "r: su 2 coppie, e ne servono 3"
     assert say(around) == around
+
+
+def test_what_was_told_is_kept_in_no_language():
+    items = tell_many(np.int64(1200), "{n} item", "{n} items")
+    sentence = "{lost} never lost and {won} never won: each stands at an end, how far out isn't known."
+    told = tell(sentence, lost=items, won="{n}", unused=np.float64("nan"))
+    kept = json.loads(json.dumps(told_kept(told), allow_nan=False))
+    found = told_found(kept)
+    assert (str(found), told_kept(found)) == (str(told), kept)
+    assert found.startswith("1,200 items never lost and {n} never won")
+    with speaking("it"):
+        assert say(found) == say(told) != str(told)
+        assert say(told_found(told_kept(tell_many(1, "{n} vote", "{n} votes")))) == "1 voto"
+        assert say(tell("{why}", why=tell("Animals"))) == say(told_found(told_kept(tell("{why}", why=tell("Animals")))))
+        assert say(told_found("Items")) == say("Items")  # what nobody told, such as an error, is a text
+    assert tell(told) is told
 
 
 def test_a_table_for_a_file_is_the_same_whoever_looks(monkeypatch):

@@ -46,7 +46,7 @@ def test_a_voter_who_always_chooses_left_is_named(store):
     assert found.sides_said == (
         "1 of 1 voter prefers a side: ever left chose left in 42 of 42 answers. Their votes still count."
     )
-    assert len(found.parts) == 1
+    assert len(found.part_sizes) == 1
     assert found.parts_said == "Votes join all 21 items that have votes."
 
 
@@ -63,7 +63,7 @@ def test_parts_that_no_vote_links_are_named(store):
             for other in [other for other in joined if other is not part and part & other]:
                 part |= other
                 joined.remove(other)
-    assert sorted(map(len, found.parts), reverse=True) == sorted(map(len, joined), reverse=True)
+    assert list(found.part_sizes) == sorted(map(len, joined), reverse=True)
     assert len(joined) > 1
     assert f"({len(joined)} parts in all)" in found.parts_said
     assert "collect the missing votes" in found.parts_said
@@ -105,7 +105,7 @@ def test_without_votes_there_is_nothing_to_check(store, draw):
     if draw:
         draw_batch(store, project_id)
     found = checks.load(store, project_id)
-    assert found.parts == ()
+    assert found.part_sizes == ()
     assert found.parts_said == "There are no votes to check yet."
     assert "No vote tells" in found.sides_said
     assert found.agreement is None

@@ -12,7 +12,7 @@ from core import charts, evaluation_charts, trust
 from core.agreement import Agreement
 from core.evaluation.differences import Told
 from core.evaluation_needed import Needed, Tried
-from core.spoken import speaking
+from core.spoken import say, speaking
 from core.views import evaluate_needed, evaluate_scale, evaluate_tokens
 from core.views.trust import headline
 from ui.tables import NAMES, columns
@@ -60,9 +60,11 @@ def test_items_at_an_end(lost: int, won: int, english: str) -> None:
     assert line.reason == english
     with speaking("it"):
         there = trust.won_and_lost(points, np.full(len(points), 10), np.array([], dtype=int))
-    assert (there.level, there.name) == (line.level, "Vinte e perse")
-    assert "never" not in there.reason
-    assert str(max(lost, won)) in there.reason
+        name, reason = say(there.name), say(there.reason)
+    assert there == line  # told in no language, and said where it is shown
+    assert name == "Vinte e perse"
+    assert "never" not in reason
+    assert str(max(lost, won)) in reason
 
 
 def test_agreement_has_the_numbers_of_the_language() -> None:
@@ -71,7 +73,7 @@ def test_agreement_has_the_numbers_of_the_language() -> None:
     none = Agreement(0.5, math.nan, math.nan, 0.9, 1, 1, 2, 2)
     assert trust.agreement(none, "").reason == f"Krippendorff's α = 0.50, {none.interval()}; 0 is chance."
     with speaking("it"):
-        reason = trust.agreement(alpha, "").reason
+        reason = say(trust.agreement(alpha, "").reason)
     assert reason == "α di Krippendorff = 0,50, intervallo al 90 % da -0,25 a 0,75; 0 è il caso."
 
 

@@ -23,10 +23,11 @@ from core.store.forecasts import GuessSource, read_ceiling, read_guess
 from core.store.panel_fits import StoredFit, fit_stored, votes_to_fit
 from core.store.projects import Project
 from core.store.rounds import Round
-from core.trust import Line
 from core.views import (
     checks,
+    checks_job,
     collect,
+    dealing,
     draws,
     embedding,
     evaluate,
@@ -35,11 +36,13 @@ from core.views import (
     overview,
     paper_figures,
     pilot,
+    preview_job,
     scores,
     settlement,
     settling,
     tokens,
     trust,
+    trust_job,
     voter_preview,
     voters,
     voters_job,
@@ -131,12 +134,23 @@ def load_collect(store: Store, project: Project, area_id: int | None = None) -> 
     return _load(collect.load, store, project, area_id)
 
 
+def load_dealt(store: Store, project: Project, ballot_id: int, most: int) -> pd.DataFrame:
+    def dealt(store: Store, _project_id: str, *of: Any) -> pd.DataFrame:
+        return dealing.read_voters(store, *of)
+
+    return _load(dealt, store, project, ballot_id, most)
+
+
 def load_settlement(store: Store, project: Project, ballot_id: int, rules: Rules) -> settlement.SettlementView:
     return _load(settlement.load, store, project, ballot_id, rules)
 
 
 def load_checks(store: Store, project: Project, area_id: int | None = None) -> checks.VoteChecks:
     return _load(checks.load, store, project, area_id)
+
+
+def load_checks_of(store: Store, project: Project, area_id: int | None, job_id: str) -> checks.VoteChecks:
+    return _load(checks_job.load, store, project, area_id, job_id)
 
 
 def load_voters(store: Store, project: Project, area_id: int | None = None) -> voters.VotersView:
@@ -151,6 +165,10 @@ def load_voter_preview(
     store: Store, project: Project, area_id: int | None, voter_ids: tuple[int, ...]
 ) -> voter_preview.Preview:
     return _load(voter_preview.load, store, project, area_id, voter_ids)
+
+
+def load_voter_preview_of(store: Store, project: Project, area_id: int | None, job_id: str) -> voter_preview.Preview:
+    return _load(preview_job.load, store, project, area_id, job_id)
 
 
 def load_scores(store: Store, project: Project, area_id: int | None = None) -> scores.ScoresView:
@@ -177,8 +195,8 @@ def load_trust(store: Store, project: Project, area_id: int | None = None) -> tr
     return _load(trust.load, store, project, area_id)
 
 
-def load_reliability(store: Store, project: Project, area_id: int | None = None) -> tuple[Line, ...]:
-    return _load(trust.load_reliability, store, project, area_id)
+def load_trust_of(store: Store, project: Project, area_id: int | None, job_id: str) -> trust.TrustView:
+    return _load(trust_job.load, store, project, area_id, job_id)
 
 
 def load_foresight(store: Store, project: Project, area_id: int | None = None) -> tuple[Foresight | None, int, bool]:

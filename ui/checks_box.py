@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from core.checks import MOST_OVERLAP_VOTERS, CheckSettings, gold_text, read_gold_pairs
@@ -13,10 +12,8 @@ from core.store.ballots import Ballot
 from core.store.check_drawing import strange_gold
 from core.store.plans import PlanSettings
 from core.store.projects import Project
-from core.views.checks import CHEAP, VoteChecks
 from core.views.plan_checks import NAMES, answered_said, cost_said, counts_table
-from ui import cache, frame, glossary
-from ui.shares import in_percent, share_column
+from ui import frame
 from ui.tables import said_columns
 
 
@@ -145,26 +142,3 @@ def collected(store: Store, ballot: Ballot) -> None:
     """How many checks the open ballot carries, and how many answers came."""
     if said := answered_said(store, ballot):
         st.caption(frame.plain(said))
-
-
-def figures(project: Project, area_id: int | None, n_votes: int) -> None:
-    """What the answers to checks say, on the Scores page; nothing where none was answered."""
-    if n_votes > CHEAP and not st.toggle(say("Read the checks"), key=f"check-figures-{project.id}-{area_id}"):
-        return
-    checks: VoteChecks = cache.load_checks(frame.store(), project, area_id)
-    if checks.has_checks:
-        st.subheader(say("Checks in the ballots"), help=glossary.of("Check"))
-        figures_table(checks.figures)
-        st.caption(say("How far voters agree beyond chance, Krippendorff's α, is a line of *How far to trust it*."))
-
-
-def figures_table(table: pd.DataFrame) -> None:
-    """The figures of checks with their intervals."""
-    config = {
-        "share": share_column(say("share")),
-        "from": share_column(say("from"), help=say("Lower bound of the 90 % interval.")),
-        "to": share_column(say("to"), help=say("Upper bound of the 90 % interval.")),
-    }
-    shown = in_percent(table, *config)
-    config |= {"check": say("check"), "behind it": say("behind it"), "note": say("note")}
-    st.dataframe(shown, hide_index=True, column_config=config, placeholder="–", alt=say("Checks in the ballots"))

@@ -7,8 +7,10 @@ import streamlit as st
 from core.spoken import say
 from core.store import Store
 from core.store.ballots import Ballot
-from core.views.dealing import Dealing, read_voters
+from core.store.projects import Project
+from core.views.dealing import Dealing
 from core.views.words import many
+from ui import cache
 from ui.shares import in_percent, share_column
 
 
@@ -30,13 +32,13 @@ def dealing_line(dealing: Dealing) -> None:
 
 
 @st.fragment
-def voters_box(store: Store, ballot: Ballot, dealing: Dealing) -> None:
+def voters_box(store: Store, project: Project, ballot: Ballot, dealing: Dealing) -> None:
     """Who voted how much, in an expander; nothing is read before it is opened."""
     box = st.expander(say("Votes by voter"), key=f"voters-{ballot.code}", on_change="rerun")
     if not box.open:
         return
     with box:
-        voters = read_voters(store, ballot.id, dealing.quota.comparisons_per_voter)
+        voters = cache.load_dealt(store, project, ballot.id, dealing.quota.comparisons_per_voter)
         n_over = int(voters["over"].sum())
         st.markdown(
             say(

@@ -10,11 +10,12 @@ import streamlit as st
 from core.spoken import say, say_many, speaking, to_say
 from core.store.exclusions import Moved, exclude_voters, readmit_voters
 from core.store.projects import Project
+from core.views import preview_job
 from core.views.voter_preview import Preview
 from core.views.voters import VotersView
 from core.views.words import many
 from core.voter_rules import RULES, Rule, n_judged, propose
-from ui import cache, frame, glossary
+from ui import cache, frame, glossary, kept_jobs
 from ui.tables import said_columns
 
 BY_AGREEMENT = {"pairwise", "ranking"}
@@ -86,7 +87,7 @@ def _rule(project: Project, view: VotersView, rule: Rule) -> tuple[bool, float]:
     return on, float(bound)
 
 
-def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool) -> None:
+def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool, is_large: bool) -> None:
     """Choose voters, look at what leaving them out changes, and do it."""
     names = view.called(hashed)
     st.subheader(say("Leave voters out"))
@@ -111,9 +112,9 @@ def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool
             )
         )
         return
-    with st.spinner(say("Scoring without them …")):
-        preview: Preview = cache.load_voter_preview(frame.store(), project, area_id, tuple(sorted(chosen)))
-    show_preview(preview)
+    preview = _preview(project, area_id, tuple(sorted(chosen)), is_large)
+    if preview is not None:
+        show_preview(preview)
     reasons = {int(id_): rows["logged"].tolist() for id_, rows in found.groupby("voter_id")}
     about = say("For the log and the datasheet")
     reason = st.text_input(say("Reason"), key=f"{key}-reason", max_chars=500, placeholder=about)
@@ -126,6 +127,16 @@ def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool
                 exclude_voters, frame.store(), project.id, chosen, reason, detail,
                 done=partial(said, "left out"), expected_revision=frame.expected(),
             )  # fmt: skip
+
+
+def _preview(project: Project, area_id: int | None, chosen: tuple[int, ...], is_large: bool) -> Preview | None:
+    """What leaving them out would change: at once, or of many votes by a job; None as long as it isn't done."""
+    if not is_large:
+        with st.spinner(say("Scoring without them …")):
+            return cache.load_voter_preview(frame.store(), project, area_id, chosen)
+    button = say("See what would change")
+    job = kept_jobs.of_votes(preview_job.FIGURES, project, area_id, button, place="preview", extra=chosen)
+    return None if job is None else cache.load_voter_preview_of(frame.store(), project, area_id, job.id)
 
 
 def _choose(key: str, ids: list[int]) -> None:

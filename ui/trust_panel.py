@@ -9,8 +9,9 @@ import streamlit as st
 from core.spoken import say, to_say
 from core.store.projects import Project
 from core.trust import AMBER, GREEN, RED, Line
-from core.views.trust import CHEAP, QUICK, TrustView, bounds_said, headline, worth_said
-from ui import cache, frame
+from core.views import trust_job
+from core.views.trust import QUICK, TrustView, bounds_said, headline, worth_said
+from ui import cache, frame, kept_jobs
 
 MARKS = {
     GREEN: to_say(":green[:material/check_circle: good]"),
@@ -22,23 +23,13 @@ WORST_FIRST = (RED, AMBER, GREEN)
 
 
 def show(project: Project, area_id: int | None, n_votes: int) -> None:
-    """The panel of the Scores page: at once where votes are few, on demand where reading them takes a while."""
+    """The panel of the Scores page: at once where votes are few, else by a job."""
     st.subheader(say("How far to trust it"))
-    key = f"{project.id}-{area_id}"
-    if n_votes > CHEAP and not st.toggle(say("Check the scores"), key=f"trust-{key}", help=say("Reads all votes.")):
+    view = _view(project, area_id, n_votes)
+    if view is None:
         return
-    view: TrustView = cache.load_trust(frame.store(), project, area_id)
-    answer, lines = st.container(), st.container()  # the count is of all lines, which take longer
-    asked = n_votes <= QUICK or st.toggle(
-        say("Measure reliability"),
-        key=f"reliability-{key}",
-        help=say("Scores votes again some thirty times: seconds, or minutes."),
-    )
-    with lines:
-        _lines(view.lines)
-    more = cache.load_reliability(frame.store(), project, area_id) if asked else ()
-    _lines(more)
-    answer.markdown(f"**{headline([*view.lines, *more])}**")
+    st.markdown(f"**{headline(view.lines)}**")
+    _lines(view.lines)
     frame.link("voters", say("Look at each voter"), icon=":material/groups:", area_id=area_id)
     if view.foresight is None:
         st.caption(
@@ -47,6 +38,14 @@ def show(project: Project, area_id: int | None, n_votes: int) -> None:
         return
     st.markdown(frame.plain(worth_said(view.foresight, view.after, is_last=view.is_last)))
     st.caption(frame.plain(bounds_said()))
+
+
+def _view(project: Project, area_id: int | None, n_votes: int) -> TrustView | None:
+    """The lines with what goes with them; None as long as the job of many votes isn't done."""
+    if n_votes <= QUICK:
+        return cache.load_trust(frame.store(), project, area_id)
+    job = kept_jobs.of_votes(trust_job.FIGURES, project, area_id, say("Check the scores"), place="trust")
+    return None if job is None else cache.load_trust_of(frame.store(), project, area_id, job.id)
 
 
 def worth_of_next(project: Project, area_id: int | None) -> None:
@@ -59,5 +58,5 @@ def worth_of_next(project: Project, area_id: int | None) -> None:
 def _lines(lines: Sequence[Line]) -> None:
     """The worst come first."""
     for line in sorted(lines, key=lambda line: WORST_FIRST.index(line.level)):
-        cure = f" *{frame.plain(line.cure)}*" if line.cure else ""
-        st.markdown(f"{say(MARKS[line.level])} **{frame.plain(line.name)}.** {frame.plain(line.reason)}{cure}")
+        name, reason, cure = (frame.plain(say(text)) for text in (line.name, line.reason, line.cure))
+        st.markdown(f"{say(MARKS[line.level])} **{name}.** {reason}" + (f" *{cure}*" if cure else ""))

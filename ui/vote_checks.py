@@ -1,29 +1,32 @@
-"""Checks of the votes, shown where a ballot is about to be closed."""
+"""Checks of the votes, shown where a ballot is about to be closed, and on the Scores page."""
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 from core.spoken import say
-from core.store import Store
 from core.store.projects import Project
-from core.views.checks import CHEAP, VoteChecks
-from ui import cache, frame
-from ui.checks_box import figures_table
+from core.views import checks_job
+from core.views.checks import CHEAP, MOST_SHOWN, VoteChecks
+from ui import cache, frame, glossary, kept_jobs
 from ui.shares import in_percent, share_column
 
 
-def show(store: Store, project: Project, area_id: int | None, n_votes: int) -> None:
-    """What the votes look like: at once where they are few, on demand where reading them takes a while."""
-    if not n_votes:
+def found(project: Project, area_id: int | None, n_votes: int, button: str) -> VoteChecks | None:
+    """The checks of a ranking's votes: at once where they are few, else by a job; None as long as it isn't done."""
+    if n_votes <= CHEAP:
+        return cache.load_checks(frame.store(), project, area_id)
+    job = kept_jobs.of_votes(checks_job.FIGURES, project, area_id, button, place="checks")
+    return None if job is None else cache.load_checks_of(frame.store(), project, area_id, job.id)
+
+
+def show(project: Project, area_id: int | None, n_votes: int) -> None:
+    """What the votes of a ranking look like."""
+    checks = found(project, area_id, n_votes, say("Check the votes")) if n_votes else None
+    if checks is None:
         return
-    asked = n_votes <= CHEAP or st.toggle(
-        say("Check the votes"), key=f"checks-{project.id}-{area_id}", help=say("Reads all votes, which takes a moment.")
-    )
-    if not asked:
-        return
-    checks: VoteChecks = cache.load_checks(store, project, area_id)
-    if len(checks.parts) > 1:
+    if len(checks.part_sizes) > 1:
         st.warning(frame.plain(checks.parts_said), icon=":material/link_off:")
     flagged = checks.sides.flagged
     if len(flagged):
@@ -40,8 +43,10 @@ def show(store: Store, project: Project, area_id: int | None, n_votes: int) -> N
                 "where voters agree fully, and 0 where they agree as by chance."
             )
         )
-        table = checks.sides.voters.rename(columns={"share": "share of left"})
+        table = checks.sides.voters.head(MOST_SHOWN).rename(columns={"share": "share of left"})
         table = in_percent(table, "share of left")
+        if (n := len(checks.sides.voters)) > MOST_SHOWN:
+            st.caption(say("The {most:,} of {n:,} voters who prefer a side most.", most=MOST_SHOWN, n=n))
         config = {
             "voter": say("voter"),
             "answers": say("answers"),
@@ -53,3 +58,27 @@ def show(store: Store, project: Project, area_id: int | None, n_votes: int) -> N
         }
         st.dataframe(table, hide_index=True, column_config=config, lazy=True, alt=say("Sides chosen by voter"))
         frame.link("voters", say("Look at each voter"), icon=":material/groups:", area_id=area_id)
+
+
+def figures(project: Project, area_id: int | None, n_votes: int) -> None:
+    """What the answers to checks say, on the Scores page; nothing where none was answered."""
+    checks = found(project, area_id, n_votes, say("Read the checks"))
+    if checks is None or not checks.has_checks:
+        if checks is not None and n_votes > CHEAP:
+            st.caption(say("No voter answered a check, or a comparison that another voter answered."))
+        return
+    st.subheader(say("Checks in the ballots"), help=glossary.of("Check"))
+    figures_table(checks.figures)
+    st.caption(say("How far voters agree beyond chance, Krippendorff's α, is a line of *How far to trust it*."))
+
+
+def figures_table(table: pd.DataFrame) -> None:
+    """The figures of checks with their intervals."""
+    config = {
+        "share": share_column(say("share")),
+        "from": share_column(say("from"), help=say("Lower bound of the 90 % interval.")),
+        "to": share_column(say("to"), help=say("Upper bound of the 90 % interval.")),
+    }
+    shown = in_percent(table, *config)
+    config |= {"check": say("check"), "behind it": say("behind it"), "note": say("note")}
+    st.dataframe(shown, hide_index=True, column_config=config, placeholder="–", alt=say("Checks in the ballots"))

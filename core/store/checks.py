@@ -54,6 +54,23 @@ def counted_votes(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFram
     )
 
 
+def voted_pairs(conn: sa.Connection, ballot_ids: Sequence[int]) -> np.ndarray:
+    """The positions of the first and the second item of every comparison of some ballots that has a vote, (n, 2).
+
+    By the tallies, in the order of the questions.
+    """
+    option, q = t.question_option.c, t.question.c
+    query = (
+        sa.select(t.item.c.position)
+        .select_from(t.question)
+        .join(t.question_option, option.question_id == q.id)
+        .join(t.item, t.item.c.id == option.item_id)
+        .where(q.ballot_id.in_(list(ballot_ids)), q.role == "main", q.n_votes > 0)
+        .order_by(q.id, option.position)
+    )
+    return np.array(fetch_rows(conn, query), dtype=np.int64).reshape(-1, 2)
+
+
 def _voter_names(conn: sa.Connection, ids: list[int]) -> dict[int, str]:
     """Voters by their ids on the platform; those that two platforms share get the platform's name too."""
     wanted = set(ids)

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
+import sqlalchemy as sa
 
 from ..agreement import Agreement, agreement, raw_agreement
 from ..errors import UndefinedMetricError
 from ..estimates import Share, share
 from ..quality import SideBias, side_bias
 from ..scores.connection import connected_parts
-from ..spoken import say, say_many, to_say
+from ..spoken import say, say_many, tell, tell_many, to_say
 from ..store import Store
 from ..store.areas import items_of
 from ..store.ballots import ballots_of
-from ..store.checks import CheckAnswers, check_answers, counted_votes
-from ..store.tallies import ballot_votes
-from .words import many
+from ..store.checks import CheckAnswers, check_answers, counted_votes, voted_pairs
+from .words import agreement_said, many
 
 NAMED = 3
-CHEAP = 50_000  # votes that are checked without being asked to
+CHEAP = 50_000  # votes that are checked without being asked to: more are by a job (`checks_job`)
+MOST_SHOWN = 5_000  # voters that a page ships
 NO_GOLD = Share(None, reason=to_say("Nobody answered a comparison with a known answer."))
 NO_REPEATS = Share(None, reason=to_say("Nobody answered the same comparison twice."))
 NO_OVERLAP = Share(None, reason=to_say("No comparison has answers of two voters."))
@@ -32,12 +33,14 @@ NO_OVERLAP = Share(None, reason=to_say("No comparison has answers of two voters.
 class VoteChecks:
     """What the votes of all ballots of a ranking look like.
 
-    `parts` are the parts of the items that votes join, the largest first, each as its items' words; one part is as it
-    should be. `agreement` is None where α is not defined, and `no_agreement` says why.
+    `part_sizes` are the items of each part that votes join, the largest first; one part is as it should be. `apart`
+    are the words of the first `NAMED` items of the others. `agreement` is None where α is not defined, and
+    `no_agreement` tells why.
     """
 
     n_votes: int
-    parts: tuple[tuple[str, ...], ...]
+    part_sizes: tuple[int, ...]
+    apart: tuple[str, ...]
     sides: SideBias
     agreement: Agreement | None
     no_agreement: str
@@ -73,19 +76,18 @@ class VoteChecks:
     @property
     def parts_said(self) -> str:
         """Whether the votes join all items, in a sentence."""
-        if not self.parts:
+        if not self.part_sizes:
             return say("There are no votes to check yet.")
-        if len(self.parts) == 1:
-            return say("Votes join all {items} that have votes.", items=many(len(self.parts[0]), "item"))
-        apart = [name for part in self.parts[1:] for name in part]
-        named = ", ".join(apart[:NAMED])
-        if len(apart) > NAMED:
-            named = say("{items} and {n:,} more", items=named, n=len(apart) - NAMED)
+        if len(self.part_sizes) == 1:
+            return say("Votes join all {items} that have votes.", items=many(self.part_sizes[0], "item"))
+        named, n_apart = ", ".join(self.apart), sum(self.part_sizes[1:])
+        if n_apart > NAMED:
+            named = say("{items} and {n:,} more", items=named, n=n_apart - NAMED)
         return say(
             "No vote joins {items} with the largest part of the items ({n} parts in all). Scores of different parts "
             "don't compare: collect the missing votes before the ballot is closed.",
             items=named,
-            n=len(self.parts),
+            n=len(self.part_sizes),
         )
 
     @property
@@ -125,40 +127,45 @@ class VoteChecks:
         """How far voters agree, in a sentence."""
         found = self.agreement
         if found is None:
-            return self.no_agreement
-        return say(
-            "Krippendorff's α = {alpha:.2f} ({interval}), over {comparisons} that several voters answered, {answers} "
-            "of {voters}.",
-            alpha=found.alpha,
-            interval=found.interval(),
-            comparisons=many(found.n_units, "comparison"),
-            answers=many(found.n_answers, "answer"),
-            voters=many(found.n_voters, "voter"),
-        )
+            return say(self.no_agreement)
+        return agreement_said(found)
 
 
 def load(store: Store, project_id: str, area_id: int | None = None) -> VoteChecks:
-    """The checks of a ranking; reads all its votes, so about two seconds for half a million."""
+    """The checks of a ranking; reads all its votes, so a second or two for a hundred thousand."""
     with store.read() as conn:
         ids = [ballot.id for ballot in ballots_of(conn, project_id, area_id)]
-        ballots = [ballot_votes(conn, id_) for id_ in ids]
+        pairs = voted_pairs(conn, ids)
         votes, answers = counted_votes(conn, ids), check_answers(conn, ids)
-        items = items_of(conn, project_id)
-    words = dict(zip(items["item"], items["token_a"] + " – " + items["token_b"], strict=True))
-    first, second = ([getattr(ballot, side) for ballot in ballots] for side in ("first", "second"))
-    parts = connected_parts(_joined(first), _joined(second), len(items))
+        parts = connected_parts(pairs[:, 0], pairs[:, 1], int(pairs.max(initial=-1)) + 1)
+        apart = [item for part in parts[1 : NAMED + 1] for item in part[:NAMED].tolist()][:NAMED]
+        words = {}
+        if apart:
+            items = items_of(conn, project_id)
+            words = dict(zip(items["item"], items["token_a"] + " – " + items["token_b"], strict=True))
     sided = votes.dropna(subset=["left"])
-    shared = answers.overlap[answers.overlap["counted"]]
-    shared = shared[shared.duplicated("question_id", keep=False)]
-    found, reason = _agreement(shared, votes["question_id"].nunique())
+    shared = _shared(answers)
+    found, reason = _agreement(shared, len(pairs))
     return VoteChecks(
         n_votes=len(votes),
-        parts=tuple(tuple(words[item] for item in part.tolist()) for part in parts),
+        part_sizes=tuple(map(len, parts)),
+        apart=tuple(words[item] for item in apart),
         sides=side_bias(sided["voter"].to_numpy(), sided["left"].to_numpy() == 1),
         agreement=found,
         no_agreement=reason,
         **_shares(answers, shared),
     )
+
+
+def agreement_of(conn: sa.Connection, ballot_ids: Sequence[int]) -> tuple[Agreement | None, str]:
+    """How far voters agree in some ballots, and the reason where α is not defined; reads all their votes."""
+    return _agreement(_shared(check_answers(conn, ballot_ids)), len(voted_pairs(conn, ballot_ids)))
+
+
+def _shared(answers: CheckAnswers) -> pd.DataFrame:
+    """The counted answers to comparisons that have several of them."""
+    shared = answers.overlap[answers.overlap["counted"]]
+    return shared[shared.duplicated("question_id", keep=False)]
 
 
 def _shares(answers: CheckAnswers, shared: pd.DataFrame) -> dict[str, Any]:
@@ -173,19 +180,17 @@ def _shares(answers: CheckAnswers, shared: pd.DataFrame) -> dict[str, Any]:
     return found
 
 
-def _joined(arrays: list[np.ndarray]) -> np.ndarray:
-    return np.concatenate([np.empty(0, dtype=np.int64), *arrays])
-
-
 def _agreement(shared: pd.DataFrame, n_answered: int) -> tuple[Agreement | None, str]:
     """α over the comparisons that several voters answered; first, second and tie are the same or not (nominal)."""
     if shared.empty:
-        return None, say(
+        return None, tell(
             "Krippendorff's α (agreement of voters) is not defined: none of {comparisons} was answered by two voters.",
-            comparisons=many(n_answered, "answered comparison"),
+            comparisons=tell_many(n_answered, "{n} answered comparison", "{n} answered comparisons"),
         )
+    # α doesn't ask who answered: places stand for voters, of whom there may be thousands.
+    places = shared.assign(place=shared.groupby("question_id").cumcount())
     try:
-        table = shared.pivot(index="voter_id", columns="question_id", values="value")
-        return agreement(table, distance="nominal"), ""
+        found = agreement(places.pivot(index="place", columns="question_id", values="value"), distance="nominal")
     except UndefinedMetricError as error:
-        return None, say("Krippendorff's α (agreement of voters): {why}", why=error)
+        return None, tell("Krippendorff's α (agreement of voters): {why}", why=str(error))
+    return replace(found, n_voters=shared["voter_id"].nunique()), ""

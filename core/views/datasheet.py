@@ -230,8 +230,8 @@ def _ranking(store: Store, project_id: str, ranking: Ranking, plan: PlanSettings
         pilot = pilot_of(conn, project_id, ranking.area_id)
         ballots = ballots_of(conn, project_id, ranking.area_id)
         counted = _counted(conn, project_id)
+        alpha, no_alpha = checks.agreement_of(conn, [ballot.id for ballot in ballots])
     closed = [ballot for ballot in ballots if not ballot.is_open]
-    checked = checks.load(store, project_id, ranking.area_id)
     halves, ceiling = _reliability(store, project_id, ranking.area_id)
     drawn = [pilot, *ballots] if pilot else ballots
     return RankingFacts(
@@ -239,8 +239,8 @@ def _ranking(store: Store, project_id: str, ranking: Ranking, plan: PlanSettings
         ballots[-1].protocol if ballots else plan.protocol if plan else "paper",
         {} if plan is None else {name: value for name, value in vars(plan).items() if name != "wording"},
         tuple(_ballot(ballot, counted.get(ballot.id, 0)) for ballot in drawn),
-        checked.agreement,
-        checked.no_agreement,
+        alpha,
+        no_alpha,
         halves,
         ceiling,
         (closed[-1].interval_note or "") if closed else draws.NOT_CLOSED,

@@ -5,32 +5,28 @@ A job's result is JSON under the project's stamp and the page's settings; a relo
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import pandas as pd
 
-from ..errors import StoreError
 from ..evaluation import Comparison, Correlations
 from ..evaluation.differences import Told
 from ..evaluation_intervals import Difference
-from ..jobs import Job, same_job
+from ..jobs import Job
 from ..spoken import to_say
 from ..store import Store
-from ..store.projects import get_project
 from . import draws, evaluate, evaluate_scale, evaluate_tokens, evaluate_why
 from .evaluate import FIGURES, EvaluateView, IntervalsView
 from .evaluate_scale import Scale
 from .evaluate_tokens import TokensView
+from .kept_figures import of_one_state, table_found, table_kept
 
 KIND = "evaluation_figure"
 VERSION = 4  # raised whenever the same parameters would give another result, or another shape of it
 QUICK_VOTES = 25_000  # whose voters are resampled while the page waits
 VOTES_ENDS, TOKENS_ENDS = ("lower", "upper"), ("token_lower", "token_upper")
-CHANGED = "The votes or the embeddings changed while this was computed. Ask again."
 
 
 @dataclass(frozen=True)
@@ -44,28 +40,6 @@ class Slow:
     made: Callable[..., Any]
     kept: Callable[[Any], Any]
     found: Callable[[Any, EvaluateView], Any]
-
-
-def table_kept(table: pd.DataFrame) -> dict[str, Any]:
-    """A table as JSON, None for NaN; `table_found` is its inverse.
-
-    >>> table_found(table_kept(pd.DataFrame({"a": ["x"], "b": [float("nan")]})))["b"].dtype
-    dtype('float64')
-    """
-    rows = [[_plain(value) for value in row] for row in table.itertuples(index=False, name=None)]
-    numeric = [str(name) for name in table.columns if pd.api.types.is_float_dtype(table[name])]
-    return {"columns": [str(name) for name in table.columns], "rows": rows, "floats": numeric}
-
-
-def table_found(kept: Mapping[str, Any]) -> pd.DataFrame:
-    """The table of `table_kept`."""
-    table = pd.DataFrame(kept["rows"], columns=kept["columns"])
-    return table.astype(dict.fromkeys(kept["floats"], "float64"))
-
-
-def _plain(value: Any) -> Any:
-    value = value.item() if hasattr(value, "item") else value
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def bounds_kept(comparison: Comparison | None, ends: tuple[str, str]) -> dict[str, Any] | None:
@@ -200,30 +174,18 @@ def params_of(name: str, view: EvaluateView, stamp: int, *extra: Any) -> dict[st
     return {"figure": name, "settings": list(view.key), "extra": list(extra), "stamp": stamp, "version": VERSION}
 
 
-def known(store: Store, project_id: str, params: dict[str, Any]) -> Job | None:
-    """The newest job that was asked for just this, whatever became of it."""
-    return same_job(store, project_id, KIND, params)
-
-
 def result_of(job: Job, view: EvaluateView) -> Any:
     """What a job that is done has found."""
     return SLOW[job.params["figure"]].found((job.result or {})["found"], view)
 
 
 def carry_out(store: Store, project_id: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Make a figure as a job does: its result as JSON.
+    """Make a figure as a job does: its result as JSON; errors as of `of_one_state`."""
 
-    Raises `StoreError` where the project isn't, or is no longer, as it was when the figure was asked for.
-    """
-    _check_stamp(store, project_id, params)
-    figure = SLOW[params["figure"]]
-    n0, notion, policy, top = params["settings"]
-    view = evaluate.load(store, project_id, n0, notion, policy, top)
-    found = figure.kept(figure.made(store, project_id, view, *params["extra"]))
-    _check_stamp(store, project_id, params)
-    return {"found": json.loads(json.dumps(found, allow_nan=False))}
+    def made() -> dict[str, Any]:
+        figure = SLOW[params["figure"]]
+        n0, notion, policy, top = params["settings"]
+        view = evaluate.load(store, project_id, n0, notion, policy, top)
+        return {"found": figure.kept(figure.made(store, project_id, view, *params["extra"]))}
 
-
-def _check_stamp(store: Store, project_id: str, params: Mapping[str, Any]) -> None:
-    if get_project(store, project_id).stamp != params["stamp"]:
-        raise StoreError(CHANGED)
+    return of_one_state(store, project_id, params["stamp"], made)

@@ -9,7 +9,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from .. import reliability, trust
-from ..errors import DisconnectedError, RunoffError, UndefinedMetricError
+from ..errors import RunoffError
 from ..foresight import CHANGES, MOVE_RHO_W, MOVE_TAU_W, N_TOP, Foresight
 from ..resampled import draw_scores, number_of_resamples
 from ..runoff import FittedVotes, fit_votes, joined
@@ -17,7 +17,7 @@ from ..scores import BallotVotes
 from ..scores.borda import tally
 from ..scores.connection import connected_parts
 from ..scores.posterior import item_posteriors
-from ..spoken import say
+from ..spoken import say, tell
 from ..store import Store
 from ..store.areas import items_of
 from ..store.audits import read_audit
@@ -30,9 +30,8 @@ from .draws import closed_votes
 from .scores import pair_label
 from .words import many
 
-CHEAP = 50_000  # votes that are looked at without being asked to
 HALVES_SEED, CEILING_SEED = 6, 7  # what is drawn with a ballot's seed for each
-QUICK = 20_000  # votes of which halves and the ceiling are computed without being asked to: a second or two
+QUICK = 20_000  # votes that are looked at without being asked to, in a second or two: more are by a job (`trust_job`)
 
 
 @dataclass(frozen=True)
@@ -71,30 +70,55 @@ def headline(lines: Sequence[Line]) -> str:
     return say("{bad} bad and {weak} weak of {n} points; the rest is good.", **values)
 
 
-def load(store: Store, project_id: str, area_id: int | None = None) -> TrustView:
-    """The trust view of a ranking, by its closed ballots; reads all their votes."""
+def load(
+    store: Store, project_id: str, area_id: int | None = None, *, lines: tuple[Line, ...] | None = None
+) -> TrustView:
+    """The trust view of a ranking, by the lines where these are there already, else by `measured`."""
+    found = measured(store, project_id, area_id) if lines is None else lines
+    return TrustView(found, *load_foresight(store, project_id, area_id))
+
+
+def measured(store: Store, project_id: str, area_id: int | None = None) -> tuple[Line, ...]:
+    """All lines of a ranking, by its closed ballots; none before one is closed.
+
+    Reads all their votes, fits them once, and scores them again some twenty times.
+    """
     ballots, votes = closed_votes(store, project_id, area_id)
     if not ballots:
-        return TrustView((), None, 0, False)
+        return ()
     with store.read() as conn:
         foresight = stored_foresight(conn, ballots[-1].id)
         items = items_of(conn, project_id, area_id=area_id)
         audit = read_audit(conn, ballots[-1].id)
         tied = closed_fit_of(conn, ballots[-1].id).get("tied_for_first", [])
         is_last = _is_last(conn, project_id, area_id, ballots[-1].number)
+        agreed = checks.agreement_of(conn, [ballot.id for ballot in ballots_of(conn, project_id, area_id)])
     names = dict(zip(items["item"], pair_label(items), strict=True))
     lines = _vote_lines(ballots, votes, is_last)
-    try:
-        fitted = fit_votes(votes)
-        lines += _ranking_lines(ballots[-1], votes, fitted, tied, names, foresight, is_last)
-    except (DisconnectedError, UndefinedMetricError) as error:
-        why = say("There is no ranking of all items: {error}", error=error)
-        lines.append(Line(say("The top"), trust.RED, why, say("See the lines above.")))
+    fitted = _fitted(votes)
+    if isinstance(fitted, FittedVotes):
+        try:
+            lines += _ranking_lines(ballots[-1], votes, fitted, tied, names, foresight, is_last)
+        except RunoffError as error:
+            lines.append(_no_ranking(str(error)))
+    else:
+        lines.append(_no_ranking(fitted))
     if len(ballots) > 1 and (cut := trust.cut_lost(foresight, audit)) is not None:  # ballot 1 holds all: nothing is cut
         lines.append(cut)
-    checked = checks.load(store, project_id, area_id)
-    lines.append(trust.agreement(checked.agreement, checked.no_agreement))
-    return TrustView(tuple(lines), foresight, ballots[-1].number, is_last)
+    return (*lines, trust.agreement(*agreed), *_reliability_lines(ballots[-1], votes, fitted))
+
+
+def _fitted(votes: list[BallotVotes]) -> FittedVotes | str:
+    """The fit of all votes, or why there is none."""
+    try:
+        return fit_votes(votes)
+    except RunoffError as error:
+        return str(error)
+
+
+def _no_ranking(error: str) -> Line:
+    why = tell("There is no ranking of all items: {error}", error=error)
+    return Line(tell("The top"), trust.RED, why, tell("See the lines above."))
 
 
 def _vote_lines(ballots: list[Ballot], votes: list[BallotVotes], is_last: bool) -> list[Line]:
@@ -140,29 +164,23 @@ def _ranking_lines(
     return lines
 
 
-def load_reliability(store: Store, project_id: str, area_id: int | None = None) -> tuple[Line, ...]:
-    """Halves of the voters and the noise ceiling of a ranking; a second for 20,000 votes."""
-    ballots, votes = closed_votes(store, project_id, area_id)
-    if not ballots:
-        return ()
-    try:
-        fitted = fit_votes(votes)
-    except RunoffError as error:
-        return (trust.halves(None, str(error)), trust.ceiling(None, str(error)))
-    protocol, seed = ballots[-1].protocol, ballots[-1].seed
-    try:
-        split = trust.halves(
-            reliability.halves(votes, protocol, fitted, rng=np.random.default_rng([seed, HALVES_SEED])), ""
-        )
-    except RunoffError as error:
-        split = trust.halves(None, str(error))
-    try:
-        best = trust.ceiling(
-            reliability.ceiling(votes, protocol, fitted, rng=np.random.default_rng([seed, CEILING_SEED])), ""
-        )
-    except RunoffError as error:
-        best = trust.ceiling(None, str(error))
-    return (split, best)
+def _reliability_lines(ballot: Ballot, votes: list[BallotVotes], fitted: FittedVotes | str) -> list[Line]:
+    """Halves of the voters and the noise ceiling."""
+    measures = (
+        (trust.halves, reliability.halves, HALVES_SEED),
+        (trust.ceiling, reliability.ceiling, CEILING_SEED),
+    )
+    lines = []
+    for line, measure, number in measures:
+        if isinstance(fitted, str):
+            lines.append(line(None, fitted))
+            continue
+        try:
+            rng = np.random.default_rng([ballot.seed, number])
+            lines.append(line(measure(votes, ballot.protocol, fitted, rng=rng), ""))
+        except RunoffError as error:
+            lines.append(line(None, str(error)))
+    return lines
 
 
 def load_foresight(store: Store, project_id: str, area_id: int | None = None) -> tuple[Foresight | None, int, bool]:

@@ -25,7 +25,7 @@ from .voter_columns import BLANK, COLUMNS, COUNTS
 from .words import agreement_said, many, moment
 
 MOST_SHOWN = 5000  # rows that a page ships; the search and the download have all
-CHEAP = 100_000  # votes whose voters are measured without being asked to
+CHEAP = 50_000  # votes whose voters are measured without being asked to, in a second or two
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class VotersView:
         """How far voters agree, in a sentence."""
         found = self.quality.alpha
         if found is None:
-            return say("Krippendorff's α is not defined: {why}.", why=self.quality.no_alpha.rstrip("."))
+            return say("Krippendorff's α is not defined: {why}.", why=say(self.quality.no_alpha).rstrip("."))
         meaning = say("1 is full agreement, 0 what chance gives; answers agree or not.")
         return f"{agreement_said(found)} {meaning}"
 

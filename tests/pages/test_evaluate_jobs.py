@@ -12,7 +12,7 @@ from core import job_process, jobs
 from core.store.command import command
 from core.store.projects import get_project
 from core.store.scores import dataset_of
-from core.views import draws, evaluate, evaluate_jobs, evaluate_tokens
+from core.views import draws, evaluate, evaluate_jobs, evaluate_tokens, kept_figures
 from tests.pages.test_evaluate_page import add, words
 
 NONE = dict.fromkeys(evaluate_jobs.QUICK, -1)
@@ -89,9 +89,9 @@ def test_floor_top_and_map_are_kept_as_they_are(demo, view) -> None:
 
 def test_undefined_figures_stay_undefined() -> None:
     table = pd.DataFrame({"a": ["x", "y"], "b": [np.nan, 0.5], "c": [1, 2], "d": [np.nan, np.nan], "e": [True, False]})
-    kept = json.loads(json.dumps(evaluate_jobs.table_kept(table), allow_nan=False))
-    pd.testing.assert_frame_equal(evaluate_jobs.table_found(kept), table, check_dtype=False)
-    empty = evaluate_jobs.table_found(evaluate_jobs.table_kept(table.iloc[:0]))
+    kept = json.loads(json.dumps(kept_figures.table_kept(table), allow_nan=False))
+    pd.testing.assert_frame_equal(kept_figures.table_found(kept), table, check_dtype=False)
+    empty = kept_figures.table_found(kept_figures.table_kept(table.iloc[:0]))
     assert list(empty.columns) == list("abcde")
     assert len(empty) == 0
 
@@ -165,9 +165,9 @@ def test_a_figure_of_an_earlier_state_is_not_shown(demo, view, visit, started) -
         pass  # the revision goes up
     finish(job_id)
     job = jobs.read_job(demo, job_id)
-    assert (job.state, job.error) == ("failed", evaluate_jobs.CHANGED)
+    assert (job.state, job.error) == ("failed", kept_figures.CHANGED)
     fresh = evaluate_jobs.params_of("curve", view, get_project(demo, "demo").stamp)
-    assert evaluate_jobs.known(demo, "demo", fresh) is None
+    assert jobs.same_job(demo, "demo", evaluate_jobs.KIND, fresh) is None
 
 
 def test_a_job_that_failed_says_why_and_can_be_asked_again(demo, visit, started, monkeypatch) -> None:

@@ -95,7 +95,6 @@ def test_before_a_ballot_is_closed_there_is_no_panel(empty, visit):
     simulate_votes(empty, project_id)
     assert "How far to trust it" not in words(visit("scores", project_id))
     assert view_of_trust.load(empty, project_id).lines == ()
-    assert view_of_trust.load_reliability(empty, project_id) == ()
 
 
 def add_embedding(store, project_id: str, folder, name: str, seed: int) -> None:

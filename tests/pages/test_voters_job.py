@@ -16,7 +16,7 @@ from core.store.command import command
 from core.store.exclusions import exclude_voters
 from core.store.projects import get_project
 from core.store.votes import accept_upload
-from core.views import voters, voters_job
+from core.views import kept_figures, voters, voters_job
 
 
 @pytest.fixture
@@ -60,7 +60,9 @@ def test_the_figures_of_the_job_are_those_at_once(large):
     store, project_id = large
     at_once = voters.load(store, project_id)
     assert at_once.quality.alpha is not None
-    told = voters_job.carry_out(store, project_id, voters_job.params_of(None, get_project(store, project_id).stamp))
+    told = voters_job.FIGURES.carry_out(
+        store, project_id, voters_job.FIGURES.params_of(None, get_project(store, project_id).stamp)
+    )
     found = voters_job.found(json.loads(json.dumps(told)))
     same(voters.load(store, project_id, quality=found), at_once)
 
@@ -69,7 +71,9 @@ def test_a_voter_who_is_left_out_is_so_in_the_figures_of_a_job(large):
     store, project_id = large
     (voter_id,) = (id_ for id_, name in voters.load(store, project_id).names.items() if name == "W8")
     exclude_voters(store, project_id, [voter_id], "answers at random")
-    told = voters_job.carry_out(store, project_id, voters_job.params_of(None, get_project(store, project_id).stamp))
+    told = voters_job.FIGURES.carry_out(
+        store, project_id, voters_job.FIGURES.params_of(None, get_project(store, project_id).stamp)
+    )
     found = voters.load(store, project_id, quality=voters_job.found(told))
     same(found, voters.load(store, project_id))
     assert found.quality.table.set_index("voter_id")["left_out"].loc[voter_id]
@@ -77,14 +81,14 @@ def test_a_voter_who_is_left_out_is_so_in_the_figures_of_a_job(large):
 
 def test_a_change_in_the_meantime_is_told_and_it_can_be_asked_again(large, visit, started):
     store, project_id = large
-    params = voters_job.params_of(None, get_project(store, project_id).stamp)
+    params = voters_job.FIGURES.params_of(None, get_project(store, project_id).stamp)
     press(visit("voters", project_id), "Read all votes")
     with command(store, project_id, "something else"):
         pass
     finish(*started)
-    assert jobs.read_job(store, started[0]).error == voters_job.CHANGED
+    assert jobs.read_job(store, started[0]).error == kept_figures.CHANGED
     with pytest.raises(StoreError, match="changed while"):
-        voters_job.carry_out(store, project_id, params)
+        voters_job.FIGURES.carry_out(store, project_id, params)
     app = visit("voters", project_id)
     assert [button for button in app.button if button.label == "Read all votes"]
 

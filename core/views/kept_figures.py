@@ -1,0 +1,108 @@
+"""Figures of a ranking's votes that a job makes and keeps where there are many: a reload, or another tab, finds them.
+
+What is kept is JSON, in no language. It is of the project as it stood: jobs are found by its stamp, which every command
+and every vote raises, and one that ends on another stamp than it began with has failed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Generic, TypeVar
+
+import pandas as pd
+
+from ..agreement import Agreement
+from ..errors import StoreError
+from ..jobs import read_job
+from ..store import Store
+from ..store.projects import get_project
+
+CHANGED = (
+    "The votes or the project changed while this was computed. Ask again; where votes keep coming in, pause voting on "
+    "the Collect page first."
+)
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class KeptFigures(Generic[Found]):
+    """What a kind of job finds of the votes of a ranking.
+
+    kind : of `jobs.KINDS`; version : raised whenever the same parameters would give other figures, or another shape of
+    them; label : what a page says is going on, to be said; `measured(store, project_id, area_id, *extra)` reads the
+    votes, `extra` is what else is asked for; `kept` makes JSON of what it finds, without NaN, `found` is its inverse.
+    """
+
+    kind: str
+    version: int
+    label: str
+    measured: Callable[..., Found]
+    kept: Callable[[Found], dict[str, Any]]
+    found: Callable[[Mapping[str, Any]], Found]
+
+    def params_of(self, area_id: int | None, stamp: int, *extra: int) -> dict[str, Any]:
+        """What a job needs to measure a ranking of a project with this stamp."""
+        return {"version": self.version, "area_id": area_id, "stamp": stamp, "extra": list(extra)}
+
+    def carry_out(self, store: Store, project_id: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Measure, as a job does; errors as of `of_one_state`."""
+
+        def measured() -> dict[str, Any]:
+            return self.kept(self.measured(store, project_id, params["area_id"], *params["extra"]))
+
+        return of_one_state(store, project_id, params["stamp"], measured)
+
+    def of_job(self, store: Store, job_id: str) -> Found:
+        """What a job that is done has found."""
+        return self.found(read_job(store, job_id).result or {})
+
+
+def of_one_state(store: Store, project_id: str, stamp: int, made: Callable[[], Any]) -> Any:
+    """What `made()` gives, as JSON. `StoreError` where the project hasn't this stamp before it or after it."""
+    _check_stamp(store, project_id, stamp)
+    found = made()
+    _check_stamp(store, project_id, stamp)
+    return json.loads(json.dumps(found, allow_nan=False))
+
+
+def _check_stamp(store: Store, project_id: str, stamp: int) -> None:
+    if get_project(store, project_id).stamp != stamp:
+        raise StoreError(CHANGED)
+
+
+def table_kept(table: pd.DataFrame) -> dict[str, Any]:
+    """A table as JSON, None for NaN; `table_found` is its inverse.
+
+    >>> table_found(table_kept(pd.DataFrame({"a": ["x"], "b": [float("nan")]})))["b"].dtype
+    dtype('float64')
+    """
+    rows = [[_plain(value) for value in row] for row in table.itertuples(index=False, name=None)]
+    numeric = [str(name) for name in table.columns if pd.api.types.is_float_dtype(table[name])]
+    return {"columns": [str(name) for name in table.columns], "rows": rows, "floats": numeric}
+
+
+def table_found(kept: Mapping[str, Any]) -> pd.DataFrame:
+    """The table of `table_kept`."""
+    table = pd.DataFrame(kept["rows"], columns=kept["columns"])
+    return table.astype(dict.fromkeys(kept["floats"], "float64"))
+
+
+def _plain(value: Any) -> Any:
+    value = value.item() if hasattr(value, "item") else value
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def agreement_kept(found: Agreement | None) -> dict[str, Any] | None:
+    """Krippendorff's α as JSON, None for a bound that is NaN; `agreement_found` is its inverse."""
+    return None if found is None else {name: _plain(value) for name, value in asdict(found).items()}
+
+
+def agreement_found(kept: Mapping[str, Any] | None) -> Agreement | None:
+    """The agreement of `agreement_kept`."""
+    if kept is None:
+        return None
+    values: dict[str, Any] = {name: math.nan if value is None else value for name, value in kept.items()}
+    return Agreement(**values)

@@ -1,0 +1,257 @@
+"""Many votes: checks of the votes and of the scores are made by jobs, which a reload finds; the same as at once."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from campaigns import answer_batch, draw_batch, make_project
+from page_words import labelled, press, words
+from test_evaluate_jobs import finish
+
+from core import jobs
+from core.errors import NotConvergedError, StoreError
+from core.spoken import say, speaking
+from core.store.command import command
+from core.store.projects import get_project
+from core.store.votes import accept_upload
+from core.views import (
+    checks,
+    checks_job,
+    kept_figures,
+    preview_job,
+    trust,
+    trust_job,
+    voter_preview,
+    voters,
+    voters_job,
+)
+from core.views.kept_figures import KeptFigures
+from ui import trust_panel, vote_checks
+
+PAGES = {"collect": ("Check the votes", "Checking the votes"), "scores": ("Check the scores", "Checking the scores")}
+
+
+def sentences(store, page: str) -> list[str]:
+    """What a page says of the demo's votes once they are read."""
+    if page == "collect":
+        found = checks.load(store, "demo")
+        return [found.parts_said, found.sides_said, found.agreement_said]
+    lines = trust.load(store, "demo").lines
+    return [trust.headline(lines), *(say(line.reason) for line in lines)]
+
+
+def made(store, project_id: str, figures: KeptFigures):
+    """What a job keeps, through JSON as the store has it, and back; asked for by somebody who reads Italian."""
+    params = figures.params_of(None, get_project(store, project_id).stamp)
+    with speaking("it"):
+        told = figures.carry_out(store, project_id, params)
+    return figures.found(json.loads(json.dumps(told, allow_nan=False)))
+
+
+def two_tasks(store) -> str:
+    """A few votes of one voter, which leave items apart."""
+    project_id = make_project(store)
+    lines = answer_batch(draw_batch(store, project_id)).splitlines(keepends=True)
+    accept_upload(store, project_id, b"".join(lines[:3]), "two tasks.csv")
+    return project_id
+
+
+def shared(store) -> str:
+    """Every comparison answered by two voters, one of whom always chooses the left."""
+    project_id = make_project(store)
+    batch = draw_batch(store, project_id)
+    accept_upload(store, project_id, answer_batch(batch, voters=("W1",)), "one.csv")
+    other = answer_batch(batch, voters=("W2",), choose=lambda shown: "left", tag="B")
+    accept_upload(store, project_id, other, "two.csv")
+    return project_id
+
+
+def no_votes(store) -> str:
+    project_id = make_project(store)
+    draw_batch(store, project_id)
+    return project_id
+
+
+@pytest.fixture
+def many(demo, monkeypatch):
+    """The demo, whose votes count as too many to be read by a page."""
+    monkeypatch.setattr(vote_checks, "CHEAP", 1)
+    monkeypatch.setattr(trust_panel, "QUICK", 1)
+    return demo
+
+
+def said_of(found: checks.VoteChecks) -> tuple:
+    sentences = (found.parts_said, found.sides_said, found.agreement_said)
+    return found.n_votes, sentences, found.figures.to_csv(), found.sides.voters.to_csv(), found.sides.flagged.to_csv()
+
+
+@pytest.mark.parametrize("made_of", [two_tasks, shared, no_votes, lambda store: "demo"])
+def test_checks_of_a_job_are_those_at_once_in_every_language(request, made_of):
+    is_demo = made_of not in (two_tasks, shared, no_votes)
+    store = request.getfixturevalue("demo" if is_demo else "empty")
+    project_id = made_of(store)
+    found = made(store, project_id, checks_job.FIGURES)
+    for code in ("en", "it"):
+        with speaking(code):
+            assert said_of(found) == said_of(checks.load(store, project_id))
+
+
+def lines_said(lines) -> list[tuple[str, ...]]:
+    return [tuple(map(say, (line.name, line.level, line.reason, line.cure))) for line in lines]
+
+
+def test_lines_of_a_job_are_those_at_once_in_every_language(demo):
+    found = made(demo, "demo", trust_job.FIGURES)
+    texts = {}
+    for code in ("en", "it"):
+        with speaking(code):
+            at_once = trust.load(demo, "demo")
+            texts[code] = lines_said(found)
+            assert texts[code] == lines_said(at_once.lines)
+            view = trust.load(demo, "demo", lines=found)
+            assert (view.foresight, view.after, view.is_last) == (at_once.foresight, at_once.after, at_once.is_last)
+    assert len(found) >= 8
+    # No sentence stays in English.
+    assert all(english[2] != italian[2] for english, italian in zip(texts["en"], texts["it"], strict=True))
+
+
+def test_why_voters_have_no_alpha_is_said_in_the_language_of_who_looks(empty):
+    project_id = two_tasks(empty)
+    quality = made(empty, project_id, voters_job.FIGURES)
+    assert quality.alpha is None
+    for code, part in (("en", "answered comparisons none"), ("it", "confronti")):
+        with speaking(code):
+            view = voters.load(empty, project_id, quality=quality)
+            assert part in view.alpha_said
+            assert view.alpha_said == voters.load(empty, project_id).alpha_said
+
+
+def buttons(app) -> list[str]:
+    return [button.label for button in app.button]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_asks_computes_in_the_background_and_finds_it_again(page, many, visit, started):
+    button, label = PAGES[page]
+    expected = sentences(many, page)
+    app = visit(page, "demo")
+    assert not app.exception
+    assert [sentence for sentence in expected if sentence in words(app)] == []
+    press(app, button)
+    assert f"{label} in the background" in words(app)
+    other = visit(page, "demo")  # another tab, or a reload
+    assert f"{label} in the background" in words(other)
+    assert button not in buttons(other)
+    finish(*started)
+    app = visit(page, "demo")
+    assert not app.exception
+    assert [sentence for sentence in expected if sentence not in words(app)] == []
+    assert button not in buttons(app)
+    app.query_params["lang"] = "it"
+    app.run()
+    with speaking("it"):
+        assert [sentence for sentence in sentences(many, page) if sentence not in words(app)] == []
+
+
+def test_both_pages_have_one_job_of_the_checks(many, visit, started):
+    press(visit("collect", "demo"), "Check the votes")
+    app = visit("scores", "demo")
+    assert "Checking the votes in the background" in words(app)
+    assert "Read the checks" not in buttons(app)
+    finish(*started)
+    app = visit("scores", "demo")
+    assert not app.exception
+    has_checks = checks.load(many, "demo").has_checks
+    assert ("Checks in the ballots" in words(app)) == has_checks
+    assert ("No voter answered a check" in words(app)) == (not has_checks)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_change_in_the_meantime_is_told_and_it_can_be_asked_again(page, many, visit, started):
+    figures = {"collect": checks_job.FIGURES, "scores": trust_job.FIGURES}[page]
+    params = figures.params_of(None, get_project(many, "demo").stamp)
+    press(visit(page, "demo"), PAGES[page][0])
+    with command(many, "demo", "something else"):
+        pass
+    finish(*started)
+    assert jobs.read_job(many, *started).error == kept_figures.CHANGED
+    with pytest.raises(StoreError, match="changed while"):
+        figures.carry_out(many, "demo", params)
+    assert PAGES[page][0] in buttons(visit(page, "demo"))
+
+
+def test_a_change_while_it_reads_is_told(demo):
+    def measured(store, project_id, area_id):
+        with command(store, project_id, "something else"):
+            return {}
+
+    figures = KeptFigures("vote_checks", 1, "", measured, dict, dict)
+    with pytest.raises(StoreError, match="pause voting"):
+        figures.carry_out(demo, "demo", figures.params_of(None, get_project(demo, "demo").stamp))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_stop_and_failure(page, many, visit, started):
+    button, label = PAGES[page]
+    app = press(visit(page, "demo"), button)
+    jobs._children.clear()
+    press(app, "Stop")
+    assert jobs.read_job(many, started[0]).state == "cancelled"
+    app = visit(page, "demo")
+    assert "in the background" not in words(app)
+    press(app, button)
+    jobs._children.clear()
+    jobs.finish(many, started[1], state="failed", error="No memory, *at all*.")
+    app = visit(page, "demo")
+    assert f"{label} ended early. No memory," in words(app)
+    press(app, button)
+    assert len(started) == 3
+
+
+def test_a_page_sends_no_more_voters_than_it_may(demo, visit, monkeypatch):
+    monkeypatch.setattr(vote_checks, "MOST_SHOWN", 3)
+    n = len(checks.load(demo, "demo").sides.voters)
+    app = visit("collect", "demo")
+    assert f"The 3 of {n:,} voters who prefer a side most." in words(app)
+    (table,) = (table.value for table in app.dataframe if "share of left" in table.value.columns)
+    assert len(table) == 3
+
+
+def test_what_leaving_voters_out_would_change_is_a_job_too(many, visit, started, monkeypatch):
+    monkeypatch.setattr(voters, "CHEAP", 1)
+    press(visit("voters", "demo"), "Read all votes")
+    finish(*started)
+    view = voters.load(many, "demo")
+    chosen = tuple(sorted(view.quality.table["voter_id"].tolist()))[:2]
+
+    def choose():
+        app = visit("voters", "demo")
+        return labelled(app.multiselect, "Voters to leave out").set_value(list(chosen)).run()
+
+    app = press(choose(), "See what would change")
+    assert "Scoring without them in the background" in words(app)
+    assert labelled(app.text_input, "Reason")  # it can be decided all the same
+    finish(started[1])
+    expected = voter_preview.load(many, "demo", None, chosen)
+    app = choose()
+    assert not app.exception
+    assert [sentence for sentence in expected.said if sentence not in words(app)] == []
+    assert "See what would change" not in buttons(app)
+    params = preview_job.FIGURES.params_of(None, get_project(many, "demo").stamp, *chosen)
+    kept = preview_job.found(preview_job.FIGURES.carry_out(many, "demo", params))
+    pd.testing.assert_frame_equal(kept.models, expected.models)
+    assert replace(kept, models=None) == replace(expected, models=None)
+
+
+def test_a_fit_that_does_not_settle_is_a_line(demo, monkeypatch):
+    def fit(votes):
+        raise NotConvergedError("The scores did not settle in 200 steps.")
+
+    monkeypatch.setattr(trust, "fit_votes", fit)
+    lines = {line.name: line for line in trust.load(demo, "demo").lines}
+    assert lines["The top"].reason == "There is no ranking of all items: The scores did not settle in 200 steps."
+    assert lines["Noise ceiling"].reason == "The scores did not settle in 200 steps."
+    assert "One scale" in lines

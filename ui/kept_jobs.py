@@ -1,0 +1,84 @@
+"""What a job finds and keeps: the button that asks for it, the sign that it runs, and what became of it.
+
+Any tab finds it: jobs are looked up by what they were asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from core import job_sweep, jobs
+from core.errors import RunoffError
+from core.spoken import say, to_say
+from core.store import Store
+from core.store.projects import Project
+from core.views.kept_figures import KeptFigures
+from ui import frame
+
+HELP = to_say("It reads all votes in the background, which may take some minutes. You may leave this page.")
+
+
+def of_votes(
+    figures: KeptFigures[Any],
+    project: Project,
+    area_id: int | None,
+    button: str,
+    *,
+    place: str,
+    extra: Sequence[int] = (),
+) -> jobs.Job | None:
+    """The job that has measured the votes of a ranking as they are now, with `extra` asked for; see `job_of`."""
+    key = f"{place}-{project.id}-{area_id}"
+    params = figures.params_of(area_id, project.stamp, *extra)
+    return job_of(project, figures.kind, params, figures.label, button, key=key, help=say(HELP))
+
+
+def job_of(
+    project: Project, kind: str, params: dict[str, Any], label: str, button: str, *, key: str, help: str = ""
+) -> jobs.Job | None:
+    """The job that has done just this; None as long as none has: the `button` that starts it, or its sign, is shown.
+
+    label : what a job says is going on, to be said.
+    """
+    store = frame.store()
+    job = jobs.same_job(store, project.id, kind, params)
+    if job is not None and job.state == "done":
+        return job
+    if job is not None and not job.ended:
+        watch(store, job.id, label, key)
+        return None
+    if job is not None and job.state == "failed":
+        st.warning(frame.plain(say("{what} ended early. {error}", what=say(label), error=job.error)))
+    if st.button(button, key=f"compute-{key}", icon=":material/calculate:", help=help or None):
+        try:
+            jobs.start(store, kind, params, project_id=project.id, once=True)
+        except RunoffError as error:
+            frame.show_error(error)
+            return None
+        st.rerun()
+    return None
+
+
+@st.fragment(run_every=1)
+def watch(store: Store, job_id: str, label: str, key: str) -> None:
+    """The sign of a job that runs, with its time and a way to stop it; the page runs anew once it has ended."""
+    job_sweep.sweep(store)
+    job = jobs.read_job(store, job_id)
+    if job.ended:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if job.started_at is None:
+            said = say("{what} in the background, starting. You may leave this page.", what=say(label))
+        else:
+            said = say(
+                "{what} in the background, {seconds:,.0f} s so far. You may leave this page.",
+                what=say(label),
+                seconds=jobs.age(job.started_at),
+            )
+        st.caption(f":material/hourglass_top: {said}")
+        if st.button(say("Stop"), key=f"stop-{key}"):
+            jobs.cancel(store, job_id)
+            st.rerun()
