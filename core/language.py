@@ -57,7 +57,7 @@ class Language:
         >>> language("en").many(1, "{n} minute", "{n} minutes"), language("en").many(1440, "{n} minute", "{n} minutes")
         ('1 minute', '1,440 minutes')
         """
-        return _filled(self._texts.ngettext(one, other, n), {"n": self.number(n)} | values)
+        return _filled(self._texts.ngettext(one, other, int(n)), {"n": self.number(n)} | values)
 
     def number(self, value: float) -> str:
         """A number as it is written here, with up to nine decimals.
