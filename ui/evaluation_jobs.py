@@ -24,7 +24,7 @@ def figure(name: str, button: str, view: EvaluateView, project: Project, *extra:
             return cache.load_intervals(store, project, view)
         with st.spinner(f"{say(slow.label)} …", show_time=True):
             return cache.of_evaluation(slow.made, store, project, view, *extra)
-    params = evaluate_jobs.params_of(name, view, project.stamp, *extra)
+    params = evaluate_jobs.params_of(name, view, project.revision, *extra)
     key = f"{name}-{project.id}-{'-'.join(map(str, extra))}"
     job = kept_jobs.job_of(project, KIND, params, slow.label, button, key=key, help=help)
     return None if job is None else cache.of_evaluation(_found, store, project, view, job)

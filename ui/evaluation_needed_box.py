@@ -60,7 +60,7 @@ def _asked(view: EvaluateView, project: Project) -> Asked | None:
         )
     if second is None:
         return None
-    return Asked.about(view, first, second, labels[label], voters, project.stamp)
+    return Asked.about(view, first, second, labels[label], voters, project.revision)
 
 
 def _button(project: Project, asked: Asked, *, busy: bool) -> None:

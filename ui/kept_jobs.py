@@ -12,10 +12,11 @@ import streamlit as st
 
 from core import job_sweep, jobs
 from core.errors import RunoffError
-from core.spoken import say, to_say
+from core.spoken import say, say_many, to_say
 from core.store import Store
 from core.store.projects import Project
 from core.views.kept_figures import KeptFigures
+from core.views.words import moment
 from ui import frame
 
 HELP = to_say("It reads all votes in the background, which may take some minutes. You may leave this page.")
@@ -30,10 +31,25 @@ def of_votes(
     place: str,
     extra: Sequence[int] = (),
 ) -> jobs.Job | None:
-    """The job that has measured the votes of a ranking as they are now, with `extra` asked for; see `job_of`."""
+    """The job that has measured the votes of a ranking, with `extra` asked for; see `job_of`.
+
+    Where votes have come in on the voting page since, that is said above the figures, and they can be made anew.
+    """
     key = f"{place}-{project.id}-{area_id}"
-    params = figures.params_of(area_id, project.stamp, *extra)
-    return job_of(project, figures.kind, params, figures.label, button, key=key, help=say(HELP))
+    params = figures.params_of(area_id, project.revision, *extra)
+    job = job_of(project, figures.kind, params, figures.label, button, key=key, help=say(HELP))
+    since = figures.votes_since(project, job) if job is not None else 0
+    if job is not None and since:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            told = say_many(
+                since,
+                "As of {moment}; {n} vote was given or taken back since.",
+                "As of {moment}; {n} votes were given or taken back since.",
+                moment=moment(job.created_at),
+            )
+            st.caption(f":material/history: {frame.plain(told)}")
+            _button(project, figures.kind, params, say("Compute it anew"), f"anew-{key}", say(HELP))
+    return job
 
 
 def job_of(
@@ -52,14 +68,19 @@ def job_of(
         return None
     if job is not None and job.state == "failed":
         st.warning(frame.plain(say("{what} ended early. {error}", what=say(label), error=job.error)))
-    if st.button(button, key=f"compute-{key}", icon=":material/calculate:", help=help or None):
+    _button(project, kind, params, button, f"compute-{key}", help)
+    return None
+
+
+def _button(project: Project, kind: str, params: dict[str, Any], button: str, key: str, help: str) -> None:
+    """A button that starts a job, unless the same is under way."""
+    if st.button(button, key=key, icon=":material/calculate:", help=help or None):
         try:
-            jobs.start(store, kind, params, project_id=project.id, once=True)
+            jobs.start(frame.store(), kind, params, project_id=project.id, once=True)
         except RunoffError as error:
             frame.show_error(error)
-            return None
+            return
         st.rerun()
-    return None
 
 
 @st.fragment(run_every=1)

@@ -45,7 +45,7 @@ def found(told: Mapping[str, Any]) -> VoteChecks:
     )
 
 
-FIGURES = KeptFigures("vote_checks", 1, to_say("Checking the votes"), checks.load, kept, found)
+FIGURES = KeptFigures("vote_checks", 2, to_say("Checking the votes"), checks.load, kept, found)
 
 
 def load(store: Store, project_id: str, area_id: int | None, job_id: str) -> VoteChecks:

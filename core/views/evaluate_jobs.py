@@ -1,6 +1,6 @@
 """Figures of the Evaluate page that take long: what each is, when it is made at once, and how a job keeps it.
 
-A job's result is JSON under the project's stamp and the page's settings; a reload or another tab finds it there.
+A job's result is JSON under the project's revision and the page's settings; a reload or another tab finds it there.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .evaluate_tokens import TokensView
 from .kept_figures import of_one_state, table_found, table_kept
 
 KIND = "evaluation_figure"
-VERSION = 4  # raised whenever the same parameters would give another result, or another shape of it
+VERSION = 5  # raised whenever the same parameters would give another result, or another shape of it
 QUICK_VOTES = 25_000  # whose voters are resampled while the page waits
 VOTES_ENDS, TOKENS_ENDS = ("lower", "upper"), ("token_lower", "token_upper")
 
@@ -169,9 +169,12 @@ def is_quick(name: str, view: EvaluateView, *extra: Any) -> bool:
     return len(view.dataset) * n_models <= QUICK[name]
 
 
-def params_of(name: str, view: EvaluateView, stamp: int, *extra: Any) -> dict[str, Any]:
-    """What a figure's job is asked for: the figure, the page's settings, the project's stamp."""
-    return {"figure": name, "settings": list(view.key), "extra": list(extra), "stamp": stamp, "version": VERSION}
+def params_of(name: str, view: EvaluateView, revision: int, *extra: Any) -> dict[str, Any]:
+    """What a figure's job is asked for: the figure, the page's settings, the project's revision.
+
+    Votes on the voting page raise no revision: they are of an open ballot, which counts here once it is closed.
+    """
+    return {"figure": name, "settings": list(view.key), "extra": list(extra), "revision": revision, "version": VERSION}
 
 
 def result_of(job: Job, view: EvaluateView) -> Any:
@@ -188,4 +191,4 @@ def carry_out(store: Store, project_id: str, params: Mapping[str, Any]) -> dict[
         view = evaluate.load(store, project_id, n0, notion, policy, top)
         return {"found": figure.kept(figure.made(store, project_id, view, *params["extra"]))}
 
-    return of_one_state(store, project_id, params["stamp"], made)
+    return of_one_state(store, project_id, params["revision"], made)

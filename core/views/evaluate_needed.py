@@ -37,14 +37,14 @@ class Asked:
     policy: str
     top: int
     voters: str
-    stamp: int
+    revision: int
     version: int = VERSION
 
     @classmethod
-    def about(cls, view: EvaluateView, first: str, second: str, figure: str, voters: str, stamp: int) -> Asked:
-        """The question about a view; `stamp` is the project's, so that an answer ends with the next vote."""
+    def about(cls, view: EvaluateView, first: str, second: str, figure: str, voters: str, revision: int) -> Asked:
+        """The question about a view; `revision` is the project's: an answer ends with the next command."""
         n0, notion, policy, top = view.key
-        return cls(first, second, figure, n0, notion, policy, top, voters, stamp)
+        return cls(first, second, figure, n0, notion, policy, top, voters, revision)
 
     def params(self) -> dict[str, Any]:
         """As a job keeps it."""

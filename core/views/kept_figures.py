@@ -1,7 +1,8 @@
 """Figures of a ranking's votes that a job makes and keeps where there are many: a reload, or another tab, finds them.
 
-What is kept is JSON, in no language. It is of the project as it stood: jobs are found by its stamp, which every command
-and every vote raises, and one that ends on another stamp than it began with has failed.
+What is kept is JSON, in no language. It is of the project as it stood: jobs are found by its revision, which every
+command raises, and one that ends on another revision than it began with has failed. Votes that come in on the voting
+page raise no revision: where voting goes on, figures are of the votes there were, and say so.
 """
 
 from __future__ import annotations
@@ -16,14 +17,11 @@ import pandas as pd
 
 from ..agreement import Agreement
 from ..errors import StoreError
-from ..jobs import read_job
+from ..jobs import Job, read_job
 from ..store import Store
-from ..store.projects import get_project
+from ..store.projects import Project, get_project
 
-CHANGED = (
-    "The votes or the project changed while this was computed. Ask again; where votes keep coming in, pause voting on "
-    "the Collect page first."
-)
+CHANGED = "The votes or the project changed while this was computed. Ask again."
 Found = TypeVar("Found")
 
 
@@ -33,7 +31,8 @@ class KeptFigures(Generic[Found]):
 
     kind : of `jobs.KINDS`; version : raised whenever the same parameters would give other figures, or another shape of
     them; label : what a page says is going on, to be said; `measured(store, project_id, area_id, *extra)` reads the
-    votes, `extra` is what else is asked for; `kept` makes JSON of what it finds, without NaN, `found` is its inverse.
+    votes in one look at the store, `extra` is what else is asked for; `kept` makes JSON of what it finds, without NaN,
+    `found` is its inverse.
     """
 
     kind: str
@@ -43,33 +42,39 @@ class KeptFigures(Generic[Found]):
     kept: Callable[[Found], dict[str, Any]]
     found: Callable[[Mapping[str, Any]], Found]
 
-    def params_of(self, area_id: int | None, stamp: int, *extra: int) -> dict[str, Any]:
-        """What a job needs to measure a ranking of a project with this stamp."""
-        return {"version": self.version, "area_id": area_id, "stamp": stamp, "extra": list(extra)}
+    def params_of(self, area_id: int | None, revision: int, *extra: int) -> dict[str, Any]:
+        """What a job needs to measure a ranking of a project at this revision."""
+        return {"version": self.version, "area_id": area_id, "revision": revision, "extra": list(extra)}
 
     def carry_out(self, store: Store, project_id: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """Measure, as a job does; errors as of `of_one_state`."""
+        pulse = get_project(store, project_id).pulse
 
         def measured() -> dict[str, Any]:
-            return self.kept(self.measured(store, project_id, params["area_id"], *params["extra"]))
+            return {"found": self.kept(self.measured(store, project_id, params["area_id"], *params["extra"]))}
 
-        return of_one_state(store, project_id, params["stamp"], measured)
+        return {"pulse": pulse, **of_one_state(store, project_id, params["revision"], measured)}
 
     def of_job(self, store: Store, job_id: str) -> Found:
         """What a job that is done has found."""
-        return self.found(read_job(store, job_id).result or {})
+        return self.found((read_job(store, job_id).result or {})["found"])
+
+    @staticmethod
+    def votes_since(project: Project, job: Job) -> int:
+        """How many votes were given or taken back on the voting page since a job that is done began."""
+        return project.pulse - int((job.result or {})["pulse"])
 
 
-def of_one_state(store: Store, project_id: str, stamp: int, made: Callable[[], Any]) -> Any:
-    """What `made()` gives, as JSON. `StoreError` where the project hasn't this stamp before it or after it."""
-    _check_stamp(store, project_id, stamp)
+def of_one_state(store: Store, project_id: str, revision: int, made: Callable[[], Any]) -> Any:
+    """What `made()` gives, as JSON. `StoreError` where the project isn't at this revision before it or after it."""
+    _check_revision(store, project_id, revision)
     found = made()
-    _check_stamp(store, project_id, stamp)
+    _check_revision(store, project_id, revision)
     return json.loads(json.dumps(found, allow_nan=False))
 
 
-def _check_stamp(store: Store, project_id: str, stamp: int) -> None:
-    if get_project(store, project_id).stamp != stamp:
+def _check_revision(store: Store, project_id: str, revision: int) -> None:
+    if get_project(store, project_id).revision != revision:
         raise StoreError(CHANGED)
 
 

@@ -42,7 +42,7 @@ def found(told: Mapping[str, Any]) -> Preview:
     return Preview(**{**told, **made})
 
 
-FIGURES = KeptFigures("voter_preview", 1, to_say("Scoring without them"), measured, kept, found)
+FIGURES = KeptFigures("voter_preview", 2, to_say("Scoring without them"), measured, kept, found)
 
 
 def load(store: Store, project_id: str, area_id: int | None, job_id: str) -> Preview:

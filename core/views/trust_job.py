@@ -22,7 +22,7 @@ def found(told: Mapping[str, Any]) -> tuple[Line, ...]:
     return tuple(Line(**{name: told_found(text) for name, text in line.items()}) for line in told["lines"])
 
 
-FIGURES = KeptFigures("trust_lines", 1, to_say("Checking the scores"), trust.measured, kept, found)
+FIGURES = KeptFigures("trust_lines", 2, to_say("Checking the scores"), trust.measured, kept, found)
 
 
 def load(store: Store, project_id: str, area_id: int | None, job_id: str) -> trust.TrustView:

@@ -28,7 +28,7 @@ def found(told: Mapping[str, Any]) -> VoterQuality:
     return VoterQuality(table, dict(told["reasons"]), agreement_found(told["alpha"]), told_found(told["no_alpha"]))
 
 
-FIGURES = KeptFigures("voter_figures", 2, to_say("Measuring the voters"), voters.measured, kept, found)
+FIGURES = KeptFigures("voter_figures", 3, to_say("Measuring the voters"), voters.measured, kept, found)
 
 
 def load(store: Store, project_id: str, area_id: int | None, job_id: str) -> voters.VotersView:

@@ -31,7 +31,7 @@ def finish(job_id: str) -> None:
 
 def made(demo, view, name: str, *extra):
     """The figure at once, and as a job would keep it."""
-    params = evaluate_jobs.params_of(name, view, get_project(demo, "demo").stamp, *extra)
+    params = evaluate_jobs.params_of(name, view, get_project(demo, "demo").revision, *extra)
     kept = json.loads(json.dumps(evaluate_jobs.carry_out(demo, "demo", params)))
     figure = evaluate_jobs.SLOW[name]
     return figure.made(demo, "demo", view, *extra), figure.found(kept["found"], view)
@@ -159,14 +159,14 @@ def test_everything_slow_is_a_job(demo, visit, started, monkeypatch) -> None:
 
 
 def test_a_figure_of_an_earlier_state_is_not_shown(demo, view, visit, started) -> None:
-    params = evaluate_jobs.params_of("curve", view, get_project(demo, "demo").stamp)
+    params = evaluate_jobs.params_of("curve", view, get_project(demo, "demo").revision)
     job_id = jobs.start(demo, evaluate_jobs.KIND, params, project_id="demo")
     with command(demo, "demo", "set frequencies"):
         pass  # the revision goes up
     finish(job_id)
     job = jobs.read_job(demo, job_id)
     assert (job.state, job.error) == ("failed", kept_figures.CHANGED)
-    fresh = evaluate_jobs.params_of("curve", view, get_project(demo, "demo").stamp)
+    fresh = evaluate_jobs.params_of("curve", view, get_project(demo, "demo").revision)
     assert jobs.same_job(demo, "demo", evaluate_jobs.KIND, fresh) is None
 
 

@@ -151,8 +151,8 @@ def test_what_it_takes_is_simulated_in_a_job_and_shown(demo, view, visit, monkey
 
     monkeypatch.setattr(evaluate_needed, "votes_needed", votes)
     names = list(view.compared.names)
-    stamp = get_project(demo, "demo").stamp
-    asked = evaluate_needed.Asked.about(view, names[0], names[1], "rho_w", "paper", stamp)
+    revision = get_project(demo, "demo").revision
+    asked = evaluate_needed.Asked.about(view, names[0], names[1], "rho_w", "paper", revision)
     row = {"id": "needed", "project_id": "demo", "kind": evaluate_needed.KIND, "params": asked.params()}
     with demo.write() as conn:
         conn.execute(sa.insert(t.job).values(**row, state="queued", created_at=now()))

@@ -61,9 +61,9 @@ def test_the_figures_of_the_job_are_those_at_once(large):
     at_once = voters.load(store, project_id)
     assert at_once.quality.alpha is not None
     told = voters_job.FIGURES.carry_out(
-        store, project_id, voters_job.FIGURES.params_of(None, get_project(store, project_id).stamp)
+        store, project_id, voters_job.FIGURES.params_of(None, get_project(store, project_id).revision)
     )
-    found = voters_job.found(json.loads(json.dumps(told)))
+    found = voters_job.found(json.loads(json.dumps(told))["found"])
     same(voters.load(store, project_id, quality=found), at_once)
 
 
@@ -72,16 +72,16 @@ def test_a_voter_who_is_left_out_is_so_in_the_figures_of_a_job(large):
     (voter_id,) = (id_ for id_, name in voters.load(store, project_id).names.items() if name == "W8")
     exclude_voters(store, project_id, [voter_id], "answers at random")
     told = voters_job.FIGURES.carry_out(
-        store, project_id, voters_job.FIGURES.params_of(None, get_project(store, project_id).stamp)
+        store, project_id, voters_job.FIGURES.params_of(None, get_project(store, project_id).revision)
     )
-    found = voters.load(store, project_id, quality=voters_job.found(told))
+    found = voters.load(store, project_id, quality=voters_job.found(told["found"]))
     same(found, voters.load(store, project_id))
     assert found.quality.table.set_index("voter_id")["left_out"].loc[voter_id]
 
 
 def test_a_change_in_the_meantime_is_told_and_it_can_be_asked_again(large, visit, started):
     store, project_id = large
-    params = voters_job.FIGURES.params_of(None, get_project(store, project_id).stamp)
+    params = voters_job.FIGURES.params_of(None, get_project(store, project_id).revision)
     press(visit("voters", project_id), "Read all votes")
     with command(store, project_id, "something else"):
         pass

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+import sqlalchemy as sa
 from campaigns import answer_batch, draw_batch, make_project
 from page_words import labelled, press, words
 from test_evaluate_jobs import finish
@@ -14,6 +15,7 @@ from test_evaluate_jobs import finish
 from core import jobs
 from core.errors import NotConvergedError, StoreError
 from core.spoken import say, speaking
+from core.store import schema as t
 from core.store.command import command
 from core.store.projects import get_project
 from core.store.votes import accept_upload
@@ -45,10 +47,10 @@ def sentences(store, page: str) -> list[str]:
 
 def made(store, project_id: str, figures: KeptFigures):
     """What a job keeps, through JSON as the store has it, and back; asked for by somebody who reads Italian."""
-    params = figures.params_of(None, get_project(store, project_id).stamp)
+    params = figures.params_of(None, get_project(store, project_id).revision)
     with speaking("it"):
         told = figures.carry_out(store, project_id, params)
-    return figures.found(json.loads(json.dumps(told, allow_nan=False)))
+    return figures.found(json.loads(json.dumps(told, allow_nan=False))["found"])
 
 
 def two_tasks(store) -> str:
@@ -172,7 +174,7 @@ def test_both_pages_have_one_job_of_the_checks(many, visit, started):
 @pytest.mark.parametrize("page", PAGES)
 def test_a_change_in_the_meantime_is_told_and_it_can_be_asked_again(page, many, visit, started):
     figures = {"collect": checks_job.FIGURES, "scores": trust_job.FIGURES}[page]
-    params = figures.params_of(None, get_project(many, "demo").stamp)
+    params = figures.params_of(None, get_project(many, "demo").revision)
     press(visit(page, "demo"), PAGES[page][0])
     with command(many, "demo", "something else"):
         pass
@@ -189,8 +191,49 @@ def test_a_change_while_it_reads_is_told(demo):
             return {}
 
     figures = KeptFigures("vote_checks", 1, "", measured, dict, dict)
-    with pytest.raises(StoreError, match="pause voting"):
-        figures.carry_out(demo, "demo", figures.params_of(None, get_project(demo, "demo").stamp))
+    with pytest.raises(StoreError, match="changed while"):
+        figures.carry_out(demo, "demo", figures.params_of(None, get_project(demo, "demo").revision))
+
+
+def vote(store, n: int) -> None:
+    """What so many votes on the voting page do to the project."""
+    with store.write("demo") as conn:
+        conn.execute(sa.update(t.project).values(pulse=t.project.c.pulse + n))
+
+
+def test_votes_that_come_in_while_it_reads_are_since(demo):
+    def measured(store, project_id, area_id):
+        vote(store, 2)
+        return {}
+
+    figures = KeptFigures("vote_checks", 1, "", measured, dict, dict)
+    before = get_project(demo, "demo")
+    assert figures.carry_out(demo, "demo", figures.params_of(None, before.revision)) == {
+        "pulse": before.pulse,
+        "found": {},
+    }
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_votes_that_come_in_are_told_and_the_figures_can_be_made_anew(page, many, visit, started):
+    """Voting goes on before the job runs and after it; only commands make it void."""
+    button, label = PAGES[page]
+    press(visit(page, "demo"), button)
+    vote(many, 5)
+    finish(*started)
+    app = visit(page, "demo")
+    assert not app.exception
+    assert [sentence for sentence in sentences(many, page) if sentence not in words(app)] == []
+    assert "taken back since" not in words(app)
+    vote(many, 1)
+    assert "1 vote was given or taken back since." in words(visit(page, "demo"))
+    vote(many, 2)
+    app = visit(page, "demo")
+    assert "3 votes were given or taken back since." in words(app)
+    press(app, "Compute it anew")
+    assert f"{label} in the background" in words(app)
+    finish(started[1])
+    assert "taken back since" not in words(visit(page, "demo"))
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -240,8 +283,8 @@ def test_what_leaving_voters_out_would_change_is_a_job_too(many, visit, started,
     assert not app.exception
     assert [sentence for sentence in expected.said if sentence not in words(app)] == []
     assert "See what would change" not in buttons(app)
-    params = preview_job.FIGURES.params_of(None, get_project(many, "demo").stamp, *chosen)
-    kept = preview_job.found(preview_job.FIGURES.carry_out(many, "demo", params))
+    params = preview_job.FIGURES.params_of(None, get_project(many, "demo").revision, *chosen)
+    kept = preview_job.found(preview_job.FIGURES.carry_out(many, "demo", params)["found"])
     pd.testing.assert_frame_equal(kept.models, expected.models)
     assert replace(kept, models=None) == replace(expected, models=None)
 
