@@ -101,6 +101,8 @@ def won_and_lost(points: Floats, votes: Ints, top: Ints, *, is_last: bool = Fals
         reason = tell("{n} items of the top never lost a vote, so nothing says which of them is the higher.", n=n_top)
         return Line(name, RED, reason, cure)
     told = _at_an_end(int(undefeated.sum()), int(winless.sum()))
+    if not undefeated.any():  # the next ballot has none of them
+        cure = tell("More appearances an item would place them; at the lower end it matters little.")
     return Line(name, AMBER, told, cure) if told else Line(name, GREEN, tell("Every item won votes and lost some."))
 
 
@@ -205,9 +207,9 @@ def agreement(alpha: Alpha | None, why_not: str) -> Line:
     careful voters differ, so only the sign is judged.
     """
     name = tell("Agreement")
-    cure = tell("Put some comparisons before several voters; look at the voters who prefer a side.")
     if alpha is None:
-        return Line(name, AMBER, tell(why_not), cure)
+        return Line(name, AMBER, tell(why_not), tell("Put some comparisons before several voters."))
+    cure = tell("Put some comparisons before several voters; look at the voters who prefer a side.")
     values = {"alpha": alpha.alpha, "level": 100 * alpha.level, "lower": alpha.lower, "upper": alpha.upper}
     if np.isnan(alpha.lower):
         reason = tell(

@@ -85,6 +85,10 @@ def test_items_that_only_won_or_only_lost():
     line = trust.won_and_lost(np.array([10.0, 5, 4, 0]), votes, np.arange(2))
     assert (line.level, line.reason[:38]) == ("amber", "1 item never lost and 1 item never won")
     assert trust.won_and_lost(np.array([10.0, 10, 4, 1]), votes, np.arange(2)).level == "red"
+    only_lost = trust.won_and_lost(np.array([9.0, 5, 4, 0]), votes, np.arange(2))
+    assert only_lost.level == "amber"
+    assert "next ballot" in line.cure
+    assert "next ballot" not in only_lost.cure  # which holds the upper items
     assert trust.won_and_lost(np.array([9.5, 5, 4, 1]), votes, np.arange(2)).level == "green"  # a tie is half a loss
 
 
@@ -280,3 +284,7 @@ def test_scores_by_a_protocol_are_its_scores():
     ]
     assert scores_by(votes[:1], "paper", fitted) == pytest.approx(by_hand)
     assert scores_by(votes, "runoff", fitted) == pytest.approx(fitted.fit.theta, abs=0.01)
+
+
+def test_where_nobody_shared_a_comparison_no_voter_is_suspected():
+    assert "prefer a side" not in trust.agreement(None, "none was answered by two voters").cure
