@@ -61,7 +61,7 @@ def test_every_control_of_every_page_is_reached_by_the_tab_key(server: Server, v
     visitor = visit(server)
     found = {}
     for title in TITLES:
-        visitor.open(f"{address(title)}?project=demo")
+        visitor.open(address(title))
         found[title] = unreached(visitor.page)
     assert {title: names for title, names in found.items() if names} == {}
 
@@ -79,6 +79,6 @@ def test_at_twice_the_size_nothing_is_wider_than_the_screen(server: Server, visi
     visitor = visit(server, viewport={"width": 640, "height": 450}, device_scale_factor=2)
     wider = {}
     for title in TITLES:
-        visitor.open(f"{address(title)}?project=demo")
+        visitor.open(address(title))
         wider[title] = visitor.main.evaluate("main => main.scrollWidth - main.clientWidth")
     assert {title: by for title, by in wider.items() if by > 0} == {}
