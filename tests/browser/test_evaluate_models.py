@@ -55,7 +55,7 @@ def test_three_models_from_adding_to_the_download(own_server: Server, visit: Cal
     visitor.page.get_by_role("tab", name="Figures").click()
     with visitor.page.expect_download() as caught:
         visitor.main.get_by_role("button", name="Download this table (CSV)").click()
-    with open(caught.value.path(), encoding="utf-8", newline="") as file:
+    with open(caught.value.path(), encoding="utf-8-sig", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["part"] == "overall"]
     assert {row["embedding"] for row in rows} == NAMES
     assert [row["covered"] for row in sorted(rows, key=lambda row: row["embedding"])] == ["722", "760", "760"]
