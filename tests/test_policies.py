@@ -216,7 +216,7 @@ class TestColumns:
         [
             ({"voter": ""}, "voter"),
             ({"choice": "which"}, "which"),
-            ({"left_a": ""}, "the id of the comparison, or the four tokens"),
+            ({"left_a": ""}, "either the id of the comparison or the four tokens"),
             ({"choices": (("1st", "up"),)}, "up"),
         ],
     )
