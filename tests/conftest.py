@@ -152,3 +152,12 @@ def chromium() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def environment() -> Iterator[None]:
+    """The environment is as before afterwards: Dask leaves its workers' in the process that starts them."""
+    before = dict(os.environ)
+    yield
+    os.environ.clear()
+    os.environ.update(before)

@@ -31,15 +31,6 @@ def small_parts(monkeypatch):
     monkeypatch.setattr(uncertainty, "CELLS", 60)
 
 
-@pytest.fixture
-def environment():
-    """The environment is as before afterwards: Dask leaves its workers' in the process that starts them."""
-    before = dict(os.environ)
-    yield
-    os.environ.clear()
-    os.environ.update(before)
-
-
 def votes_on(items: np.ndarray, n: int, rng: np.random.Generator) -> BallotVotes:
     first = rng.choice(items, n)
     second = items[(np.searchsorted(items, first) + rng.integers(1, len(items), n)) % len(items)]

@@ -112,15 +112,6 @@ def test_dask_is_only_asked_for_where_it_is_wanted(monkeypatch):
         simulate(n=2, backend="dask")
 
 
-@pytest.fixture
-def environment():
-    """The environment is as before afterwards: Dask leaves its workers' in the process that starts them."""
-    before = dict(os.environ)
-    yield
-    os.environ.clear()
-    os.environ.update(before)
-
-
 @pytest.mark.usefixtures("environment")
 def test_dask_computes_the_same():
     distributed = pytest.importorskip("dask.distributed")

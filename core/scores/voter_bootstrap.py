@@ -107,13 +107,12 @@ def resample_voters(
     at = _by_vote(fit, first, second, outcome)
     if len(cluster) != len(at.data.one):
         raise InputError(f"There are {len(at.data.one)} votes, and voters of {len(cluster)}.")
-    by_voter = len(fit.effects.times) > 1
-    if by_voter and not np.array_equal(codes, np.arange(len(fit.effects.times))):
+    if len(fit.effects.times) > 1 and not np.array_equal(codes, np.arange(len(fit.effects.times))):
         raise InputError("The voters must be those of the fit, coded 0, 1, 2, … without a gap.")
     drawn = rng.multinomial(len(codes), np.full(len(codes), 1.0 / len(codes)), size=resamples).astype(np.float64)
     start = np.nan_to_num(fit.theta)
     graph = PairGraph(at.data.one, at.data.other, len(start))
-    job = _Refit(at.data, start, fit.effects, fit.ridge, graph, cluster, by_voter)
+    job = _Refit(at.data, start, fit.effects, fit.ridge, graph, cluster)
     workers = workers_for(resamples * len(cluster), WORTH_VOTES, workers)
     size = min(max(1, BATCH_VOTES // len(cluster)), -(-resamples // workers))
     batches = [drawn[number : number + size] for number in range(0, resamples, size)]
@@ -137,7 +136,6 @@ class _Refit:
     ridge: float
     graph: PairGraph
     cluster: Ints
-    by_voter: bool
 
     def __call__(self, drawn: Floats) -> Floats:
         return np.array([self._refitted(times) for times in drawn])
@@ -147,7 +145,7 @@ class _Refit:
         weight, data = times[self.cluster[there]], self.data
         points = weight * data.points[there]
         part = Data(data.one[there], data.other[there], weight, points, data.voter[there], data.left[there])
-        effects = self.effects.counted(np.maximum(times, ABSENT)) if self.by_voter else self.effects
+        effects = self.effects.counted(np.maximum(times, ABSENT)) if len(self.effects.times) > 1 else self.effects
         graph = self.graph.part(there)
         return minimise(part, self.start, effects, self.ridge, 0.0, graph=graph, warm_steps=N_STEPS).theta
 
