@@ -11,6 +11,7 @@ from .jobs import STOPPED, clean_up, dead_jobs, finish, read_job, running_jobs
 from .store import Store
 from .store import schema as t
 from .store.kept_files import sweep_kept
+from .store.made_files import sweep_made
 from .store.voting_rest import wake_voting
 
 LEFT_SECONDS = 24 * 3600.0
@@ -36,6 +37,7 @@ def sweep(store: Store) -> int:
     running = [job for job in running if job.id not in gone]
     _sweep_uploads(store, {str(job.params.get("path")) for job in running})
     sweep_kept(store, older_than=LEFT_SECONDS)
+    sweep_made(store, older_than=LEFT_SECONDS)
     if not running:
         _sweep_embeddings(store)
     busy = {job.id for job in running}

@@ -26,6 +26,7 @@ from .processes import is_alive
 from .store import Store
 from .store import schema as t
 from .store.engine import now
+from .store.made_files import made_path
 from .store.voting_rest import wake_voting
 
 REPORT_SECONDS = 0.5
@@ -37,7 +38,7 @@ ENDED = ("done", "failed", "cancelled")
 # What `work` can do.
 KINDS = (
     "import_embedding", "encode_tokens", "evaluation_figure", "plan_curve", "plan_search", "scheme_table", "needed",
-    "close_ballot", "voter_figures", "vote_checks", "trust_lines", "voter_preview",
+    "close_ballot", "voter_figures", "vote_checks", "trust_lines", "voter_preview", "command",
 )  # fmt: skip
 
 
@@ -235,6 +236,7 @@ def clean_up(store: Store, job: Job) -> None:
     """Remove what a job that didn't end well left in `incoming/`."""
     shutil.rmtree(store.incoming / f"job-{job.id}.part", ignore_errors=True)
     shutil.rmtree(store.incoming / f"job-{job.id}", ignore_errors=True)
+    made_path(store, job.id).unlink(missing_ok=True)
     remove_upload(store, job.params)
 
 

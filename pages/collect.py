@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
 from core.spoken import say, to_say
-from core.store.simulated import simulate_votes
 from core.views import tasks
 from core.views.collect import CollectView, Stage
-from ui import cache, checks_box, frame, uploads, vote_checks
+from core.views.long_commands import MANY
+from ui import cache, checks_box, frame, long_commands, uploads, vote_checks
 from ui.ballot_progress import progress, timeline
 from ui.ballot_steps import between_ballots, close_box
 from ui.collecting_box import collecting_box
@@ -49,11 +47,12 @@ def open_ballot(stage: Stage) -> None:
     uploads.upload_box(store, project, area_id, more=fetched_files(project))
     if project.may_simulate and not stage.progress.is_complete:
         st.caption(say("Or, in a demo or trial project:"))
-        frame.command_button(
+        long_commands.button(
             say("Let simulated voters answer this ballot"),
-            partial(simulate_votes, area_id=area_id),
-            project.id,
-            done=lambda n: say("Simulated voters gave {n:,} votes, marked as simulated.", n=n),
+            project,
+            "simulate votes",
+            {"area_id": area_id},
+            is_long=stage.n_comparisons > MANY,
             icon=":material/science:",
             help=say(
                 "The paper's voter model (§4.1) answers what is missing. Its votes are marked as simulated for ever."

@@ -9,12 +9,12 @@ import streamlit as st
 from core.spoken import say
 from core.store.ballots import PILOT
 from core.store.closing import close_ballot, reopen_ballot
-from core.store.drawing import discard_ballot, draw_next_ballot, draw_waiting
 from core.store.projects import Project
 from core.views.closing import takes_long
 from core.views.collect import CollectView, Stage
+from core.views.long_commands import FITTED, MANY
 from core.views.overview import Standing
-from ui import closing_box, frame, trust_panel
+from ui import closing_box, frame, long_commands, trust_panel
 
 
 def close_box(project: Project, area_id: int | None, view: CollectView, stage: Stage) -> None:
@@ -45,14 +45,12 @@ def close_box(project: Project, area_id: int | None, view: CollectView, stage: S
                 disabled=not sure,
             )
         if stage.progress.untouched:
-            frame.command_button(
+            long_commands.button(
                 say("Discard this draw"),
-                partial(discard_ballot, area_id=area_id),
-                project.id,
-                done=say(
-                    "The pilot is discarded." if stage.number == PILOT else "Ballot {number} is discarded.",
-                    number=stage.number,
-                ),
+                project,
+                "discard ballot",
+                {"area_id": area_id, "number": stage.number},
+                is_long=stage.n_comparisons > MANY,
                 help=say("Takes the ballot back; before ballot 1 the plan can be changed again."),
             )
 
@@ -62,21 +60,23 @@ def between_ballots(project: Project, area_id: int | None, view: CollectView, st
     trust_panel.worth_of_next(project, area_id)
     with st.container(horizontal=True, vertical_alignment="center"):
         if view.next_number is not None:
-            frame.command_button(
+            long_commands.button(
                 say("Draw ballot {number}", number=view.next_number),
-                partial(draw_next_ballot, area_id=area_id),
-                project.id,
-                done=lambda number: say("Ballot {number} is drawn. Next: give it to voters.", number=number),
+                project,
+                "draw ballot",
+                {"area_id": area_id},
+                is_long=_draw_is_long(view),
                 type="primary",
                 icon=":material/casino:",
             )
         waiting = [standing for standing in standings if standing.waits_for_draw]
         if len(waiting) > 1 and view.next_number is not None:
-            frame.command_button(
+            long_commands.button(
                 say("Draw in all {n} areas that wait", n=len(waiting)),
-                draw_waiting,
-                project.id,
-                done=lambda n: say("{n} ballots are drawn. Choose an area for its batch.", n=n),
+                project,
+                "draw waiting",
+                {},
+                is_long=len(waiting) * view.stages[view.next_number - 1].n_comparisons > MANY,
                 help=say("Draws the next ballot of every area that has a plan and no open ballot."),
             )
         if view.last_closed is not None:
@@ -88,3 +88,11 @@ def between_ballots(project: Project, area_id: int | None, view: CollectView, st
                 done=say("Ballot {number} is open again.", number=view.last_closed.number),
                 help=say("Its scores are taken off until it is closed again."),
             )
+
+
+def _draw_is_long(view: CollectView) -> bool:
+    """Whether drawing the next ballot takes more than about a second; the protocol runoff fits all votes so far."""
+    coming = next(stage for stage in view.stages if stage.number == view.next_number)
+    drawn = [stage for stage in view.stages if stage.ballot]
+    votes = sum(stage.n_comparisons for stage in drawn if stage.ballot and stage.ballot.protocol == "runoff")
+    return coming.n_comparisons > MANY or votes > FITTED

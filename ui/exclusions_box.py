@@ -8,14 +8,14 @@ import pandas as pd
 import streamlit as st
 
 from core.spoken import say, say_many, speaking, to_say
-from core.store.exclusions import Moved, exclude_voters, readmit_voters
 from core.store.projects import Project
 from core.views import preview_job
+from core.views.long_commands import rescoring_is_long
 from core.views.voter_preview import Preview
 from core.views.voters import VotersView
 from core.views.words import many
 from core.voter_rules import RULES, Rule, n_judged, propose
-from ui import cache, frame, glossary, kept_jobs
+from ui import cache, frame, glossary, kept_jobs, long_commands
 from ui.tables import said_columns
 
 BY_AGREEMENT = {"pairwise", "ranking"}
@@ -118,15 +118,12 @@ def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool
     reasons = {int(id_): rows["logged"].tolist() for id_, rows in found.groupby("voter_id")}
     about = say("For the log and the datasheet")
     reason = st.text_input(say("Reason"), key=f"{key}-reason", max_chars=500, placeholder=about)
-    detail = {id_: {"proposed": reasons[id_]} for id_ in chosen if id_ in reasons}
+    detail = {str(id_): {"proposed": reasons[id_]} for id_ in chosen if id_ in reasons}
     if st.button(
         say("Leave {voters} out", voters=many(len(chosen), "voter")), type="primary", disabled=not reason.strip()
     ):
-        with st.spinner(say("Closed ballots are scored anew …")):
-            frame.carry_out(
-                exclude_voters, frame.store(), project.id, chosen, reason, detail,
-                done=partial(said, "left out"), expected_revision=frame.expected(),
-            )  # fmt: skip
+        arguments = {"voter_ids": chosen, "reason": reason, "detail": detail}
+        long_commands.carry_out(project, "exclude voters", arguments, is_long=_is_long(project))
 
 
 def _preview(project: Project, area_id: int | None, chosen: tuple[int, ...], is_large: bool) -> Preview | None:
@@ -161,20 +158,6 @@ def show_preview(preview: Preview) -> None:
             )
 
 
-def said(what: str, moved: Moved) -> str:
-    """What a decision did ("left out" or "readmitted"), in a sentence."""
-    told = {"voters": many(moved.voters, "voter"), "answers": many(moved.answers, "answer")}
-    if what == "left out":
-        done = say_many(moved.voters, "{voters} is left out: {answers}.", "{voters} are left out: {answers}.", **told)
-    else:
-        done = say_many(
-            moved.voters, "{voters} is readmitted: {answers}.", "{voters} are readmitted: {answers}.", **told
-        )
-    if not moved.rescored:
-        return done
-    return f"{done} {say('{ballots} scored anew.', ballots=many(moved.rescored, 'closed ballot'))}"
-
-
 def left_out(project: Project, view: VotersView, hashed: bool) -> None:
     """Who is left out and why, and the way back."""
     if not view.left_out:
@@ -187,8 +170,9 @@ def left_out(project: Project, view: VotersView, hashed: bool) -> None:
     key = f"readmit-{project.id}-{project.revision}"
     chosen = st.multiselect(say("Voters to readmit"), ids, format_func=lambda id_: names.get(id_, str(id_)), key=key)
     if st.button(say("Let them count again"), disabled=not chosen):
-        with st.spinner(say("Closed ballots are scored anew …")):
-            frame.carry_out(
-                readmit_voters, frame.store(), project.id, chosen,
-                done=partial(said, "readmitted"), expected_revision=frame.expected(),
-            )  # fmt: skip
+        long_commands.carry_out(project, "readmit voters", {"voter_ids": chosen}, is_long=_is_long(project))
+
+
+def _is_long(project: Project) -> bool:
+    """Whether a job should score the closed ballots anew."""
+    return rescoring_is_long(cache.load_standings(frame.store(), project))

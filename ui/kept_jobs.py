@@ -5,7 +5,7 @@ Any tab finds it: jobs are looked up by what they were asked for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import streamlit as st
@@ -37,7 +37,7 @@ def of_votes(
     """
     key = f"{place}-{project.id}-{area_id}"
     params = figures.params_of(area_id, project.revision, *extra)
-    job = job_of(project, figures.kind, params, figures.label, button, key=key, help=say(HELP))
+    job = job_of(project, figures.kind, params, figures.label, button, key=key, help=say(HELP), holds=figures.is_there)
     since = figures.votes_since(project, job) if job is not None else 0
     if job is not None and since:
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -53,15 +53,23 @@ def of_votes(
 
 
 def job_of(
-    project: Project, kind: str, params: dict[str, Any], label: str, button: str, *, key: str, help: str = ""
+    project: Project,
+    kind: str,
+    params: dict[str, Any],
+    label: str,
+    button: str,
+    *,
+    key: str,
+    help: str = "",
+    holds: Callable[[Store, jobs.Job], bool] | None = None,
 ) -> jobs.Job | None:
     """The job that has done just this; None as long as none has: the `button` that starts it, or its sign, is shown.
 
-    label : what a job says is going on, to be said.
+    label : what a job says is going on, to be said; holds : whether what a job that is done has made is still there.
     """
     store = frame.store()
     job = jobs.same_job(store, project.id, kind, params)
-    if job is not None and job.state == "done":
+    if job is not None and job.state == "done" and (holds is None or holds(store, job)):
         return job
     if job is not None and not job.ended:
         watch(store, job.id, label, key)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.policy import REJECTED, REPEATS, Policy
+from core.policy import REJECTED, REPEATS
 from core.spoken import say
 from core.store import Store
-from core.store.policies import read_policy, set_policy
+from core.store.policies import read_policy
 from core.store.projects import Project
-from core.views.words import many
-from ui import frame
+from core.views.long_commands import rescoring_is_long
+from ui import cache, long_commands
 
 
 def policy_box(store: Store, project: Project) -> None:
@@ -42,14 +42,9 @@ def policy_box(store: Store, project: Project) -> None:
         )
         st.caption(say("Open ballots are counted anew at once. Closed ones keep their count until they are reopened."))
         if st.form_submit_button(say("Save")):
-            frame.carry_out(
-                set_policy,
-                store,
-                project.id,
-                Policy(rejected, repeats),
-                expected_revision=frame.expected(),
-                done=lambda n: say("Saved: {answers} counted anew.", answers=many(n, "answer")),
-            )
+            is_long = rescoring_is_long(cache.load_standings(store, project))
+            arguments = {"rejected": rejected, "repeats": repeats}
+            long_commands.carry_out(project, "set policy", arguments, is_long=is_long)
 
 
 def _choice(label: str, is_default: bool) -> str:

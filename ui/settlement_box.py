@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 import streamlit as st
@@ -12,11 +13,11 @@ from core.spoken import say, to_say
 from core.store import Store
 from core.store.ballots import Ballot
 from core.store.projects import Project
-from core.store.settlement import Reviewed, review_assignments
 from core.views.collect import CollectView
+from core.views.long_commands import MANY, decisions_kept
 from core.views.settlement import SettlementView, review_file
-from core.views.words import called, many
-from ui import cache, frame
+from core.views.words import called
+from ui import cache, long_commands
 from ui.tables import said_columns
 
 REVIEW = "review-{}"
@@ -72,7 +73,7 @@ def settle(store: Store, project: Project, ballot: Ballot) -> None:
     st.dataframe(found.table, hide_index=True, lazy=True, column_config=config, alt=alt)
     if not ballot.is_open:
         st.caption(say("This ballot is closed: decisions are kept, its votes stay as scored until you reopen it."))
-    _at_once(project, found)
+    _at_once(project, ballot, found)
     _one_by_one(project, ballot, found)
     _files(store, ballot, found)
 
@@ -102,43 +103,22 @@ def _rules() -> Rules:
     return Rules(gold / 100, fast / 100, unfinished)
 
 
-def _done(done: Reviewed) -> str:
-    message = to_say("{assignments} decided.")
-    if done.out and done.back:
-        message = to_say(
-            "{assignments} decided; {out} left out; {back} came in. What they answered wants votes again: see the "
-            "top-up."
-        )
-    elif done.out:
-        message = to_say("{assignments} decided; {out} left out. What they answered wants votes again: see the top-up.")
-    elif done.back:
-        message = to_say("{assignments} decided; {back} came in.")
-    out, back = many(done.out, "vote"), many(done.back, "vote")
-    return say(message, assignments=many(done.decided, "assignment"), out=out, back=back)
-
-
-def _at_once(project: Project, found: SettlementView) -> None:
+def _at_once(project: Project, ballot: Ballot, found: SettlementView) -> None:
     """The two decisions that follow the proposals."""
     with st.container(horizontal=True):
-        frame.command_button(
-            say("Approve {n:,} with nothing against them", n=len(found.fine)),
-            partial(_decide, {id_: Review("approve") for id_ in found.fine}),
-            project.id,
-            done=_done,
-            disabled=not found.fine,
-        )
-        frame.command_button(
+        if st.button(say("Approve {n:,} with nothing against them", n=len(found.fine)), disabled=not found.fine):
+            _decide(project, ballot, {id_: Review("approve") for id_ in found.fine})
+        if st.button(
             say("Reject {n:,} with something against them", n=len(found.doubtful)),
-            partial(_decide, {id_: Review("reject", reason) for id_, reason in found.doubtful.items()}),
-            project.id,
-            done=_done,
             disabled=not found.doubtful,
             help=say("Their votes count no more, and their comparisons go into the top-up. It can be taken back."),
-        )
+        ):
+            _decide(project, ballot, {id_: Review("reject", reason) for id_, reason in found.doubtful.items()})
 
 
-def _decide(decisions: dict[int, Review | None], store: Store, project_id: str, **options: int) -> Reviewed:
-    return review_assignments(store, project_id, decisions, **options)
+def _decide(project: Project, ballot: Ballot, decisions: Mapping[int, Review | None]) -> None:
+    is_long = ballot.n_comparisons > MANY
+    long_commands.carry_out(project, "review", {"decisions": decisions_kept(decisions)}, is_long=is_long)
 
 
 def _one_by_one(project: Project, ballot: Ballot, found: SettlementView) -> None:
@@ -159,10 +139,7 @@ def _one_by_one(project: Project, ballot: Ballot, found: SettlementView) -> None
         reason = st.text_input(say("Reason for a rejection"), help=say("Whoever did the work reads it."))
         if st.form_submit_button(say("Decide")) and chosen:
             review = Review(decision, reason) if decision else None
-            frame.carry_out(
-                _decide, dict.fromkeys(chosen, review), frame.store(), project.id, done=_done,
-                expected_revision=frame.expected(),
-            )  # fmt: skip
+            _decide(project, ballot, dict.fromkeys(chosen, review))
 
 
 def _files(store: Store, ballot: Ballot, found: SettlementView) -> None:

@@ -1,8 +1,9 @@
 """Figures of a ranking's votes that a job makes and keeps where there are many: a reload, or another tab, finds them.
 
-What is kept is JSON, in no language. It is of the project as it stood: jobs are found by its revision, which every
-command raises, and one that ends on another revision than it began with has failed. Votes that come in on the voting
-page raise no revision: where voting goes on, figures are of the votes there were, and say so.
+What is kept is JSON, in no language; a table or file too large for that lies beside it (`made_files`). It is of the
+project as it stood: jobs are found by its revision, which every command raises, and one that ends on another revision
+than it began with has failed. Votes that come in on the voting page raise no revision: where voting goes on, figures
+are of the votes there were, and say so.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ..agreement import Agreement
 from ..errors import StoreError
 from ..jobs import Job, read_job
 from ..store import Store
+from ..store.made_files import keep_made, made_path
 from ..store.projects import Project, get_project
 
 CHANGED = "The votes or the project changed while this was computed. Ask again."
@@ -32,7 +34,8 @@ class KeptFigures(Generic[Found]):
     kind : of `jobs.KINDS`; version : raised whenever the same parameters would give other figures, or another shape of
     them; label : what a page says is going on, to be said; `measured(store, project_id, area_id, *extra)` reads the
     votes in one look at the store, `extra` is what else is asked for; `kept` makes JSON of what it finds, without NaN,
-    `found` is its inverse.
+    `found` is its inverse. Where `file` makes bytes of what is found, they are kept beside it, and `found` is given
+    their path too.
     """
 
     kind: str
@@ -40,24 +43,35 @@ class KeptFigures(Generic[Found]):
     label: str
     measured: Callable[..., Found]
     kept: Callable[[Found], dict[str, Any]]
-    found: Callable[[Mapping[str, Any]], Found]
+    found: Callable[..., Found]
+    file: Callable[[Found], bytes] | None = None
 
     def params_of(self, area_id: int | None, revision: int, *extra: int) -> dict[str, Any]:
         """What a job needs to measure a ranking of a project at this revision."""
         return {"version": self.version, "area_id": area_id, "revision": revision, "extra": list(extra)}
 
-    def carry_out(self, store: Store, project_id: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Measure, as a job does; errors as of `of_one_state`."""
+    def carry_out(
+        self, store: Store, project_id: str, params: Mapping[str, Any], job_id: str | None = None
+    ) -> dict[str, Any]:
+        """Measure, as this job does; errors as of `of_one_state` and `keep_made`. Without a job no file is kept."""
         pulse = get_project(store, project_id).pulse
 
         def measured() -> dict[str, Any]:
-            return {"found": self.kept(self.measured(store, project_id, params["area_id"], *params["extra"]))}
+            found = self.measured(store, project_id, params["area_id"], *params["extra"])
+            if self.file is not None and job_id is not None:
+                keep_made(store, job_id, self.file(found))
+            return {"found": self.kept(found)}
 
         return {"pulse": pulse, **of_one_state(store, project_id, params["revision"], measured)}
 
     def of_job(self, store: Store, job_id: str) -> Found:
         """What a job that is done has found."""
-        return self.found((read_job(store, job_id).result or {})["found"])
+        told = (read_job(store, job_id).result or {})["found"]
+        return self.found(told) if self.file is None else self.found(told, made_path(store, job_id))
+
+    def is_there(self, store: Store, job: Job) -> bool:
+        """Whether what a job that is done has found is still there: files go after a day."""
+        return self.file is None or made_path(store, job.id).is_file()
 
     @staticmethod
     def votes_since(project: Project, job: Job) -> int:

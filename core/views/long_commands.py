@@ -1,0 +1,199 @@
+"""Commands that take more than a second where there are many votes: carried out at once, or by a job.
+
+Each takes JSON and gives JSON, so that a process of its own can carry it out and any tab can say in its own language
+what it did. A job says to have ended in a transaction of its own: where its process dies just before that, the command
+happened and the log says so, and asking for it once more is told that the project changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..jobs import Job, project_jobs
+from ..settlement import Review
+from ..spoken import say, say_many, to_say
+from ..store import Store
+from ..store.ballots import PILOT
+from ..store.drawing import discard_ballot, draw_next_ballot, draw_waiting
+from ..store.exclusions import Moved, exclude_voters, readmit_voters
+from ..store.policies import Policy, set_policy
+from ..store.settlement import Reviewed, review_assignments
+from ..store.simulated import simulate_votes
+from .overview import Standing
+from .words import many
+
+KIND = "command"
+MANY = 50_000  # comparisons that are drawn, or whose votes are counted anew, in about a second
+FITTED = 20_000  # votes that the protocol runoff fits, with its resamples, in a few seconds
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class LongCommand:
+    """A command by name. `doing` says what goes on, to be said; `act(store, project_id, arguments, revision)` does it,
+    checked against that revision, and tells in JSON what came of it; `said(result, arguments)` says that."""
+
+    doing: str
+    act: Callable[[Store, str, Values, int], Any]
+    said: Callable[[Any, Values], str]
+
+
+def params_of(name: str, arguments: Values, revision: int) -> dict[str, Any]:
+    """What a job needs to carry a command out on the project as it stood at a revision."""
+    return {"command": name, "arguments": dict(arguments), "revision": revision}
+
+
+def carry_out(store: Store, project_id: str, name: str, arguments: Values, revision: int) -> Any:
+    """Do it, and tell in JSON what came of it; errors as of the command."""
+    return COMMANDS[name].act(store, project_id, arguments, revision)
+
+
+def done_said(job: Job) -> str:
+    """What a job that is done did."""
+    return COMMANDS[job.params["command"]].said((job.result or {})["found"], job.params["arguments"])
+
+
+def ended_said(job: Job) -> str:
+    """That a command was stopped, or ended early, and why."""
+    doing = say(COMMANDS[job.params["command"]].doing)
+    if job.state == "cancelled":
+        return say("{what} was stopped; nothing was changed.", what=doing)
+    return say("{what} ended early. {error}", what=doing, error=job.error or "")
+
+
+def under_way(store: Store, project_id: str) -> list[Job]:
+    """The project's commands that jobs carry out now."""
+    return [job for job in project_jobs(store, project_id, KIND) if not job.ended]
+
+
+def rescoring_is_long(standings: Sequence[Standing]) -> bool:
+    """Whether scoring a project's closed ballots anew takes more than a few seconds: by the size of all its ballots."""
+    ballots = [ballot for standing in standings for ballot in standing.ballots]
+    most = FITTED if any(ballot.protocol == "runoff" for ballot in ballots) else MANY
+    return sum(ballot.n_comparisons for ballot in ballots) > most
+
+
+# Ballots
+
+
+def _draw(store: Store, project_id: str, of: Values, revision: int) -> int:
+    return draw_next_ballot(store, project_id, area_id=of["area_id"], expected_revision=revision)
+
+
+def _draw_said(number: int, of: Values) -> str:
+    return say("Ballot {number} is drawn. Next: give it to voters.", number=number)
+
+
+def _draw_waiting(store: Store, project_id: str, of: Values, revision: int) -> int:
+    return draw_waiting(store, project_id, expected_revision=revision)
+
+
+def _draw_waiting_said(n: int, of: Values) -> str:
+    return say("{n} ballots are drawn. Choose an area for its batch.", n=n)
+
+
+def _discard(store: Store, project_id: str, of: Values, revision: int) -> None:
+    discard_ballot(store, project_id, area_id=of["area_id"], expected_revision=revision)
+
+
+def _discard_said(_: Any, of: Values) -> str:
+    return say(
+        "The pilot is discarded." if of["number"] == PILOT else "Ballot {number} is discarded.", number=of["number"]
+    )
+
+
+def _simulate(store: Store, project_id: str, of: Values, revision: int) -> int:
+    return simulate_votes(store, project_id, area_id=of["area_id"], expected_revision=revision)
+
+
+def _simulate_said(n: int, of: Values) -> str:
+    return say("Simulated voters gave {n:,} votes, marked as simulated.", n=n)
+
+
+# Voters
+
+
+def _exclude(store: Store, project_id: str, of: Values, revision: int) -> dict[str, int]:
+    detail = {int(id_): about for id_, about in of["detail"].items()}
+    return asdict(exclude_voters(store, project_id, of["voter_ids"], of["reason"], detail, expected_revision=revision))
+
+
+def _readmit(store: Store, project_id: str, of: Values, revision: int) -> dict[str, int]:
+    return asdict(readmit_voters(store, project_id, of["voter_ids"], expected_revision=revision))
+
+
+def _excluded_said(result: Values, of: Values) -> str:
+    moved = Moved(**result)
+    message = say_many(
+        moved.voters, "{voters} is left out: {answers}.", "{voters} are left out: {answers}.", **_counts(moved)
+    )
+    return _with_rescored(message, moved)
+
+
+def _readmitted_said(result: Values, of: Values) -> str:
+    moved = Moved(**result)
+    message = say_many(
+        moved.voters, "{voters} is readmitted: {answers}.", "{voters} are readmitted: {answers}.", **_counts(moved)
+    )
+    return _with_rescored(message, moved)
+
+
+def _counts(moved: Moved) -> dict[str, str]:
+    return {"voters": many(moved.voters, "voter"), "answers": many(moved.answers, "answer")}
+
+
+def _with_rescored(message: str, moved: Moved) -> str:
+    if not moved.rescored:
+        return message
+    return f"{message} {say('{ballots} scored anew.', ballots=many(moved.rescored, 'closed ballot'))}"
+
+
+# Answers
+
+
+def _set_policy(store: Store, project_id: str, of: Values, revision: int) -> int:
+    return set_policy(store, project_id, Policy(of["rejected"], of["repeats"]), expected_revision=revision)
+
+
+def _policy_said(n: int, of: Values) -> str:
+    return say("Saved: {answers} counted anew.", answers=many(n, "answer"))
+
+
+def decisions_kept(decisions: Mapping[int, Review | None]) -> list[list[Any]]:
+    """Decisions on assignments as JSON: id, decision, reason; a decision of None takes one back."""
+    return [[id_, *((None, "") if one is None else (one.decision, one.reason))] for id_, one in decisions.items()]
+
+
+def _review(store: Store, project_id: str, of: Values, revision: int) -> dict[str, Any]:
+    decisions = {id_: None if decision is None else Review(decision, why) for id_, decision, why in of["decisions"]}
+    return asdict(review_assignments(store, project_id, decisions, expected_revision=revision))
+
+
+def _reviewed_said(result: Values, of: Values) -> str:
+    done = Reviewed(**result)
+    message = to_say("{assignments} decided.")
+    if done.out and done.back:
+        message = to_say(
+            "{assignments} decided; {out} left out; {back} came in. What they answered wants votes again: see the "
+            "top-up."
+        )
+    elif done.out:
+        message = to_say("{assignments} decided; {out} left out. What they answered wants votes again: see the top-up.")
+    elif done.back:
+        message = to_say("{assignments} decided; {back} came in.")
+    out, back = many(done.out, "vote"), many(done.back, "vote")
+    return say(message, assignments=many(done.decided, "assignment"), out=out, back=back)
+
+
+COMMANDS = {
+    "draw ballot": LongCommand(to_say("Drawing the ballot"), _draw, _draw_said),
+    "draw waiting": LongCommand(to_say("Drawing the ballots"), _draw_waiting, _draw_waiting_said),
+    "discard ballot": LongCommand(to_say("Discarding the draw"), _discard, _discard_said),
+    "simulate votes": LongCommand(to_say("Letting simulated voters answer"), _simulate, _simulate_said),
+    "exclude voters": LongCommand(to_say("Leaving voters out"), _exclude, _excluded_said),
+    "readmit voters": LongCommand(to_say("Letting voters count again"), _readmit, _readmitted_said),
+    "set policy": LongCommand(to_say("Counting answers anew"), _set_policy, _policy_said),
+    "review": LongCommand(to_say("Deciding on assignments"), _review, _reviewed_said),
+}

@@ -1,0 +1,105 @@
+"""Commands that take long where there are many votes: at once with a spinner, or by a job with a sign on every page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from core import job_sweep, jobs
+from core.errors import RunoffError
+from core.spoken import say
+from core.store.projects import Project
+from core.views import long_commands
+from ui import frame
+
+_WATCHED = "_watched_commands"  # in the session: ids of jobs whose end this visitor is told
+
+
+def carry_out(project: Project, name: str, arguments: Mapping[str, Any], *, is_long: bool) -> None:
+    """Carry out a command of `long_commands.COMMANDS` on the project as the visitor saw it, and draw the page anew.
+
+    is_long : a job does it, in a process of its own; else it is done when this returns.
+    """
+    store, revision = frame.store(), frame.expected()
+    found = long_commands.COMMANDS[name]
+    if not is_long:
+        with st.spinner(f"{say(found.doing)} …"):
+            frame.carry_out(
+                long_commands.carry_out, store, project.id, name, arguments, revision,
+                done=lambda result: found.said(result, arguments),
+            )  # fmt: skip
+        return
+    try:
+        params = long_commands.params_of(name, arguments, revision)
+        job_id = jobs.start(store, long_commands.KIND, params, project_id=project.id, once=True)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    st.session_state.setdefault(_WATCHED, []).append(job_id)
+    st.rerun()
+
+
+def button(
+    label: str, project: Project, name: str, arguments: Mapping[str, Any], *, is_long: bool, **options: Any
+) -> None:
+    """A button that carries out a command; `options` go to the button."""
+    if st.button(label, **options):
+        carry_out(project, name, arguments, is_long=is_long)
+
+
+def tell_ends() -> None:
+    """Leave a message of each command whose job has ended since this visitor saw it run."""
+    store, watched = frame.store(), st.session_state.get(_WATCHED, [])
+    for job_id in list(dict.fromkeys(watched)):
+        try:
+            job = jobs.read_job(store, job_id)
+        except RunoffError:  # the project is gone, and its jobs with it
+            watched[:] = [other for other in watched if other != job_id]
+            continue
+        if not job.ended:
+            continue
+        watched[:] = [other for other in watched if other != job_id]
+        if job.state == "done":
+            frame.flash(long_commands.done_said(job))
+        else:
+            frame.flash(long_commands.ended_said(job), kind="warning")
+        frame.changed_here()
+
+
+def show_under_way() -> None:
+    """The sign of each command that a job carries out in the chosen project, whoever asked for it."""
+    project_id = st.session_state.get("project_id")
+    if not project_id:
+        return
+    running = long_commands.under_way(frame.store(), project_id)
+    with st.container():  # one place, with a sign or without: what follows keeps its own
+        if running:
+            watched = st.session_state.setdefault(_WATCHED, [])
+            watched += [job.id for job in running if job.id not in watched]
+            _watch(project_id, {job.id for job in running})
+
+
+@st.fragment(run_every=1)
+def _watch(project_id: str, were_running: set[str]) -> None:
+    store = frame.store()
+    job_sweep.sweep(store)
+    running = long_commands.under_way(store, project_id)
+    if were_running - {job.id for job in running}:
+        st.rerun()
+    for job in running:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            what = say(long_commands.COMMANDS[job.params["command"]].doing)
+            if job.started_at is None:
+                said = say("{what} in the background, starting. You may leave this page.", what=what)
+            else:
+                said = say(
+                    "{what} in the background, {seconds:,.0f} s so far. You may leave this page.",
+                    what=what,
+                    seconds=jobs.age(job.started_at),
+                )
+            st.caption(f":material/hourglass_top: {said}")
+            if st.button(say("Stop"), key=f"stop-{job.id}"):
+                jobs.cancel(store, job.id)
+                st.rerun()
