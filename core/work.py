@@ -23,7 +23,7 @@ from .store.command import command
 from .store.forecasts import GuessSource, make_forecast, make_search, read_guess
 from .store.library import adopt_import, embeddings_of, link_embedding, record_import, unlink_embedding
 from .store.scheme_runs import SchemeQuestion, as_result, run_schemes
-from .views import checks_job, long_commands, preview_job, trust_job, voters_job
+from .views import checks_job, long_commands, preview_job, trust_job, upload_jobs, voters_job
 from .views.evaluate_jobs import carry_out
 from .views.evaluate_needed import simulate
 from .views.kept_figures import KeptFigures
@@ -159,6 +159,13 @@ def _command(store: Store, job: Job, report: Reporter) -> None:
         mark_done(conn, job.id, {"found": found})
 
 
+def _upload_preview(store: Store, job: Job, report: Reporter) -> None:
+    """What a large result file holds; what a page shows of it is the job's result."""
+    found = upload_jobs.preview(store, str(job.project_id), job.params, job.id)
+    with store.write(JOBS) as conn:
+        mark_done(conn, job.id, {"found": found})
+
+
 def _votes_figures(figures: KeptFigures, store: Store, job: Job, report: Reporter) -> None:
     """Figures of the votes of a ranking; they are the job's result."""
     found = figures.carry_out(store, str(job.project_id), job.params, job.id)
@@ -183,6 +190,7 @@ WORK: dict[str, Callable[[Store, Job, Reporter], None]] = {
     "needed": _needed,
     "close_ballot": _close_ballot,
     long_commands.KIND: _command,
+    upload_jobs.KIND: _upload_preview,
     **{
         part.FIGURES.kind: partial(_votes_figures, part.FIGURES)
         for part in (voters_job, checks_job, trust_job, preview_job)

@@ -7,7 +7,7 @@ import streamlit as st
 from core.spoken import say, to_say
 from core.views import tasks
 from core.views.collect import CollectView, Stage
-from core.views.long_commands import MANY
+from core.views.long_commands import is_many
 from ui import cache, checks_box, frame, long_commands, uploads, vote_checks
 from ui.ballot_progress import progress, timeline
 from ui.ballot_steps import between_ballots, close_box
@@ -50,9 +50,9 @@ def open_ballot(stage: Stage) -> None:
         long_commands.button(
             say("Let simulated voters answer this ballot"),
             project,
-            "simulate votes",
+            "simulate_votes",
             {"area_id": area_id},
-            is_long=stage.n_comparisons > MANY,
+            is_long=is_many(stage.n_comparisons),
             icon=":material/science:",
             help=say(
                 "The paper's voter model (§4.1) answers what is missing. Its votes are marked as simulated for ever."

@@ -12,7 +12,7 @@ from core.store.closing import close_ballot, reopen_ballot
 from core.store.projects import Project
 from core.views.closing import takes_long
 from core.views.collect import CollectView, Stage
-from core.views.long_commands import FITTED, MANY
+from core.views.long_commands import FITTED, is_many
 from core.views.overview import Standing
 from ui import closing_box, frame, long_commands, trust_panel
 
@@ -48,9 +48,9 @@ def close_box(project: Project, area_id: int | None, view: CollectView, stage: S
             long_commands.button(
                 say("Discard this draw"),
                 project,
-                "discard ballot",
+                "discard_ballot",
                 {"area_id": area_id, "number": stage.number},
-                is_long=stage.n_comparisons > MANY,
+                is_long=is_many(stage.n_comparisons),
                 help=say("Takes the ballot back; before ballot 1 the plan can be changed again."),
             )
 
@@ -63,7 +63,7 @@ def between_ballots(project: Project, area_id: int | None, view: CollectView, st
             long_commands.button(
                 say("Draw ballot {number}", number=view.next_number),
                 project,
-                "draw ballot",
+                "draw_ballot",
                 {"area_id": area_id},
                 is_long=_draw_is_long(view),
                 type="primary",
@@ -74,9 +74,9 @@ def between_ballots(project: Project, area_id: int | None, view: CollectView, st
             long_commands.button(
                 say("Draw in all {n} areas that wait", n=len(waiting)),
                 project,
-                "draw waiting",
+                "draw_waiting",
                 {},
-                is_long=len(waiting) * view.stages[view.next_number - 1].n_comparisons > MANY,
+                is_long=is_many(len(waiting) * view.stages[view.next_number - 1].n_comparisons),
                 help=say("Draws the next ballot of every area that has a plan and no open ballot."),
             )
         if view.last_closed is not None:
@@ -95,4 +95,4 @@ def _draw_is_long(view: CollectView) -> bool:
     coming = next(stage for stage in view.stages if stage.number == view.next_number)
     drawn = [stage for stage in view.stages if stage.ballot]
     votes = sum(stage.n_comparisons for stage in drawn if stage.ballot and stage.ballot.protocol == "runoff")
-    return coming.n_comparisons > MANY or votes > FITTED
+    return is_many(coming.n_comparisons) or votes > FITTED

@@ -123,7 +123,7 @@ def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool
         say("Leave {voters} out", voters=many(len(chosen), "voter")), type="primary", disabled=not reason.strip()
     ):
         arguments = {"voter_ids": chosen, "reason": reason, "detail": detail}
-        long_commands.carry_out(project, "exclude voters", arguments, is_long=_is_long(project))
+        long_commands.carry_out(project, "exclude_voters", arguments, is_long=_is_long(project))
 
 
 def _preview(project: Project, area_id: int | None, chosen: tuple[int, ...], is_large: bool) -> Preview | None:
@@ -170,7 +170,7 @@ def left_out(project: Project, view: VotersView, hashed: bool) -> None:
     key = f"readmit-{project.id}-{project.revision}"
     chosen = st.multiselect(say("Voters to readmit"), ids, format_func=lambda id_: names.get(id_, str(id_)), key=key)
     if st.button(say("Let them count again"), disabled=not chosen):
-        long_commands.carry_out(project, "readmit voters", {"voter_ids": chosen}, is_long=_is_long(project))
+        long_commands.carry_out(project, "readmit_voters", {"voter_ids": chosen}, is_long=_is_long(project))
 
 
 def _is_long(project: Project) -> bool:

@@ -44,8 +44,11 @@ def carry_out(project: Project, name: str, arguments: Mapping[str, Any], *, is_l
 def button(
     label: str, project: Project, name: str, arguments: Mapping[str, Any], *, is_long: bool, **options: Any
 ) -> None:
-    """A button that carries out a command; `options` go to the button."""
-    if st.button(label, **options):
+    """A button that carries out a command, unless a job does so now; `options` go to the button."""
+    running = is_long and any(
+        job.params["command"] == name for job in long_commands.under_way(frame.store(), project.id)
+    )
+    if st.button(label, **{**options, "disabled": running or options.get("disabled", False)}):
         carry_out(project, name, arguments, is_long=is_long)
 
 

@@ -44,7 +44,7 @@ def policy_box(store: Store, project: Project) -> None:
         if st.form_submit_button(say("Save")):
             is_long = rescoring_is_long(cache.load_standings(store, project))
             arguments = {"rejected": rejected, "repeats": repeats}
-            long_commands.carry_out(project, "set policy", arguments, is_long=is_long)
+            long_commands.carry_out(project, "set_policy", arguments, is_long=is_long)
 
 
 def _choice(label: str, is_default: bool) -> str:

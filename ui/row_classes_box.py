@@ -7,26 +7,11 @@ import streamlit as st
 from core.row_classes import class_file
 from core.spoken import say, to_say
 from core.store.votes import UploadPreview
+from core.views.upload_jobs import MOST_SHOWN, LargePreview
+from core.views.upload_words import CLASSES
 from core.views.words import many
 from ui.tables import said_columns
 
-CLASSES = {
-    "new": (to_say("new votes"), to_say("will be counted")),
-    "check": (to_say("answers to checks"), to_say("will be kept; no score reads them")),
-    "unknown": (to_say("“I don't know a word here”"), to_say("will be logged; no vote")),
-    "changed": (to_say("changed since the last upload"), to_say("will be updated")),
-    "rejected": (to_say("rejected by the owner"), to_say("will be kept, not counted")),
-    "repeat": (to_say("repeats by the same voter"), to_say("will be kept, not counted")),
-    "excluded": (to_say("voters who are left out"), to_say("will be kept, not counted")),
-    "contradicts": (
-        to_say("differ from the stored answer"),
-        to_say("nothing happens: withdraw the first upload to replace it"),
-    ),
-    "known": (to_say("known already"), to_say("nothing happens")),
-    "no_answer": (to_say("no answer"), to_say("left out")),
-    "other_ballot": (to_say("unknown comparison (not of this ballot)"), to_say("left out")),
-    "unreadable": (to_say("unreadable"), to_say("left out")),
-}
 _TABLE = (to_say("class"), to_say("rows"), to_say("answers"), to_say("then"))
 _ROWS = (
     to_say("row"), to_say("class"), to_say("reason"), to_say("voter"), to_say("assignment_id"), to_say("task_id"),
@@ -34,7 +19,7 @@ _ROWS = (
 )  # fmt: skip
 
 
-def classes_box(found: UploadPreview, key: str) -> None:
+def classes_box(found: UploadPreview | LargePreview, key: str) -> None:
     """The table of classes, and one of them row by row with its download."""
     answers, rows = found.counts, found.row_counts
     table = [
@@ -56,7 +41,11 @@ def classes_box(found: UploadPreview, key: str) -> None:
     names = [name for name in CLASSES if answers.get(name)]
     if not names:
         return
-    with st.expander(say("Row by row")):
+    is_large = isinstance(found, LargePreview)  # its rows are read from the disk, once they are asked for
+    box = st.expander(say("Row by row"), key=f"rows-{key}", on_change="rerun" if is_large else "ignore")
+    if is_large and not box.open:
+        return
+    with box:
         name = st.selectbox(
             say("Class"),
             names,
@@ -66,10 +55,12 @@ def classes_box(found: UploadPreview, key: str) -> None:
         chosen = found.table(name)
         config = {column: say(column) for column in _ROWS}
         alt = say("Rows of {file}: {kind}", file=found.filename, kind=say(CLASSES[name][0]))
+        if isinstance(found, LargePreview) and answers[name] > MOST_SHOWN:
+            st.caption(say("The first {most:,} of them; the download has all.", most=MOST_SHOWN))
         st.dataframe(chosen, hide_index=True, lazy=True, column_config=config, alt=alt)
         st.download_button(
             say("Download this class (CSV)"),
-            lambda: class_file(chosen),
+            lambda: class_file(found.whole(name) if isinstance(found, LargePreview) else chosen),
             f"{found.filename.rsplit('.', 1)[0]}-{name.replace('_', '-')}.csv",
             "text/csv",
             on_click="ignore",

@@ -14,7 +14,7 @@ from core.store import Store
 from core.store.ballots import Ballot
 from core.store.projects import Project
 from core.views.collect import CollectView
-from core.views.long_commands import MANY, decisions_kept
+from core.views.long_commands import decisions_kept, is_many
 from core.views.settlement import SettlementView, review_file
 from core.views.words import called
 from ui import cache, long_commands
@@ -117,7 +117,7 @@ def _at_once(project: Project, ballot: Ballot, found: SettlementView) -> None:
 
 
 def _decide(project: Project, ballot: Ballot, decisions: Mapping[int, Review | None]) -> None:
-    is_long = ballot.n_comparisons > MANY
+    is_long = is_many(ballot.n_comparisons)
     long_commands.carry_out(project, "review", {"decisions": decisions_kept(decisions)}, is_long=is_long)
 
 

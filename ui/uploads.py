@@ -8,20 +8,24 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.errors import InputError, RunoffError
+from core.errors import RunoffError
 from core.platforms import LABELS, UnnamedColumnsError
 from core.spoken import say, say_many, to_say
 from core.store import Store
 from core.store.ballots import PILOT
 from core.store.projects import Project
-from core.store.uploads import Upload, Withdrawn, withdraw_upload
-from core.store.votes import Accepted, UploadPreview, accept_upload, preview_upload
-from core.views.effects import top_sentence, voters_said, votes_said
+from core.store.uploads import Upload
+from core.store.votes import UploadPreview, accept_upload, preview_upload
+from core.views import upload_jobs
+from core.views.effects import top_sentence, voters_said
+from core.views.long_commands import is_many
+from core.views.upload_jobs import LargePreview
+from core.views.upload_words import state_of, taken_said
 from core.views.words import called, many, moment
-from ui import frame
+from ui import frame, large_uploads, long_commands
 from ui.mapping_box import mapping_box
 from ui.policy_box import policy_box
-from ui.row_classes_box import CLASSES, classes_box
+from ui.row_classes_box import classes_box
 from ui.tables import said_columns
 
 KEPT = 30  # previews of a session that are not read anew at each run
@@ -48,7 +52,7 @@ def upload_box(store: Store, project: Project, area_id: int | None, *, more: Seq
     )
     policy_box(store, project)
     files = [*files, *more]
-    previews = [_preview(store, project, area_id, file) for file in files]
+    previews = [_look_at(store, project, area_id, file) for file in files]
     ready = [(file, preview) for file, preview in zip(files, previews, strict=True) if preview is not None]
     for file, preview in ready:
         _show(store, project, file, preview)
@@ -62,6 +66,13 @@ def upload_box(store: Store, project: Project, area_id: int | None, *, more: Seq
         _take(store, project, area_id, useful)
 
 
+def _look_at(store: Store, project: Project, area_id: int | None, file: Any) -> UploadPreview | LargePreview | None:
+    """What a file holds; None where it can't be read, or not yet."""
+    if large_uploads.is_large(file):
+        return large_uploads.preview(store, project, area_id, file)
+    return _preview(store, project, area_id, file)
+
+
 def _preview(store: Store, project: Project, area_id: int | None, file: Any) -> UploadPreview | None:
     kept = st.session_state.setdefault("_previews", {})
     key = (file.file_id, project.id, project.stamp, area_id)
@@ -69,14 +80,7 @@ def _preview(store: Store, project: Project, area_id: int | None, file: Any) -> 
         try:
             found = preview_upload(store, project.id, file.getvalue(), file.name, area_id)
         except RunoffError as error:
-            st.markdown(f"**{frame.plain(file.name)}**")
-            if isinstance(error, UnnamedColumnsError):
-                told = say("Runoff doesn't know these columns: say which column is which.")
-                st.info(told, icon=":material/view_column:")
-            else:
-                frame.show_error(error)
-            if isinstance(error, InputError):
-                mapping_box(store, project, file, needed=True)
+            large_uploads.show_problem(store, project, file, error, isinstance(error, UnnamedColumnsError))
             return None
         st.session_state["_previews"] = {key: found, **dict(list(kept.items())[: _n_kept(found)])}
         return found
@@ -88,7 +92,7 @@ def _n_kept(found: UploadPreview) -> int:
     return KEPT if len(found.preview.rows) < LARGE else 0
 
 
-def _show(store: Store, project: Project, file: Any, preview: UploadPreview) -> None:
+def _show(store: Store, project: Project, file: Any, preview: UploadPreview | LargePreview) -> None:
     counts = preview.counts
     with st.container(border=True):
         st.markdown(
@@ -106,7 +110,10 @@ def _show(store: Store, project: Project, file: Any, preview: UploadPreview) -> 
         for issue in preview.issues[:3]:
             st.warning(frame.plain(str(issue)))
         if len(preview.issues) > 3:
-            with st.expander(say("All {n:,} remarks on the file", n=len(preview.issues))):
+            n = preview.n_issues if isinstance(preview, LargePreview) else len(preview.issues)
+            with st.expander(say("All {n:,} remarks on the file", n=n)):
+                if n > len(preview.issues):
+                    st.caption(say("The first {most:,} of them.", most=len(preview.issues)))
                 told = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in preview.issues]
                 config = said_columns(*_REMARK)
                 st.dataframe(told, hide_index=True, column_config=config, alt=say("Remarks on the file"))
@@ -115,8 +122,22 @@ def _show(store: Store, project: Project, file: Any, preview: UploadPreview) -> 
             mapping_box(store, project, file, needed=False)
 
 
-def _take(store: Store, project: Project, area_id: int | None, files: list[tuple[Any, UploadPreview]]) -> None:
+def _take(
+    store: Store, project: Project, area_id: int | None, files: list[tuple[Any, UploadPreview | LargePreview]]
+) -> None:
+    if any(isinstance(preview, LargePreview) for _, preview in files):
+        try:
+            told = [(file.getvalue(), file.name, preview.mapping) for file, preview in files]
+            arguments = upload_jobs.arguments_of(store, area_id, told)
+        except RunoffError as error:
+            frame.show_error(error)
+            return
+        st.session_state["_upload_turn"] += 1
+        long_commands.carry_out(project, "take_uploads", arguments, is_long=True)
+        return
     for file, preview in files:
+        if isinstance(preview, LargePreview):
+            continue
         try:
             accepted = accept_upload(
                 store, project.id, file.getvalue(), file.name, area_id, mapping=preview.mapping, found=preview
@@ -124,48 +145,11 @@ def _take(store: Store, project: Project, area_id: int | None, files: list[tuple
         except RunoffError as error:
             frame.flash(f"{file.name}: {error}", kind="warning")
         else:
-            frame.flash(said(file.name, accepted))
+            frame.flash(taken_said(file.name, accepted.counts, accepted.effect))
     st.session_state["_upload_turn"] += 1
     st.session_state.pop("_previews", None)
     frame.changed_here()
     st.rerun()
-
-
-def said(name: str, accepted: Accepted) -> str:
-    """What an accepted upload changed, in a sentence."""
-    counts = accepted.counts
-    new = counts.get("new", 0)
-    votes, voters = many(new, "new vote"), voters_said(accepted.effect)
-    parts = [say("{votes} of {voters}", votes=votes, voters=voters)] if new else []
-    kinds = ("changed", "rejected", "repeat", "unknown")
-    parts += [say("{n:,} {kind}", n=counts[kind], kind=say(CLASSES[kind][0])) for kind in kinds if counts.get(kind)]
-    told = say("{file} is taken: {counts}.", file=name, counts=", ".join(parts))
-    return f"{told} {top_sentence(accepted.effect)}".rstrip()
-
-
-def withdrawn_said(name: str, withdrawn: Withdrawn) -> str:
-    """What the withdrawal of an upload changed, in a sentence."""
-    n = withdrawn.judgements
-    told = say_many(
-        n,
-        "{answers} of {file} counts no more: {votes}.",
-        "{answers} of {file} count no more: {votes}.",
-        answers=many(n, "answer"),
-        file=name,
-        votes=votes_said(withdrawn.effect),
-    )
-    return f"{told} {top_sentence(withdrawn.effect)}".rstrip()
-
-
-def state_of(upload: Upload) -> str:
-    """Whether an upload counts, and what its withdrawal changed."""
-    if not upload.withdrawn_at:
-        return say("counted")
-    time = moment(upload.withdrawn_at)
-    if not upload.withdrawal:
-        return say("withdrawn on {time}", time=time)
-    told = say("withdrawn on {time}: {votes}.", time=time, votes=votes_said(upload.withdrawal))
-    return f"{told} {top_sentence(upload.withdrawal)}".rstrip()
 
 
 def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], open_number: int | None) -> None:
@@ -200,10 +184,6 @@ def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], ope
             help=say("Its votes stay in the store, marked, and count no more. The same file can be taken again."),
         )
         if st.form_submit_button(say("Withdraw it")):
-            frame.carry_out(
-                withdraw_upload,
-                store,
-                project.id,
-                chosen.id,
-                done=lambda withdrawn: withdrawn_said(chosen.filename, withdrawn),
-            )
+            answers = sum(sum(upload.counts.values()) for upload in there)  # all are counted anew
+            arguments = {"upload_id": chosen.id, "filename": chosen.filename}
+            long_commands.carry_out(project, "withdraw_upload", arguments, is_long=is_many(answers))

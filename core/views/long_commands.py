@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ..effects import Effect
 from ..jobs import Job, project_jobs
 from ..settlement import Review
 from ..spoken import say, say_many, to_say
@@ -21,7 +22,10 @@ from ..store.exclusions import Moved, exclude_voters, readmit_voters
 from ..store.policies import Policy, set_policy
 from ..store.settlement import Reviewed, review_assignments
 from ..store.simulated import simulate_votes
+from ..store.uploads import withdraw_upload
+from . import upload_jobs
 from .overview import Standing
+from .upload_words import withdrawn_said
 from .words import many
 
 KIND = "command"
@@ -66,6 +70,11 @@ def ended_said(job: Job) -> str:
 def under_way(store: Store, project_id: str) -> list[Job]:
     """The project's commands that jobs carry out now."""
     return [job for job in project_jobs(store, project_id, KIND) if not job.ended]
+
+
+def is_many(n: int) -> bool:
+    """Whether a command over so many comparisons takes more than about a second."""
+    return n > MANY
 
 
 def rescoring_is_long(standings: Sequence[Standing]) -> bool:
@@ -153,6 +162,23 @@ def _with_rescored(message: str, moved: Moved) -> str:
 # Answers
 
 
+def _take(store: Store, project_id: str, of: Values, revision: int) -> list[dict[str, Any]]:
+    return upload_jobs.take(store, project_id, of)  # read against the store as it is now, whatever the revision
+
+
+def _taken_said(done: list[dict[str, Any]], of: Values) -> str:
+    return upload_jobs.said(done)
+
+
+def _withdraw(store: Store, project_id: str, of: Values, revision: int) -> dict[str, Any]:
+    done = withdraw_upload(store, project_id, of["upload_id"])
+    return {"n": done.judgements, "effect": done.effect.stored()}
+
+
+def _withdrawn_said(result: Values, of: Values) -> str:
+    return withdrawn_said(of["filename"], result["n"], Effect.from_stored(result["effect"]) or Effect(0))
+
+
 def _set_policy(store: Store, project_id: str, of: Values, revision: int) -> int:
     return set_policy(store, project_id, Policy(of["rejected"], of["repeats"]), expected_revision=revision)
 
@@ -188,12 +214,14 @@ def _reviewed_said(result: Values, of: Values) -> str:
 
 
 COMMANDS = {
-    "draw ballot": LongCommand(to_say("Drawing the ballot"), _draw, _draw_said),
-    "draw waiting": LongCommand(to_say("Drawing the ballots"), _draw_waiting, _draw_waiting_said),
-    "discard ballot": LongCommand(to_say("Discarding the draw"), _discard, _discard_said),
-    "simulate votes": LongCommand(to_say("Letting simulated voters answer"), _simulate, _simulate_said),
-    "exclude voters": LongCommand(to_say("Leaving voters out"), _exclude, _excluded_said),
-    "readmit voters": LongCommand(to_say("Letting voters count again"), _readmit, _readmitted_said),
-    "set policy": LongCommand(to_say("Counting answers anew"), _set_policy, _policy_said),
+    "draw_ballot": LongCommand(to_say("Drawing the ballot"), _draw, _draw_said),
+    "draw_waiting": LongCommand(to_say("Drawing the ballots"), _draw_waiting, _draw_waiting_said),
+    "discard_ballot": LongCommand(to_say("Discarding the draw"), _discard, _discard_said),
+    "simulate_votes": LongCommand(to_say("Letting simulated voters answer"), _simulate, _simulate_said),
+    "exclude_voters": LongCommand(to_say("Leaving voters out"), _exclude, _excluded_said),
+    "readmit_voters": LongCommand(to_say("Letting voters count again"), _readmit, _readmitted_said),
+    "take_uploads": LongCommand(to_say("Taking the votes"), _take, _taken_said),
+    "withdraw_upload": LongCommand(to_say("Withdrawing the upload"), _withdraw, _withdrawn_said),
+    "set_policy": LongCommand(to_say("Counting answers anew"), _set_policy, _policy_said),
     "review": LongCommand(to_say("Deciding on assignments"), _review, _reviewed_said),
 }

@@ -1,0 +1,185 @@
+"""Large result files: their preview by a job, which keeps what the page shows of it, and the taking of their votes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .. import platforms
+from ..effects import Effect
+from ..errors import InputError, Issue, RunoffError, StoreError
+from ..platforms import UnnamedColumnsError
+from ..spoken import to_say
+from ..store import Store
+from ..store.brought_files import bring, brought
+from ..store.made_files import keep_made, made_path
+from ..store.votes import UploadPreview, accept_upload, preview_upload
+from .upload_words import taken_said
+
+KIND = "upload_preview"
+DOING = to_say("Reading the file")
+VERSION = 1
+LARGE = 4_000_000  # bytes: a file of so many is read and taken in about a second
+LARGE_WORKBOOK = 500_000  # a workbook is packed, and slower to read
+MOST_SHOWN = 5_000  # rows of a class that a page shows
+MOST_ISSUES = 1_000
+_PART = 50_000  # rows of the table that are read together
+
+
+@dataclass(frozen=True)
+class LargePreview:
+    """What accepting a file would do, as `store.votes.UploadPreview` says it; its answers lie in a file, by class."""
+
+    filename: str
+    platform: str
+    ballot: int
+    n_rows: int
+    counts: dict[str, int]
+    row_counts: dict[str, int]
+    issues: tuple[Issue, ...]
+    n_issues: int
+    accepted_before: str | None
+    mapping: platforms.Mapping | None
+    takes_something: bool
+    path: Path
+
+    def table(self, name: str) -> pd.DataFrame:
+        """The first `MOST_SHOWN` answers of a class, in the order of the file."""
+        return self.whole(name).head(MOST_SHOWN)
+
+    def whole(self, name: str) -> pd.DataFrame:
+        """All answers of a class; `StoreError` where they are there no more."""
+        try:
+            return pq.read_table(self.path, filters=[("class", "==", name)]).to_pandas()
+        except OSError as error:
+            raise StoreError(f"What was read of {self.filename} is gone. Upload it again.") from error
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """Why a file can't be read; `is_unnamed` where its columns must be named first."""
+
+    message: str
+    issues: tuple[Issue, ...]
+    is_unnamed: bool
+
+    @property
+    def error(self) -> InputError:
+        """The error as the reader gave it."""
+        return InputError(self.message, list(self.issues))
+
+
+def is_large(data: bytes, filename: str) -> bool:
+    """Whether a job should read a file."""
+    return len(data) > (LARGE_WORKBOOK if filename.lower().endswith(".xlsx") else LARGE)
+
+
+def params_of(sha256: str, filename: str, area_id: int | None, revision: int) -> dict[str, Any]:
+    """What a job needs to read a file that was brought, against the project as it stands at a revision."""
+    return {"version": VERSION, "sha256": sha256, "name": filename, "area_id": area_id, "revision": revision}
+
+
+def preview(store: Store, project_id: str, params: Mapping[str, Any], job_id: str) -> dict[str, Any]:
+    """Read a file as the job does, and keep its answers beside; what a page shows of it, as JSON."""
+    try:
+        found = preview_upload(
+            store, project_id, brought(store, params["sha256"], params["name"]), params["name"], params["area_id"]
+        )
+    except InputError as error:
+        issues = [_issue_kept(issue) for issue in error.issues]
+        unnamed = isinstance(error, UnnamedColumnsError)
+        return {"problem": str(error.args[0]), "issues": issues[:MOST_ISSUES], "unnamed": unnamed}
+    keep_made(store, job_id, _table(found))
+    return {
+        "filename": found.filename,
+        "platform": found.platform,
+        "ballot": found.ballot,
+        "n_rows": found.n_rows,
+        "counts": found.counts,
+        "row_counts": found.row_counts,
+        "issues": [_issue_kept(issue) for issue in found.issues[:MOST_ISSUES]],
+        "n_issues": len(found.issues),
+        "accepted_before": found.accepted_before,
+        "mapping": None if found.mapping is None else found.mapping.stored(),
+        "takes_something": found.takes_something,
+    }
+
+
+def found(store: Store, job_id: str, result: Mapping[str, Any]) -> LargePreview | Unreadable:
+    """What a job that is done has read."""
+    told = dict(result["found"])
+    issues = tuple(Issue(*issue) for issue in told.pop("issues"))
+    if "problem" in told:
+        return Unreadable(told["problem"], issues, told["unnamed"])
+    mapping = told.pop("mapping")
+    return LargePreview(
+        **told,
+        issues=issues,
+        mapping=None if mapping is None else platforms.Mapping.of(mapping),
+        path=made_path(store, job_id),
+    )
+
+
+def _issue_kept(issue: Issue) -> list[Any]:
+    return [issue.message, issue.row, issue.column, issue.found]
+
+
+def _table(found: UploadPreview) -> bytes:
+    """The answers of all classes, those of one together, so that one can be read without the others."""
+    table = found.table().sort_values("class", kind="stable", ignore_index=True)
+    target = io.BytesIO()
+    pq.write_table(pa.Table.from_pandas(table, preserve_index=False), target, row_group_size=_PART)
+    return target.getvalue()
+
+
+# Taking
+
+
+def arguments_of(
+    store: Store, area_id: int | None, files: list[tuple[bytes, str, platforms.Mapping | None]]
+) -> dict[str, Any]:
+    """What the command "take_uploads" needs; the files (bytes, name, how its columns are read) are brought for it."""
+    told = [
+        {"sha256": bring(store, data), "name": name, "mapping": None if mapping is None else mapping.stored()}
+        for data, name, mapping in files
+    ]
+    return {"area_id": area_id, "files": told}
+
+
+def take(store: Store, project_id: str, of: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Take the votes of files one by one; of each what it changed, or why it wasn't taken.
+
+    Raises the reason where none was taken.
+    """
+    done: list[dict[str, Any]] = []
+    last: RunoffError | None = None
+    for file in of["files"]:
+        mapping = None if file["mapping"] is None else platforms.Mapping.of(file["mapping"])
+        try:
+            data = brought(store, file["sha256"], file["name"])
+            taken = accept_upload(store, project_id, data, file["name"], of["area_id"], mapping=mapping)
+        except RunoffError as error:
+            last = error
+            done.append({"name": file["name"], "problem": str(error)})
+        else:
+            done.append({"name": file["name"], "counts": taken.counts, "effect": taken.effect.stored()})
+    if last is not None and all("problem" in one for one in done):
+        raise last
+    return done
+
+
+def said(done: list[dict[str, Any]]) -> str:
+    """What taking them changed, in sentences."""
+    return " ".join(
+        f"{one['name']}: {one['problem']}"
+        if "problem" in one
+        else taken_said(one["name"], one["counts"], Effect.from_stored(one["effect"]) or Effect(0))
+        for one in done
+    )

@@ -1,0 +1,197 @@
+"""Commands over many votes are jobs: as at once, one for all tabs, told at their end, stopped without a trace."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from page_words import labelled, press, words
+from test_evaluate_jobs import finish
+
+from core import jobs
+from core.errors import StaleError
+from core.spoken import say, speaking
+from core.store.ballots import read_ballots, read_comparisons
+from core.store.closing import close_ballot
+from core.store.command import command
+from core.store.drawing import discard_ballot, draw_next_ballot
+from core.store.exclusions import exclude_voters, readmit_voters
+from core.store.policies import read_policy
+from core.store.projects import get_project, read_log
+from core.store.scores import read_dataset
+from core.store.simulated import simulate_votes
+from core.views import long_commands, voters
+from core.views.long_commands import COMMANDS
+
+
+@pytest.fixture
+def many(demo, monkeypatch):
+    """The demo, everything of which counts as many."""
+    monkeypatch.setattr(long_commands, "MANY", 1)
+    return demo
+
+
+def last(store):
+    return read_ballots(store, "demo")[-1]
+
+
+@pytest.fixture
+def between(many):
+    """The demo with its open ballot closed, so that the next can be drawn."""
+    simulate_votes(many, "demo")
+    close_ballot(many, "demo")
+    return many
+
+
+def buttons(app) -> list[str]:
+    return [button.label for button in app.button]
+
+
+def test_a_ballot_drawn_by_a_job_is_the_one_drawn_at_once(between, visit, started):
+    number = last(between).number + 1
+    app = press(visit("collect", "demo"), f"Draw ballot {number}")
+    assert "Drawing the ballot in the background" in words(app)
+    assert last(between).number == number - 1
+    assert "Drawing the ballot in the background" in words(visit("scores", "demo"))  # on every page, in every tab
+    finish(*started)
+    app.run()
+    assert not app.exception
+    assert f"Ballot {number} is drawn. Next: give it to voters." in words(app)
+    assert "in the background" not in words(app)
+    app.run()
+    assert "is drawn. Next" not in words(app)  # told once
+    drawn = read_comparisons(between, "demo", number)
+    discard_ballot(between, "demo")
+    assert draw_next_ballot(between, "demo") == number
+    assert read_comparisons(between, "demo", number).equals(drawn)
+
+
+def test_another_tab_is_told_the_end_too_in_its_language(between, visit, started):
+    press(visit("collect", "demo"), f"Draw ballot {last(between).number + 1}")
+    app = visit("scores", "demo")
+    app.query_params["lang"] = "it"
+    app.run()
+    finish(*started)
+    app.run()
+    number = last(between).number
+    with speaking("it"):
+        said = say("Ballot {number} is drawn. Next: give it to voters.", number=number)
+    assert said in words(app)
+    assert said != f"Ballot {number} is drawn. Next: give it to voters."
+
+
+def test_a_second_press_is_the_same_job(between, visit, started):
+    number = last(between).number + 1
+    one, two = visit("collect", "demo"), visit("collect", "demo")
+    press(one, f"Draw ballot {number}")
+    press(two, f"Draw ballot {number}")  # its page is older
+    assert len(started) == 1
+    assert labelled(visit("collect", "demo").button, f"Draw ballot {number}").disabled
+
+
+def test_what_changed_in_the_meantime_is_told(between, visit, started):
+    app = press(visit("collect", "demo"), f"Draw ballot {last(between).number + 1}")
+    with command(between, "demo", "something else"):
+        pass
+    n = last(between).number
+    finish(*started)
+    assert jobs.read_job(between, *started).state == "failed"
+    assert last(between).number == n
+    app.run()
+    assert "Drawing the ballot ended early. The project was changed in the meantime" in words(app)
+    assert f"Draw ballot {n + 1}" in buttons(app)
+
+
+def test_stopped_it_changed_nothing(between, visit, started):
+    before = get_project(between, "demo")
+    app = press(visit("collect", "demo"), f"Draw ballot {last(between).number + 1}")
+    jobs._children.clear()
+    press(app, "Stop")
+    assert jobs.read_job(between, *started).state == "cancelled"
+    assert "Drawing the ballot was stopped; nothing was changed." in words(app)
+    assert get_project(between, "demo") == before
+
+
+def test_simulated_voters_and_the_draw_taken_back(between, visit, started):
+    number = draw_next_ballot(between, "demo")
+    app = press(visit("collect", "demo"), "Discard this draw")
+    assert "Discarding the draw in the background" in words(app)
+    finish(started[0])
+    app.run()
+    assert f"Ballot {number} is discarded." in words(app)
+    draw_next_ballot(between, "demo")
+    app = press(visit("collect", "demo"), "Let simulated voters answer this ballot")
+    finish(started[1])
+    app.run()
+    assert "Simulated voters gave" in words(app)
+
+
+def test_voters_are_left_out_and_come_back_by_jobs(many, visit, started):
+    view = voters.load(many, "demo")
+    chosen = sorted(view.quality.table["voter_id"].tolist())[:2]
+    before = read_dataset(many, "demo")
+    app = visit("voters", "demo")
+    labelled(app.multiselect, "Voters to leave out").set_value(chosen).run()
+    labelled(app.text_input, "Reason").set_value("They clicked.").run()
+    press(app, "Leave 2 voters out")
+    assert "Leaving voters out in the background" in words(app)
+    finish(started[0])
+    app.run()
+    assert "2 voters are left out:" in words(app)
+    assert "scored anew." in words(app)
+    without = read_dataset(many, "demo")
+    assert not without.equals(before)
+    assert read_log(many, "demo", 1)[0]["detail"]["reason"] == "They clicked."
+    labelled(app.multiselect, "Voters to readmit").set_value(chosen).run()
+    press(app, "Let them count again")
+    finish(started[1])
+    app.run()
+    assert "2 voters are readmitted:" in words(app)
+    assert read_dataset(many, "demo").equals(before)
+    exclude_voters(many, "demo", chosen, "They clicked.")
+    assert read_dataset(many, "demo").equals(without)
+    readmit_voters(many, "demo", chosen)
+
+
+def test_what_counts_is_changed_by_a_job(many, visit, started):
+    app = visit("collect", "demo")
+    labelled(app.radio, "Of a voter's several votes on one comparison").set_value("latest")
+    press(app, "Save")
+    assert "Counting answers anew in the background" in words(app)
+    finish(*started)
+    app.run()
+    assert "Saved: " in words(app)
+    assert read_policy(many, "demo").repeats == "latest"
+
+
+def through_json(store, name: str, arguments: dict):
+    """What a command tells by way of the table of jobs."""
+    asked = json.loads(json.dumps(long_commands.params_of(name, arguments, get_project(store, "demo").revision)))
+    found = long_commands.carry_out(store, "demo", asked["command"], asked["arguments"], asked["revision"])
+    return COMMANDS[name].said(json.loads(json.dumps(found)), asked["arguments"])
+
+
+def test_every_command_is_checked_against_what_its_visitor_saw(between):
+    """But those on uploads, which are read against the store as it is."""
+    revision = get_project(between, "demo").revision
+    with command(between, "demo", "something else"):
+        pass
+    arguments = {
+        "draw_ballot": {"area_id": None},
+        "draw_waiting": {},
+        "discard_ballot": {"area_id": None, "number": 1},
+        "simulate_votes": {"area_id": None},
+        "exclude_voters": {"voter_ids": [1], "reason": "x", "detail": {}},
+        "readmit_voters": {"voter_ids": [1]},
+        "set_policy": {"rejected": "leave out", "repeats": "latest"},
+        "review": {"decisions": [[1, "approve", ""]]},
+    }
+    uploads = {"take_uploads", "withdraw_upload"}
+    assert set(arguments) | uploads <= set(COMMANDS)
+    for name, of in arguments.items():
+        with pytest.raises(StaleError):
+            long_commands.carry_out(between, "demo", name, of, revision)
+
+
+def test_drawing_all_that_waits_says_how_many(between):
+    assert through_json(between, "draw_waiting", {}).startswith("1 ballot")
