@@ -47,7 +47,7 @@ def open_ballot(stage: Stage) -> None:
     uploads.upload_box(store, project, area_id, more=fetched_files(project))
     if project.may_simulate and not stage.progress.is_complete:
         st.caption(say("Or, in a demo or trial project:"))
-        long_commands.button(
+        long_commands.offer(
             say("Let simulated voters answer this ballot"),
             project,
             "simulate_votes",

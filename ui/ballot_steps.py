@@ -45,7 +45,7 @@ def close_box(project: Project, area_id: int | None, view: CollectView, stage: S
                 disabled=not sure,
             )
         if stage.progress.untouched:
-            long_commands.button(
+            long_commands.offer(
                 say("Discard this draw"),
                 project,
                 "discard_ballot",
@@ -60,7 +60,7 @@ def between_ballots(project: Project, area_id: int | None, view: CollectView, st
     trust_panel.worth_of_next(project, area_id)
     with st.container(horizontal=True, vertical_alignment="center"):
         if view.next_number is not None:
-            long_commands.button(
+            long_commands.offer(
                 say("Draw ballot {number}", number=view.next_number),
                 project,
                 "draw_ballot",
@@ -71,7 +71,7 @@ def between_ballots(project: Project, area_id: int | None, view: CollectView, st
             )
         waiting = [standing for standing in standings if standing.waits_for_draw]
         if len(waiting) > 1 and view.next_number is not None:
-            long_commands.button(
+            long_commands.offer(
                 say("Draw in all {n} areas that wait", n=len(waiting)),
                 project,
                 "draw_waiting",

@@ -41,7 +41,7 @@ def carry_out(project: Project, name: str, arguments: Mapping[str, Any], *, is_l
     st.rerun()
 
 
-def button(
+def offer(
     label: str, project: Project, name: str, arguments: Mapping[str, Any], *, is_long: bool, **options: Any
 ) -> None:
     """A button that carries out a command, unless a job does so now; `options` go to the button."""
