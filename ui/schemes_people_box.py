@@ -8,13 +8,12 @@ import streamlit as st
 
 from core.errors import RunoffError
 from core.spoken import say, to_say
-from core.store.exclusions import exclude_voters
 from core.store.projects import Project
 from core.views import round_people
+from core.views.long_commands import rescoring_is_long
 from core.views.rating_sets import QUALIFIED_HELP
 from core.views.rounds import RoundView
-from ui import cache, frame
-from ui.exclusions_box import said
+from ui import cache, frame, long_commands
 from ui.scheme_tables import download, show_table
 
 
@@ -86,10 +85,9 @@ def _leave_out(project: Project, found: RoundView, people: round_people.People, 
     if st.button(
         say("Leave {n:,} out", n=len(chosen)), type="primary", disabled=not reason.strip(), key=f"{key}-button"
     ):
-        frame.carry_out(
-            exclude_voters, frame.store(), project.id, chosen, reason,
-            done=partial(said, "left out"), expected_revision=frame.expected(),
-        )  # fmt: skip
+        is_long = rescoring_is_long(cache.load_standings(frame.store(), project))
+        arguments = {"voter_ids": chosen, "reason": reason, "detail": {}}
+        long_commands.carry_out(project, "exclude_voters", arguments, is_long=is_long)
 
 
 def _choose(key: str, ids: list[int]) -> None:
