@@ -8,6 +8,7 @@ import streamlit as st
 
 from core import jobs
 from core.errors import InputError, RunoffError
+from core.platforms import Mapping
 from core.spoken import say
 from core.store import Store
 from core.store.brought_files import bring
@@ -15,7 +16,7 @@ from core.store.made_files import made_path
 from core.store.projects import Project
 from core.views import upload_jobs
 from core.views.upload_jobs import LargePreview, Unreadable
-from ui import frame, kept_jobs
+from ui import frame, kept_jobs, long_commands
 from ui.mapping_box import mapping_box
 
 _BROUGHT = "_brought"  # in the session: the hashes of large files, by their ids
@@ -78,6 +79,18 @@ def _is_gone(store: Store, job: jobs.Job) -> bool:
     if job.state != "done" or made_path(store, job.id).is_file():
         return False
     return not isinstance(upload_jobs.found(store, job.id, job.result or {}), Unreadable)
+
+
+def take(store: Store, project: Project, area_id: int | None, files: list[tuple[Any, Mapping | None]]) -> None:
+    """Let a job take the votes of files, each with how its columns are read; the upload box is empty then."""
+    try:
+        told = [(file.getvalue(), file.name, mapping) for file, mapping in files]
+        arguments = upload_jobs.arguments_of(store, area_id, told)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    st.session_state["_upload_turn"] += 1
+    long_commands.carry_out(project, "take_uploads", arguments, is_long=True)
 
 
 def show_problem(store: Store, project: Project, file: Any, error: RunoffError, is_unnamed: bool) -> None:

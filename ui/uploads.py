@@ -16,7 +16,6 @@ from core.store.ballots import PILOT
 from core.store.projects import Project
 from core.store.uploads import Upload
 from core.store.votes import UploadPreview, accept_upload, preview_upload
-from core.views import upload_jobs
 from core.views.effects import top_sentence, voters_said
 from core.views.long_commands import is_many
 from core.views.upload_jobs import LargePreview
@@ -125,19 +124,11 @@ def _show(store: Store, project: Project, file: Any, preview: UploadPreview | La
 def _take(
     store: Store, project: Project, area_id: int | None, files: list[tuple[Any, UploadPreview | LargePreview]]
 ) -> None:
-    if any(isinstance(preview, LargePreview) for _, preview in files):
-        try:
-            told = [(file.getvalue(), file.name, preview.mapping) for file, preview in files]
-            arguments = upload_jobs.arguments_of(store, area_id, told)
-        except RunoffError as error:
-            frame.show_error(error)
-            return
-        st.session_state["_upload_turn"] += 1
-        long_commands.carry_out(project, "take_uploads", arguments, is_long=True)
+    small = [(file, preview) for file, preview in files if isinstance(preview, UploadPreview)]
+    if len(small) < len(files):
+        large_uploads.take(store, project, area_id, [(file, preview.mapping) for file, preview in files])
         return
-    for file, preview in files:
-        if isinstance(preview, LargePreview):
-            continue
+    for file, preview in small:
         try:
             accepted = accept_upload(
                 store, project.id, file.getvalue(), file.name, area_id, mapping=preview.mapping, found=preview
