@@ -25,6 +25,8 @@ import pyarrow as pa
 from streamlit.dataframe import lazy_df_source
 from streamlit.testing.v1 import AppTest
 
+from bench import large_clicks
+from bench.large_clicks import Click
 from bench.table import Line, duration, print_lines
 from core.embeddings import import_embedding
 from core.platforms.plain import comparison_ids
@@ -78,6 +80,7 @@ def lines(*, quick: bool, size: Size | None = None) -> Iterator[Line]:
 
 
 def _campaign(store: Store, project: str, size: Size) -> Iterator[Line]:
+    yield _clicks(project, [Click("collect", "Draw ballot 1")], "the plan")
     drawing = _timed(lambda: draw_next_ballot(store, project))
     data, n_comparisons = _answers(store, project, size)
     what = f"drawing a ballot of {n_comparisons:,} comparisons into the store"
@@ -88,6 +91,7 @@ def _campaign(store: Store, project: str, size: Size) -> Iterator[Line]:
     _visit(project)  # so that what comes next is no first visit
     yield from _upload(store, project, data, n_votes, size)
     yield from _pages(project, f"{n_votes:,} votes")
+    yield _clicks(project, large_clicks.of_open(project), f"{n_votes:,} votes")
     closing = _timed(lambda: close_ballot(store, project))
     what = f"closing that ballot ({size.protocol}), with its intervals"
     # By the protocol runoff it is a fit and 300 resamples of it, which the app leaves to a job from 20,000 votes on.
@@ -95,6 +99,20 @@ def _campaign(store: Store, project: str, size: Size) -> Iterator[Line]:
     yield Line(what, closing.wall, limit=limit, note=closing.said)
     yield Line("peak memory of this process so far", _peak(), limit=8_000.0, unit="MB")
     yield from _pages(project, "closing")
+    yield _clicks(project, large_clicks.of_closed(), "closing")
+
+
+def _clicks(project: str, clicks: list[Click], what: str) -> Line:
+    """The slowest run of a page after a click of these, jobs not begun."""
+    took: dict[str, Took] = {}
+    with large_clicks.left_to_jobs():
+        _visit(project)  # a first run of the pages is measured as such
+        for click in clicks:
+            for name, run in large_clicks.runs_of(project, click):
+                took[name] = _timed(run)
+    slowest = max(took, key=lambda name: took[name].worked)
+    note = f"{slowest}, {took[slowest].said}; of {len(took)}"
+    return Line(f"the slowest click after {what}, its work left to a job", took[slowest].wall, limit=1.0, note=note)
 
 
 def _pages(project: str, what: str) -> Iterator[Line]:

@@ -82,11 +82,11 @@ def age(moment: str) -> float:
     return (datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds()
 
 
-def _select(conn: sa.Connection, *where: Any) -> list[Job]:
+def _select(conn: sa.Connection, *where: Any, limit: int | None = None) -> list[Job]:
     query = (
         sa.select(*[t.job.c[name] for name in Job.__annotations__]).where(*where).order_by(t.job.c.created_at.desc())
     )
-    return [Job(*row) for row in conn.execute(query)]
+    return [Job(*row) for row in conn.execute(query.limit(limit))]
 
 
 def read_job(store: Store, job_id: str) -> Job:
@@ -102,7 +102,7 @@ def project_jobs(store: Store, project_id: str, *kinds: str, limit: int = 10) ->
     """The project's newest jobs of some kinds (of all, if none is named), the newest first."""
     of_kind = [t.job.c.kind.in_(kinds)] if kinds else []
     with store.read() as conn:
-        return _select(conn, t.job.c.project_id == project_id, *of_kind)[:limit]
+        return _select(conn, t.job.c.project_id == project_id, *of_kind, limit=limit)
 
 
 def recent_paths(store: Store, *, limit: int = 8) -> list[str]:
@@ -214,9 +214,9 @@ def _is_silent(job: Job) -> bool:
     return quiet > ASLEEP_SECONDS if lives else abs(quiet) > STALE_SECONDS
 
 
-def running_jobs(conn: sa.Connection) -> list[Job]:
+def running_jobs(conn: sa.Connection, *where: Any) -> list[Job]:
     """The jobs that claim to wait or to run."""
-    return _select(conn, t.job.c.state.in_(["queued", "running"]))
+    return _select(conn, t.job.c.state.in_(["queued", "running"]), *where)
 
 
 def dead_jobs(conn: sa.Connection) -> list[Job]:

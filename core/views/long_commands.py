@@ -12,10 +12,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..effects import Effect
-from ..jobs import Job, project_jobs
+from ..jobs import Job, running_jobs
 from ..settlement import Review
 from ..spoken import say, say_many, to_say
 from ..store import Store
+from ..store import schema as t
 from ..store.ballots import PILOT
 from ..store.drawing import discard_ballot, draw_next_ballot, draw_waiting
 from ..store.exclusions import Moved, exclude_voters, readmit_voters
@@ -69,7 +70,8 @@ def ended_said(job: Job) -> str:
 
 def under_way(store: Store, project_id: str) -> list[Job]:
     """The project's commands that jobs carry out now."""
-    return [job for job in project_jobs(store, project_id, KIND) if not job.ended]
+    with store.read() as conn:
+        return running_jobs(conn, t.job.c.project_id == project_id, t.job.c.kind == KIND)
 
 
 def is_many(n: int) -> bool:
