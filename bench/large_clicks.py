@@ -104,6 +104,7 @@ def of_closed() -> list[Click]:
     """What the pages let the owner press once the ballot is closed."""
     return [
         Click("collect", "Draw ballot 2"),
+        Click("collect", "Reopen ballot 1"),
         Click("scores", "Check the scores"),
         Click("export", "Make the dataset to publish"),
         Click("project", "Prepare the project file"),

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.spoken import say
 from core.store.ballots import PILOT
-from core.store.closing import close_ballot, reopen_ballot
+from core.store.closing import close_ballot
 from core.store.projects import Project
 from core.views.closing import takes_long
 from core.views.collect import CollectView, Stage
@@ -81,11 +81,12 @@ def between_ballots(project: Project, area_id: int | None, view: CollectView, st
             )
         if view.last_closed is not None:
             frame.link("scores", say("See the scores"), icon=":material/leaderboard:")
-            frame.command_button(
+            long_commands.offer(
                 say("Reopen ballot {number}", number=view.last_closed.number),
-                partial(reopen_ballot, area_id=area_id),
-                project.id,
-                done=say("Ballot {number} is open again.", number=view.last_closed.number),
+                project,
+                "reopen_ballot",
+                {"area_id": area_id, "number": view.last_closed.number},
+                is_long=is_many(view.last_closed.n_comparisons),
                 help=say("Its scores are taken off until it is closed again."),
             )
 

@@ -18,6 +18,7 @@ from ..spoken import say, say_many, to_say
 from ..store import Store
 from ..store import schema as t
 from ..store.ballots import PILOT
+from ..store.closing import reopen_ballot
 from ..store.drawing import discard_ballot, draw_next_ballot, draw_waiting
 from ..store.exclusions import Moved, exclude_voters, readmit_voters
 from ..store.policies import Policy, set_policy
@@ -113,6 +114,14 @@ def _discard_said(_: Any, of: Values) -> str:
     return say(
         "The pilot is discarded." if of["number"] == PILOT else "Ballot {number} is discarded.", number=of["number"]
     )
+
+
+def _reopen(store: Store, project_id: str, of: Values, revision: int) -> None:
+    reopen_ballot(store, project_id, area_id=of["area_id"], expected_revision=revision)
+
+
+def _reopen_said(_: Any, of: Values) -> str:
+    return say("Ballot {number} is open again.", number=of["number"])
 
 
 def _simulate(store: Store, project_id: str, of: Values, revision: int) -> int:
@@ -219,6 +228,7 @@ COMMANDS = {
     "draw_ballot": LongCommand(to_say("Drawing the ballot"), _draw, _draw_said),
     "draw_waiting": LongCommand(to_say("Drawing the ballots"), _draw_waiting, _draw_waiting_said),
     "discard_ballot": LongCommand(to_say("Discarding the draw"), _discard, _discard_said),
+    "reopen_ballot": LongCommand(to_say("Reopening the ballot"), _reopen, _reopen_said),
     "simulate_votes": LongCommand(to_say("Letting simulated voters answer"), _simulate, _simulate_said),
     "exclude_voters": LongCommand(to_say("Leaving voters out"), _exclude, _excluded_said),
     "readmit_voters": LongCommand(to_say("Letting voters count again"), _readmit, _readmitted_said),

@@ -126,6 +126,16 @@ def test_simulated_voters_and_the_draw_taken_back(between, visit, started):
     assert "Simulated voters gave" in words(app)
 
 
+def test_a_ballot_is_opened_again(between, visit, started):
+    number = last(between).number
+    app = press(visit("collect", "demo"), f"Reopen ballot {number}")
+    assert not last(between).is_open
+    finish(*started)
+    assert last(between).is_open
+    app.run()
+    assert f"Ballot {number} is open again." in words(app)
+
+
 def test_voters_are_left_out_and_come_back_by_jobs(many, visit, started):
     view = voters.load(many, "demo")
     chosen = sorted(view.quality.table["voter_id"].tolist())[:2]
@@ -180,6 +190,7 @@ def test_every_command_is_checked_against_what_its_visitor_saw(between):
         "draw_ballot": {"area_id": None},
         "draw_waiting": {},
         "discard_ballot": {"area_id": None, "number": 1},
+        "reopen_ballot": {"area_id": None, "number": 1},
         "simulate_votes": {"area_id": None},
         "exclude_voters": {"voter_ids": [1], "reason": "x", "detail": {}},
         "readmit_voters": {"voter_ids": [1]},
