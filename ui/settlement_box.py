@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import streamlit as st
@@ -13,11 +13,12 @@ from core.spoken import say, to_say
 from core.store import Store
 from core.store.ballots import Ballot
 from core.store.projects import Project
+from core.views import settlement_job
 from core.views.collect import CollectView
 from core.views.long_commands import decisions_kept, is_many
 from core.views.settlement import SettlementView, review_file
 from core.views.words import called
-from ui import cache, long_commands
+from ui import cache, kept_jobs, long_commands
 from ui.tables import said_columns
 
 REVIEW = "review-{}"
@@ -61,12 +62,15 @@ def settlement_box(store: Store, project: Project, view: CollectView) -> None:
 
 def settle(store: Store, project: Project, ballot: Ballot) -> None:
     """The assignments of a ballot or a round, and what is decided about them."""
+    load = _loader(store, project, ballot)
+    if load is None:
+        return
     rules = st.container()
-    if cache.load_settlement(store, project, ballot.id, Rules()).assignments.empty:
+    if load(Rules()).assignments.empty:
         st.caption(say("Simulated voters need no pay, and nobody else has voted here."))
         return
     with rules:
-        found = cache.load_settlement(store, project, ballot.id, _rules())
+        found = load(_rules())
     st.markdown(found.headline)
     config = said_columns(*_COLUMNS)
     alt = say("Assignments and what was decided")
@@ -76,6 +80,21 @@ def settle(store: Store, project: Project, ballot: Ballot) -> None:
     _at_once(project, ballot, found)
     _one_by_one(project, ballot, found)
     _files(store, ballot, found)
+
+
+def _loader(store: Store, project: Project, ballot: Ballot) -> Callable[[Rules], SettlementView] | None:
+    """What reads the settlement of a ballot: at once, or by the table that a job has read; None until it has."""
+    if ballot.n_comparisons <= MANY:
+        return partial(cache.load_settlement, store, project, ballot.id)
+    job = kept_jobs.of_votes(
+        settlement_job.FIGURES,
+        project,
+        None,
+        say("Read the assignments"),
+        place=f"settle-{ballot.id}",
+        extra=(ballot.id,),
+    )
+    return job and partial(cache.load_settlement_of, store, project, ballot.id, job_id=job.id)
 
 
 def _rules() -> Rules:
