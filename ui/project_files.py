@@ -22,7 +22,7 @@ from core.store.archive import (
 from core.store.made_files import read_made
 from core.store.projects import Project, read_log
 from core.views import project_file_job
-from core.views.long_commands import MANY
+from core.views.long_commands import is_many
 from core.views.words import moment
 from ui import cache, frame, kept_jobs
 
@@ -102,7 +102,7 @@ def files_box(store: Store, project: Project) -> None:
 
 def _is_large(store: Store, project: Project) -> bool:
     standings = cache.load_standings(store, project)
-    return sum(ballot.n_comparisons for standing in standings for ballot in standing.ballots) > MANY
+    return is_many(sum(ballot.n_comparisons for standing in standings for ballot in standing.ballots))
 
 
 def _file_at_once(store: Store, project: Project) -> bytes | None:

@@ -84,7 +84,7 @@ def settle(store: Store, project: Project, ballot: Ballot) -> None:
 
 def _loader(store: Store, project: Project, ballot: Ballot) -> Callable[[Rules], SettlementView] | None:
     """What reads the settlement of a ballot: at once, or by the table that a job has read; None until it has."""
-    if ballot.n_comparisons <= MANY:
+    if not is_many(ballot.n_comparisons):
         return partial(cache.load_settlement, store, project, ballot.id)
     job = kept_jobs.of_votes(
         settlement_job.FIGURES,
