@@ -22,6 +22,7 @@ from ui import cache, kept_jobs, long_commands
 from ui.tables import said_columns
 
 REVIEW = "review-{}"
+FIRST = Rules(0.5, 0.33)  # what the fields say at first
 MOST = 500  # assignments that a list offers at once
 _DECISIONS = {
     "approve": to_say("Approve"),
@@ -66,7 +67,7 @@ def settle(store: Store, project: Project, ballot: Ballot) -> None:
     if load is None:
         return
     rules = st.container()
-    if load(Rules()).assignments.empty:
+    if load(FIRST).assignments.empty:
         st.caption(say("Simulated voters need no pay, and nobody else has voted here."))
         return
     with rules:
@@ -104,7 +105,7 @@ def _rules() -> Rules:
             say("Checks right, at least (%)"),
             0,
             100,
-            50,
+            round(100 * FIRST.gold_share),
             5,
             width=210,
             help=say("Of the checks in an assignment, if it has any."),
@@ -113,12 +114,12 @@ def _rules() -> Rules:
             say("Time, at least (% of usual)"),
             0,
             100,
-            33,
+            round(100 * FIRST.fast),
             1,
             width=210,
             help=say("Seconds a comparison, against the median over this ballot's assignments."),
         )
-        unfinished = st.checkbox(say("All comparisons answered"), True)
+        unfinished = st.checkbox(say("All comparisons answered"), FIRST.unfinished)
     return Rules(gold / 100, fast / 100, unfinished)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import pandas as pd
 import sqlalchemy as sa
@@ -24,13 +25,14 @@ MTURK = "mturk"
 @dataclass(frozen=True)
 class SettlementView:
     """`assignments` (`tables.ASSIGNMENTS` with `proposal`, the reason to reject, or ""), `payments`, and the uploads
-    (id, file's name) for which a review file can be written."""
+    (id, file's name) for which a review file can be written. What follows from them is found once for each view, in the
+    language of who asked."""
 
     assignments: pd.DataFrame
     payments: pd.DataFrame
     uploads: tuple[tuple[int, str], ...]
 
-    @property
+    @cached_property
     def table(self) -> pd.DataFrame:
         """The assignments for people."""
         frame = self.assignments
@@ -50,22 +52,22 @@ class SettlementView:
         }
         return pd.DataFrame(told)
 
-    @property
+    @cached_property
     def undecided(self) -> pd.DataFrame:
         return self.assignments[self.assignments["review"] == ""]
 
-    @property
+    @cached_property
     def fine(self) -> list[int]:
         """Undecided assignments against which nothing speaks."""
         return self.undecided.loc[self.undecided["proposal"] == "", "assignment"].tolist()
 
-    @property
+    @cached_property
     def doubtful(self) -> dict[int, str]:
         """Undecided assignments that are proposed for rejection, with the reason."""
         rows = self.undecided[self.undecided["proposal"] != ""]
         return dict(zip(rows["assignment"].tolist(), rows["proposal"].tolist(), strict=True))
 
-    @property
+    @cached_property
     def headline(self) -> str:
         """How far it is, in a sentence."""
         reviews = self.assignments["review"].value_counts()
