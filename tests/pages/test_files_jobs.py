@@ -218,6 +218,8 @@ def test_assignments_are_read_in_the_background(settled, visit, started):
     pd.testing.assert_frame_equal(found.table, at_once.table)
     app.query_params["lang"] = "it"
     app.run()
+    app.session_state[f"settle-{project_id}"] = True  # whatever was unfolded is not in another language
+    app.run()
     with speaking("it"):
         assert settlement.load(store, project_id, ballot.id, Rules()).headline in words(app)
     vote(store, 1, project_id)
