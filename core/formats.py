@@ -18,6 +18,7 @@ from .json_texts import parse_json
 from .tables import DATASET, Schema
 
 _ARROW = {"text": pa.string(), "int": pa.int64(), "float": pa.float64()}
+_PANDAS = {"text": "str", "int": "int64", "float": "float64"}
 
 
 def to_parquet(dataset: pd.DataFrame) -> bytes:
@@ -41,6 +42,12 @@ def parquet(frame: pd.DataFrame, schema: Schema, metadata: dict[bytes, bytes] | 
     return out.getvalue()
 
 
+def table_of(data: bytes, schema: Schema) -> pd.DataFrame:
+    """The table of a schema that `parquet` wrote."""
+    frame = pq.read_table(pa.BufferReader(data)).to_pandas(ignore_metadata=True)
+    return schema.check(frame.astype({name: _PANDAS[kind] for name, kind in schema.columns.items()}))
+
+
 def from_parquet(data: bytes, name: str) -> pd.DataFrame:
     """The dataset of a Parquet file with the columns of DATASET; `InputError` for another one."""
     try:
@@ -49,14 +56,13 @@ def from_parquet(data: bytes, name: str) -> pd.DataFrame:
         frame = table.to_pandas(ignore_metadata=True)  # what pandas noted there could be anything
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{name} can't be read as Parquet: {error}.") from error
-    kinds = {"text": "str", "int": "int64", "float": "float64"}
     missing = [column for column in ("token_a", "token_b", "score") if column not in frame]
     if missing:
         raise InputError(f"{name} is not a dataset: it lacks the columns {', '.join(missing)}.")
     if "area" not in frame:
         frame.insert(0, "area", "")
     try:
-        frame = frame.astype({column: kinds[kind] for column, kind in DATASET.columns.items() if column in frame})
+        frame = frame.astype({column: _PANDAS[kind] for column, kind in DATASET.columns.items() if column in frame})
     except (ValueError, TypeError) as error:
         raise InputError(f"{name} is not a dataset: a column is of another kind ({error}).") from error
     if not isinstance(about, dict):

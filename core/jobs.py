@@ -39,6 +39,7 @@ ENDED = ("done", "failed", "cancelled")
 KINDS = (
     "import_embedding", "encode_tokens", "evaluation_figure", "plan_curve", "plan_search", "scheme_table", "needed",
     "close_ballot", "voter_figures", "vote_checks", "trust_lines", "voter_preview", "command", "upload_preview",
+    "settlement", "publication", "project_file",
 )  # fmt: skip
 
 

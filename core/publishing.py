@@ -22,9 +22,10 @@ from .published import write_published
 from .splits import Split, split_by_tokens
 from .spoken import speaking
 from .store import Store
+from .store.command import check_revision, project_row
 from .store.record_files import record_files
 from .store.records import record_of, voter_secret
-from .store.releases import Release, check_is_new, keep_release, stamp_of
+from .store.releases import Release, check_is_new, keep_release
 from .views import datasheet as facts_view
 from .views.scores import file_stem
 
@@ -64,30 +65,41 @@ _CHOOSY: dict[str, Callable[[pd.DataFrame], bytes]] = {
 @dataclass(frozen=True)
 class Publication:
     """A published zip, what it is called, figures of it, formats that could not be written (with the reason), and the
-    stamp of the project that it was made from."""
+    revision of the project that it was made from."""
 
     data: bytes
     filename: str
     detail: dict[str, Any]
     left_out: dict[str, str]
-    stamp: int
+    revision: int
+
+    @property
+    def size(self) -> int:
+        """Of the zip, in bytes."""
+        return len(self.data)
+
+    def read(self) -> bytes:
+        """The zip."""
+        return self.data
 
 
 @speaking(STANDARD)
-def publish(store: Store, project_id: str, version: str = "") -> Publication:
+def publish(store: Store, project_id: str, version: str = "", *, expected_revision: int | None = None) -> Publication:
     """Everything of a project's dataset as one zip; the same state and version give the same bytes.
 
-    Takes as long as its datasheet: some seconds for twenty thousand votes. Raises `StoreError` where nothing has a
-    score yet, `InputError` where the owner's split leaves nothing.
+    All of it is read in one look at the store, so that it is of one state though votes come in meanwhile. Takes as
+    long as its datasheet: some seconds for twenty thousand votes. Raises `StoreError` where nothing has a score yet,
+    `InputError` where the owner's split leaves nothing, `StaleError` where the project isn't at `expected_revision`.
     """
-    secret, stamp = voter_secret(store, project_id), stamp_of(store, project_id)
-    facts = facts_view.load(store, project_id, version)
-    if facts.dataset.empty:
-        raise StoreError("There is no dataset to publish yet: it needs votes.")
+    secret = voter_secret(store, project_id)
     with store.read() as conn:
+        row = project_row(conn, project_id)
+        check_revision(row, expected_revision)
+        facts, closed = facts_view.look(store, conn, project_id, version)
+        if facts.dataset.empty:
+            raise StoreError("There is no dataset to publish yet: it needs votes.")
         record = record_of(conn, project_id, secret)
-    if stamp_of(store, project_id) != stamp:
-        raise StoreError("The project changed while its files were made. Do it again.")
+    facts = facts_view.measured(facts, closed)
     stem = file_stem(facts.about) + (f"-{version}" if version else "")
     facts, files = dataset_files(facts, stem)
     files |= record_files(record)
@@ -106,7 +118,7 @@ def publish(store: Store, project_id: str, version: str = "") -> Publication:
         "bytes": len(data),
         "licence": facts.fields.licence,
     }
-    return Publication(data, f"{stem}.zip", detail, facts.left_out_formats, stamp)
+    return Publication(data, f"{stem}.zip", detail, facts.left_out_formats, int(row.revision))
 
 
 def listed(files: Mapping[str, bytes], facts: Facts) -> list[tuple[str, str]]:
@@ -157,8 +169,13 @@ def configs_of(facts: Facts) -> dict[str, dict[str, str]]:
     return (configs if facts.split else {"default": default}) | tables
 
 
-def release(store: Store, project_id: str, version: str, note: str = "") -> Release:
-    """Publish the dataset as it is now as a version, and keep the zip. Errors of `publish` and `keep_release`."""
+def release(
+    store: Store, project_id: str, version: str, note: str = "", *, expected_revision: int | None = None
+) -> Release:
+    """Publish the dataset as it is now as a version, and keep the zip. Errors of `publish` and `keep_release`.
+
+    Votes that come in while the files are made aren't in it, and don't hinder it.
+    """
     name = check_is_new(store, project_id, version)
-    made = publish(store, project_id, name)
-    return keep_release(store, project_id, name, made.data, note=note, detail=made.detail, expected_stamp=made.stamp)
+    made = publish(store, project_id, name, expected_revision=expected_revision)
+    return keep_release(store, project_id, name, made.data, note=note, detail=made.detail, made_at=made.revision)

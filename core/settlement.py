@@ -30,6 +30,8 @@ PAYMENTS = (
     "minutes", "reward due", "an hour",
 )  # fmt: skip
 
+_COUNTED = {"approved": "approve", "rejected": "reject", "undecided": ""}
+
 
 @dataclass(frozen=True)
 class Review:
@@ -82,18 +84,17 @@ def propose(assignments: pd.DataFrame, rules: Rules | None = None) -> pd.Series:
     checks = frame["checks_right"] + frame["checks_wrong"]
     each = frame["seconds"] / frame["n_answered"].where(frame["n_answered"] > 0)
     usual = float(each.median()) if each.notna().sum() >= FEWEST_FOR_SPEED else np.nan
-    names = ("n_asked", "n_answered", "checks_right", "checks_wrong")
-    columns = (*(frame[name].tolist() for name in names), checks.tolist(), each.tolist())
-    reasons = []
-    for n_asked, n_answered, n_right, n_wrong, n_checks, seconds in zip(*columns, strict=True):
-        if rules.unfinished and n_answered < n_asked:
-            reasons.append(f"only {n_answered} of {n_asked} comparisons were answered")
-        elif n_checks and n_right < rules.gold_share * n_checks:
-            reasons.append(f"{n_wrong} of {n_checks} check comparisons were answered wrong")
-        elif seconds < rules.fast * usual:
-            reasons.append(f"answered in {seconds:.1f} s a comparison, where {usual:.1f} s are usual")
-        else:
-            reasons.append("")
+    fast = each < rules.fast * usual
+    wrong = (checks > 0) & (frame["checks_right"] < rules.gold_share * checks)
+    short = (frame["n_answered"] < frame["n_asked"]) & rules.unfinished
+    reasons = np.full(len(frame), "", dtype=object)
+    # The first of these that holds is told.
+    reasons[fast] = [f"answered in {s:.1f} s a comparison, where {usual:.1f} s are usual" for s in each[fast]]
+    for told, n, of, text in (
+        (wrong, frame["checks_wrong"], checks, "{} of {} check comparisons were answered wrong"),
+        (short, frame["n_answered"], frame["n_asked"], "only {} of {} comparisons were answered"),
+    ):
+        reasons[told] = [text.format(*pair) for pair in zip(n[told], of[told], strict=True)]
     return pd.Series(reasons, index=frame.index, dtype="str")
 
 
@@ -104,20 +105,28 @@ def payments(assignments: pd.DataFrame, *, reward: float, task_size: int) -> pd.
     task of `task_size`. "an hour" is the wage reached: what is due over the time told, NaN where none was.
     """
     frame = ASSIGNMENTS.check(assignments)
+    reviews = frame["review"]
+    parts = frame[["voter", "platform", "n_answered", "n_votes"]].assign(
+        n=1,
+        **{name: (reviews == decision).astype("int64") for name, decision in _COUNTED.items()},
+        n_paid=frame["n_answered"].where(reviews != "reject", 0),
+    )
+    keys = ["voter", "platform"]
+    sums = parts.groupby(keys, sort=True).sum()
+    seconds = frame.groupby(keys, sort=True)["seconds"].sum(min_count=1)
+    counts = zip(*(sums[name].tolist() for name in sums.columns), strict=True)
     rows = []
-    for (voter, platform), of_voter in frame.groupby(["voter", "platform"], sort=True):
-        is_paid = of_voter["review"] != "reject"
-        units = Decimal(int(is_paid.sum()))
+    for (voter, platform), told, row in zip(sums.index, seconds.tolist(), counts, strict=True):
+        of = dict(zip(sums.columns, row, strict=True))
+        units = Decimal(of["n"] - of["rejected"])
         if platform == "labelstudio":
-            units = Decimal(int(of_voter.loc[is_paid, "n_answered"].sum())) / Decimal(task_size)
-        due = cents(units * Decimal(str(reward)))
-        minutes = float(of_voter["seconds"].sum(min_count=1)) / 60
-        reviews = of_voter["review"]
+            units = Decimal(of["n_paid"]) / Decimal(task_size)
+        due, minutes = float(cents(units * Decimal(str(reward)))), told / 60
         rows.append(
             (
-                *(voter, platform, len(of_voter), int((reviews == "approve").sum()), int((reviews == "reject").sum())),
-                *(int((reviews == "").sum()), int(of_voter["n_answered"].sum()), int(of_voter["n_votes"].sum())),
-                *(round(minutes, 2), float(due), round(float(due) / minutes * 60, 2) if minutes > 0 else np.nan),
+                *(voter, platform, of["n"], of["approved"], of["rejected"], of["undecided"]),
+                *(of["n_answered"], of["n_votes"], round(minutes, 2), due),
+                round(due / minutes * 60, 2) if minutes > 0 else np.nan,
             )
         )
     return pd.DataFrame(rows, columns=list(PAYMENTS))

@@ -23,7 +23,17 @@ from .store.command import command
 from .store.forecasts import GuessSource, make_forecast, make_search, read_guess
 from .store.library import adopt_import, embeddings_of, link_embedding, record_import, unlink_embedding
 from .store.scheme_runs import SchemeQuestion, as_result, run_schemes
-from .views import checks_job, long_commands, preview_job, trust_job, upload_jobs, voters_job
+from .views import (
+    checks_job,
+    long_commands,
+    preview_job,
+    project_file_job,
+    publication_job,
+    settlement_job,
+    trust_job,
+    upload_jobs,
+    voters_job,
+)
 from .views.evaluate_jobs import carry_out
 from .views.evaluate_needed import simulate
 from .views.kept_figures import KeptFigures
@@ -193,6 +203,9 @@ WORK: dict[str, Callable[[Store, Job, Reporter], None]] = {
     upload_jobs.KIND: _upload_preview,
     **{
         part.FIGURES.kind: partial(_votes_figures, part.FIGURES)
-        for part in (voters_job, checks_job, trust_job, preview_job)
+        for part in (
+            *(voters_job, checks_job, trust_job, preview_job),
+            *(settlement_job, publication_job, project_file_job),
+        )
     },
 }

@@ -38,7 +38,7 @@ if about["simulated_votes"]:
         icon=":material/science:",
     )
 
-dataset_files.whole(project)
+dataset_files.whole(project, about["votes"])
 dataset_files.formats(view)
 datasheet_box(project, view.fields)
 releases_box(project, view)

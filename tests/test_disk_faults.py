@@ -24,8 +24,8 @@ from core.store.ballots import read_ballots
 from core.store.closing import close_ballot
 from core.store.engine import _open, open_apart
 from core.store.invariants import check_store
-from core.store.projects import create_project, list_projects, read_log
-from core.store.releases import keep_release, stamp_of
+from core.store.projects import create_project, get_project, list_projects, read_log
+from core.store.releases import keep_release
 from core.store.scores import read_dataset
 from core.store.votes import accept_upload
 
@@ -159,11 +159,11 @@ def test_on_a_full_disk_an_upload_changes_nothing_and_comes_in_later(store):
 @ON_LINUX
 def test_on_a_full_disk_a_file_is_not_kept_by_half(store):
     project_id = make_project(store)
-    stamp = stamp_of(store, project_id)
+    revision = get_project(store, project_id).revision
     store.engine.dispose()
 
     def keep(opened):
-        keep_release(opened, project_id, "1", os.urandom(2_000_000), detail={}, expected_stamp=stamp)
+        keep_release(opened, project_id, "1", os.urandom(2_000_000), detail={}, made_at=revision)
 
     told = in_a_process(_with_room, 1_000_000, store.folder, keep)
     assert "can't be kept" in told

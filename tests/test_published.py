@@ -15,15 +15,19 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from campaigns import make_project, run_people, run_simulated
+from test_voting import Voter, start
 
+from core import publishing
 from core.dataset import read_dataset, to_csv
 from core.datasheet.fields import SheetFields
-from core.errors import InputError, StoreError
+from core.errors import InputError, StaleError, StoreError
 from core.published import MANIFEST, is_published, read_published, write_published
-from core.publishing import WHAT, publish
+from core.publishing import WHAT, publish, release
 from core.store.areas import add_areas
+from core.store.command import command
 from core.store.plans import save_plan
 from core.store.projects import create_project
+from core.store.releases import read_releases, release_bytes
 from core.store.scores import read_dataset as read_stored
 from core.store.sheets import save_fields
 from core.tokens import AreaTokens
@@ -118,6 +122,58 @@ def test_a_format_that_cannot_hold_the_tokens_is_left_out_and_named(store):
     assert "formats/gensim.tsv" not in files
     assert "gensim.tsv" not in files["README.md"].decode()
     assert "formats/simlex.tsv" in files
+
+
+@pytest.fixture
+def voted(store):
+    """A project with its voting page open, and somebody at it who gave three votes."""
+    project_id, code = start(store)
+    voter = Voter(store, code)
+    for _ in range(3):
+        voter.vote()
+    return project_id, voter
+
+
+def test_the_files_are_of_one_state_though_votes_come_in_while_they_are_read(store, voted, monkeypatch):
+    project_id, voter = voted
+    before = publish(store, project_id)
+    record_of = publishing.record_of
+
+    def meanwhile(*args):
+        voter.vote()
+        return record_of(*args)
+
+    monkeypatch.setattr(publishing, "record_of", meanwhile)
+    made = publish(store, project_id)
+    assert made.data == before.data
+    monkeypatch.undo()
+    after = publish(store, project_id)
+    assert [one.detail["votes"] for one in (before, made, after)] == [3, 3, 4]
+    assert after.revision == before.revision
+
+
+def test_votes_that_come_in_meanwhile_hinder_no_version_and_a_command_does(store, voted, monkeypatch):
+    project_id, voter = voted
+    before = publish(store, project_id, "1.0").data
+    measured = publishing.facts_view.measured
+
+    def voting(*args):
+        voter.vote()
+        return measured(*args)
+
+    def changing(*args):
+        with command(store, project_id, "something else"):
+            return measured(*args)
+
+    monkeypatch.setattr(publishing.facts_view, "measured", voting)
+    assert release_bytes(store, release(store, project_id, "1.0")) == before
+    monkeypatch.setattr(publishing.facts_view, "measured", changing)
+    with pytest.raises(StoreError, match="changed while"):
+        release(store, project_id, "1.1")
+    monkeypatch.undo()
+    with pytest.raises(StaleError):
+        release(store, project_id, "1.1", expected_revision=1)
+    assert [found.version for found in read_releases(store, project_id)] == ["1.0"]
 
 
 def test_nothing_to_publish(store):

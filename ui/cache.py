@@ -39,6 +39,7 @@ from core.views import (
     preview_job,
     scores,
     settlement,
+    settlement_job,
     settling,
     tokens,
     trust,
@@ -143,6 +144,15 @@ def load_dealt(store: Store, project: Project, ballot_id: int, most: int) -> pd.
 
 def load_settlement(store: Store, project: Project, ballot_id: int, rules: Rules) -> settlement.SettlementView:
     return _load(settlement.load, store, project, ballot_id, rules)
+
+
+def load_settlement_of(
+    store: Store, project: Project, ballot_id: int, rules: Rules, job_id: str
+) -> settlement.SettlementView:
+    """By the assignments that a job has read; votes that come in since don't change them."""
+    view = settlement_job.load
+    return _cached(f"{view.__module__}.{view.__name__}", spoken().code, str(store.folder), project.id, project.revision,
+                   (ballot_id, rules, job_id), view, store)  # fmt: skip
 
 
 def load_checks(store: Store, project: Project, area_id: int | None = None) -> checks.VoteChecks:

@@ -8,40 +8,29 @@ import streamlit as st
 
 from core.errors import RunoffError
 from core.published import read_published
-from core.spoken import say
+from core.publishing import Publication
+from core.spoken import say, to_say
 from core.store.projects import Project
+from core.views import publication_job
 from core.views.export import FORMATS, ExportView
-from ui import cache, frame
+from core.views.publication_job import MANY, MadePublication
+from ui import cache, frame, kept_jobs
+
+_BUTTON = to_say("Make the dataset to publish (zip)")
+_ABOUT = to_say(
+    "The dataset in all formats, its datasheet, the votes under pseudonyms, plan and seeds, and checksums: a folder "
+    "that Hugging Face datasets loads, and from which anybody can compute the scores again."
+)
 
 
-def whole(project: Project) -> None:
-    """The recommended file; it takes some seconds, so it is made when it is asked for."""
-    asked = (project.id, project.stamp)
-    if st.session_state.get("_publication_asked") != asked:
-        if not st.button(
-            say("Make the dataset to publish (zip)"),
-            type="primary",
-            icon=":material/inventory_2:",
-        ):
-            st.caption(
-                say(
-                    "The dataset in all formats, its datasheet, the votes under pseudonyms, plan and seeds, and "
-                    "checksums: a folder that Hugging Face datasets loads, and from which anybody can compute the "
-                    "scores again."
-                )
-            )
-            return
-        st.session_state["_publication_asked"] = asked
-        st.rerun()
-    try:
-        with st.spinner(say("Making the files: agreement and reliability are computed…")):
-            made = cache.load_publication(frame.store(), project)
-    except RunoffError as error:
-        frame.show_error(error)
+def whole(project: Project, n_votes: int) -> None:
+    """The recommended file, made when it is asked for: in some seconds, or of more than `MANY` votes by a job."""
+    made = _at_once(project) if n_votes <= MANY else _by_job(project)
+    if made is None:
         return
     st.download_button(
-        say("Download the dataset (zip, {size:.1f} MB)", size=max(len(made.data) / 1e6, 0.1)),
-        made.data,
+        say("Download the dataset (zip, {size:.1f} MB)", size=max(made.size / 1e6, 0.1)),
+        made.read,
         made.filename,
         "application/zip",
         type="primary",
@@ -54,14 +43,40 @@ def whole(project: Project) -> None:
             (say("Datasheet (Markdown)"), "datasheet.md", "text/markdown"),
         ):
             stem = made.filename.removesuffix(".zip")
-            make = partial(_member, made.data, path)
+            make = partial(_member, made, path)
             st.download_button(label, make, f"{stem}-{path}", mime, on_click="ignore", icon=":material/description:")
     for path, why in made.left_out.items():
         st.caption(frame.plain(say("Not in it: {path}. {why}", path=path, why=why)))
 
 
-def _member(data: bytes, path: str) -> bytes:
-    return read_published(data).files[path]
+def _by_job(project: Project) -> MadePublication | None:
+    """The zip that a job has made; None as long as none has."""
+    job = kept_jobs.of_votes(publication_job.FIGURES, project, None, say(_BUTTON), place="publication")
+    if job is None:
+        st.caption(say(_ABOUT))
+        return None
+    return publication_job.FIGURES.of_job(frame.store(), job.id)
+
+
+def _at_once(project: Project) -> Publication | None:
+    """The zip as the project stands now; None until it is asked for."""
+    asked = (project.id, project.stamp)
+    if st.session_state.get("_publication_asked") != asked:
+        if not st.button(say(_BUTTON), type="primary", icon=":material/inventory_2:"):
+            st.caption(say(_ABOUT))
+            return None
+        st.session_state["_publication_asked"] = asked
+        st.rerun()
+    try:
+        with st.spinner(say("Making the files: agreement and reliability are computed…")):
+            return cache.load_publication(frame.store(), project)
+    except RunoffError as error:
+        frame.show_error(error)
+        return None
+
+
+def _member(made: Publication | MadePublication, path: str) -> bytes:
+    return read_published(made.read()).files[path]
 
 
 def formats(view: ExportView) -> None:

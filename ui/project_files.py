@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
 from core.errors import RunoffError
-from core.spoken import say
+from core.spoken import say, to_say
 from core.store import Store
 from core.store.archive import (
     archive_project,
@@ -18,9 +19,15 @@ from core.store.archive import (
     list_archived,
     restore_project,
 )
+from core.store.made_files import read_made
 from core.store.projects import Project, read_log
+from core.views import project_file_job
+from core.views.long_commands import is_many
 from core.views.words import moment
-from ui import frame
+from ui import cache, frame, kept_jobs
+
+_PREPARE = to_say("Prepare the project file")
+_HOLDS = to_say("Tokens, plan, ballots, votes, uploads, scores and log; no embeddings.")
 
 
 def open_project(project_id: str) -> None:
@@ -63,17 +70,11 @@ def import_box(store: Store) -> None:
 
 def files_box(store: Store, project: Project) -> None:
     """Export, copy, put away, delete."""
-    if st.button(
-        say("Prepare the project file"),
-        help=say("Tokens, plan, ballots, votes, uploads, scores and log; no embeddings."),
-    ):
-        with st.spinner(say("Writing…")):
-            st.session_state["_project_file"] = (project.id, project.revision, export_project(store, project.id))
-    kept = st.session_state.get("_project_file")
-    if kept and kept[:2] == (project.id, project.revision):
+    data = _file_by_job(project) if _is_large(store, project) else _file_at_once(store, project)
+    if data is not None:
         st.download_button(
             say("Download the project file (zip)"),
-            kept[2],
+            data,
             f"runoff-{project.id}.zip",
             "application/zip",
             on_click="ignore",
@@ -97,6 +98,29 @@ def files_box(store: Store, project: Project) -> None:
         if st.form_submit_button(say("Delete this project")):
             done = say("{name} is deleted. A copy lies in the workspace's folder backups.", name=project.name)
             frame.carry_out(delete_project, store, project.id, typed, done=done)
+
+
+def _is_large(store: Store, project: Project) -> bool:
+    standings = cache.load_standings(store, project)
+    return is_many(sum(ballot.n_comparisons for standing in standings for ballot in standing.ballots))
+
+
+def _file_at_once(store: Store, project: Project) -> bytes | None:
+    """The project file that this visitor asked for; it is kept in the session."""
+    if st.button(say(_PREPARE), help=say(_HOLDS)):
+        with st.spinner(say("Writing…")):
+            st.session_state["_project_file"] = (project.id, project.revision, export_project(store, project.id))
+    kept = st.session_state.get("_project_file")
+    return kept[2] if kept and kept[:2] == (project.id, project.revision) else None
+
+
+def _file_by_job(project: Project) -> Callable[[], bytes] | None:
+    """What reads the project file that a job has written; None as long as none has."""
+    job = kept_jobs.of_votes(project_file_job.FIGURES, project, None, say(_PREPARE), place="project-file")
+    if job is None:
+        st.caption(say(_HOLDS))
+        return None
+    return partial(read_made, project_file_job.FIGURES.of_job(frame.store(), job.id))
 
 
 def open_copy(copy: Callable[[Store, str, str], str], store: Store, project: Project, name: str, *, done: str) -> None:

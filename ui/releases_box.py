@@ -8,13 +8,13 @@ import pandas as pd
 import streamlit as st
 
 from core.errors import RunoffError
-from core.publishing import release
 from core.spoken import say, to_say
 from core.store.projects import Project
-from core.store.releases import MAX_NOTE, release_bytes
+from core.store.releases import MAX_NOTE, check_is_new, release_bytes
 from core.views.export import NOW, ExportView, diff_lines
+from core.views.publication_job import MANY
 from core.views.words import many, moment, slug
-from ui import cache, frame
+from ui import cache, frame, long_commands
 from ui.tables import columns
 
 # Marks of a version, by their names in its description.
@@ -56,15 +56,13 @@ def _release(project: Project, view: ExportView) -> None:
         )
         note = st.text_area(say("What is new"), max_chars=MAX_NOTE, height=80)
         if st.form_submit_button(say("Release")):
-            with st.spinner(say("Making the files…")):
-                frame.carry_out(
-                    release,
-                    frame.store(),
-                    project.id,
-                    version,
-                    note,
-                    done=lambda kept: say("Version {version} is released and kept.", version=kept.version),
-                )
+            try:
+                arguments = {"version": check_is_new(frame.store(), project.id, version), "note": note}
+            except RunoffError as error:
+                frame.show_error(error)
+                return
+            is_long = view.dataset.attrs["votes"] > MANY
+            long_commands.carry_out(project, "release_version", arguments, is_long=is_long)
 
 
 def _compare(project: Project, view: ExportView) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import streamlit as st
@@ -13,14 +13,16 @@ from core.spoken import say, to_say
 from core.store import Store
 from core.store.ballots import Ballot
 from core.store.projects import Project
+from core.views import settlement_job
 from core.views.collect import CollectView
 from core.views.long_commands import decisions_kept, is_many
 from core.views.settlement import SettlementView, review_file
 from core.views.words import called
-from ui import cache, long_commands
+from ui import cache, kept_jobs, long_commands
 from ui.tables import said_columns
 
 REVIEW = "review-{}"
+FIRST = Rules(0.5, 0.33)  # what the fields say at first
 MOST = 500  # assignments that a list offers at once
 _DECISIONS = {
     "approve": to_say("Approve"),
@@ -61,12 +63,15 @@ def settlement_box(store: Store, project: Project, view: CollectView) -> None:
 
 def settle(store: Store, project: Project, ballot: Ballot) -> None:
     """The assignments of a ballot or a round, and what is decided about them."""
+    load = _loader(store, project, ballot)
+    if load is None:
+        return
     rules = st.container()
-    if cache.load_settlement(store, project, ballot.id, Rules()).assignments.empty:
+    if load(FIRST).assignments.empty:
         st.caption(say("Simulated voters need no pay, and nobody else has voted here."))
         return
     with rules:
-        found = cache.load_settlement(store, project, ballot.id, _rules())
+        found = load(_rules())
     st.markdown(found.headline)
     config = said_columns(*_COLUMNS)
     alt = say("Assignments and what was decided")
@@ -78,6 +83,21 @@ def settle(store: Store, project: Project, ballot: Ballot) -> None:
     _files(store, ballot, found)
 
 
+def _loader(store: Store, project: Project, ballot: Ballot) -> Callable[[Rules], SettlementView] | None:
+    """What reads the settlement of a ballot: at once, or by the table that a job has read; None until it has."""
+    if not is_many(ballot.n_comparisons):
+        return partial(cache.load_settlement, store, project, ballot.id)
+    job = kept_jobs.of_votes(
+        settlement_job.FIGURES,
+        project,
+        None,
+        say("Read the assignments"),
+        place=f"settle-{ballot.id}",
+        extra=(ballot.id,),
+    )
+    return job and partial(cache.load_settlement_of, store, project, ballot.id, job_id=job.id)
+
+
 def _rules() -> Rules:
     """When something speaks against an assignment."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -85,7 +105,7 @@ def _rules() -> Rules:
             say("Checks right, at least (%)"),
             0,
             100,
-            50,
+            round(100 * FIRST.gold_share),
             5,
             width=210,
             help=say("Of the checks in an assignment, if it has any."),
@@ -94,12 +114,12 @@ def _rules() -> Rules:
             say("Time, at least (% of usual)"),
             0,
             100,
-            33,
+            round(100 * FIRST.fast),
             1,
             width=210,
             help=say("Seconds a comparison, against the median over this ballot's assignments."),
         )
-        unfinished = st.checkbox(say("All comparisons answered"), True)
+        unfinished = st.checkbox(say("All comparisons answered"), FIRST.unfinished)
     return Rules(gold / 100, fast / 100, unfinished)
 
 

@@ -24,6 +24,14 @@ def made_path(store: Store, job_id: str) -> Path:
     return store.incoming / f"{PREFIX}{job_id}"
 
 
+def read_made(path: Path) -> bytes:
+    """The file of a job; `StoreError` where it is gone."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise StoreError("The file isn't kept any more. Have it made again.") from error
+
+
 def keep_made(store: Store, job_id: str, data: bytes) -> None:
     """Write the file of a job, whole or not at all; `StoreError` where it can't be written."""
     target = made_path(store, job_id)

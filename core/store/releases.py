@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from ..errors import InputError, StoreError
 from ..zips import checksum
 from . import schema as t
-from .command import command, project_row
+from .command import command
 from .engine import Store, now
 from .kept_files import keep_bytes, read_kept
 
@@ -78,18 +78,19 @@ def keep_release(
     *,
     note: str = "",
     detail: dict[str, Any],
-    expected_stamp: int,
+    made_at: int,
 ) -> Release:
     """Keep a published zip as a version of the project's dataset.
 
-    `expected_stamp` is what the project's revision and pulse came to when the zip was made: where votes or settings
-    have changed since, nothing is kept. Raises `InputError` for a name that is no name or taken, `StoreError` else.
+    `made_at` is the project's revision when the zip was made: after a command since, nothing is kept. Votes that came
+    in on the voting page since are no fault: the version is of the votes there were. Raises `InputError` for a name
+    that is no name or taken, `StoreError` else.
     """
     name, note = check_version(version), note.strip()
     if len(note) > MAX_NOTE:
         raise InputError(f"The note has {len(note):,} characters; {MAX_NOTE:,} are allowed.")
     with command(store, project_id, "release dataset") as change:
-        if change.project.revision + change.project.pulse != expected_stamp:
+        if change.project.revision != made_at:
             raise StoreError("The project changed while the files were made, so nothing was released. Do it again.")
         for known in releases_of(change.conn, project_id):
             if known.version.casefold() == name.casefold():
@@ -109,10 +110,3 @@ def release_bytes(store: Store, release: Release) -> bytes:
     if checksum(data) != release.sha256:
         raise StoreError(f"The file of version {release.version} was damaged on the disk. Restore it from a copy.")
     return data
-
-
-def stamp_of(store: Store, project_id: str) -> int:
-    """Revision and pulse of a project: what a file made now belongs to."""
-    with store.read() as conn:
-        row = project_row(conn, project_id)
-    return int(row.revision + row.pulse)

@@ -26,6 +26,7 @@ from ..errors import RunoffError
 from ..language import STANDARD, language
 from ..platforms.template import NOTIONS
 from ..runoff import fit_votes
+from ..scores import BallotVotes
 from ..spoken import speaking
 from ..store import Store
 from ..store import schema as t
@@ -41,48 +42,66 @@ from . import checks, draws, trust
 from .tokens import rare_of
 from .voting import FEWEST_TOLD
 
+# The closed ballots of each ranking with their votes.
+Closed = tuple[tuple[list[Ballot], list[BallotVotes]], ...]
+_UNKNOWN = Reliability(None, 0, "")
 
-@speaking("en")
+
 def load(store: Store, project_id: str, version: str = "") -> Facts:
     """The facts of a project's dataset, to be published as `version` ("" for none)."""
     with store.read() as conn:
-        project = project_row(conn, project_id)
-        dataset = dataset_of(conn, project_id)
-        rankings = rankings_of(conn, project_id)
-        plans = [found[1] if (found := settings_of(conn, project_id, r.area_id)) else None for r in rankings]
-        wording = next((plan.wording for plan in plans if plan is not None), None)
-        spoken = language(wording.language if wording else STANDARD)
-        asked, explained = map(spoken.text, NOTIONS[project.notion])
-        frequencies, areas = _areas(store, conn, project_id, dataset)
-        votes, voters = _votes(conn, project_id), _voters(conn, project_id)
-        proposed = tuple(
-            (str(one.get("name", one["embedding"])), len(one["tokens"])) for one in proposed_tokens_of(conn, project_id)
-        )
-        facts = Facts(
-            fields=SheetFields.of(project.datasheet),
-            version=version,
-            runoff=__version__,
-            dataset=dataset,
-            about={str(key): value for key, value in dataset.attrs.items()},
-            kind=project.kind,
-            seed=project.seed,
-            areas=areas,
-            n_items=n_items_of(conn, project_id),
-            item_rules=_rules(ItemRules.of(project.item_rules)),
-            frequencies=frequencies,
-            proposed_by=proposed,
-            question=wording.question if wording and wording.question else asked,
-            instructions=wording.instructions if wording and wording.instructions else explained,
-            n_examples=len(wording.examples) if wording else 0,
-            rankings=(),
-            voters=voters,
-            votes=votes,
-            exclusions=_exclusions(conn, project_id),
-            split=None,
-            left_out_formats={},
-        )
-    told = (_ranking(store, project_id, ranking, plan) for ranking, plan in zip(rankings, plans, strict=True))
-    return replace(facts, rankings=tuple(told))
+        facts, closed = look(store, conn, project_id, version)
+    return measured(facts, closed)
+
+
+@speaking("en")
+def look(store: Store, conn: sa.Connection, project_id: str, version: str = "") -> tuple[Facts, Closed]:
+    """What one look at the store says: the facts but for reliability, and what `measured` computes that from."""
+    project = project_row(conn, project_id)
+    dataset = dataset_of(conn, project_id)
+    rankings = rankings_of(conn, project_id)
+    plans = [found[1] if (found := settings_of(conn, project_id, r.area_id)) else None for r in rankings]
+    wording = next((plan.wording for plan in plans if plan is not None), None)
+    spoken = language(wording.language if wording else STANDARD)
+    asked, explained = map(spoken.text, NOTIONS[project.notion])
+    frequencies, areas = _areas(store, conn, project_id, dataset)
+    proposed = tuple(
+        (str(one.get("name", one["embedding"])), len(one["tokens"])) for one in proposed_tokens_of(conn, project_id)
+    )
+    counted = _counted(conn, project_id)
+    told = (_ranking(conn, project_id, of, plan, counted) for of, plan in zip(rankings, plans, strict=True))
+    facts = Facts(
+        fields=SheetFields.of(project.datasheet),
+        version=version,
+        runoff=__version__,
+        dataset=dataset,
+        about={str(key): value for key, value in dataset.attrs.items()},
+        kind=project.kind,
+        seed=project.seed,
+        areas=areas,
+        n_items=n_items_of(conn, project_id),
+        item_rules=_rules(ItemRules.of(project.item_rules)),
+        frequencies=frequencies,
+        proposed_by=proposed,
+        question=wording.question if wording and wording.question else asked,
+        instructions=wording.instructions if wording and wording.instructions else explained,
+        n_examples=len(wording.examples) if wording else 0,
+        rankings=tuple(told),
+        voters=_voters(conn, project_id),
+        votes=_votes(conn, project_id),
+        exclusions=_exclusions(conn, project_id),
+        split=None,
+        left_out_formats={},
+    )
+    return facts, tuple(draws.closed_votes_of(conn, project_id, ranking.area_id) for ranking in rankings)
+
+
+@speaking("en")
+def measured(facts: Facts, closed: Closed) -> Facts:
+    """The facts with the reliability that the closed ballots' votes give."""
+    found = [_reliability(*of_ranking) for of_ranking in closed]
+    told = zip(facts.rankings, found, strict=True)
+    return replace(facts, rankings=tuple(replace(of, halves=halves, ceiling=top) for of, (halves, top) in told))
 
 
 def _areas(
@@ -225,14 +244,13 @@ def _exclusions(conn: sa.Connection, project_id: str) -> tuple[ExclusionFacts, .
     return tuple(ExclusionFacts(reason, n) for reason, n in fetch_rows(conn, query))
 
 
-def _ranking(store: Store, project_id: str, ranking: Ranking, plan: PlanSettings | None) -> RankingFacts:
-    with store.read() as conn:
-        pilot = pilot_of(conn, project_id, ranking.area_id)
-        ballots = ballots_of(conn, project_id, ranking.area_id)
-        counted = _counted(conn, project_id)
-        alpha, no_alpha = checks.agreement_of(conn, [ballot.id for ballot in ballots])
+def _ranking(
+    conn: sa.Connection, project_id: str, ranking: Ranking, plan: PlanSettings | None, counted: dict[int, int]
+) -> RankingFacts:
+    pilot = pilot_of(conn, project_id, ranking.area_id)
+    ballots = ballots_of(conn, project_id, ranking.area_id)
+    alpha, no_alpha = checks.agreement_of(conn, [ballot.id for ballot in ballots])
     closed = [ballot for ballot in ballots if not ballot.is_open]
-    halves, ceiling = _reliability(store, project_id, ranking.area_id)
     drawn = [pilot, *ballots] if pilot else ballots
     return RankingFacts(
         ranking.area,
@@ -241,8 +259,8 @@ def _ranking(store: Store, project_id: str, ranking: Ranking, plan: PlanSettings
         tuple(_ballot(ballot, counted.get(ballot.id, 0)) for ballot in drawn),
         alpha,
         no_alpha,
-        halves,
-        ceiling,
+        _UNKNOWN,
+        _UNKNOWN,
         (closed[-1].interval_note or "") if closed else draws.NOT_CLOSED,
     )
 
@@ -274,9 +292,8 @@ def _ballot(ballot: Ballot, n_votes: int) -> BallotFacts:
     )
 
 
-def _reliability(store: Store, project_id: str, area_id: int | None) -> tuple[Reliability, Reliability]:
+def _reliability(ballots: list[Ballot], votes: list[BallotVotes]) -> tuple[Reliability, Reliability]:
     """Halves of the voters and the noise ceiling, the very figures of the Scores page."""
-    ballots, votes = draws.closed_votes(store, project_id, area_id)
     if not ballots:
         return Reliability(None, 0, "No ballot is closed yet."), Reliability(None, 0, "No ballot is closed yet.")
     try:

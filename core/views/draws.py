@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+import sqlalchemy as sa
 
 from ..errors import RunoffError
 from ..evaluation_intervals import WHY_NOT_PAPER
@@ -48,8 +49,15 @@ class DatasetDraws:
 def closed_votes(store: Store, project_id: str, area_id: int | None) -> tuple[list[Ballot], list[BallotVotes]]:
     """The closed ballots of a ranking in order, and their votes."""
     with store.read() as conn:
-        ballots = [ballot for ballot in ballots_of(conn, project_id, area_id) if not ballot.is_open]
-        return ballots, [ballot_votes(conn, ballot.id) for ballot in ballots]
+        return closed_votes_of(conn, project_id, area_id)
+
+
+def closed_votes_of(
+    conn: sa.Connection, project_id: str, area_id: int | None
+) -> tuple[list[Ballot], list[BallotVotes]]:
+    """As `closed_votes`, in a look at the store that is under way."""
+    ballots = [ballot for ballot in ballots_of(conn, project_id, area_id) if not ballot.is_open]
+    return ballots, [ballot_votes(conn, ballot.id) for ballot in ballots]
 
 
 def load(store: Store, project_id: str, resamples: int = 0) -> DatasetDraws:

@@ -35,16 +35,16 @@ class KeptFigures(Generic[Found]):
     them; label : what a page says is going on, to be said; `measured(store, project_id, area_id, *extra)` reads the
     votes in one look at the store, `extra` is what else is asked for; `kept` makes JSON of what it finds, without NaN,
     `found` is its inverse. Where `file` makes bytes of what is found, they are kept beside it, and `found` is given
-    their path too.
+    their path too: what it gives may read them when they are wanted.
     """
 
     kind: str
     version: int
     label: str
-    measured: Callable[..., Found]
-    kept: Callable[[Found], dict[str, Any]]
+    measured: Callable[..., Any]
+    kept: Callable[[Any], dict[str, Any]]
     found: Callable[..., Found]
-    file: Callable[[Found], bytes] | None = None
+    file: Callable[[Any], bytes] | None = None
 
     def params_of(self, area_id: int | None, revision: int, *extra: int) -> dict[str, Any]:
         """What a job needs to measure a ranking of a project at this revision."""

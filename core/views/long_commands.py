@@ -13,6 +13,7 @@ from typing import Any
 
 from ..effects import Effect
 from ..jobs import Job, running_jobs
+from ..publishing import release
 from ..settlement import Review
 from ..spoken import say, say_many, to_say
 from ..store import Store
@@ -224,6 +225,17 @@ def _reviewed_said(result: Values, of: Values) -> str:
     return say(message, assignments=many(done.decided, "assignment"), out=out, back=back)
 
 
+# Versions
+
+
+def _release(store: Store, project_id: str, of: Values, revision: int) -> str:
+    return release(store, project_id, of["version"], of["note"], expected_revision=revision).version
+
+
+def _release_said(version: str, of: Values) -> str:
+    return say("Version {version} is released and kept.", version=version)
+
+
 COMMANDS = {
     "draw_ballot": LongCommand(to_say("Drawing the ballot"), _draw, _draw_said),
     "draw_waiting": LongCommand(to_say("Drawing the ballots"), _draw_waiting, _draw_waiting_said),
@@ -236,4 +248,5 @@ COMMANDS = {
     "withdraw_upload": LongCommand(to_say("Withdrawing the upload"), _withdraw, _withdrawn_said),
     "set_policy": LongCommand(to_say("Counting answers anew"), _set_policy, _policy_said),
     "review": LongCommand(to_say("Deciding on assignments"), _review, _reviewed_said),
+    "release_version": LongCommand(to_say("Releasing the version"), _release, _release_said),
 }

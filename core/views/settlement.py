@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import pandas as pd
 import sqlalchemy as sa
@@ -23,13 +25,14 @@ MTURK = "mturk"
 @dataclass(frozen=True)
 class SettlementView:
     """`assignments` (`tables.ASSIGNMENTS` with `proposal`, the reason to reject, or ""), `payments`, and the uploads
-    (id, file's name) for which a review file can be written."""
+    (id, file's name) for which a review file can be written. What follows from them is found once for each view, in the
+    language of who asked."""
 
     assignments: pd.DataFrame
     payments: pd.DataFrame
     uploads: tuple[tuple[int, str], ...]
 
-    @property
+    @cached_property
     def table(self) -> pd.DataFrame:
         """The assignments for people."""
         frame = self.assignments
@@ -39,37 +42,32 @@ class SettlementView:
             "voter": frame["voter"],
             "assignment": frame["assignment_id"],
             "task": frame["task_id"],
-            "answered": [
-                say("{n} of {of}", n=n, of=of) if of else str(n)
-                for n, of in zip(frame["n_answered"], frame["n_asked"], strict=True)
-            ],
-            "checks right": [
-                say("{n} of {of}", n=r, of=n) if n else "" for r, n in zip(frame["checks_right"], checks, strict=True)
-            ],
+            "answered": _shares(frame["n_answered"], frame["n_asked"], str),
+            "checks right": _shares(frame["checks_right"], checks, lambda _: ""),
             "seconds each": each.round(1),
             "against it": frame["proposal"],
-            "decision": [say(_SAID[review]) for review in frame["review"]],
+            "decision": frame["review"].map({review: say(said) for review, said in _SAID.items()}),
             "reason": frame["reason"],
             "platform says": frame["status"],
         }
         return pd.DataFrame(told)
 
-    @property
+    @cached_property
     def undecided(self) -> pd.DataFrame:
         return self.assignments[self.assignments["review"] == ""]
 
-    @property
+    @cached_property
     def fine(self) -> list[int]:
         """Undecided assignments against which nothing speaks."""
         return self.undecided.loc[self.undecided["proposal"] == "", "assignment"].tolist()
 
-    @property
+    @cached_property
     def doubtful(self) -> dict[int, str]:
         """Undecided assignments that are proposed for rejection, with the reason."""
         rows = self.undecided[self.undecided["proposal"] != ""]
         return dict(zip(rows["assignment"].tolist(), rows["proposal"].tolist(), strict=True))
 
-    @property
+    @cached_property
     def headline(self) -> str:
         """How far it is, in a sentence."""
         reviews = self.assignments["review"].value_counts()
@@ -87,13 +85,25 @@ class SettlementView:
         return say("{counts}, {n:,} of these with something against them.", counts=told, n=len(self.doubtful))
 
 
+def _shares(n: pd.Series, of: pd.Series, alone: Callable[[int], str]) -> list[str]:
+    """“n of of” for each row, `alone(n)` where `of` is 0; there are many rows and few different ones."""
+    pairs = list(zip(n.tolist(), of.tolist(), strict=True))
+    said = {pair: say("{n} of {of}", n=pair[0], of=pair[1]) if pair[1] else alone(pair[0]) for pair in set(pairs)}
+    return [said[pair] for pair in pairs]
+
+
 _SAID = {"approve": to_say("approved"), "reject": to_say("rejected"), "": ""}
 
 
-def load(store: Store, project_id: str, ballot_id: int, rules: Rules) -> SettlementView:
-    """The settlement of a ballot. A project's other ballots are settled for themselves."""
+def load(
+    store: Store, project_id: str, ballot_id: int, rules: Rules, *, assignments: pd.DataFrame | None = None
+) -> SettlementView:
+    """The settlement of a ballot. A project's other ballots are settled for themselves.
+
+    assignments : those of the ballot, where they have been read already.
+    """
     with store.read() as conn:
-        frame = assignments_of(conn, ballot_id)
+        frame = assignments_of(conn, ballot_id) if assignments is None else assignments
         settings = settings_for(conn, ballot_id)
         u = t.upload.c
         query = sa.select(u.id, u.filename).where(

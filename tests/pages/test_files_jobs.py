@@ -1,0 +1,238 @@
+"""Many votes: the dataset's zip, versions, the project file and the table to settle are made by jobs, and are the same
+as at once; another visit finds them, a file that is gone is made again."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pandas as pd
+import pytest
+import sqlalchemy as sa
+from campaigns import PLAN, answer_batch, draw_batch, make_project
+from page_words import press, words
+from test_evaluate_jobs import finish
+
+from core import jobs
+from core.errors import StoreError
+from core.job_sweep import LEFT_SECONDS, sweep
+from core.published import read_published
+from core.publishing import publish
+from core.settlement import Rules
+from core.spoken import speaking
+from core.store import schema as t
+from core.store.archive import export_project
+from core.store.ballots import read_ballots
+from core.store.command import command
+from core.store.made_files import made_path
+from core.store.projects import get_project
+from core.store.releases import read_releases, release_bytes
+from core.store.settlement import read_assignments
+from core.store.votes import accept_upload
+from core.views import long_commands, project_file_job, publication_job, settlement, settlement_job
+from ui import dataset_files, releases_box
+
+ZIP, FILE = "Make the dataset to publish (zip)", "Prepare the project file"
+# The page, its button, the sign, and what can be downloaded then.
+MADE = {
+    "export": (ZIP, "Making the dataset's files", "Download the dataset (zip, "),
+    "project": (FILE, "Writing the project file", "Download the project file (zip)"),
+}
+ITALIAN = {"export": "Scarica il dataset (zip, ", "project": "Scarica il file del progetto (zip)"}
+
+
+@pytest.fixture
+def many(demo, monkeypatch):
+    """The demo, whose votes count as too many for its files to be made at once."""
+    monkeypatch.setattr(dataset_files, "MANY", 1)
+    monkeypatch.setattr(releases_box, "MANY", 1)
+    monkeypatch.setattr(long_commands, "MANY", 1)
+    return demo
+
+
+@pytest.fixture
+def settled(empty, monkeypatch):
+    """A ballot of people that counts as too large for its assignments to be read at once."""
+    project_id = make_project(empty, plan=PLAN)
+    accept_upload(empty, project_id, answer_batch(draw_batch(empty, project_id)), "results.csv")
+    monkeypatch.setattr(long_commands, "MANY", 1)
+    return empty, project_id
+
+
+def downloads(app) -> list[str]:
+    return [found.label for found in app.get("download_button")]
+
+
+def offered(app, label: str) -> bool:
+    return any(found.startswith(label) for found in downloads(app))
+
+
+def buttons(app) -> list[str]:
+    return [button.label for button in app.button]
+
+
+def vote(store, n: int, project_id: str = "demo") -> None:
+    """What so many votes on the voting page do to the project."""
+    with store.write(project_id) as conn:
+        pulse = sa.update(t.project).where(t.project.c.id == project_id)
+        conn.execute(pulse.values(pulse=t.project.c.pulse + n))
+
+
+@pytest.mark.parametrize("page", MADE)
+def test_a_file_is_made_in_the_background_and_found_again(page, many, visit, started):
+    button, label, download = MADE[page]
+    app = press(visit(page, "demo"), button)
+    assert f"{label} in the background" in words(app)
+    assert not offered(app, download)
+    other = visit(page, "demo")  # another tab, or a reload
+    assert f"{label} in the background" in words(other)
+    assert button not in buttons(other)
+    finish(*started)
+    expected = publish(many, "demo").data if page == "export" else export_project(many, "demo")
+    assert made_path(many, *started).read_bytes() == expected
+    app = visit(page, "demo")
+    assert not app.exception
+    assert offered(app, download)
+    assert button not in buttons(app)
+    app.query_params["lang"] = "it"
+    app.run()
+    assert not app.exception
+    assert offered(app, ITALIAN[page])
+    vote(many, 2)
+    app = visit(page, "demo")
+    assert "2 votes were given or taken back since." in words(app)
+    assert offered(app, download)
+    press(app, "Compute it anew")
+    finish(started[1])
+    assert "taken back since" not in words(visit(page, "demo"))
+
+
+@pytest.mark.parametrize("page", MADE)
+def test_a_file_that_is_gone_can_be_made_again(page, many, visit, started):
+    button, _, download = MADE[page]
+    press(visit(page, "demo"), button)
+    finish(*started)
+    path = made_path(many, *started)
+    sweep(many)
+    assert path.is_file()
+    yesterday = time.time() - LEFT_SECONDS - 60
+    os.utime(path, (yesterday, yesterday))
+    sweep(many)
+    assert not path.exists()
+    app = visit(page, "demo")
+    assert not app.exception
+    assert not offered(app, download)
+    press(app, button)
+    finish(started[1])
+    assert offered(visit(page, "demo"), download)
+
+
+def test_a_page_that_stays_open_says_so_of_a_file_that_is_gone(many, visit, started):
+    press(visit("export", "demo"), ZIP)
+    finish(*started)
+    made = publication_job.FIGURES.of_job(many, *started)
+    assert read_published(made.read()).files["datasheet.html"]
+    assert (made.size, made.filename) == (len(made.read()), publish(many, "demo").filename)
+    made.path.unlink()
+    with pytest.raises(StoreError, match="made again"):
+        made.read()
+
+
+@pytest.mark.parametrize("figures", [publication_job.FIGURES, project_file_job.FIGURES])
+def test_a_command_in_the_meantime_ends_it_and_leaves_no_file(figures, many):
+    params = figures.params_of(None, get_project(many, "demo").revision)
+    job_id = jobs.start(many, figures.kind, params, project_id="demo")
+    jobs.cancel(many, job_id)
+    with command(many, "demo", "something else"):
+        pass
+    with pytest.raises(StoreError, match="changed while"):
+        figures.carry_out(many, "demo", params, job_id)
+    assert not made_path(many, job_id).exists()
+
+
+def release(app, version: str):
+    """Fill in the form of a version and send it."""
+    next(field for field in app.text_input if field.label == "Version").set_value(version)
+    return press(app, "Release")
+
+
+def test_a_version_is_released_by_a_job(many, visit, started):
+    app = release(visit("export", "demo"), " 1.0 ")
+    assert "Releasing the version in the background" in words(app)
+    assert read_releases(many, "demo") == []
+    assert "Releasing the version in the background" in words(visit("scores", "demo"))
+    finish(*started)
+    (kept,) = read_releases(many, "demo")
+    assert release_bytes(many, kept) == publish(many, "demo", "1.0").data
+    app.run()
+    assert not app.exception
+    assert "Version 1.0 is released and kept." in words(app)
+    app = release(visit("export", "demo"), "1.0")
+    assert "stays as it is" in words(app)
+    assert len(started) == 1
+
+
+def test_a_version_is_not_released_of_another_state_than_was_seen(many, visit, started):
+    app = release(visit("export", "demo"), "1.0")
+    with command(many, "demo", "something else"):
+        pass
+    finish(*started)
+    assert read_releases(many, "demo") == []
+    assert "was changed in the meantime" in words(app.run())
+
+
+def test_votes_hinder_no_version(many, visit, started):
+    release(visit("export", "demo"), "1.0")
+    vote(many, 3)
+    finish(*started)
+    assert [found.version for found in read_releases(many, "demo")] == ["1.0"]
+
+
+def test_few_votes_are_released_at_once(demo, visit, started, monkeypatch):
+    monkeypatch.setattr(releases_box, "MANY", 1_000_000)
+    app = release(visit("export", "demo"), "1.0")
+    assert "Version 1.0 is released and kept." in words(app)
+    assert started == []
+
+
+def settle(visit, project_id: str):
+    app = visit("collect", project_id)
+    app.session_state[f"settle-{project_id}"] = True
+    return app.run()
+
+
+def test_assignments_are_read_in_the_background(settled, visit, started):
+    store, project_id = settled
+    ballot = read_ballots(store, project_id)[0]
+    headline = settlement.load(store, project_id, ballot.id, Rules()).headline
+    app = press(settle(visit, project_id), "Read the assignments")
+    assert "Reading the assignments in the background" in words(app)
+    assert headline not in words(app)
+    finish(*started)
+    app = settle(visit, project_id)
+    assert not app.exception
+    assert headline in words(app)
+    for code in ("en", "it"):
+        with speaking(code):
+            at_once = settlement.load(store, project_id, ballot.id, Rules())
+            found = settlement_job.load(store, project_id, ballot.id, Rules(), *started)
+            for name in ("assignments", "payments", "table"):
+                pd.testing.assert_frame_equal(getattr(found, name), getattr(at_once, name))
+            assert found.headline == at_once.headline
+            assert (found.fine, found.doubtful, found.uploads) == (at_once.fine, at_once.doubtful, at_once.uploads)
+    assert "consegne" in found.headline
+    vote(store, 1, project_id)
+    app = settle(visit, project_id)
+    assert "1 vote was given or taken back since." in words(app)
+    assert headline in words(app)
+
+
+def test_after_a_decision_by_a_job_they_are_read_again(settled, visit, started):
+    store, project_id = settled
+    press(settle(visit, project_id), "Read the assignments")
+    finish(*started)
+    app = settle(visit, project_id)
+    press(app, next(label for label in buttons(app) if label.startswith("Approve")))
+    finish(started[1])
+    assert set(read_assignments(store, read_ballots(store, project_id)[0].id)["review"]) == {"approve"}
+    assert "Read the assignments" in buttons(settle(visit, project_id))
