@@ -164,7 +164,9 @@ def _close_ballot(store: Store, job: Job, report: Reporter) -> None:
 def _command(store: Store, job: Job, report: Reporter) -> None:
     """A command that takes long; what came of it is the job's result."""
     asked = job.params
-    found = long_commands.carry_out(store, str(job.project_id), asked["command"], asked["arguments"], asked["revision"])
+    found = long_commands.carry_out(
+        store, job.project_id or "", asked["command"], asked["arguments"], asked["revision"]
+    )
     with store.write(JOBS) as conn:
         mark_done(conn, job.id, {"found": found})
 

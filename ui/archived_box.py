@@ -14,7 +14,7 @@ from core.store import Store
 from core.store.archived import ImportedArchive, import_archived
 from core.views import columns
 from core.views.words import many
-from ui import frame, project_files
+from ui import frame
 from ui.columns_form import columns_form
 
 NOTIONS = {"relatedness": to_say("Relatedness"), "similarity": to_say("Similarity")}
@@ -98,7 +98,7 @@ def _form(store: Store, files: list[tuple[str, bytes]], mapping: Mapping, by_fil
         return
     st.session_state["_archived_turn"] += 1  # the box is empty and shut for the next time
     frame.flash(imported_said(name, done), kind="warning" if done.why_open else "success")
-    project_files.open_project(done.project_id)
+    frame.open_project(done.project_id)
 
 
 def imported_said(name: str, done: ImportedArchive) -> str:

@@ -219,6 +219,15 @@ def begin_project() -> NoReturn:
     st.switch_page(st.session_state["_pages"]["project"])
 
 
+def open_project(project_id: str) -> NoReturn:
+    """Show another project from the next run on."""
+    st.session_state["project_id"] = project_id
+    st.session_state["_begins"] = False
+    st.query_params["project"] = project_id
+    changed_here()
+    st.rerun()
+
+
 def _pick() -> None:
     st.session_state["project_id"] = st.session_state["_picked"]
     st.query_params["project"] = st.session_state["_picked"]

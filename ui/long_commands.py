@@ -17,28 +17,38 @@ from ui import frame
 _WATCHED = "_watched_commands"  # in the session: ids of jobs whose end this visitor is told
 
 
+_ASKED = "_asked_commands"  # those that this visitor asked for
+
+
+def by_job(project: Project | None, name: str, arguments: Mapping[str, Any]) -> None:
+    """Let a job carry out a command of `long_commands.COMMANDS`, of a project or of the workspace."""
+    try:
+        params = long_commands.params_of(name, arguments, frame.expected() if project else 0)
+        job_id = jobs.start(
+            frame.store(), long_commands.KIND, params, project_id=project.id if project else None, once=True
+        )
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    for kept in (_WATCHED, _ASKED):
+        st.session_state.setdefault(kept, []).append(job_id)
+    st.rerun()
+
+
 def carry_out(project: Project, name: str, arguments: Mapping[str, Any], *, is_long: bool) -> None:
     """Carry out a command of `long_commands.COMMANDS` on the project as the visitor saw it, and draw the page anew.
 
     is_long : a job does it, in a process of its own; else it is done when this returns.
     """
-    store, revision = frame.store(), frame.expected()
+    if is_long:
+        by_job(project, name, arguments)
+        return
     found = long_commands.COMMANDS[name]
-    if not is_long:
-        with st.spinner(f"{say(found.doing)} …"):
-            frame.carry_out(
-                long_commands.carry_out, store, project.id, name, arguments, revision,
-                done=lambda result: found.said(result, arguments),
-            )  # fmt: skip
-        return
-    try:
-        params = long_commands.params_of(name, arguments, revision)
-        job_id = jobs.start(store, long_commands.KIND, params, project_id=project.id, once=True)
-    except RunoffError as error:
-        frame.show_error(error)
-        return
-    st.session_state.setdefault(_WATCHED, []).append(job_id)
-    st.rerun()
+    with st.spinner(f"{say(found.doing)} …"):
+        frame.carry_out(
+            long_commands.carry_out, frame.store(), project.id, name, arguments, frame.expected(),
+            done=lambda result: found.said(result, arguments),
+        )  # fmt: skip
 
 
 def offer(
@@ -53,8 +63,9 @@ def offer(
 
 
 def tell_ends() -> None:
-    """Leave a message of each command whose job has ended since this visitor saw it run."""
+    """Leave a message of each command whose job has ended since this visitor saw it run, and open what it made."""
     store, watched = frame.store(), st.session_state.get(_WATCHED, [])
+    made = ""
     for job_id in list(dict.fromkeys(watched)):
         try:
             job = jobs.read_job(store, job_id)
@@ -66,16 +77,19 @@ def tell_ends() -> None:
         watched[:] = [other for other in watched if other != job_id]
         if job.state == "done":
             frame.flash(long_commands.done_said(job))
+            opens = long_commands.COMMANDS[job.params["command"]].opens
+            if opens is not None and job_id in st.session_state.get(_ASKED, []):
+                made = opens((job.result or {})["found"])
         else:
             frame.flash(long_commands.ended_said(job), kind="warning")
         frame.changed_here()
+    if made:
+        frame.open_project(made)
 
 
 def show_under_way() -> None:
-    """The sign of each command that a job carries out in the chosen project, whoever asked for it."""
+    """The sign of each command that a job carries out on the chosen project or the workspace, whoever asked for it."""
     project_id = st.session_state.get("project_id")
-    if not project_id:
-        return
     running = long_commands.under_way(frame.store(), project_id)
     with st.container():  # one place, with a sign or without: what follows keeps its own
         if running:
@@ -85,7 +99,7 @@ def show_under_way() -> None:
 
 
 @st.fragment(run_every=1)
-def _watch(project_id: str, were_running: set[str]) -> None:
+def _watch(project_id: str | None, were_running: set[str]) -> None:
     store = frame.store()
     job_sweep.sweep(store)
     running = long_commands.under_way(store, project_id)

@@ -59,7 +59,7 @@ def new_project() -> None:
                     following=following,
                 )
             )
-            project_files.open_project(project_id)
+            frame.open_project(project_id)
 
 
 def new_box() -> None:

@@ -15,28 +15,20 @@ from core.store.archive import (
     delete_project,
     duplicate_project,
     export_project,
-    import_project,
     list_archived,
     restore_project,
 )
+from core.store.brought_files import bring
 from core.store.made_files import read_made
-from core.store.projects import Project, read_log
+from core.store.projects import Project
 from core.views import project_file_job
-from core.views.long_commands import is_many
+from core.views.long_commands import imported, imported_said, is_many
 from core.views.words import moment
-from ui import cache, frame, kept_jobs
+from ui import cache, frame, kept_jobs, long_commands
 
+LARGE = 1_000_000  # bytes of a project file that is taken in within some seconds
 _PREPARE = to_say("Prepare the project file")
 _HOLDS = to_say("Tokens, plan, ballots, votes, uploads, scores and log; no embeddings.")
-
-
-def open_project(project_id: str) -> None:
-    """Show another project from the next run on."""
-    st.session_state["project_id"] = project_id
-    st.session_state["_begins"] = False
-    st.query_params["project"] = project_id
-    frame.changed_here()
-    st.rerun()
 
 
 def import_box(store: Store) -> None:
@@ -44,20 +36,22 @@ def import_box(store: Store) -> None:
     turn = st.session_state.setdefault("_project_turn", 0)
     file = st.file_uploader(say("Project file (zip)"), type=["zip"], key=f"project-file-{turn}")
     if file is not None and st.button(say("Import this project"), type="primary"):
+        is_large = len(file.getvalue()) > LARGE
         try:
-            with st.spinner(say("Importing…")):
-                project_id = import_project(store, file.getvalue())
+            if is_large:
+                arguments = {"sha256": bring(store, file.getvalue()), "filename": file.name}
+            else:
+                with st.spinner(say("Importing…")):
+                    found = imported(store, file.getvalue())
         except RunoffError as error:
             frame.show_error(error)
             return
-        detail = read_log(store, project_id, 1)[0]["detail"]
-        missing = ", ".join(detail.get("embeddings missing", {}).values())
-        done = say("The project is imported.")
-        if missing:
-            done += " " + say("Embeddings that this workspace lacks: {names}.", names=missing)
-        frame.flash(done)
         st.session_state["_project_turn"] = turn + 1
-        open_project(project_id)
+        if is_large:
+            long_commands.by_job(None, "import_project", arguments)
+            return
+        frame.flash(imported_said(found, {}))
+        frame.open_project(found["project_id"])
     for archived in list_archived(store):
         with st.container(horizontal=True, vertical_alignment="center"):
             when = moment(archived.archived_at)
@@ -65,7 +59,7 @@ def import_box(store: Store) -> None:
             if st.button(say("Take out again"), key=f"restore-{archived.project.id}"):
                 done = say("{name} is back.", name=archived.project.name)
                 if frame.carried_out(restore_project, store, archived.project.id, done=done):
-                    open_project(archived.project.id)
+                    frame.open_project(archived.project.id)
 
 
 def files_box(store: Store, project: Project) -> None:
@@ -82,6 +76,10 @@ def files_box(store: Store, project: Project) -> None:
     with st.form("copy"):
         name = st.text_input(say("Name of a copy"), say("{name} (copy)", name=project.name)[:100], max_chars=100)
         if st.form_submit_button(say("Make a copy")):
+            if _is_large(store, project):
+                arguments = {"project_id": project.id, "name": name, "original": project.name}
+                long_commands.by_job(None, "copy_project", arguments)
+                return
             done = say("{copy} is a copy of {name}.", copy=name.strip(), name=project.name)
             open_copy(duplicate_project, store, project, name, done=done)
     frame.command_button(
@@ -96,6 +94,9 @@ def files_box(store: Store, project: Project) -> None:
             say("To delete the project, type its name"), help=say("A project file is kept in the backups.")
         )
         if st.form_submit_button(say("Delete this project")):
+            if typed == project.name and _is_large(store, project):
+                long_commands.by_job(None, "delete_project", {"project_id": project.id, "name": typed})
+                return
             done = say("{name} is deleted. A copy lies in the workspace's folder backups.", name=project.name)
             frame.carry_out(delete_project, store, project.id, typed, done=done)
 
@@ -131,4 +132,4 @@ def open_copy(copy: Callable[[Store, str, str], str], store: Store, project: Pro
         frame.show_error(error)
         return
     frame.flash(done)
-    open_project(copied)
+    frame.open_project(copied)

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import sqlalchemy as sa
+
 from ..effects import Effect
 from ..jobs import Job, running_jobs
 from ..publishing import release
@@ -18,11 +20,14 @@ from ..settlement import Review
 from ..spoken import say, say_many, to_say
 from ..store import Store
 from ..store import schema as t
+from ..store.archive import delete_project, duplicate_project, import_project
 from ..store.ballots import PILOT
+from ..store.brought_files import brought
 from ..store.closing import reopen_ballot
 from ..store.drawing import discard_ballot, draw_next_ballot, draw_waiting
 from ..store.exclusions import Moved, exclude_voters, readmit_voters
 from ..store.policies import Policy, set_policy
+from ..store.projects import read_log
 from ..store.settlement import Reviewed, review_assignments
 from ..store.simulated import simulate_votes
 from ..store.uploads import withdraw_upload
@@ -40,11 +45,16 @@ Values = Mapping[str, Any]
 @dataclass(frozen=True)
 class LongCommand:
     """A command by name. `doing` says what goes on, to be said; `act(store, project_id, arguments, revision)` does it,
-    checked against that revision, and tells in JSON what came of it; `said(result, arguments)` says that."""
+    checked against that revision, and tells in JSON what came of it; `said(result, arguments)` says that.
+
+    A command on projects as such is the workspace's: its job has no project, which may come or go. `opens(result)` is
+    the project that whoever asked for it wants to see then.
+    """
 
     doing: str
     act: Callable[[Store, str, Values, int], Any]
     said: Callable[[Any, Values], str]
+    opens: Callable[[Any], str] | None = None
 
 
 def params_of(name: str, arguments: Values, revision: int) -> dict[str, Any]:
@@ -70,10 +80,11 @@ def ended_said(job: Job) -> str:
     return say("{what} ended early. {error}", what=doing, error=job.error or "")
 
 
-def under_way(store: Store, project_id: str) -> list[Job]:
-    """The project's commands that jobs carry out now."""
+def under_way(store: Store, project_id: str | None) -> list[Job]:
+    """The commands of a project, and of the workspace, that jobs carry out now."""
+    here = sa.or_(t.job.c.project_id == project_id, t.job.c.project_id.is_(None))
     with store.read() as conn:
-        return running_jobs(conn, t.job.c.project_id == project_id, t.job.c.kind == KIND)
+        return running_jobs(conn, here, t.job.c.kind == KIND)
 
 
 def is_many(n: int) -> bool:
@@ -236,6 +247,45 @@ def _release_said(version: str, of: Values) -> str:
     return say("Version {version} is released and kept.", version=version)
 
 
+# Projects as such
+
+
+def _copy(store: Store, _: str, of: Values, revision: int) -> str:
+    return duplicate_project(store, of["project_id"], of["name"])
+
+
+def _copied_said(_: str, of: Values) -> str:
+    return say("{copy} is a copy of {name}.", copy=of["name"].strip(), name=of["original"])
+
+
+def _delete(store: Store, _: str, of: Values, revision: int) -> None:
+    delete_project(store, of["project_id"], of["name"])
+
+
+def _deleted_said(_: Any, of: Values) -> str:
+    return say("{name} is deleted. A copy lies in the workspace's folder backups.", name=of["name"])
+
+
+def _import(store: Store, _: str, of: Values, revision: int) -> dict[str, Any]:
+    return imported(store, brought(store, of["sha256"], of["filename"]))
+
+
+def imported(store: Store, data: bytes) -> dict[str, Any]:
+    """Take a project in: its id, and the embeddings that this workspace lacks."""
+    project_id = import_project(store, data)
+    detail = read_log(store, project_id, 1)[0]["detail"]
+    return {"project_id": project_id, "missing": list(detail.get("embeddings missing", {}).values())}
+
+
+def imported_said(result: Values, of: Values) -> str:
+    """That a project is imported, and which embeddings this workspace lacks."""
+    done = say("The project is imported.")
+    if not result["missing"]:
+        return done
+    lacks = say("Embeddings that this workspace lacks: {names}.", names=", ".join(result["missing"]))
+    return f"{done} {lacks}"
+
+
 COMMANDS = {
     "draw_ballot": LongCommand(to_say("Drawing the ballot"), _draw, _draw_said),
     "draw_waiting": LongCommand(to_say("Drawing the ballots"), _draw_waiting, _draw_waiting_said),
@@ -249,4 +299,9 @@ COMMANDS = {
     "set_policy": LongCommand(to_say("Counting answers anew"), _set_policy, _policy_said),
     "review": LongCommand(to_say("Deciding on assignments"), _review, _reviewed_said),
     "release_version": LongCommand(to_say("Releasing the version"), _release, _release_said),
+    "copy_project": LongCommand(to_say("Copying the project"), _copy, _copied_said, str),
+    "delete_project": LongCommand(to_say("Deleting the project"), _delete, _deleted_said),
+    "import_project": LongCommand(
+        to_say("Importing the project"), _import, imported_said, lambda result: str(result["project_id"])
+    ),
 }

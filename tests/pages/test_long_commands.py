@@ -11,17 +11,19 @@ from test_evaluate_jobs import finish
 from core import jobs
 from core.errors import StaleError
 from core.spoken import say, speaking
+from core.store.archive import export_project
 from core.store.ballots import read_ballots, read_comparisons
 from core.store.closing import close_ballot
 from core.store.command import command
 from core.store.drawing import discard_ballot, draw_next_ballot
 from core.store.exclusions import exclude_voters, readmit_voters
 from core.store.policies import read_policy
-from core.store.projects import get_project, read_log
+from core.store.projects import get_project, list_projects, read_log
 from core.store.scores import read_dataset
 from core.store.simulated import simulate_votes
 from core.views import long_commands, voters
 from core.views.long_commands import COMMANDS
+from ui import project_files
 
 
 @pytest.fixture
@@ -182,7 +184,7 @@ def through_json(store, name: str, arguments: dict):
 
 
 def test_every_command_is_checked_against_what_its_visitor_saw(between):
-    """But those on uploads, which are read against the store as it is."""
+    """But those on uploads, which are read against the store as it is, and those of the workspace."""
     revision = get_project(between, "demo").revision
     with command(between, "demo", "something else"):
         pass
@@ -196,9 +198,10 @@ def test_every_command_is_checked_against_what_its_visitor_saw(between):
         "readmit_voters": {"voter_ids": [1]},
         "set_policy": {"rejected": "leave out", "repeats": "latest"},
         "review": {"decisions": [[1, "approve", ""]]},
+        "release_version": {"version": "1.0", "note": ""},
     }
-    uploads = {"take_uploads", "withdraw_upload"}
-    assert set(arguments) | uploads <= set(COMMANDS)
+    uploads, of_workspace = {"take_uploads", "withdraw_upload"}, {"copy_project", "delete_project", "import_project"}
+    assert set(arguments) | uploads | of_workspace == set(COMMANDS)
     for name, of in arguments.items():
         with pytest.raises(StaleError):
             long_commands.carry_out(between, "demo", name, of, revision)
@@ -206,3 +209,61 @@ def test_every_command_is_checked_against_what_its_visitor_saw(between):
 
 def test_drawing_all_that_waits_says_how_many(between):
     assert through_json(between, "draw_waiting", {}).startswith("1 ballot")
+
+
+def form(app, label: str, value: str, button: str):
+    labelled(app.text_input, label).set_value(value)
+    return press(app, button)
+
+
+def test_a_project_is_copied_opened_and_deleted_by_jobs(many, visit, started):
+    app = form(visit("project", "demo"), "Name of a copy", "Another", "Make a copy")
+    assert "Copying the project in the background" in words(app)
+    other = visit("scores", "demo")
+    finish(started[0])
+    app.run()
+    assert not app.exception
+    copy = app.session_state["project_id"]
+    assert copy != "demo"
+    assert app.query_params["project"] in (copy, [copy])
+    assert "Another is a copy of" in words(app)
+    other.run()
+    assert other.session_state["project_id"] == "demo"  # whoever looks on stays where they are
+    assert "Another is a copy of" in words(other)
+    assert read_dataset(many, copy).equals(read_dataset(many, "demo"))
+    app = form(visit("project", copy), "To delete the project, type its name", "another", "Delete this project")
+    assert "so nothing was deleted. Type it again." in words(app)
+    assert len(started) == 1
+    app = form(app, "To delete the project, type its name", "Another", "Delete this project")
+    assert "Deleting the project in the background" in words(app)
+    finish(started[1])
+    app.run()
+    assert not app.exception
+    assert "Another is deleted." in words(app)
+    assert [one.id for one in list_projects(many)] == ["demo"]
+    assert "in the background" not in words(visit("project", "demo"))
+
+
+def test_a_large_project_file_is_imported_by_a_job(many, visit, started, monkeypatch):
+    monkeypatch.setattr(project_files, "LARGE", 1)
+    data = export_project(many, "demo")
+    app = visit("project", "demo")
+    press(app, "New project")
+    labelled(app.file_uploader, "Project file (zip)").set_value([("demo.zip", data, "application/zip")]).run()
+    app = press(app, "Import this project")
+    assert "Importing the project in the background" in words(app)
+    finish(started[0])
+    app.run()
+    assert not app.exception
+    assert "The project is imported." in words(app)
+    copy = app.session_state["project_id"]
+    assert copy != "demo"
+    assert read_dataset(many, copy).equals(read_dataset(many, "demo"))
+    app = visit("project", "demo")
+    press(app, "New project")
+    labelled(app.file_uploader, "Project file (zip)").set_value([("odd.zip", b"no zip", "application/zip")]).run()
+    app = press(app, "Import this project")
+    finish(started[1])
+    app.run()
+    assert "Importing the project ended early." in words(app)
+    assert len(list_projects(many)) == 2
