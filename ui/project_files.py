@@ -22,7 +22,8 @@ from core.store.brought_files import bring
 from core.store.made_files import read_made
 from core.store.projects import Project
 from core.views import project_file_job
-from core.views.long_commands import imported, imported_said, is_many
+from core.views.command_list import imported, imported_said
+from core.views.long_commands import is_many
 from core.views.words import moment
 from ui import cache, frame, kept_jobs, long_commands
 

@@ -15,7 +15,8 @@ from core.store.ballots import Ballot
 from core.store.projects import Project
 from core.views import settlement_job
 from core.views.collect import CollectView
-from core.views.long_commands import decisions_kept, is_many
+from core.views.command_list import decisions_kept
+from core.views.long_commands import is_many
 from core.views.settlement import SettlementView, review_file
 from core.views.words import called
 from ui import cache, kept_jobs, long_commands

@@ -14,10 +14,11 @@ from core.store import Store
 from core.store.ballots import Ballot
 from core.store.plans import PlanSettings
 from core.store.projects import Project
-from core.store.voting import invite, open_voting, read_invitations, read_link, renew_link, set_voting_state
+from core.store.voting import invite, read_invitations, read_link, renew_link, set_voting_state
 from core.views import voting as views
+from core.views.long_commands import is_many
 from core.views.words import many, moment
-from ui import frame
+from ui import frame, long_commands
 from ui.voting_checks import checks_box, voters_box
 from ui.voting_form import settings_form
 
@@ -29,7 +30,8 @@ def voting_panel(store: Store, project: Project, ballot: Ballot, plan: PlanSetti
     server_switch(store)
     settings = settings_form(view.voting.settings if view.voting else None, plan, ballot)
     if settings is not None:
-        _send(partial(open_voting, area_id=ballot.area_id), project, settings, done=say("Voting is open."))
+        arguments = {"area_id": ballot.area_id, "settings": settings.stored()}
+        long_commands.carry_out(project, "open_voting", arguments, is_long=is_many(ballot.n_comparisons))
     if view.voting is None:
         return
     change = partial(set_voting_state, area_id=ballot.area_id)

@@ -82,8 +82,9 @@ def open_voting(
         ballot = open_ballot_row(conn, project_id, area_id)
         open_page(conn, project_id, area_id, ballot.id, settings)
         q = t.question.c
-        wanted = sa.update(t.question).where(q.ballot_id == ballot.id, q.role == "main")
-        conn.execute(wanted.values(n_wanted=settings.votes_per_comparison))
+        n = settings.votes_per_comparison
+        wanted = sa.update(t.question).where(q.ballot_id == ballot.id, q.role == "main", q.n_wanted != n)
+        conn.execute(wanted.values(n_wanted=n))
         conn.execute(sa.update(t.ballot).where(t.ballot.c.id == ballot.id).values(progress=sa.null()))
         write_dealt(conn, ballot.id)
         change.detail = ballot_named(conn, project_id, area_id, ballot.number) | {"settings": settings.stored()}

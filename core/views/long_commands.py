@@ -7,54 +7,21 @@ happened and the log says so, and asking for it once more is told that the proje
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
-from ..effects import Effect
 from ..jobs import Job, running_jobs
-from ..publishing import release
-from ..settlement import Review
-from ..spoken import say, say_many, to_say
+from ..spoken import say
 from ..store import Store
 from ..store import schema as t
-from ..store.archive import delete_project, duplicate_project, import_project
-from ..store.ballots import PILOT
-from ..store.brought_files import brought
-from ..store.closing import reopen_ballot
-from ..store.drawing import discard_ballot, draw_next_ballot, draw_waiting
-from ..store.exclusions import Moved, exclude_voters, readmit_voters
-from ..store.policies import Policy, set_policy
-from ..store.projects import read_log
-from ..store.settlement import Reviewed, review_assignments
-from ..store.simulated import simulate_votes
-from ..store.uploads import withdraw_upload
-from . import upload_jobs
+from .command_list import COMMANDS, Values
 from .overview import Standing
-from .upload_words import withdrawn_said
-from .words import many
 
 KIND = "command"
 MANY = 50_000  # comparisons that are drawn, or whose votes are counted anew, in about a second
 FITTED = 20_000  # votes that the protocol runoff fits, with its resamples, in a few seconds
-Values = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class LongCommand:
-    """A command by name. `doing` says what goes on, to be said; `act(store, project_id, arguments, revision)` does it,
-    checked against that revision, and tells in JSON what came of it; `said(result, arguments)` says that.
-
-    A command on projects as such is the workspace's: its job has no project, which may come or go. `opens(result)` is
-    the project that whoever asked for it wants to see then.
-    """
-
-    doing: str
-    act: Callable[[Store, str, Values, int], Any]
-    said: Callable[[Any, Values], str]
-    opens: Callable[[Any], str] | None = None
 
 
 def params_of(name: str, arguments: Values, revision: int) -> dict[str, Any]:
@@ -74,7 +41,10 @@ def done_said(job: Job) -> str:
 
 def ended_said(job: Job) -> str:
     """That a command was stopped, or ended early, and why."""
-    doing = say(COMMANDS[job.params["command"]].doing)
+    command = COMMANDS[job.params["command"]]
+    doing = say(command.doing)
+    if job.state == "cancelled" and command.in_parts:
+        return say("{what} was stopped. What was done before stands in the log.", what=doing)
     if job.state == "cancelled":
         return say("{what} was stopped; nothing was changed.", what=doing)
     return say("{what} ended early. {error}", what=doing, error=job.error or "")
@@ -97,211 +67,3 @@ def rescoring_is_long(standings: Sequence[Standing]) -> bool:
     ballots = [ballot for standing in standings for ballot in standing.ballots]
     most = FITTED if any(ballot.protocol == "runoff" for ballot in ballots) else MANY
     return sum(ballot.n_comparisons for ballot in ballots) > most
-
-
-# Ballots
-
-
-def _draw(store: Store, project_id: str, of: Values, revision: int) -> int:
-    return draw_next_ballot(store, project_id, area_id=of["area_id"], expected_revision=revision)
-
-
-def _draw_said(number: int, of: Values) -> str:
-    return say("Ballot {number} is drawn. Next: give it to voters.", number=number)
-
-
-def _draw_waiting(store: Store, project_id: str, of: Values, revision: int) -> int:
-    return draw_waiting(store, project_id, expected_revision=revision)
-
-
-def _draw_waiting_said(n: int, of: Values) -> str:
-    return say("{n} ballots are drawn. Choose an area for its batch.", n=n)
-
-
-def _discard(store: Store, project_id: str, of: Values, revision: int) -> None:
-    discard_ballot(store, project_id, area_id=of["area_id"], expected_revision=revision)
-
-
-def _discard_said(_: Any, of: Values) -> str:
-    return say(
-        "The pilot is discarded." if of["number"] == PILOT else "Ballot {number} is discarded.", number=of["number"]
-    )
-
-
-def _reopen(store: Store, project_id: str, of: Values, revision: int) -> None:
-    reopen_ballot(store, project_id, area_id=of["area_id"], expected_revision=revision)
-
-
-def _reopen_said(_: Any, of: Values) -> str:
-    return say("Ballot {number} is open again.", number=of["number"])
-
-
-def _simulate(store: Store, project_id: str, of: Values, revision: int) -> int:
-    return simulate_votes(store, project_id, area_id=of["area_id"], expected_revision=revision)
-
-
-def _simulate_said(n: int, of: Values) -> str:
-    return say("Simulated voters gave {n:,} votes, marked as simulated.", n=n)
-
-
-# Voters
-
-
-def _exclude(store: Store, project_id: str, of: Values, revision: int) -> dict[str, int]:
-    detail = {int(id_): about for id_, about in of["detail"].items()}
-    return asdict(exclude_voters(store, project_id, of["voter_ids"], of["reason"], detail, expected_revision=revision))
-
-
-def _readmit(store: Store, project_id: str, of: Values, revision: int) -> dict[str, int]:
-    return asdict(readmit_voters(store, project_id, of["voter_ids"], expected_revision=revision))
-
-
-def _excluded_said(result: Values, of: Values) -> str:
-    moved = Moved(**result)
-    message = say_many(
-        moved.voters, "{voters} is left out: {answers}.", "{voters} are left out: {answers}.", **_counts(moved)
-    )
-    return _with_rescored(message, moved)
-
-
-def _readmitted_said(result: Values, of: Values) -> str:
-    moved = Moved(**result)
-    message = say_many(
-        moved.voters, "{voters} is readmitted: {answers}.", "{voters} are readmitted: {answers}.", **_counts(moved)
-    )
-    return _with_rescored(message, moved)
-
-
-def _counts(moved: Moved) -> dict[str, str]:
-    return {"voters": many(moved.voters, "voter"), "answers": many(moved.answers, "answer")}
-
-
-def _with_rescored(message: str, moved: Moved) -> str:
-    if not moved.rescored:
-        return message
-    return f"{message} {say('{ballots} scored anew.', ballots=many(moved.rescored, 'closed ballot'))}"
-
-
-# Answers
-
-
-def _take(store: Store, project_id: str, of: Values, revision: int) -> list[dict[str, Any]]:
-    return upload_jobs.take(store, project_id, of)  # read against the store as it is now, whatever the revision
-
-
-def _taken_said(done: list[dict[str, Any]], of: Values) -> str:
-    return upload_jobs.said(done)
-
-
-def _withdraw(store: Store, project_id: str, of: Values, revision: int) -> dict[str, Any]:
-    done = withdraw_upload(store, project_id, of["upload_id"])
-    return {"n": done.judgements, "effect": done.effect.stored()}
-
-
-def _withdrawn_said(result: Values, of: Values) -> str:
-    return withdrawn_said(of["filename"], result["n"], Effect.from_stored(result["effect"]) or Effect(0))
-
-
-def _set_policy(store: Store, project_id: str, of: Values, revision: int) -> int:
-    return set_policy(store, project_id, Policy(of["rejected"], of["repeats"]), expected_revision=revision)
-
-
-def _policy_said(n: int, of: Values) -> str:
-    return say("Saved: {answers} counted anew.", answers=many(n, "answer"))
-
-
-def decisions_kept(decisions: Mapping[int, Review | None]) -> list[list[Any]]:
-    """Decisions on assignments as JSON: id, decision, reason; a decision of None takes one back."""
-    return [[id_, *((None, "") if one is None else (one.decision, one.reason))] for id_, one in decisions.items()]
-
-
-def _review(store: Store, project_id: str, of: Values, revision: int) -> dict[str, Any]:
-    decisions = {id_: None if decision is None else Review(decision, why) for id_, decision, why in of["decisions"]}
-    return asdict(review_assignments(store, project_id, decisions, expected_revision=revision))
-
-
-def _reviewed_said(result: Values, of: Values) -> str:
-    done = Reviewed(**result)
-    message = to_say("{assignments} decided.")
-    if done.out and done.back:
-        message = to_say(
-            "{assignments} decided; {out} left out; {back} came in. What they answered wants votes again: see the "
-            "top-up."
-        )
-    elif done.out:
-        message = to_say("{assignments} decided; {out} left out. What they answered wants votes again: see the top-up.")
-    elif done.back:
-        message = to_say("{assignments} decided; {back} came in.")
-    out, back = many(done.out, "vote"), many(done.back, "vote")
-    return say(message, assignments=many(done.decided, "assignment"), out=out, back=back)
-
-
-# Versions
-
-
-def _release(store: Store, project_id: str, of: Values, revision: int) -> str:
-    return release(store, project_id, of["version"], of["note"], expected_revision=revision).version
-
-
-def _release_said(version: str, of: Values) -> str:
-    return say("Version {version} is released and kept.", version=version)
-
-
-# Projects as such
-
-
-def _copy(store: Store, _: str, of: Values, revision: int) -> str:
-    return duplicate_project(store, of["project_id"], of["name"])
-
-
-def _copied_said(_: str, of: Values) -> str:
-    return say("{copy} is a copy of {name}.", copy=of["name"].strip(), name=of["original"])
-
-
-def _delete(store: Store, _: str, of: Values, revision: int) -> None:
-    delete_project(store, of["project_id"], of["name"])
-
-
-def _deleted_said(_: Any, of: Values) -> str:
-    return say("{name} is deleted. A copy lies in the workspace's folder backups.", name=of["name"])
-
-
-def _import(store: Store, _: str, of: Values, revision: int) -> dict[str, Any]:
-    return imported(store, brought(store, of["sha256"], of["filename"]))
-
-
-def imported(store: Store, data: bytes) -> dict[str, Any]:
-    """Take a project in: its id, and the embeddings that this workspace lacks."""
-    project_id = import_project(store, data)
-    detail = read_log(store, project_id, 1)[0]["detail"]
-    return {"project_id": project_id, "missing": list(detail.get("embeddings missing", {}).values())}
-
-
-def imported_said(result: Values, of: Values) -> str:
-    """That a project is imported, and which embeddings this workspace lacks."""
-    done = say("The project is imported.")
-    if not result["missing"]:
-        return done
-    lacks = say("Embeddings that this workspace lacks: {names}.", names=", ".join(result["missing"]))
-    return f"{done} {lacks}"
-
-
-COMMANDS = {
-    "draw_ballot": LongCommand(to_say("Drawing the ballot"), _draw, _draw_said),
-    "draw_waiting": LongCommand(to_say("Drawing the ballots"), _draw_waiting, _draw_waiting_said),
-    "discard_ballot": LongCommand(to_say("Discarding the draw"), _discard, _discard_said),
-    "reopen_ballot": LongCommand(to_say("Reopening the ballot"), _reopen, _reopen_said),
-    "simulate_votes": LongCommand(to_say("Letting simulated voters answer"), _simulate, _simulate_said),
-    "exclude_voters": LongCommand(to_say("Leaving voters out"), _exclude, _excluded_said),
-    "readmit_voters": LongCommand(to_say("Letting voters count again"), _readmit, _readmitted_said),
-    "take_uploads": LongCommand(to_say("Taking the votes"), _take, _taken_said),
-    "withdraw_upload": LongCommand(to_say("Withdrawing the upload"), _withdraw, _withdrawn_said),
-    "set_policy": LongCommand(to_say("Counting answers anew"), _set_policy, _policy_said),
-    "review": LongCommand(to_say("Deciding on assignments"), _review, _reviewed_said),
-    "release_version": LongCommand(to_say("Releasing the version"), _release, _release_said),
-    "copy_project": LongCommand(to_say("Copying the project"), _copy, _copied_said, str),
-    "delete_project": LongCommand(to_say("Deleting the project"), _delete, _deleted_said),
-    "import_project": LongCommand(
-        to_say("Importing the project"), _import, imported_said, lambda result: str(result["project_id"])
-    ),
-}

@@ -9,7 +9,7 @@ from page_words import labelled, press, words
 from test_evaluate_jobs import finish
 
 from core import jobs
-from core.errors import StaleError
+from core.errors import InputError, StaleError
 from core.spoken import say, speaking
 from core.store.archive import export_project
 from core.store.ballots import read_ballots, read_comparisons
@@ -21,8 +21,10 @@ from core.store.policies import read_policy
 from core.store.projects import get_project, list_projects, read_log
 from core.store.scores import read_dataset
 from core.store.simulated import simulate_votes
+from core.store.voting import read_voting
 from core.views import long_commands, voters
-from core.views.long_commands import COMMANDS
+from core.views.command_list import COMMANDS
+from core.voting_settings import VotingSettings
 from ui import project_files
 
 
@@ -199,6 +201,7 @@ def test_every_command_is_checked_against_what_its_visitor_saw(between):
         "set_policy": {"rejected": "leave out", "repeats": "latest"},
         "review": {"decisions": [[1, "approve", ""]]},
         "release_version": {"version": "1.0", "note": ""},
+        "open_voting": {"area_id": None, "settings": VotingSettings().stored()},
     }
     uploads, of_workspace = {"take_uploads", "withdraw_upload"}, {"copy_project", "delete_project", "import_project"}
     assert set(arguments) | uploads | of_workspace == set(COMMANDS)
@@ -267,3 +270,28 @@ def test_a_large_project_file_is_imported_by_a_job(many, visit, started, monkeyp
     app.run()
     assert "Importing the project ended early." in words(app)
     assert len(list_projects(many)) == 2
+
+
+def test_the_voting_page_is_opened_by_a_job(between, visit, started):
+    number = draw_next_ballot(between, "demo")
+    ballot = last(between)
+    app = visit("collect", "demo")
+    app.session_state[f"way-{ballot.id}"] = "page"
+    app.run()
+    press(app, "Save and open voting")
+    assert "Opening the voting page in the background" in words(app)
+    finish(*started)
+    app.run()
+    assert "Voting is open." in words(app)
+    found = read_voting(between, ballot.id)
+    assert found.state == "open"
+    assert number == ballot.number
+
+
+def test_settings_that_make_no_sense_are_refused_not_changed(between):
+    draw_next_ballot(between, "demo")
+    settings = VotingSettings().stored() | {"return_url": "javascript:alert(1)"}
+    revision = get_project(between, "demo").revision
+    with pytest.raises(InputError):
+        long_commands.carry_out(between, "demo", "open_voting", {"area_id": None, "settings": settings}, revision)
+    assert read_voting(between, last(between).id) is None
