@@ -9,12 +9,11 @@ from core.effects import Effect, Move
 from core.platforms.mapping import MEANINGS, ROLES
 from core.policy import REJECTED, REPEATS
 from core.spoken import say, speaking
-from core.store.exclusions import Moved
+from core.views.command_list import COMMANDS
 from core.views.effects import top_sentence, voters_said, votes_said
+from core.views.upload_words import CLASSES
 from core.views.ways import WAYS
 from core.voter_rules import RULES, propose
-from ui.exclusions_box import said
-from ui.row_classes_box import CLASSES
 
 
 def test_moves_are_told_with_whole_words_and_italian_numbers():
@@ -28,12 +27,13 @@ def test_moves_are_told_with_whole_words_and_italian_numbers():
 
 @pytest.mark.parametrize(("n", "verb"), [(1, "is"), (2, "are")])
 def test_a_decision_is_one_sentence_for_one_and_for_several(n, verb):
-    moved = Moved(voters=n, answers=10, rescored=2)
+    moved = {"voters": n, "answers": 10, "rescored": 2}
     voters = f"{n} voter{'s' if n > 1 else ''}"
-    assert said("left out", moved) == f"{voters} {verb} left out: 10 answers. 2 closed ballots scored anew."
+    said = COMMANDS["exclude_voters"].said(moved, {})
+    assert said == f"{voters} {verb} left out: 10 answers. 2 closed ballots scored anew."
     with speaking("it"):
         it = "1 votante riammesso" if n == 1 else "2 votanti riammessi"
-        assert said("readmitted", moved) == f"{it}: 10 risposte. Punteggi ricalcolati: 2 turni chiusi."
+        assert COMMANDS["readmit_voters"].said(moved, {}) == f"{it}: 10 risposte. Punteggi ricalcolati: 2 turni chiusi."
 
 
 def test_labels_of_constants_are_in_the_catalogue():
