@@ -149,10 +149,16 @@ def load_settlement(store: Store, project: Project, ballot_id: int, rules: Rules
 def load_settlement_of(
     store: Store, project: Project, ballot_id: int, rules: Rules, job_id: str
 ) -> settlement.SettlementView:
-    """By the assignments that a job has read; votes that come in since don't change them."""
-    view = settlement_job.load
-    return _cached(f"{view.__module__}.{view.__name__}", spoken().code, str(store.folder), project.id, project.revision,
-                   (ballot_id, rules, job_id), view, store)  # fmt: skip
+    """By the assignments that a job has read; votes that come in since don't change them. They are read once for all
+    rules."""
+    here = (str(store.folder), project.id, project.revision)
+    read = settlement_job.FIGURES.of_job
+    assignments = _cached("assignments of a job", "", *here, (job_id,), lambda store, _, id_: read(store, id_), store)
+
+    def settled(store: Store, project_id: str, *_: Any) -> settlement.SettlementView:
+        return settlement.load(store, project_id, ballot_id, rules, assignments=assignments)
+
+    return _cached("settlement of a job", spoken().code, *here, (ballot_id, rules, job_id), settled, store)
 
 
 def load_checks(store: Store, project: Project, area_id: int | None = None) -> checks.VoteChecks:

@@ -17,6 +17,7 @@ from ui import frame
 _WATCHED = "_watched_commands"  # in the session: ids of jobs whose end this visitor is told
 
 
+_BEGUN = "_begun_command"  # by its name, until the visitor is told
 _ASKED = "_asked_commands"  # those that this visitor asked for
 
 
@@ -32,6 +33,7 @@ def by_job(project: Project | None, name: str, arguments: Mapping[str, Any]) -> 
         return
     for kept in (_WATCHED, _ASKED):
         st.session_state.setdefault(kept, []).append(job_id)
+    st.session_state[_BEGUN] = name
     st.rerun()
 
 
@@ -91,6 +93,11 @@ def show_under_way() -> None:
     """The sign of each command that a job carries out on the chosen project or the workspace, whoever asked for it."""
     project_id = st.session_state.get("project_id")
     running = long_commands.under_way(frame.store(), project_id)
+    begun = st.session_state.pop(_BEGUN, None)
+    if begun is not None and running:  # whoever pressed a button far down the page doesn't see its top
+        what = say(long_commands.COMMANDS[begun].doing)
+        told = say("{what} began in the background. Its sign stands at the top of the page.", what=what)
+        st.toast(frame.plain(told), icon=":material/hourglass_top:")
     with st.container():  # one place, with a sign or without: what follows keeps its own
         if running:
             watched = st.session_state.setdefault(_WATCHED, [])

@@ -9,13 +9,11 @@ from typing import Any
 import pandas as pd
 
 from ..formats import parquet, table_of
-from ..settlement import Rules
 from ..spoken import to_say
 from ..store import Store
 from ..store.made_files import read_made
 from ..store.settlement import read_assignments
 from ..tables import ASSIGNMENTS
-from . import settlement
 from .kept_figures import KeptFigures
 
 
@@ -40,8 +38,3 @@ def file(assignments: pd.DataFrame) -> bytes:
 
 
 FIGURES = KeptFigures("settlement", 1, to_say("Reading the assignments"), measured, kept, found, file)
-
-
-def load(store: Store, project_id: str, ballot_id: int, rules: Rules, job_id: str) -> settlement.SettlementView:
-    """The settlement of a ballot by the assignments that a job which is done has read."""
-    return settlement.load(store, project_id, ballot_id, rules, assignments=FIGURES.of_job(store, job_id))

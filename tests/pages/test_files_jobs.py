@@ -215,7 +215,8 @@ def test_assignments_are_read_in_the_background(settled, visit, started):
     for code in ("en", "it"):
         with speaking(code):
             at_once = settlement.load(store, project_id, ballot.id, Rules())
-            found = settlement_job.load(store, project_id, ballot.id, Rules(), *started)
+            read = settlement_job.FIGURES.of_job(store, *started)
+            found = settlement.load(store, project_id, ballot.id, Rules(), assignments=read)
             for name in ("assignments", "payments", "table"):
                 pd.testing.assert_frame_equal(getattr(found, name), getattr(at_once, name))
             assert found.headline == at_once.headline

@@ -55,6 +55,7 @@ def test_a_ballot_drawn_by_a_job_is_the_one_drawn_at_once(between, visit, starte
     number = last(between).number + 1
     app = press(visit("collect", "demo"), f"Draw ballot {number}")
     assert "Drawing the ballot in the background" in words(app)
+    assert "Drawing the ballot began in the background" in "".join(toast.value for toast in app.toast)
     assert last(between).number == number - 1
     assert "Drawing the ballot in the background" in words(visit("scores", "demo"))  # on every page, in every tab
     finish(*started)
