@@ -68,7 +68,8 @@ def test_a_ballot_drawn_by_a_job_is_the_one_drawn_at_once(between, visit, starte
     drawn = read_comparisons(between, "demo", number)
     discard_ballot(between, "demo")
     assert draw_next_ballot(between, "demo") == number
-    assert read_comparisons(between, "demo", number).equals(drawn)
+    again = read_comparisons(between, "demo", number)
+    assert again.drop(columns="question_id").equals(drawn.drop(columns="question_id"))
 
 
 def test_another_tab_is_told_the_end_too_in_its_language(between, visit, started):
