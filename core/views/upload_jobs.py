@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from .. import platforms
@@ -51,13 +52,16 @@ class LargePreview:
     path: Path
 
     def table(self, name: str) -> pd.DataFrame:
-        """The first `MOST_SHOWN` answers of a class, in the order of the file."""
-        return self.whole(name).head(MOST_SHOWN)
+        """The first `MOST_SHOWN` answers of a class, in the order of the file; errors as of `whole`."""
+        return self._read(lambda answers, of_class: answers.head(MOST_SHOWN, filter=of_class), name)
 
     def whole(self, name: str) -> pd.DataFrame:
         """All answers of a class; `StoreError` where they are there no more."""
+        return self._read(lambda answers, of_class: answers.to_table(filter=of_class), name)
+
+    def _read(self, read: Callable[[Any, Any], pa.Table], name: str) -> pd.DataFrame:
         try:
-            return pq.read_table(self.path, filters=[("class", "==", name)]).to_pandas()
+            return read(ds.dataset(self.path, format="parquet"), ds.field("class") == name).to_pandas()
         except OSError as error:
             raise StoreError(f"What was read of {self.filename} is gone. Upload it again.") from error
 

@@ -49,8 +49,9 @@ def read(store, project_id: str):
     return upload_jobs.found(store, job.id, job.result)
 
 
-def test_a_file_read_and_taken_by_jobs_is_as_at_once(large, visit, started):
+def test_a_file_read_and_taken_by_jobs_is_as_at_once(large, visit, started, monkeypatch):
     store, project_id, data = large
+    monkeypatch.setattr(upload_jobs, "MOST_SHOWN", 3)
     app = give(visit, project_id, ("results.csv", data))
     assert READING in words(app)
     other = give(visit, project_id, ("results.csv", data))
@@ -63,6 +64,7 @@ def test_a_file_read_and_taken_by_jobs_is_as_at_once(large, visit, started):
     assert (found.counts, found.row_counts, found.n_rows) == (at_once.counts, at_once.row_counts, at_once.n_rows)
     for name in at_once.counts:
         assert class_file(found.whole(name)) == class_file(at_once.table(name))
+        assert class_file(found.table(name)) == class_file(at_once.table(name).head(3))
     table = next(frame.value for frame in app.dataframe if "class" in frame.value)
     assert table["answers"].sum() == sum(at_once.counts.values())
     press(app, "Take these votes")
