@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ from . import schema as t
 from .command import command, fetch_rows, project_row
 from .csv_tables import FETCH_AGAIN
 from .engine import Store, now
-from .kept_files import KEEPERS, keep_bytes, kept_by
+from .kept_files import KEEPERS, keep_bytes, kept_by, write_whole
 from .project_rows import belongs_to, check_readable, insert_contents
 from .project_zip import TABLES, Contents, read_zip, write_zip
 from .projects import Project, check_name, new_project_id
@@ -151,14 +149,8 @@ def _back_up(store: Store, contents: Contents) -> Path:
     part = target.with_suffix(".part")
     try:
         target.parent.mkdir(exist_ok=True)
-        with open(part, "wb") as handle:
-            handle.write(write_zip(contents))
-            handle.flush()
-            os.fsync(handle.fileno())
-        part.replace(target)
+        write_whole(target, part, write_zip(contents))
     except OSError as error:
-        with suppress(OSError):
-            part.unlink()
         raise StoreError(f"The backup can't be written to {target} ({error.strerror}). Nothing was deleted.") from error
     return target
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from ..errors import StoreError
 from .engine import Store
+from .kept_files import write_whole
 
 _PREFIX = "upload-"
 
@@ -22,11 +23,8 @@ def bring(store: Store, data: bytes) -> str:
             return digest
     part = target.with_name(f"{target.name}.{os.getpid()}.part")
     try:
-        part.write_bytes(data)
-        part.replace(target)
+        write_whole(target, part, data)
     except OSError as error:
-        with suppress(OSError):
-            part.unlink()
         raise StoreError(
             f"The file can't be kept in {store.incoming} ({error.strerror}). Nothing was changed."
         ) from error

@@ -26,6 +26,20 @@ def safe_name(filename: str) -> str:
     return "".join(c for c in name if c.isprintable())[:120] or "results.csv"
 
 
+def write_whole(target: Path, part: Path, data: bytes) -> None:
+    """Write a file by way of `part`, so that it is there whole or not at all; `OSError` where it can't be written."""
+    try:
+        with open(part, "wb") as handle:
+            handle.write(data)
+            handle.flush()
+            os.fsync(handle.fileno())
+        part.replace(target)
+    except OSError:
+        with suppress(OSError):
+            part.unlink()  # on a full disk the half would be in the way
+        raise
+
+
 def keep_bytes(store: Store, data: bytes) -> str:
     """Write the file under its hash before its votes are in the store, so that a vote is never without its source."""
     digest = hashlib.sha256(data).hexdigest()
@@ -33,14 +47,8 @@ def keep_bytes(store: Store, data: bytes) -> str:
     part = store.incoming / f"{digest}.{os.getpid()}.part"
     try:
         if not target.exists():
-            with open(part, "wb") as handle:
-                handle.write(data)
-                handle.flush()
-                os.fsync(handle.fileno())
-            part.replace(target)
+            write_whole(target, part, data)
     except OSError as error:
-        with suppress(OSError):
-            part.unlink()  # on a full disk the half would be in the way
         raise StoreError(
             f"The file can't be kept in {store.uploads} ({error.strerror}). Nothing was changed."
         ) from error

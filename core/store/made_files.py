@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from ..errors import StoreError
 from . import schema as t
 from .engine import Store
+from .kept_files import write_whole
 
 PREFIX = "made-"
 
@@ -37,11 +38,8 @@ def keep_made(store: Store, job_id: str, data: bytes) -> None:
     target = made_path(store, job_id)
     part = target.with_name(f"{target.name}.{os.getpid()}.part")
     try:
-        part.write_bytes(data)
-        part.replace(target)
+        write_whole(target, part, data)
     except OSError as error:
-        with suppress(OSError):
-            part.unlink()  # on a full disk the half would be in the way
         raise StoreError(f"What was made can't be kept in {store.incoming} ({error.strerror}).") from error
 
 
