@@ -161,7 +161,7 @@ class TestSame:
     def test_nothing_is_written_in_a_look(self, address):
         store = engine.open_store()
         with pytest.raises(StoreError, match="takes no changes"), store.read() as conn:
-            conn.execute(sa.insert(t.voting_link).values(project_id="x", code="x", secret="x"))
+            conn.execute(sa.insert(t.voting_link).values(project_id="x", code="x", secret="x", voter_secret="x"))
 
     def test_a_look_is_one_moment(self, address):
         store = engine.open_store()

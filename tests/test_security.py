@@ -78,7 +78,7 @@ def test_a_folder_that_was_there_shows_its_votes_to_those_who_may_write_in_it(tm
 
 def test_an_error_of_the_database_repeats_nothing_that_was_sent(store):
     with pytest.raises(sa.exc.IntegrityError) as error, store.write() as conn:
-        conn.execute(sa.insert(t.voting_link).values(code="c", secret="hush", project_id="none"))
+        conn.execute(sa.insert(t.voting_link).values(code="c", secret="hush", voter_secret="hush", project_id="none"))
     assert "hush" not in str(error.value)
 
 

@@ -18,7 +18,7 @@ from .engine import Store, now
 from .kept_files import KEEPERS, keep_bytes, kept_by, write_whole
 from .project_rows import belongs_to, check_readable, insert_contents
 from .project_zip import TABLES, Contents, read_zip, write_zip
-from .projects import Project, check_name, new_project_id
+from .projects import Project, check_name, free_name, new_project_id
 from .tallies import write_progress
 
 _PROJECT = [t.project.c[name] for name in Project.__annotations__]
@@ -46,8 +46,9 @@ def restore_project(store: Store, project_id: str, *, expected_revision: int | N
     with command(store, project_id, "restore project", expected_revision=expected_revision) as change:
         if change.project.archived_at is None:
             raise StoreError(f"{change.project.name} isn't archived.")
+        name = free_name(change.conn, change.project.name, but=project_id)
         row = sa.update(t.project).where(t.project.c.id == project_id)
-        change.conn.execute(row.values(archived_at=None))
+        change.conn.execute(row.values(archived_at=None, name=name))
 
 
 def list_archived(store: Store) -> list[Archived]:
@@ -201,6 +202,7 @@ def _take_in(store: Store, contents: Contents, name: str | None, action: str) ->
         with store.write(project_id) as conn:
             for data in contents.uploads.values():
                 keep_bytes(store, data)
+            name = free_name(conn, name)
             detail = insert_contents(conn, contents, project_id, name)
             check_readable(conn, project_id)
             # Counted here, as a file could say anything, and one of an older schema says nothing.

@@ -20,6 +20,7 @@ import sqlalchemy as sa
 
 from ..errors import InputError, Issue
 from .engine import HEAD
+from .schema.parts import is_exported
 
 FETCH_AGAIN = "Choose the .zip as Runoff exported it, or export the project again."
 MAX_CELL = 2**30
@@ -31,13 +32,15 @@ _csv_limit = threading.Lock()  # the csv module has one limit for all threads
 
 
 def write_table(table: sa.Table, rows: Rows) -> bytes:
-    """The CSV text of rows in the order of the table's columns, values as SQLite has them."""
-    escaped = [place for place, column in enumerate(table.c) if _may_be_null_text(column)]
+    """The CSV text of rows in the order of the table's columns, values as SQLite has them, less what is `here_`."""
+    columns = [column for column in table.c if is_exported(column)]
+    kept = [place for place, column in enumerate(table.c) if is_exported(column)]
+    escaped = [place for place, column in enumerate(columns) if _may_be_null_text(column)]
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")  # with "\n" alone it leaves a "\r" in a cell without quotes
-    writer.writerow(column.name for column in table.c)
+    writer.writerow(column.name for column in columns)
     for row in rows:
-        cells = list(row)
+        cells = list(row) if len(kept) == len(row) else [row[place] for place in kept]
         for place in escaped:
             if cells[place] is not None and cells[place][:1] in ("", "\\"):
                 cells[place] = "\\" + cells[place]
@@ -55,7 +58,7 @@ def read_table(table: sa.Table, data: bytes, where: str, schema: str = HEAD) -> 
     `schema` is the version that wrote it: columns that came later are filled with their defaults. Raises `InputError`
     with the rows and columns that can't be.
     """
-    columns = [column for column in table.c if column.info.get("since", "") <= schema]
+    columns = [column for column in table.c if is_exported(column) and column.info.get("since", "") <= schema]
     names = [column.name for column in columns]
     try:
         with _csv_limit:

@@ -19,6 +19,7 @@ from .plans import check_settings, settings_of
 from .project_zip import TABLES, Contents
 from .rankings import rankings_of
 from .rounds import check_rounds
+from .schema.parts import is_exported
 from .scores import dataset_of
 
 
@@ -48,14 +49,15 @@ def insert_contents(conn: sa.Connection, contents: Contents, project_id: str, na
         if table is t.embedding:
             continue
         rows = _moved(conn, table, contents.rows[table.name], maps)
+        if table is t.project:  # before it is there: a name is given once
+            here_now = {_place(table, "name"): name, _place(table, "archived_at"): None}
+            rows = [tuple(here_now.get(place, cell) for place, cell in enumerate(row)) for row in rows]
         if table is t.project_embedding:
             at = _place(table, "embedding_id")
             rows = [row for row in rows if row[at] is not None]
         if table is t.assignment:
             rows = _with_own_ids(contents.rows[table.name], rows)
         insert_rows(conn, table, list(table.c.keys()), rows)
-    values = {"name": name, "archived_at": None}
-    conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(values))
     names = dict(zip(wanted, (row[_place(t.embedding, "name")] for row in contents.rows["embedding"]), strict=True))
     detail: dict[str, Any] = {"exported by": contents.runoff}
     detail["embeddings missing"] = {id_: names[id_] for id_ in wanted if id_ not in here}
@@ -78,9 +80,12 @@ def _moved(conn: sa.Connection, table: sa.Table, rows: Rows, maps: dict[str, dic
         start = next_id(conn, table, len(ids))
         maps[table.name] = {old: start + place for place, old in enumerate(ids)}
     keys = [(place, column, _pointed(column)) for place, column in enumerate(table.c) if _pointed(column)]
+    of_elsewhere = [place for place, column in enumerate(table.c) if not is_exported(column)]
     issues, moved = [], []
     for number, row in enumerate(rows, start=2):
         cells = list(row)
+        for place in of_elsewhere:
+            cells[place] = None
         for place, column, target in keys:
             if cells[place] is None:
                 continue

@@ -75,6 +75,16 @@ def check_name(name: str) -> str:
     return name
 
 
+def free_name(conn: sa.Connection, name: str, *, but: str | None = None) -> str:
+    """The name, or where a listed project other than `but` has it, “… (2)”, “… (3)”: people choose by names."""
+    listed = sa.select(t.project.c.name).where(t.project.c.archived_at.is_(None), t.project.c.id.is_distinct_from(but))
+    taken, found, n = set(conn.execute(listed).scalars()), name, 1
+    while found in taken:
+        n += 1
+        found = f"{name[: MAX_NAME - len(f' ({n})')].rstrip()} ({n})"
+    return found
+
+
 def create_project(
     store: Store,
     name: str,
@@ -102,6 +112,7 @@ def create_project(
     }
     entry = {"project_id": project_id, "revision": 1, "at": now(), "who": "owner", "action": "create project"}
     with store.write(project_id) as conn:
+        row["name"] = free_name(conn, str(row["name"]))
         conn.execute(sa.insert(t.project).values(row))
         conn.execute(sa.insert(t.log).values(**entry, detail={"name": row["name"], "kind": kind, "seed": seed}))
     return project_id
@@ -115,6 +126,8 @@ def change_project(store: Store, project_id: str, *, name: str, notion: str, exp
     with command(store, project_id, "change project", expected_revision=expected_revision) as change:
         if notion != change.project.notion:
             refuse_after_draw(change.conn, project_id, "What voters judge")
+        if change.project.archived_at is None:
+            name = free_name(change.conn, name, but=project_id)
         change.detail = {"name": name, "notion": notion}
         change.conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(name=name, notion=notion))
 

@@ -51,7 +51,7 @@ CHANGES: Mapping[sa.Table, str] = {
     t.ballot: "progress",
     t.question: "n_votes, n_dealt",
     t.ballot_item: "wins, ties, losses, unknowns",
-    t.deal: "state, expires_at, answered_at, assignment_id",
+    t.deal: "state, expires_at, answered_at, answer_n, assignment_id",
     t.sitting: "n_examples, n_tasks, n_done, gold_right, gold_wrong, counts, seen_at, state, finished_at, code",
     t.judgement: "answer, value, seconds, status, source",
     t.voter_trait: "n",

@@ -157,8 +157,10 @@ def link_row(conn: sa.Connection, project_id: str, area_id: int | None) -> sa.Ro
     query = sa.select(link).where(link.c.project_id == project_id, belongs(link.c.area_id, area_id))
     row = conn.execute(query).one_or_none()
     if row is None:
+        other = sa.select(link.c.voter_secret).where(link.c.project_id == project_id).order_by(link.c.id).limit(1)
+        hashed_by = conn.execute(other).scalar() or secrets.token_hex(32)  # one voter is one in all areas
         values = {"project_id": project_id, "area_id": area_id, "code": new_code(), "secret": secrets.token_hex(32)}
-        conn.execute(sa.insert(link).values(values))
+        conn.execute(sa.insert(link).values(values | {"voter_secret": hashed_by}))
         row = conn.execute(query).one()
     return row
 

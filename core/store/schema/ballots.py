@@ -254,6 +254,8 @@ publication = Table(
     Column("detail", JSON, nullable=False),  # what it is there: ids of project and batch, number of tasks
     text_("at"),
     text_("fetched_at", nullable=True),
+    # False: the address came with an imported project, and the owner hasn't said yet that the token may go there.
+    since_("0007", Column("confirmed", Boolean, nullable=False, server_default="1")),
     Index("ix_publication_ballot_id", "ballot_id"),
     info={"since": "0005"},
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import JSON, Boolean, CheckConstraint, Column, ForeignKey, Index, Integer, Table, Text, UniqueConstraint
 
-from .parts import count_, id_, metadata, text_, to_
+from .parts import count_, here_, id_, metadata, since_, text_, to_
 
 # Voting on Runoff's own page, set up for one ballot.
 voting = Table(
@@ -16,6 +16,7 @@ voting = Table(
     Column("settings", JSON, nullable=False),
     text_("opened_at"),
     text_("closed_at", nullable=True),
+    here_(text_("address_salt", nullable=True)),  # hashes the addresses of its sessions; NULL once they are gone
     UniqueConstraint("ballot_id"),
     CheckConstraint("state IN ('open', 'paused', 'closed')", name="state"),
     info={"since": "0004"},
@@ -29,7 +30,8 @@ voting_link = Table(
     Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False),
     to_("area", nullable=True),
     text_("code"),
-    text_("secret"),  # signs cookies and forms, and hashes the ids of platforms
+    text_("secret"),  # signs cookies and forms; a renewed link has another
+    text_("voter_secret"),  # hashes the ids of platforms: kept when the link is renewed, of all areas the same
     UniqueConstraint("code"),
     Index("ix_voting_link_project_id", "project_id"),
     info={"since": "0004"},
@@ -66,7 +68,13 @@ sitting = Table(
     text_("seen_at"),
     text_("finished_at", nullable=True),
     text_("code", nullable=True),  # the completion code that was shown
+    # Random, and never given to another session: what a cookie names. NULL: of an imported project, or from before.
+    here_(text_("nonce", nullable=True)),
+    here_(
+        text_("address", nullable=True)
+    ),  # the hash of where it began (`voting.address_salt`), while its ballot is open
     UniqueConstraint("voting_id", "voter_id"),
+    Index("uq_sitting_nonce", "nonce", unique=True),
     Index("ix_sitting_voter_id", "voter_id"),
     CheckConstraint("state IN ('voting', 'finished', 'stopped')", name="state"),
     info={"since": "0004"},
@@ -89,6 +97,7 @@ deal = Table(
     text_("state"),
     text_("expires_at"),
     text_("answered_at", nullable=True),
+    since_("0007", Column("answer_n", Integer)),  # 1, 2, … of the voter: the order of answers, whatever the clock does
     UniqueConstraint("sitting_id", "task", "n"),
     UniqueConstraint("sitting_id", "question_id", "kind"),
     Index("ix_deal_question_id_state", "question_id", "state"),

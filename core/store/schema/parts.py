@@ -35,5 +35,16 @@ def since_(version: str, column: Column) -> Column:
     return column
 
 
+def here_(column: Column) -> Column:
+    """A column that is this workspace's alone: it stands in no exported project, and is NULL in a copy."""
+    column.info["here"] = True
+    return column
+
+
+def is_exported(column: Column) -> bool:
+    """Whether a column stands in exported projects."""
+    return not column.info.get("here", False)
+
+
 def count_(name: str) -> Column:
     return Column(name, Integer, nullable=False, server_default="0")

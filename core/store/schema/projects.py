@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from sqlalchemy import JSON, Boolean, CheckConstraint, Column, Float, ForeignKey, Integer, Table, Text, UniqueConstraint
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    Table,
+    Text,
+    UniqueConstraint,
+)
 
 from .parts import count_, id_, metadata, since_, text_, to_
 
@@ -27,6 +39,12 @@ project = Table(
     CheckConstraint("notion IN ('relatedness', 'similarity')", name="notion"),
     CheckConstraint("ranking IN ('all', 'area')", name="ranking"),
 )
+
+# People choose projects by their names, so of those that are listed no two have the same.
+Index(
+    "uq_project_listed_name", project.c.name, unique=True,
+    sqlite_where=project.c.archived_at.is_(None), postgresql_where=project.c.archived_at.is_(None),
+)  # fmt: skip
 
 log = Table(
     "log",
