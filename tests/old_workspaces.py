@@ -1,20 +1,27 @@
-"""Workspaces of earlier schemas, made of the projects that are kept under fixtures/."""
+"""Workspaces of earlier schemas: made of the projects that are kept under fixtures/, or kept whole as a backup."""
 
 from __future__ import annotations
 
 import csv
 import io
+import sqlite3
 import zipfile
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 
+from core.store import schema as t
+from core.store.command import insert_rows
 from core.store.engine import make_engine
 from core.store.migrations import upgrade
 from core.store.project_zip import TABLES, is_of
 
 FIXTURES = Path(__file__).parent / "fixtures"
 OLD = sorted(path.stem.rsplit("-", 1)[1] for path in FIXTURES.glob("project-schema-*.zip"))
+KEPT = FIXTURES / "workspace-schema-0006.zip"  # as `backup --embeddings` wrote it
+MAIN, TRIAL, TWIN, ARCHIVED = "f9scaj8z", "z22ui9dm", "53g6rf66", "2e58v4fn"  # the projects in it that hold something
 
 
 def old_project(schema: str) -> bytes:
@@ -23,7 +30,10 @@ def old_project(schema: str) -> bytes:
 
 
 def make_old_workspace(folder: Path, schema: str) -> None:
-    """Write a workspace as that schema had it, with that project: its tables, and the files that it kept."""
+    """Write a workspace as that schema had it, with that project: its tables, and the files that it kept.
+
+    Its embeddings, which no project's file holds, are those of the workspace of that schema that is kept whole.
+    """
     (folder / "uploads").mkdir(parents=True)
     engine = make_engine(folder / "runoff.sqlite")
     with (
@@ -38,6 +48,50 @@ def make_old_workspace(folder: Path, schema: str) -> None:
             if name.startswith("uploads/"):
                 (folder / name).write_bytes(archive.read(name))
     engine.dispose()
+    if KEPT.stem.endswith(schema):
+        with zipfile.ZipFile(KEPT) as archive:
+            archive.extractall(folder, [name for name in archive.namelist() if name.startswith("embeddings/")])
+
+
+def unpack_kept_workspace(folder: Path) -> None:
+    """Write the workspace that is kept whole as it was: its database, and the files beside it."""
+    with zipfile.ZipFile(KEPT) as archive:
+        archive.extractall(folder)
+    (folder / "manifest.json").unlink()
+
+
+def rows_of_kept(folder: Path) -> dict[str, tuple[list[str], list[tuple[Any, ...]]]]:
+    """Of each table of a workspace's file, as SQLite has them: the names of its columns, and its rows in order."""
+    with closing(sqlite3.connect(folder / "runoff.sqlite")) as conn:
+        names = [row[0] for row in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
+        found = {}
+        for name in names:
+            columns = [row[1] for row in conn.execute(f'PRAGMA table_info("{name}")')]
+            found[name] = (columns, sorted(conn.execute(f'SELECT * FROM "{name}"'), key=repr))
+        return found
+
+
+def put_back_on_postgresql(conn: sa.Connection, folder: Path) -> None:
+    """Make the tables of today's schema, which are empty, those of the workspace that is kept whole.
+
+    What later migrations added is taken back: earlier ones can't be put through, as SQLite alone had them.
+    """
+    kept = rows_of_kept(folder)
+    with closing(sqlite3.connect(folder / "runoff.sqlite")) as old:
+        indexes = {row[0] for row in old.execute("SELECT name FROM sqlite_master WHERE type = 'index'")}
+    for table in t.metadata.sorted_tables:
+        for index in table.indexes:
+            if index.name not in indexes:
+                conn.exec_driver_sql(f'DROP INDEX "{index.name}"')
+        columns, rows = kept[table.name]
+        for column in set(table.c.keys()) - set(columns):
+            conn.exec_driver_sql(f'ALTER TABLE "{table.name}" DROP COLUMN "{column}"')
+        insert_rows(conn, table, columns, rows)
+        if isinstance(table.c[columns[0]].type, sa.Integer) and columns[0] == "id":
+            last = f'(SELECT MAX(id) FROM "{table.name}")'
+            conn.exec_driver_sql(f"SELECT setval(pg_get_serial_sequence('\"{table.name}\"', 'id'), {last})")
+    (version,) = kept["alembic_version"][1]
+    conn.execute(sa.text("UPDATE alembic_version SET version_num = :version"), {"version": version[0]})
 
 
 def _insert(conn: sa.Connection, table: sa.Table, text: str) -> None:

@@ -32,8 +32,14 @@ def upgrade() -> None:
 
 
 def _name_twins_apart(conn: sa.Connection) -> None:
-    """Of listed projects of one name the oldest keeps it; the others become “… (2)”, “… (3)”, in their order."""
-    query = sa.text("SELECT id, name FROM project WHERE archived_at IS NULL ORDER BY created_at, id")
+    """Of listed projects of one name the oldest keeps it; the others become “… (2)”, “… (3)”, in their order.
+
+    A copy is as old as its original, and came later: its log begins after the original's.
+    """
+    query = sa.text(
+        "SELECT id, name FROM project WHERE archived_at IS NULL "
+        "ORDER BY created_at, (SELECT MIN(log.id) FROM log WHERE log.project_id = project.id), id"
+    )
     rows = [tuple(row) for row in conn.execute(query)]
     taken = {name for _, name in rows}
     seen: set[str] = set()
