@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,11 +13,14 @@ import pytest
 import sqlalchemy as sa
 from campaigns import answer_batch, draw_batch, make_project
 from click.testing import CliRunner
+from old_workspaces import MAIN, TRIAL, put_back_on_postgresql, unpack_kept_workspace
 from rounds_of_people import SMALL
+from test_migrations import MIDST, assert_brought_up, assert_datasets, expected_of, somebody
 
 from core import voting
 from core.__main__ import cli
 from core.errors import InputError, StoreError
+from core.job_sweep import sweep
 from core.schemes.collected import BEST_WORST, ORDER, RATING, SCHEMES
 from core.store import Store, backups, dialects, engine, postgresql, voters_role
 from core.store import schema as t
@@ -392,6 +396,46 @@ class TestMigration:
         monkeypatch.setattr(engine, "HEAD", "0005")
         with pytest.raises(StoreError, match="newer Runoff"):
             reopened()
+
+
+def shape_of(store: Store) -> dict[str, list[list[str]]]:
+    """What the database says of its tables: columns, indexes, checks, keys."""
+    of = sa.inspect(store.engine)
+    asked = (
+        of.get_columns,
+        of.get_indexes,
+        of.get_unique_constraints,
+        of.get_check_constraints,
+        of.get_foreign_keys,
+    )
+    return {table: [sorted(map(repr, ask(table))) for ask in asked] for table in of.get_table_names()}
+
+
+def test_the_kept_workspace_is_brought_up(address, tmp_path):
+    fresh = engine.open_store()
+    shape = shape_of(fresh)
+    unpack_kept_workspace(tmp_path / "kept")
+    with fresh.write() as conn:
+        put_back_on_postgresql(conn, tmp_path / "kept")
+    for part in ("uploads", "embeddings"):
+        shutil.copytree(tmp_path / "kept" / part, fresh.folder / part, dirs_exist_ok=True)
+    assert shape_of(fresh) != shape
+    store = reopened()
+    assert shape_of(store) == shape
+    assert len(list((store.folder / "backups").glob("*.pgdump"))) == 1
+    assert_brought_up(store)
+    for project_id in (MAIN, TRIAL):
+        assert_datasets(store, project_id, expected_of(project_id))
+    sweep(store)
+    assert check_store(store).faults == ()
+    for name in MIDST:
+        code, of = somebody(store, name)
+        view = voting.look(store, code, "", "visit", of.who)
+        assert (view.kind, view.place.task, view.place.n) == ("vote", of.task, of.n)
+        step = {"task": of.task, "n": of.n, "choice": of.answer(store, view.place)}
+        assert voting.vote(store, code, view.cookie, view.form, **step).said == "Saved."
+    close_ballot(store, TRIAL)
+    assert check_store(store).faults == ()
 
 
 def test_a_campaign_gives_the_same_numbers_on_both(address, tmp_path, monkeypatch):
