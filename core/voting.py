@@ -2,11 +2,11 @@
 
 A voter is known by a signed cookie that belongs to one sitting. Every vote is in the store, on the disk, before a view
 says so. What a stranger sends never names a row: a code, a cookie and a place in the voter's own task is all there is.
+It is looked at before a step takes its turn among the writers, and again then.
 """
 
 from __future__ import annotations
 
-import hmac
 import os
 import secrets
 from collections.abc import Iterator, Mapping
@@ -21,6 +21,7 @@ from .store import Store, open_store
 from .store import schema as t
 from .store.dialects import VOTERS_DATABASE, is_postgresql, name_of
 from .store.engine import now
+from .store.page_cookies import sitting_of
 from .store.page_dealing import deal_task
 from .store.page_views import Place, View, make_view, show, shown
 from .store.page_visits import (
@@ -32,11 +33,9 @@ from .store.page_visits import (
     link_at,
     may_come,
     note_traits,
-    person,
     read_sitting,
     sit_down,
-    sitting_of,
-    voter_id,
+    who_begins,
     who_of,
 )  # fmt: skip
 from .store.page_votes import IncompleteError, record, set_aside, stop, take_back_last
@@ -73,76 +72,97 @@ def look(store: Store, code: str, cookie: str = "", visit: str = "", who: Who | 
     """
     who = who or Who()
     with store.read() as conn:
-        at = link_at(conn, code)
-        if at is None:
-            return View("nothing")
-        if at.state != "open":
-            return make_view(at, at.state, visit)
-        if who.preview:
-            return make_view(at, "preview", visit)
-        sitting = sitting_of(conn, at, cookie) if cookie else None
-        sitting = known_sitting(conn, at, code, who, sitting)
-        if sitting is None and not may_come(at, who):
-            return make_view(at, "uninvited", visit)
-        if sitting is None:
-            return make_view(at, "entry", visit, asks_name=asks_name(at, who))
+        found = _comer(conn, code, cookie, visit, who)
+        if isinstance(found, View):
+            return found
+        at, sitting = found
         if sitting.voting_id == at.table.voting_id:
             view = show(conn, at, sitting, writes=False)
             if view is not None:
                 return view
     with _writing(store, code) as conn:
-        at = link_at(conn, code)
-        if at is None or at.state != "open":
-            return View("nothing") if at is None else make_view(at, at.state, visit)
-        return shown(conn, at, carried_over(conn, at, sitting))
+        found = _comer(conn, code, cookie, visit, who)  # not by the row from before, whose id may be another's by now
+        return found if isinstance(found, View) else shown(conn, found[0], carried_over(conn, *found))
+
+
+def _comer(conn: sa.Connection, code: str, cookie: str, visit: str, who: Who) -> View | tuple[At, sa.Row]:
+    """Where somebody comes to and his or her session, perhaps of an earlier ballot; the view for all without one."""
+    at = link_at(conn, code)
+    if at is None:
+        return View("nothing")
+    if at.state != "open":
+        return make_view(at, at.state, visit)
+    if who.preview:
+        return make_view(at, "preview", visit)
+    sitting = sitting_of(conn, at, cookie) if cookie else None
+    sitting = known_sitting(conn, at, code, who, sitting)
+    if sitting is None and not may_come(at, who):
+        return make_view(at, "uninvited", visit)
+    if sitting is None:
+        return make_view(at, "entry", visit, asks_name=asks_name(at, who))
+    return at, sitting
 
 
 # What is done
+
+
+def _voter_at(conn: sa.Connection, code: str, cookie: str, form: str) -> tuple[At, sa.Row]:
+    """Where a step happens, and whose it is.
+
+    Raises `InputError` for a link or cookie that leads nowhere, `Forged` for a form that isn't of this voter's page,
+    such as that of an earlier ballot.
+    """
+    at = link_at(conn, code)
+    sitting = sitting_of(conn, at, cookie) if at is not None else None
+    if at is None or sitting is None:
+        raise InputError(translatable("This page is not known. Open the link that you were given once more."))
+    if not at.is_form(form, cookie):
+        raise Forged(translatable("This answer came from a page that isn't valid any more. Open your link once more."))
+    return at, sitting
 
 
 @contextmanager
 def _act(store: Store, code: str, cookie: str, form: str) -> Iterator[tuple[sa.Connection, At, sa.Row | None]]:
     """A step of a voter: the transaction, where it happens, and the sitting; None where voting is not open.
 
-    Raises `InputError` for a link or cookie that leads nowhere, `Forged` for a form that isn't of this voter's page.
+    Raises what `_voter_at` does; then nobody had to wait for it.
     """
+    with store.read() as conn:
+        _voter_at(conn, code, cookie, form)
     with _writing(store, code) as conn:
-        at = link_at(conn, code)
-        sitting = sitting_of(conn, at, cookie) if at is not None else None
-        if at is None or sitting is None:
-            raise InputError(translatable("This page is not known. Open the link that you were given once more."))
-        if not hmac.compare_digest(form.encode("utf-8", "replace"), at.sign("form", cookie).encode()):
-            raise Forged(
-                translatable("This answer came from a page that isn't valid any more. Open your link once more.")
-            )
+        at, sitting = _voter_at(conn, code, cookie, form)
         is_here = at.state == "open" and sitting.voting_id == at.table.voting_id
         yield conn, at, sitting if is_here else None
+
+
+def _newcomer_at(conn: sa.Connection, code: str, visit: str, form: str) -> At | None:
+    """Where somebody begins; None for a link that leads nowhere. Raises `Forged` for a form of another page."""
+    at = link_at(conn, code)
+    if at is not None and not (visit and at.is_form(form, visit)):
+        raise Forged(translatable("This page isn't valid any more. Open your link once more."))
+    return at
 
 
 def begin(
     store: Store, code: str, visit: str, form: str, who: Who, *, name: str = "", traits: Mapping[str, str] | None = None
 ) -> View:
-    """Somebody agreed to take part. Raises `InputError` for a name that is taken or no name, `Forged` for a form.
+    """Somebody agreed to take part. Raises `InputError` for no name, `Forged` for a form.
 
-    A name that somebody types is no proof of who it is, so a name under which there are votes already is refused.
+    A name that somebody types is no proof of who it is, so it leads to nobody's votes (`who_begins`). What comes twice
+    from one browser is one voter.
     """
+    with store.read() as conn:
+        if _newcomer_at(conn, code, visit, form) is None:
+            return View("nothing")
     with _writing(store, code) as conn:
-        at = link_at(conn, code)
+        at = _newcomer_at(conn, code, visit, form)
         if at is None:
             return View("nothing")
-        if not hmac.compare_digest(form.encode("utf-8", "replace"), at.sign("form", visit).encode()):
-            raise Forged(translatable("This page isn't valid any more. Open your link once more."))
         if at.state != "open":
             return make_view(at, at.state, visit)
         if not may_come(at, who):
             return make_view(at, "uninvited", visit)
-        platform, external_id = person(conn, at, code, who, name)
-        sitting, is_new = sit_down(conn, at, voter_id(conn, at.project_id, platform, external_id))
-        if not is_new and platform == "runoff":
-            raise InputError(translatable(
-                "Somebody votes under this name already. If that is you, open the link in the browser that you began "
-                "with; else type another name."
-            ))  # fmt: skip
+        sitting, is_new = sit_down(conn, at, *who_begins(conn, at, code, who, name, visit))
         if is_new:
             note_traits(conn, at, traits or {})
         return shown(conn, at, sitting)
@@ -164,6 +184,8 @@ _SAID = {
     "known": translatable("That one was answered already; your first answer stands. Undo takes it back."),
     "late": translatable("The time for that one was over, and somebody else has it now. Here is another one."),
     "undone": translatable("Your last answer is taken back."),
+    "again": translatable("Your last answer is taken back."),
+    "passed": "",
     "nothing done": translatable("There is no answer that can be taken back."),
 }
 
@@ -191,16 +213,16 @@ def vote(
         return view
 
 
-def undo(store: Store, code: str, cookie: str, form: str) -> View:
-    """Take the voter's last answer in the task back, so that it is asked again."""
+def undo(store: Store, code: str, cookie: str, form: str, *, task: int, n: int) -> View:
+    """Take the answer at a place back, if it is the voter's last in the task, so that it is asked again."""
     with _act(store, code, cookie, form) as (conn, at, sitting):
         if sitting is None or sitting.state != "voting":
             return make_view(at, at.state, cookie) if sitting is None else shown(conn, at, sitting)
-        done = take_back_last(conn, at.table, sitting)
-        if done:
+        said = take_back_last(conn, at.table, sitting, task, n)
+        if said == "undone":
             row = sa.update(t.sitting).where(t.sitting.c.id == sitting.id)
             conn.execute(row.values(n_done=t.sitting.c.n_tasks - 1))
-        return shown(conn, at, read_sitting(conn, sitting.id) or sitting, _SAID["undone" if done else "nothing done"])
+        return shown(conn, at, read_sitting(conn, sitting.id) or sitting, _SAID[said])
 
 
 def more(store: Store, code: str, cookie: str, form: str) -> View:

@@ -182,7 +182,7 @@ def view_of(code: str, kind: str, scheme: str = "", **more) -> View:
 
 def voting_page(code: str, kind: str, scheme: str = "", **more) -> str:
     texts = dict(zip(FIELDS, WORDS, strict=True)) | {"at": "2"}
-    more |= {"place": Place(1, 2, 5, texts, True)} if kind == "vote" else {}
+    more |= {"place": Place(1, 2, 5, texts), "last": (1, 1)} if kind == "vote" else {}
     return pages.page("code", view_of(code, kind, scheme, **more), {})
 
 

@@ -302,7 +302,7 @@ class TestVotersRole:
                     view = voting.vote(voters, code, cookie, view.form, **step)
                     said += 1
                     if said == 2:
-                        view = voting.undo(voters, code, cookie, view.form)
+                        view = voting.undo(voters, code, cookie, view.form, task=1, n=2)
                 elif view.may_more:
                     view = voting.more(voters, code, cookie, view.form)
                 else:
@@ -474,7 +474,7 @@ class TestVotersRoleInRounds:
         given = given if n_words < 3 else "2 1 3"
         for choice in (given, "unknown"):
             view = voting.vote(voters, code, cookie, view.form, choice=choice, **step)
-            view = voting.undo(voters, code, cookie, view.form)
+            view = voting.undo(voters, code, cookie, view.form, **step)
         view = voting.vote(voters, code, cookie, view.form, choice=given, **step)
         with pytest.raises(voting.IncompleteError):
             voting.vote(voters, code, cookie, view.form, choice="nothing", task=1, n=2)

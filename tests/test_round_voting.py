@@ -80,7 +80,8 @@ class Visit:
         return self.view
 
     def undo(self) -> voting.View:
-        self.view = voting.undo(self.store, self.code, self.cookie, self.view.form)
+        task, n = self.view.last
+        self.view = voting.undo(self.store, self.code, self.cookie, self.view.form, task=task, n=n)
         return self.view
 
     def more(self) -> voting.View:
@@ -309,7 +310,7 @@ def begun(code, name="Anna"):
 
 def post(code, fields, step="vote"):
     def make(page):
-        place = {"place": hidden(page.body, "place")} if step == "vote" else {}
+        place = {"place": hidden(page.body, "place", step)} if step in ("vote", "undo") else {}
         return "POST", f"/v/{code}/{step}", {"form": hidden(page.body, "form", step), **place, **fields}
 
     return make

@@ -249,8 +249,8 @@ class TestAnswers:
         _, code = make_voting(store, SETTINGS, tokens=TOKENS, appearances=4)
         app = make_app(store)
         assert statuses(app, *[("GET", "/v/guess", "")] * 40) == [404] * 30 + [429] * 10
-        of_a_voter = ("POST", f"/v/{code}/undo", f"runoff_voter=1.{'a' * 64}")
-        found = statuses(app, *[of_a_voter] * 70, (*of_a_voter[:2], f"runoff_voter=2.{'b' * 64}"))
+        of_a_voter = ("POST", f"/v/{code}/undo", f"runoff_voter={'1' * 32}.{'a' * 64}")
+        found = statuses(app, *[of_a_voter] * 70, (*of_a_voter[:2], f"runoff_voter={'2' * 32}.{'b' * 64}"))
         assert 429 not in (*found[:60], found[-1])
         assert found[60:70] == [429] * 10
 
@@ -273,13 +273,22 @@ class TestAnswers:
             400,
         ]
 
-    def test_a_taken_name_is_told_beside_its_box(self, served):
+    def test_what_is_no_name_is_told_beside_its_box(self, served):
         _, code, server, _ = served
-        ask(server, *begun(code))
-        again = ask(server, *begun(code)[:2])[-1]
-        assert again.status == 400
-        assert "Somebody votes under this name already" in again.body
-        assert 'aria-invalid="true"' in again.body
+        found = ask(server, *begun(code, name=" ")[:2])[-1]
+        assert found.status == 400
+        assert "Please type a name" in found.body
+        assert 'aria-invalid="true"' in found.body
+
+    def test_a_taken_name_is_answered_as_any_other(self, served):
+        """Whoever types names learns nothing about who votes; every browser has a place of its own."""
+        _, code, server, _ = served
+        first = ask(server, *begun(code), answer(code), ("GET", f"/v/{code}"))
+        again, new = ask(server, *begun(code)), ask(server, *begun(code, name="Zoe"))
+        assert [a.status for a in first[:3]] == [a.status for a in again] == [a.status for a in new]
+        assert [a.headers.get("location") for a in again] == [a.headers.get("location") for a in new]
+        assert hidden(first[-1].body, "place") == "1.2"
+        assert hidden(again[-1].body, "place") == hidden(new[-1].body, "place") == "1.1"
 
     def test_without_cookies_the_page_says_so(self, served):
         _, code, server, _ = served
@@ -342,7 +351,7 @@ def test_a_vote_in_italian_from_the_link_to_the_end(running):
         ),
         ("GET", f"/v/{code}"),
         lambda page: (*answer(code)(page), {"Accept": "application/json"}),
-        ("POST", f"/v/{code}/undo", {"form": "forged"}, {"Accept_Language": "en"}),
+        ("POST", f"/v/{code}/undo", {"form": "forged", "place": "1.1"}, {"Accept_Language": "en"}),
         ("GET", f"/v/{code}"),
         ("GET", "/v/nowhere", None, {"Accept_Language": "it-IT,it;q=0.9,en;q=0.5"}),
     )  # fmt: skip

@@ -34,7 +34,8 @@ def round_voting_box(project: Project, area_id: int | None, found: Round) -> Non
         st.markdown(say(STATES[view.voting.state]) if view.voting else say("Voting is not open yet."))
         server_switch(store)
         old = view.voting.settings if view.voting else round_voting_settings(found)
-        settings = round_form(old, f"round-{found.id}", language(found.settings.language), is_new=view.voting is None)
+        spoken = language(found.settings.language)
+        settings = round_form(old, f"round-{found.id}", spoken, view.hashes, is_new=view.voting is None)
         if settings is not None:
             _send(partial(open_round_voting, area_id=area_id), project, found, settings, done=say("Voting is open."))
         if view.voting is None:

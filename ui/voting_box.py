@@ -28,7 +28,7 @@ def voting_panel(store: Store, project: Project, ballot: Ballot, plan: PlanSetti
     view = views.load(store, project.id, ballot)
     st.markdown(view.state_said)
     server_switch(store)
-    settings = settings_form(view.voting.settings if view.voting else None, plan, ballot)
+    settings = settings_form(view.voting.settings if view.voting else None, plan, ballot, view.hashes)
     if settings is not None:
         arguments = {"area_id": ballot.area_id, "settings": settings.stored()}
         long_commands.carry_out(project, "open_voting", arguments, is_long=is_many(ballot.n_comparisons))

@@ -30,15 +30,17 @@ _COMPLETION = {
 }
 
 
-def settings_form(saved: VotingSettings | None, plan: PlanSettings, ballot: Ballot) -> VotingSettings | None:
-    """The form; its settings once it is sent, else None."""
+def settings_form(
+    saved: VotingSettings | None, plan: PlanSettings, ballot: Ballot, hashes: bool | None
+) -> VotingSettings | None:
+    """The form; its settings once it is sent, else None. `hashes`: see `VotingView`."""
     old = saved or VotingSettings(
         task_size=plan.task_size,
         ties_allowed=plan.ties_allowed,
         **on_voting_page(plan.checks, VotingSettings.tasks_per_voter),
     )
     with st.expander(say("Settings of the voting page"), expanded=saved is None), st.form(f"voting-{ballot.id}"):
-        values = _dealing(old) | _checks(old) | _voters(old) | _texts(old, language(plan.wording.language))
+        values = _dealing(old) | _checks(old) | _voters(old, hashes) | _texts(old, language(plan.wording.language))
         if st.form_submit_button(
             say("Save and open voting") if saved is None else say("Save (and open)"), type="primary"
         ):
@@ -46,10 +48,12 @@ def settings_form(saved: VotingSettings | None, plan: PlanSettings, ballot: Ball
     return None
 
 
-def round_form(old: VotingSettings, key: str, spoken: Language, *, is_new: bool) -> VotingSettings | None:
+def round_form(
+    old: VotingSettings, key: str, spoken: Language, hashes: bool | None, *, is_new: bool
+) -> VotingSettings | None:
     """The form for a round of another scheme, which asks for no ties, checks or examples; its settings once sent.
 
-    `spoken` is the language of its standard texts.
+    `spoken` is the language of its standard texts; `hashes`: see `VotingView`.
     """
     with st.expander(say("Settings of the voting page"), expanded=is_new), st.form(f"voting-{key}"):
         with st.container(horizontal=True):
@@ -60,7 +64,7 @@ def round_form(old: VotingSettings, key: str, spoken: Language, *, is_new: bool)
                 "tasks_per_voter": _number(say("Tasks a voter"), old.tasks_per_voter, 1, 1000, say("At most.")),
                 "minutes_per_task": _number(say("Minutes for a task"), old.minutes_per_task, 1, 1440, say(LATER)),
             }
-        values |= _voters(old) | _texts(old, spoken, has_examples=False)
+        values |= _voters(old, hashes) | _texts(old, spoken, has_examples=False)
         if st.form_submit_button(say("Save and open voting") if is_new else say("Save (and open)"), type="primary"):
             return VotingSettings(**values)
     return None
@@ -123,7 +127,7 @@ def _checks(old: VotingSettings) -> dict:
     return {"n_gold": n_gold, "gold_allowed": allowed, "n_repeats": repeats, "gold_action": action}
 
 
-def _voters(old: VotingSettings) -> dict:
+def _voters(old: VotingSettings, hashes: bool | None) -> dict:
     st.markdown(say("**Voters**"))
     identify = st.selectbox(
         say("Voters who come by the plain link are"),
@@ -137,9 +141,12 @@ def _voters(old: VotingSettings) -> dict:
     )
     hashed = st.checkbox(
         say("Store a hash in place of a platform's id"),
-        old.hash_ids,
+        old.hash_ids if hashes is None else hashes,
+        disabled=hashes is not None,
         help=say(
             "The id can't be read from it. Without the id you can't tell the platform whom to pay for which votes."
+            if hashes is None
+            else "People have begun to vote here, so this stays as it is: the other way, all of them could vote again."
         ),
     )
     ask = st.multiselect(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -19,14 +18,14 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from . import pages
-from .door import Language, translatable, voting
+from .door import Language, voting
 from .limits import Limiter, network_of
 from .safety import VOTER, SafeHeaders, TooMuch, form_fields, voters_cookie
+from .steps import STEPS, answer
 
 log = logging.getLogger("runoff.voting")
 VISIT = "runoff_visit"
 MONTH = 30 * 24 * 3600
-MAX_ANSWER = 500  # letters; the places of an order are fewer by far
 TEND_SECONDS = 5.0
 STATUS = {"nothing": 404, "busy": 429, "fault": 500}
 _STATIC = Path(__file__).parent / "static"
@@ -102,7 +101,7 @@ class Server:
         if not (self.steps.allows(cookie or _sender(request)) and self.flood.allows(_sender(request))):
             return _page("busy", self.spoken(request))
         fields = await form_fields(request)
-        action, after = _STEPS[name](fields)
+        action, after = STEPS[name](fields)
         try:
             view = self._noted(code, await run_in_threadpool(action, self.store, code, cookie, fields.get("form", "")))
         except voting.IncompleteError as error:
@@ -110,7 +109,7 @@ class Server:
             page = pages.vote(code, view, str(error)) if view.kind == "vote" else pages.page(code, view, {})
             return HTMLResponse(page, 400)
         if request.headers.get("accept") == "application/json":
-            return JSONResponse(_next(view))
+            return JSONResponse(answer(view))
         return _to(code, after)
 
     async def asset(self, request: Request) -> Response:
@@ -191,45 +190,6 @@ def _feedback(code: str, view: voting.View, query: dict[str, str]) -> str:
     return pages.feedback(code, view, int(number[:3]), choice)
 
 
-def _vote(fields: dict[str, str]) -> tuple[Callable[..., voting.View], str]:
-    task, _, n = fields.get("place", "").partition(".")
-    if not all(part.isascii() and part.isdigit() and len(part) < 7 for part in (task, n)):
-        raise voting.InputError(translatable("This answer fits nothing that the page asked. Load the page again."))
-    try:
-        seconds: float | None = float(fields.get("seconds", ""))
-    except ValueError:
-        seconds = None
-    seconds = seconds if seconds is not None and math.isfinite(seconds) else None
-    choice = (fields.get("choice") or voting.answer_of(fields))[:MAX_ANSWER]
-    return partial(voting.vote, task=int(task), n=int(n), choice=choice, seconds=seconds), ""
-
-
-def _example(fields: dict[str, str]) -> tuple[Callable[..., voting.View], str]:
-    number, choice = fields.get("number", ""), fields.get("choice", "")
-    if not (number.isascii() and number.isdigit() and len(number) < 3):
-        raise voting.InputError(translatable("There is no such example. Load the page again."))
-    choice = choice if choice in ("left", "right", "tie", "unknown") else ""
-    return partial(voting.example_done, number=int(number)), f"?e={int(number)}&a={choice}"
-
-
-_STEPS: dict[str, Callable[[dict[str, str]], tuple[Callable[..., voting.View], str]]] = {
-    "vote": _vote,
-    "example": _example,
-    "undo": lambda fields: (voting.undo, ""),
-    "more": lambda fields: (voting.more, ""),
-    "finish": lambda fields: (voting.finish, ""),
-}
-
-
-def _next(view: voting.View) -> dict[str, Any]:
-    """What the page's script needs of the next comparison; for any other page it asks for the page."""
-    place = view.place
-    if view.kind != "vote" or place is None:
-        return {"kind": "page"}
-    answer = {"kind": "vote", "place": pages.place_id(place), "of": place.of, "undo": place.may_undo}
-    return answer | {"texts": dict(place.texts), "said": view.language.text(view.said)}
-
-
 # What goes wrong
 
 
@@ -280,7 +240,7 @@ def make_app(store: voting.Store) -> Starlette:
         Route("/static/{name}", server.asset),
         Route("/v/{code}", server.show),
         Route("/v/{code}/begin", server.begin, methods=["POST"]),
-        *(Route(f"/v/{{code}}/{name}", _step(server, name), methods=["POST"]) for name in _STEPS),
+        *(Route(f"/v/{{code}}/{name}", _step(server, name), methods=["POST"]) for name in STEPS),
     ]
     app = Starlette(routes=routes, exception_handlers=_HANDLERS, lifespan=server.lifespan)
     app.router.redirect_slashes = False

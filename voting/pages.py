@@ -153,10 +153,10 @@ def vote(code: str, view: View, problem: str = "") -> str:
     said = escape(text("Not saved: {problem}", problem=text(problem)))
     told = f'<p class="ro-problem" role="alert">{said}</p>' if problem else _said(view)
     inside = (
-        f'<input type="hidden" name="place" value="{place_id(place)}"><input type="hidden" name="seconds" value="">'
+        f'<input type="hidden" name="place" value="{place_id(place.task, place.n)}">'
+        '<input type="hidden" name="seconds" value="">'
         f'{task_html(view, place.texts)}<button type="submit" class="ro-send">{text("Send")}</button>'
     )
-    undo = f"<button{'' if place.may_undo else ' disabled'}>{text('Undo my last answer')}</button>"
     pause = spoken.many(
         view.settings.minutes_per_task,
         "Close this page whenever you like. Within {n} minute the same link brings you back to this place; later you "
@@ -168,16 +168,23 @@ def vote(code: str, view: View, problem: str = "") -> str:
         f"{progress(place, spoken)}{told}"
         + _form(code, "vote", view, inside, id="vote")
         + '<div class="ro ro-foot">'
-        + _form(code, "undo", view, undo, id="undo")
+        + _undo(code, view)
         + f"<details><summary>{text('Take a break')}</summary><p>{pause}</p></details></div>"
     )
     scripts = _SCRIPTS if view.round is None else Template(_QUESTION).substitute(scheme=view.round.scheme)
     return frame(_at(place, spoken), body, spoken=spoken, scripts=scripts)
 
 
-def place_id(place: Place) -> str:
+def place_id(task: int, n: int) -> str:
     """How a form names a place."""
-    return f"{place.task}.{place.n}"
+    return f"{task}.{n}"
+
+
+def _undo(code: str, view: View) -> str:
+    """Takes the last answer back, and names it: a press that comes twice takes one."""
+    place = place_id(*view.last) if view.last else ""
+    button = f"<button{'' if place else ' disabled'}>{view.language.text('Undo my last answer')}</button>"
+    return _form(code, "undo", view, f'<input type="hidden" name="place" value="{place}">{button}', id="undo")
 
 
 def _at(place: Place, spoken: Language) -> str:
@@ -237,7 +244,7 @@ def between(code: str, view: View) -> str:
     if view.may_more:
         steps += _form(code, "more", view, f'<button type="submit">{text("Go on with more")}</button>')
     steps += _form(code, "finish", view, f'<button type="submit">{text("Finish")}</button>')
-    steps += _form(code, "undo", view, f"<button>{text('Undo my last answer')}</button>")
+    steps += _undo(code, view)
     told = text("Thank you. You can go on, or finish here." if view.may_more else "Thank you. Press Finish to end.")
     body = f'<div class="ro"><h1>{text("All of these are done")}</h1>{_said(view)}<p>{told}</p>{steps}</div>'
     return frame(text("Done"), body, spoken=view.language)

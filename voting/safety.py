@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 MAX_BODY = 16_384
 MAX_FIELDS = 40
 VOTER = "runoff_voter"
-_COOKIE = re.compile(r"[0-9]{1,15}\.[0-9a-f]{64}")
+_COOKIE = re.compile(r"([0-9a-f]{32}|[0-9]{1,15})\.[0-9a-f]{64}")  # with digits alone: of an older Runoff
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; "

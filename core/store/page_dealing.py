@@ -63,6 +63,14 @@ def task_deals(conn: sa.Connection, sitting_id: int, task: int) -> list[sa.Row]:
     return list(conn.execute(query))
 
 
+def last_answer(conn: sa.Connection, sitting: sa.Row) -> sa.Row | None:
+    """The voter's last answer in the task, by the order of answers, whatever the clock said."""
+    d = t.deal.c
+    query = sa.select(t.deal).where(d.sitting_id == sitting.id, d.task == sitting.n_tasks, d.state == "answered")
+    # Answers from before these were counted came in the order of their places, and first.
+    return conn.execute(query.order_by(sa.func.coalesce(d.answer_n, 0).desc(), d.n.desc()).limit(1)).first()
+
+
 def resume_task(conn: sa.Connection, table: Table, sitting: sa.Row) -> None:
     """After its time was over: give the voter's task back as far as it is still wanted, and others for the rest."""
     release_expired(conn, table.voting_id)

@@ -14,9 +14,10 @@ from ..voting_settings import VotingSettings
 from . import schema as t
 from .engine import now
 from .page_checks import open_checks
-from .page_dealing import deal_task, open_deal, resume_task, task_deals
+from .page_cookies import cookie_of, with_nonce
+from .page_dealing import deal_task, last_answer, open_deal, resume_task, task_deals
 from .page_table import was_given
-from .page_visits import At, cookie_of, read_sitting
+from .page_visits import At, read_sitting
 from .page_votes import is_task_over
 
 
@@ -28,7 +29,6 @@ class Place:
     n: int
     of: int
     texts: Mapping[str, str]
-    may_undo: bool
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class View:
     example: int = 0
     asks_name: bool = False
     may_more: bool = False
-    may_undo: bool = False
+    last: tuple[int, int] | None = None  # the place (task, n) of the answer that can be taken back
     code: str = ""
     said: str = ""
 
@@ -71,7 +71,7 @@ def make_view(at: At, kind: str, seal: str, **more: Any) -> View:
         wording=at.wording,
         settings=at.table.settings,
         round=at.table.round,
-        form=at.sign("form", seal),
+        form=at.form(seal),
         **more,
     )
 
@@ -85,8 +85,12 @@ def shown(conn: sa.Connection, at: At, sitting: sa.Row, said: str = "") -> View:
 
 
 def show(conn: sa.Connection, at: At, sitting: sa.Row, *, writes: bool) -> View | None:
-    """The view of a sitting; None where comparisons must be dealt first and nothing may be written."""
-    cookie = cookie_of(at, sitting.id)
+    """The view of a sitting; None where something must be written first (a nonce, what is dealt) and may not."""
+    if sitting.nonce is None:
+        if not writes:
+            return None
+        sitting = with_nonce(conn, at, sitting)
+    cookie = cookie_of(at, sitting.nonce)
     if sitting.state != "voting":
         return make_view(at, sitting.state, cookie, cookie=cookie, code=sitting.code or "")
     if sitting.n_examples < len(at.examples):
@@ -102,10 +106,12 @@ def show(conn: sa.Connection, at: At, sitting: sa.Row, *, writes: bool) -> View 
             return make_view(at, "full", cookie, cookie=cookie)
         sitting = read_sitting(conn, sitting.id) or sitting
         deal = open_deal(conn, sitting.id)
+    answered = last_answer(conn, sitting)
+    last = (answered.task, answered.n) if answered is not None else None
     if deal is None:
         more = _may_more(conn, at, sitting)
-        return make_view(at, "between", cookie, cookie=cookie, may_more=more, may_undo=True)
-    return make_view(at, "vote", cookie, cookie=cookie, place=_place(conn, at, sitting, deal))
+        return make_view(at, "between", cookie, cookie=cookie, may_more=more, last=last)
+    return make_view(at, "vote", cookie, cookie=cookie, place=_place(conn, at, sitting, deal), last=last)
 
 
 def _may_more(conn: sa.Connection, at: At, sitting: sa.Row) -> bool:
@@ -124,7 +130,7 @@ def _place(conn: sa.Connection, at: At, sitting: sa.Row, deal: sa.Row) -> Place:
     kept = [row for row in deals if row.state != "released"]
     n_done = sum(row.state == "answered" for row in kept)
     texts = _texts(conn, deal) if at.table.round is None else _texts_of_round(conn, deal, at.table.round.scheme)
-    return Place(deal.task, deal.n, len(kept), texts | {"at": str(n_done + 1)}, n_done > 0)
+    return Place(deal.task, deal.n, len(kept), texts | {"at": str(n_done + 1)})
 
 
 _A, _B, _OPTION = t.token.alias("a"), t.token.alias("b"), t.question_option.c

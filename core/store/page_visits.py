@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import secrets
 from collections.abc import Mapping
@@ -21,9 +20,11 @@ from .engine import now
 from .page_table import Table
 from .page_votes import stop
 from .rankings import COMPARISON
+from .voter_ids import hashed_id, seal
 from .voting import MAX_NAME
 
 MAX_ID = 100
+NONCE = 32  # hexadecimal digits: 128 bits
 # Parameters by which platforms say who comes, and what the platform is called.
 PLATFORMS = {"PROLIFIC_PID": "prolific", "workerId": "mturk", "participantId": "connect"}
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"  # Mechanical Turk's, for somebody who only looks at a task
@@ -44,10 +45,12 @@ class At:
     """A link with the newest voting page it leads to."""
 
     secret: str
+    voter_secret: str
     project_id: str
     notion: str
     wording: Mapping[str, Any]
     state: str
+    opened_at: str
     table: Table
 
     @property
@@ -61,17 +64,30 @@ class At:
         return language(self.wording.get("language", STANDARD))
 
     def sign(self, *parts: Any) -> str:
-        text = "|".join(map(str, parts)).encode("utf-8", "replace")
-        return hmac.new(bytes.fromhex(self.secret), text, hashlib.sha256).hexdigest()
+        return seal(self.secret, *parts)
+
+    def form(self, whose: str) -> str:
+        """The token of a form: for one browser, and for this voting page alone (ids of ballots come again)."""
+        return self.sign("form", self.table.ballot_id, self.opened_at, whose)
+
+    def is_form(self, form: str, whose: str) -> bool:
+        """Whether a form that was sent is of this page."""
+        return is_same(form, self.form(whose))
+
+
+def is_same(sent: str, right: str) -> bool:
+    """Whether what was sent is right; how long that takes tells nothing."""
+    return hmac.compare_digest(sent.encode("utf-8", "replace"), right.encode("utf-8", "replace"))
 
 
 _LINK, _BALLOT, _VOTING = t.voting_link.c, t.ballot.c, t.voting.c
 _SAME_AREA = sa.or_(_BALLOT.area_id == _LINK.area_id, sa.and_(_BALLOT.area_id.is_(None), _LINK.area_id.is_(None)))
 _WHERE_A_LINK_LEADS = (
     sa.select(
-        _LINK.secret, t.project.c.id, t.project.c.notion, t.plan.c.wording, t.project.c.archived_at, _VOTING.state,
-        _VOTING.id.label("voting_id"), _VOTING.settings, _BALLOT.id.label("ballot_id"),
-        _BALLOT.state.label("ballot_state"), _BALLOT.scheme, _BALLOT.settings.label("round"),
+        _LINK.secret, _LINK.voter_secret, t.project.c.id, t.project.c.notion, t.plan.c.wording, t.project.c.archived_at,
+        _VOTING.state, _VOTING.opened_at, _VOTING.id.label("voting_id"), _VOTING.settings,
+        _BALLOT.id.label("ballot_id"), _BALLOT.state.label("ballot_state"), _BALLOT.scheme,
+        _BALLOT.settings.label("round"),
     )
     .join(t.project, t.project.c.id == _LINK.project_id)
     .join(t.ballot, sa.and_(_BALLOT.project_id == _LINK.project_id, _SAME_AREA))
@@ -93,21 +109,20 @@ def link_at(conn: sa.Connection, code: str) -> At | None:
     is_open = row.ballot_state == "open" and row.archived_at is None
     other = None if row.scheme == COMPARISON else RoundSettings.of({**row.round, "scheme": row.scheme})
     table = Table(row.voting_id, row.ballot_id, VotingSettings.of(row.settings), other)
-    return At(row.secret, row.id, row.notion, row.wording, row.state if is_open else "closed", table)
+    state = row.state if is_open else "closed"
+    return At(row.secret, row.voter_secret, row.id, row.notion, row.wording, state, row.opened_at, table)
 
 
-def cookie_of(at: At, sitting_id: int) -> str:
-    return f"{sitting_id}.{at.sign('sitting', sitting_id)}"
-
-
-def sitting_of(conn: sa.Connection, at: At, cookie: str) -> sa.Row | None:
-    """The sitting a cookie belongs to, perhaps at an earlier ballot of the link; None for one that isn't ours."""
-    number, _, _ = cookie.partition(".")
-    if not (number.isascii() and number.isdigit() and len(number) < 16):
-        return None
-    if not hmac.compare_digest(cookie.encode("utf-8", "replace"), cookie_of(at, int(number)).encode()):
-        return None
-    return read_sitting(conn, int(number))
+def pages_of(at: At) -> sa.Select:
+    """The ids of all voting pages that a link led to."""
+    here, other = t.ballot.alias("here"), t.ballot.alias("other")
+    same_area = sa.or_(other.c.area_id == here.c.area_id, sa.and_(other.c.area_id.is_(None), here.c.area_id.is_(None)))
+    return (
+        sa.select(t.voting.c.id)
+        .join(other, other.c.id == t.voting.c.ballot_id)
+        .join(here, sa.and_(here.c.project_id == other.c.project_id, same_area))
+        .where(here.c.id == at.table.ballot_id)
+    )
 
 
 def read_sitting(conn: sa.Connection, sitting_id: int) -> sa.Row | None:
@@ -149,11 +164,15 @@ def person(conn: sa.Connection, at: At, code: str, who: Who, name: str) -> tuple
         return "invited", found
     if who.platform:
         if at.table.settings.hash_ids:
-            return who.platform, "h-" + at.sign("voter", who.platform, who.external_id)[:32]
+            return who.platform, hashed_id(at.voter_secret, who.platform, who.external_id)
         return who.platform, who.external_id
     if at.table.settings.identify == "none":
         return "runoff", f"anonymous-{secrets.token_hex(8)}"
     return "runoff", _checked_name(name, at.language)
+
+
+def new_nonce() -> str:
+    return secrets.token_hex(NONCE // 2)
 
 
 def voter_id(conn: sa.Connection, project_id: str, platform: str, external_id: str) -> int:
@@ -166,13 +185,44 @@ def voter_id(conn: sa.Connection, project_id: str, platform: str, external_id: s
     return insert_one(conn, t.voter, **values)
 
 
+def who_begins(conn: sa.Connection, at: At, code: str, who: Who, name: str, visit: str) -> tuple[int, str]:
+    """The voter who begins, and the nonce of the session that begins.
+
+    A typed name proves nothing: it leads to no voter who is there. Who types one that is taken is a voter of that name
+    and a number, and learns nothing. Only the same name from the same browser, a press that came twice, is the same
+    voter; so the nonce follows from both there. A platform's id and a personal link are a voter's own.
+    """
+    platform, external_id = person(conn, at, code, who, name)
+    if platform != "runoff":
+        return voter_id(conn, at.project_id, platform, external_id), new_nonce()
+    nonce = at.sign("begun", at.table.ballot_id, at.opened_at, visit, " ".join(name.split()))[:NONCE]
+    begun = conn.execute(sa.select(t.sitting.c.voter_id).where(t.sitting.c.nonce == nonce)).scalar_one_or_none()
+    return begun or voter_id(conn, at.project_id, platform, _free_name(conn, at.project_id, external_id)), nonce
+
+
+def _free_name(conn: sa.Connection, project_id: str, name: str) -> str:
+    """The name, or where somebody has begun or answered under it in any ballot, “… (2)”, “… (3)”."""
+    v, a = t.voter.c, t.assignment.c
+    ballots = sa.select(t.ballot.c.id).where(t.ballot.c.project_id == project_id)
+    answered = sa.select(a.id).where(a.ballot_id.in_(ballots), a.voter_id == v.id).exists()
+    used = sa.select(v.external_id).where(v.project_id == project_id, v.platform == "runoff")
+    used = used.where(sa.or_(sa.exists().where(t.sitting.c.voter_id == v.id), answered))
+    if conn.execute(used.where(v.external_id == name)).first() is None:
+        return name
+    taken = set(conn.execute(used.where(v.external_id.startswith(f"{name} (", autoescape=True))).scalars())
+    n = 2
+    while f"{name} ({n})" in taken:
+        n += 1
+    return f"{name} ({n})"
+
+
 def may_come(at: At, who: Who) -> bool:
     """Whether somebody who isn't known yet may begin: by the plain link, unless the owner wants more than that."""
     known_by = {"invited": who.token, "id": who.token or who.platform}
     return bool(known_by.get(at.table.settings.identify, True))
 
 
-def sit_down(conn: sa.Connection, at: At, voter_id: int, n_examples: int = 0) -> tuple[sa.Row, bool]:
+def sit_down(conn: sa.Connection, at: At, voter_id: int, nonce: str, n_examples: int = 0) -> tuple[sa.Row, bool]:
     """The voter's sitting at this ballot, and whether it is new; who was stopped at the one before stays so."""
     s = t.sitting.c
     query = sa.select(t.sitting).where(s.voting_id == at.table.voting_id, s.voter_id == voter_id)
@@ -181,7 +231,7 @@ def sit_down(conn: sa.Connection, at: At, voter_id: int, n_examples: int = 0) ->
         return found, False
     values = {"voter_id": voter_id, "state": "voting", "n_examples": n_examples, "began_at": now(), "seen_at": now()}
     was_stopped = conn.execute(_last_state(at, voter_id)).scalar() == "stopped"
-    sitting_id = insert_one(conn, t.sitting, voting_id=at.table.voting_id, **values)
+    sitting_id = insert_one(conn, t.sitting, voting_id=at.table.voting_id, nonce=nonce, **values)
     if was_stopped:
         stop(conn, sitting_id, "stopped")
     return conn.execute(query).one(), True
@@ -189,17 +239,9 @@ def sit_down(conn: sa.Connection, at: At, voter_id: int, n_examples: int = 0) ->
 
 def _last_state(at: At, voter_id: int) -> sa.Select:
     """The state of the voter's newest sitting at any ballot of the ranking."""
-    s, here, other = t.sitting.c, t.ballot.alias("here"), t.ballot.alias("other")
-    same_area = sa.or_(other.c.area_id == here.c.area_id, sa.and_(other.c.area_id.is_(None), here.c.area_id.is_(None)))
-    return (
-        sa.select(s.state)
-        .join(t.voting, t.voting.c.id == s.voting_id)
-        .join(other, other.c.id == t.voting.c.ballot_id)
-        .join(here, sa.and_(here.c.project_id == other.c.project_id, same_area))
-        .where(s.voter_id == voter_id, here.c.id == at.table.ballot_id)
-        .order_by(s.id.desc())
-        .limit(1)
-    )
+    s = t.sitting.c
+    mine = sa.select(s.state).where(s.voter_id == voter_id, s.voting_id.in_(pages_of(at)))
+    return mine.order_by(s.id.desc()).limit(1)
 
 
 def note_traits(conn: sa.Connection, at: At, traits: Mapping[str, str]) -> None:
@@ -237,4 +279,4 @@ def carried_over(conn: sa.Connection, at: At, sitting: sa.Row) -> sa.Row:
     """The sitting at this ballot of somebody who sat at an earlier one."""
     if sitting.voting_id == at.table.voting_id:
         return read_sitting(conn, sitting.id) or sitting
-    return sit_down(conn, at, sitting.voter_id, sitting.n_examples)[0]
+    return sit_down(conn, at, sitting.voter_id, new_nonce(), sitting.n_examples)[0]

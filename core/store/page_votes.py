@@ -16,7 +16,7 @@ from .command import insert_one
 from .engine import now
 from .judgements import VALUES
 from .laid_aside import is_excluded
-from .page_dealing import LEASED_KINDS, lease_again, release_expired, task_deals
+from .page_dealing import LEASED_KINDS, last_answer, lease_again, release_expired, task_deals
 from .page_table import Table
 from .page_tallies import ASIDE, COUNTED, LEASED, UNKNOWN, move, move_check, stands_for_vote
 
@@ -58,11 +58,18 @@ def record(
     spent = _bounded(seconds, sitting.seen_at)
     _write(conn, assignment_id, deal.question_id, answer, value, standing[0], spent)
     answered = {"state": "answered", "answered_at": now(), "assignment_id": assignment_id}
+    answered["answer_n"] = _next_answer(conn, sitting.id)
     conn.execute(sa.update(t.deal).where(d.id == deal.id).values(answered))
     _follow(conn, table.ballot_id, deal, answer, LEASED, standing[1])
     _note_step(conn, sitting.id, deal, answer, 1)
     _raise_pulse(conn, table.ballot_id)
     return "saved"
+
+
+def _next_answer(conn: sa.Connection, sitting_id: int) -> int:
+    d = t.deal.c
+    most = sa.select(sa.func.coalesce(sa.func.max(d.answer_n), 0)).where(d.sitting_id == sitting_id)
+    return int(conn.execute(most).scalar_one()) + 1
 
 
 def _answer_of_round(conn: sa.Connection, settings: RoundSettings, question_id: int, given: str) -> str:
@@ -161,29 +168,36 @@ def _raise_pulse(conn: sa.Connection, ballot_id: int) -> None:
 _STANDINGS = {"counted": COUNTED, "unknown": UNKNOWN, "rejected": ASIDE, "repeat": ASIDE, "excluded": ASIDE}
 
 
-def take_back_last(conn: sa.Connection, table: Table, sitting: sa.Row) -> bool:
-    """Undo the voter's last answer in the task: its judgement is marked as withdrawn, and it is asked again.
+def take_back_last(conn: sa.Connection, table: Table, sitting: sa.Row, task: int, n: int) -> str:
+    """Undo the answer at a place, if it is the voter's last in the task: it is marked as withdrawn, and asked again.
 
-    False where there is nothing to undo, or where an answer that was no vote let somebody else have the comparison.
+    Returns "undone"; "again" where that was done already (a press that came twice) and "passed" where answers came
+    since (another tab), so that nothing changes; "nothing done" where an answer that was no vote let somebody else have
+    the comparison. Raises `InputError` for a place at which nothing was answered.
     """
     d, j = t.deal.c, t.judgement.c
     query = (
         sa.select(t.deal, j.id.label("judgement_id"), j.answer, j.status)
         .join(t.judgement, sa.and_(j.assignment_id == d.assignment_id, j.question_id == d.question_id))
-        .where(d.sitting_id == sitting.id, d.task == sitting.n_tasks, d.state == "answered")
-        .order_by(d.answered_at.desc(), d.n.desc())
-        .limit(1)
+        .where(d.sitting_id == sitting.id, d.task == task, d.n == n)
     )
-    deal = conn.execute(query).first()
-    if deal is None or (deal.kind == "main" and not _may_lease(conn, deal)):
-        return False
+    deal = conn.execute(query).one_or_none()
+    if deal is None:
+        raise InputError(translatable("This answer fits nothing that the page asked. Load the page again."))
+    if deal.state != "answered":
+        return "again"
+    last = last_answer(conn, sitting)
+    if last is None or last.id != deal.id:
+        return "passed"
+    if deal.kind == "main" and not _may_lease(conn, deal):
+        return "nothing done"
     conn.execute(sa.update(t.judgement).where(j.id == deal.judgement_id).values(status="withdrawn"))
     again = sa.update(t.deal).where(d.id == deal.id)
-    conn.execute(again.values(state="open", answered_at=None, expires_at=table.expires()))
+    conn.execute(again.values(state="open", answered_at=None, answer_n=None, expires_at=table.expires()))
     _follow(conn, table.ballot_id, deal, deal.answer, _STANDINGS[deal.status], LEASED)
     _note_step(conn, sitting.id, deal, deal.answer, -1)
     _raise_pulse(conn, table.ballot_id)
-    return True
+    return "undone"
 
 
 def _may_lease(conn: sa.Connection, deal: sa.Row) -> bool:

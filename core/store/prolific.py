@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +17,7 @@ from .ballots import Ballot
 from .command import fetch_rows
 from .engine import Store
 from .rankings import belongs
+from .voter_ids import hashed_id
 from .voting import voting_of
 
 COLUMNS = (
@@ -63,7 +62,7 @@ def check_submissions(store: Store, project_id: str, ballot: Ballot, data: bytes
     known = {sitting["external"]: sitting for sitting in here.to_dict("records")}
     rows, seen = [], set()
     for told in found.rows.to_dict("records"):
-        names = (told["participant"], _hashed(secret, told["participant"]))
+        names = (told["participant"], hashed_id(secret, "prolific", told["participant"]))
         name = next((name for name in names if name in known), None)
         seen.add(name)
         rows.append(_row(told, None if name is None else known[name], shared, voting.settings.tasks_per_voter))
@@ -118,14 +117,8 @@ def _sittings(conn: sa.Connection, voting_id: int) -> pd.DataFrame:
 
 def _secret(conn: sa.Connection, project_id: str, area_id: int | None) -> str:
     link = t.voting_link.c
-    query = sa.select(link.secret).where(link.project_id == project_id, belongs(link.area_id, area_id))
+    query = sa.select(link.voter_secret).where(link.project_id == project_id, belongs(link.area_id, area_id))
     return str(conn.execute(query).scalar_one_or_none() or "")
-
-
-def _hashed(secret: str, participant: str) -> str:
-    """The name under which the page keeps a participant where ids are hashed (`page_visits.person`)."""
-    text = f"voter|prolific|{participant}".encode("utf-8", "replace")
-    return "h-" + hmac.new(bytes.fromhex(secret), text, hashlib.sha256).hexdigest()[:32]
 
 
 def assignments_from_page(store: Store, sittings: list[int]) -> list[int]:

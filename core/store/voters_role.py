@@ -26,7 +26,7 @@ READS: Mapping[sa.Table, str] = {
     t.project: "id, notion, archived_at, pulse",
     t.plan: "id, wording",
     t.ballot: "id, project_id, area_id, plan_id, number, scheme, settings, state, progress",
-    t.voting: "id, ballot_id, state, settings",
+    t.voting: "id, ballot_id, state, settings, opened_at",
     t.sitting: ALL,
     t.deal: ALL,
     t.voter_trait: ALL,
@@ -52,7 +52,7 @@ CHANGES: Mapping[sa.Table, str] = {
     t.question: "n_votes, n_dealt",
     t.ballot_item: "wins, ties, losses, unknowns",
     t.deal: "state, expires_at, answered_at, answer_n, assignment_id",
-    t.sitting: "n_examples, n_tasks, n_done, gold_right, gold_wrong, counts, seen_at, state, finished_at, code",
+    t.sitting: "n_examples, n_tasks, n_done, gold_right, gold_wrong, counts, seen_at, state, finished_at, code, nonce",
     t.judgement: "answer, value, seconds, status, source",
     t.voter_trait: "n",
 }

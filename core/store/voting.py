@@ -16,6 +16,7 @@ from .engine import Store, now
 from .page_tallies import write_dealt
 from .rankings import ballot_named, belongs, is_comparison
 from .tallies import write_tallies
+from .voter_ids import refuse_other_hashing
 from .voting_rest import is_resting, take_back
 
 MAX_NAME = 80
@@ -94,8 +95,12 @@ def open_voting(
 def open_page(
     conn: sa.Connection, project_id: str, area_id: int | None, ballot_id: int, settings: VotingSettings
 ) -> None:
-    """Open the voting page of a ballot or round, again with other settings; `StoreError` while another one is open."""
+    """Open the voting page of a ballot or round, again with other settings; `StoreError` while another one is open.
+
+    Also for another way of storing platforms' ids than that by which the ranking's voters are known.
+    """
     refuse_second_page(conn, project_id, area_id, ballot_id)
+    refuse_other_hashing(conn, project_id, area_id, ballot_id, settings)
     found = voting_of(conn, ballot_id)
     values = {"state": "open", "settings": settings.stored(), "closed_at": None}
     if found is None:
@@ -181,10 +186,14 @@ def read_link(store: Store, project_id: str, area_id: int | None = None) -> str 
 def renew_link(
     store: Store, project_id: str, *, area_id: int | None = None, expected_revision: int | None = None
 ) -> str:
-    """Give the ranking's voting page another link; the old one, and all personal ones, lead nowhere from now on."""
+    """Give the ranking's voting page another link; the old one, and all personal ones, lead nowhere from now on.
+
+    Nor do cookies and forms of the old one. Platforms' ids stay hashed as they were, so that nobody votes again.
+    """
     with command(store, project_id, "renew voting link", expected_revision=expected_revision) as change:
         row, code = link_row(change.conn, project_id, area_id), new_code()
-        change.conn.execute(sa.update(t.voting_link).where(t.voting_link.c.id == row.id).values(code=code))
+        renewed = {"code": code, "secret": secrets.token_hex(32)}
+        change.conn.execute(sa.update(t.voting_link).where(t.voting_link.c.id == row.id).values(renewed))
         change.conn.execute(sa.delete(t.invitation).where(t.invitation.c.voting_link_id == row.id))
         return code
 

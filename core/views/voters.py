@@ -242,7 +242,7 @@ def hashed_name(secret: str, platform: str, name: str) -> str:
 def _hashing(conn: sa.Connection, project_id: str) -> tuple[str, bool]:
     """The secret of the project's voting links ("" without one), and whether a voting page of it hashes ids."""
     link = t.voting_link.c
-    query = sa.select(link.secret).where(link.project_id == project_id).order_by(link.id).limit(1)
+    query = sa.select(link.voter_secret).where(link.project_id == project_id).order_by(link.id).limit(1)
     secret = conn.execute(query).scalar_one_or_none() or ""
     settings = (
         sa.select(t.voting.c.settings)

@@ -16,6 +16,7 @@ from ..store import schema as t
 from ..store.areas import items_of
 from ..store.ballots import Ballot
 from ..store.gold import gold_of
+from ..store.voter_ids import hashing_of
 from ..store.voting import Voting, voting_of
 from ..voting_settings import TRAITS
 
@@ -87,12 +88,16 @@ def _stamp(moment: datetime) -> str:
 
 @dataclass(frozen=True)
 class VotingView:
-    """The voting page of a ballot: its settings and state, the checks, and the voters (one row each)."""
+    """The voting page of a ballot: its settings and state, the checks, and the voters (one row each).
+
+    `hashes`: whether platforms' ids are stored as hashes, where that stays as somebody has begun to vote; else None.
+    """
 
     voting: Voting | None
     gold: pd.DataFrame
     voters: pd.DataFrame
     told: pd.DataFrame
+    hashes: bool | None
 
     @property
     def state_said(self) -> str:
@@ -112,9 +117,10 @@ def load(store: Store, project_id: str, ballot: Ballot) -> VotingView:
         names = _names(conn, project_id) if gold else {}
         voters = _voters(conn, voting)
         told = _told(conn, voting)
+        hashes = hashing_of(conn, project_id, ballot.area_id, ballot.id)
     checks = [(g.question_id, names[g.more], names[g.less], g.n_right, g.n_wrong) for g in gold]
     frame = pd.DataFrame(checks, columns=["id", "right answer", "other pair", "answered right", "answered otherwise"])
-    return VotingView(voting, frame, voters, told)
+    return VotingView(voting, frame, voters, told, hashes)
 
 
 def _names(conn: sa.Connection, project_id: str) -> dict[int, str]:

@@ -347,6 +347,38 @@ def test_a_lost_connection_is_told_and_nothing_is_lost(link, open_tab, chromium)
     context.close()
 
 
+def test_an_undo_whose_answer_is_lost_and_that_is_pressed_again_takes_one_vote(link, chromium):
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(link.url)
+    begin(page)
+    for number in (2, 3):
+        press(page, "ArrowLeft")
+        at(page, number)
+    lost = []
+
+    def lose(route) -> None:
+        """The server does what it is asked, and nobody hears of it."""
+        lost.append(route.fetch().status)
+        route.abort()
+
+    page.route("**/undo", lose)
+    undo = page.get_by_role("button", name="Undo my last answer")
+    undo.click()
+    expect(page.locator("#said")).to_contain_text("no connection")
+    assert (lost, [status for _, status in link.votes()]) == ([200], ["counted", "withdrawn"])
+    page.unroute("**/undo")
+    undo.click()
+    at(page, 2)
+    expect(page.locator("#said")).to_have_text("Your last answer is taken back. Now 2 of 4.")
+    assert [status for _, status in link.votes()] == ["counted", "withdrawn"]
+    undo.click()
+    at(page, 1)
+    expect(undo).to_be_disabled()
+    assert [status for _, status in link.votes()] == ["withdrawn"] * 2
+    context.close()
+
+
 def test_examples_come_first_with_their_answers(running, open_tab):
     link = Link(running, replace(SETTINGS, examples=True))
     examples = [

@@ -86,6 +86,22 @@ def test_settings_that_make_no_sense_are_told(page):
     assert read_voting(store, read_ballots(store, project_id)[0].id) is None
 
 
+def test_how_ids_are_stored_stays_once_somebody_has_begun(page):
+    store, project_id, app = page
+    hashes = lambda: next(box for box in app.checkbox if box.label.startswith("Store a hash"))  # noqa: E731
+    hashes().set_value(True)
+    press(app, "Save and open voting")
+    assert not hashes().disabled
+    code = read_link(store, project_id)
+    view = voting.look(store, code, "", "visit")
+    voting.begin(store, code, "visit", view.form, voting.Who(), name="Anna")
+    app.run()
+    assert (hashes().disabled, hashes().value) == (True, True)
+    assert "all of them could vote again" in hashes().help
+    press(app, "Save (and open)")
+    assert read_voting(store, read_ballots(store, project_id)[0].id).settings.hash_ids
+
+
 def test_personal_links_and_a_voter_taken_out(page):
     store, project_id, app = page
     press(app, "Save and open voting")
