@@ -8,27 +8,31 @@ import math
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from . import pages
 from .door import Language, translatable, voting
+from .faults import HANDLERS
+from .faults import plain_page as _page
 from .limits import Limiter, network_of
-from .safety import VOTER, SafeHeaders, TooMuch, form_fields, voters_cookie
+from .safety import VOTER, SafeHeaders, form_fields, voters_cookie
+from .turns import Turns
 
 log = logging.getLogger("runoff.voting")
 VISIT = "runoff_visit"
 MONTH = 30 * 24 * 3600
 MAX_ANSWER = 500  # letters; the places of an order are fewer by far
-TEND_SECONDS = 5.0
-STATUS = {"nothing": 404, "busy": 429, "fault": 500}
+TEND_SECONDS, TIDY_SECONDS = 5.0, 1.0
+UNSAVED = "unsaved"  # in the address of a page: the answer that led there wasn't saved
 _STATIC = Path(__file__).parent / "static"
 
 
@@ -37,6 +41,8 @@ class Server:
 
     def __init__(self, store: voting.Store) -> None:
         self.store = store
+        self.turns = Turns(voting.n_lines(store))
+        self.given_up: set[int] = set()  # voting pages that are left to the owner
         # A class of pupils may come from one address at once; a voter answers a few comparisons a second at most.
         self.visits = Limiter(rate=5, burst=300)  # of an address, by browsers that aren't known yet
         self.steps = Limiter(rate=5, burst=60)  # of a voter, whose script or whose browser asks
@@ -54,6 +60,13 @@ class Server:
             self.languages[code] = view.language
         return view
 
+    async def _look(self, code: str, *who: Any) -> voting.View:
+        """What somebody sees; only who must be given something waits for a writer's turn."""
+        view = await run_in_threadpool(voting.glance, self.store, code, *who)
+        if view is None:
+            view = await self.turns.take(code, partial(voting.look, self.store, code, *who))
+        return view
+
     # What is asked for
 
     async def show(self, request: Request) -> Response:
@@ -65,7 +78,7 @@ class Server:
         query = dict(request.query_params)
         who = voting.who_of(query)
         try:
-            view = self._noted(code, await run_in_threadpool(voting.look, self.store, code, cookie, visit, who))
+            view = self._noted(code, await self._look(code, cookie, visit, who))
         except voting.InputError as error:
             return HTMLResponse(pages.message("refused", str(error), spoken=self.spoken(request)), 400)
         if view.kind == "nothing":
@@ -74,6 +87,8 @@ class Server:
             return _with_cookies(request, _to(code, "?c=1"), view, visit)
         if view.kind in ("entry", "uninvited") and "c" in query and not cookie:
             return _page("cookies", view.language, 400)
+        if UNSAVED in query:
+            view = replace(view, said=voting.NOT_SAVED)
         told = _feedback(code, view, query)
         return _with_cookies(request, HTMLResponse(told or pages.page(code, view, query)), view, visit)
 
@@ -87,9 +102,9 @@ class Server:
         traits = {trait: fields.get(trait, "") for trait in voting.TRAITS}
         step = partial(voting.begin, self.store, code, visit, fields.get("form", ""), who, name=name, traits=traits)
         try:
-            view = await run_in_threadpool(step)
+            view = await self.turns.take(code, step)
         except voting.InputError as error:
-            view = await run_in_threadpool(voting.look, self.store, code, "", visit)
+            view = await self._look(code, "", visit)
             return HTMLResponse(pages.entry(code, view, query, str(error)), 400)
         if view.kind == "nothing":
             return _page("nothing", self.spoken(request))
@@ -103,21 +118,22 @@ class Server:
             return _page("busy", self.spoken(request))
         fields = await form_fields(request)
         action, after = _STEPS[name](fields)
+        step = partial(action, self.store, code, cookie, fields.get("form", ""))
         try:
-            view = self._noted(code, await run_in_threadpool(action, self.store, code, cookie, fields.get("form", "")))
+            view = self._noted(code, await self.turns.take(code, step))
         except voting.IncompleteError as error:
-            view = await run_in_threadpool(voting.look, self.store, code, cookie)
+            view = await self._look(code, cookie)
             page = pages.vote(code, view, str(error)) if view.kind == "vote" else pages.page(code, view, {})
             return HTMLResponse(page, 400)
         if request.headers.get("accept") == "application/json":
             return JSONResponse(_next(view))
-        return _to(code, after)
+        return _to(code, f"?{UNSAVED}=1" if view.said == voting.NOT_SAVED else after)
 
     async def asset(self, request: Request) -> Response:
         """Style and script; of the template's, and of the voting page itself. There is nothing else to be had."""
         name = request.path_params["name"]
         media = {"css": "text/css", "js": "text/javascript"}.get(name.rpartition(".")[2])
-        own = ("vote.css", "vote.js", "question.js")
+        own = ("vote.css", "vote.js", "question.js", "again.js")
         text = (_STATIC / name).read_text(encoding="utf-8") if name in own else voting.asset(name)
         if text is None:
             return _page("nothing", self.spoken(request))
@@ -130,36 +146,38 @@ class Server:
 
     @asynccontextmanager
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
-        task = asyncio.create_task(self._tend())
+        # Closing a ballot may take minutes, and the rest doesn't wait for it.
+        steps = {self._beat: TEND_SECONDS, self._tend: TEND_SECONDS, self._tidy: TIDY_SECONDS}
+        tasks = [asyncio.create_task(_again_and_again(step, seconds)) for step, seconds in steps.items()]
         yield
-        task.cancel()
+        for task in tasks:
+            task.cancel()
         await run_in_threadpool(voting.leave, self.store)
 
+    async def _beat(self) -> None:
+        await run_in_threadpool(voting.beat, self.store)
+
+    async def _tidy(self) -> None:
+        await run_in_threadpool(voting.tidy, self.store)
+        await self.turns.take("", partial(voting.shorten, self.store))
+
     async def _tend(self) -> None:
-        given_up: set[int] = set()
-        while True:
-            await asyncio.sleep(TEND_SECONDS)
-            try:
-                await run_in_threadpool(voting.beat, self.store)
-                await run_in_threadpool(voting.tidy, self.store)
-                for sentence in await run_in_threadpool(voting.tend, self.store, given_up):
-                    log.warning(sentence)
-            except (voting.RunoffError, OSError) as error:
-                log.error("%s", error)
+        for sentence in await run_in_threadpool(voting.tend, self.store, self.given_up):
+            log.warning(sentence)
+
+
+async def _again_and_again(step: Callable[[], Awaitable[None]], seconds: float) -> None:
+    while True:
+        await asyncio.sleep(seconds)
+        try:
+            await step()
+        except (voting.RunoffError, OSError) as error:
+            log.error("%s", error)
 
 
 def _to(code: str, query: str = "") -> Response:
     """Back to the page of the link; an address is never taken from a request."""
     return RedirectResponse(f"/v/{code}{query}", 303)
-
-
-def _page(kind: str, spoken: Language, status: int | None = None) -> Response:
-    return HTMLResponse(pages.message(kind, spoken=spoken), status or STATUS.get(kind, 200))
-
-
-def _spoken(request: Request) -> Language:
-    server: Server = request.app.state.server
-    return server.spoken(request)
 
 
 def _sender(request: Request) -> str:
@@ -225,51 +243,9 @@ def _next(view: voting.View) -> dict[str, Any]:
     """What the page's script needs of the next comparison; for any other page it asks for the page."""
     place = view.place
     if view.kind != "vote" or place is None:
-        return {"kind": "page"}
+        return {"kind": "page"} | ({"query": f"?{UNSAVED}=1"} if view.said == voting.NOT_SAVED else {})
     answer = {"kind": "vote", "place": pages.place_id(place), "of": place.of, "undo": place.may_undo}
     return answer | {"texts": dict(place.texts), "said": view.language.text(view.said)}
-
-
-# What goes wrong
-
-
-async def _refused(request: Request, error: Exception) -> Response:
-    told = pages.message("refused", str(error), spoken=_spoken(request))
-    return HTMLResponse(told, 403 if isinstance(error, voting.Forged) else 400)
-
-
-async def _unable(request: Request, error: Exception) -> Response:
-    log.error("%s", error)
-    return _page("fault", _spoken(request), 503)
-
-
-async def _too_much(request: Request, _error: Exception) -> Response:
-    return _page("nothing", _spoken(request), 413)
-
-
-async def _gone(_request: Request, _error: Exception) -> Response:
-    return Response(status_code=400)  # nobody is there to read it
-
-
-async def _not_found(request: Request, _error: Exception) -> Response:
-    return _page("nothing", _spoken(request), 404)
-
-
-async def _fault(request: Request, _error: Exception) -> Response:
-    return _page("fault", _spoken(request))
-
-
-Handler = Callable[[Request, Exception], Awaitable[Response]]
-_HANDLERS: dict[Any, Handler] = {
-    voting.InputError: _refused,
-    voting.Forged: _refused,
-    voting.RunoffError: _unable,
-    TooMuch: _too_much,
-    ClientDisconnect: _gone,
-    404: _not_found,
-    405: _not_found,
-    500: _fault,
-}
 
 
 def make_app(store: voting.Store) -> Starlette:
@@ -282,7 +258,7 @@ def make_app(store: voting.Store) -> Starlette:
         Route("/v/{code}/begin", server.begin, methods=["POST"]),
         *(Route(f"/v/{{code}}/{name}", _step(server, name), methods=["POST"]) for name in _STEPS),
     ]
-    app = Starlette(routes=routes, exception_handlers=_HANDLERS, lifespan=server.lifespan)
+    app = Starlette(routes=routes, exception_handlers=HANDLERS, lifespan=server.lifespan)
     app.router.redirect_slashes = False
     app.state.server = server
     return app
