@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import time
 from dataclasses import replace
 from functools import partial
 from html.parser import HTMLParser
-from json import loads
+from json import dumps, loads
 from unittest.mock import Mock
 
 import pytest
@@ -672,9 +673,68 @@ class TestProcess:
             assert again.returncode == 1
             assert f"can't listen on 127.0.0.1, port {port}" in again.stderr
         finally:
-            voting_process.stop_server(store)
+            voting_process.stop_servers(store)
         assert voting_process.running_server(store) is None
-        voting_process.stop_server(store)
+        voting_process.stop_servers(store)
+
+    def test_all_servers_of_a_workspace_are_known_and_stopped(self, store):
+        servers = [VotingServer(store.folder), VotingServer(store.folder)]
+        for server in servers:
+            server.start()
+        try:
+            ports = sorted(server.port for server in servers)
+            assert [running.port for running in voting_process.running_servers(store)] == ports
+            voting_process.beat(store)  # of this process, which serves nothing
+            files = sorted(store.folder.glob("voting.json*"))
+            assert [file.stat().st_mode & 0o777 for file in files] == [0o600, 0o600]
+            reaped = [threading.Thread(target=server.process.wait) for server in servers]  # as `init` does
+            for thread in reaped:
+                thread.start()
+            voting_process.stop_servers(store)
+            for thread in reaped:
+                thread.join()
+        finally:
+            for server in servers:
+                server.kill()
+        assert voting_process.running_servers(store) == []
+        assert list(store.folder.glob("voting.json*")) == []
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="processes are taken to live there")
+    def test_servers_that_ended_without_a_word_are_forgotten(self, store):
+        old = {"pid": 999999999, "host": "127.0.0.1", "port": 1, "key": "x"}
+        for name, pid in (("voting.json", 999999999), ("voting.json.dead", 999999999), ("voting.json.lives", 1)):
+            (store.folder / name).write_text(dumps(old | {"pid": pid}))
+        running = voting_process.announce(store, "127.0.0.1", 8600)
+        assert sorted(path.name for path in store.folder.glob("voting*")) == [
+            f"voting.json.{running.key}", "voting.json.lives",
+        ]  # fmt: skip
+        again = voting_process.announce(store, "127.0.0.1", 8601)  # a process is one server
+        assert again in voting_process.running_servers(store)
+        assert running not in voting_process.running_servers(store)
+        voting_process.leave(store)
+        assert [one.pid for one in voting_process.running_servers(store)] == [1]
+
+    def test_one_of_another_user_is_told_and_the_others_are_ended(self, store, monkeypatch):
+        told = []
+
+        def kill(pid, sign):
+            if pid == 1 and sign:
+                raise PermissionError
+            told.append((pid, sign))
+
+        for pid in (1, 2):
+            one = {"pid": pid, "host": "127.0.0.1", "port": pid, "key": "x"}
+            (store.folder / f"voting.json.{pid}").write_text(dumps(one))
+        monkeypatch.setattr(voting_process, "is_alive", lambda pid: (pid, signal.SIGTERM) not in told)
+        monkeypatch.setattr(voting_process.os, "kill", kill)
+        with pytest.raises(StoreError, match="Another user started the voting page"):
+            voting_process.stop_servers(store)
+        assert told == [(2, signal.SIGTERM)]
+        assert [one.pid for one in voting_process.running_servers(store)] == [1]
+
+    def test_one_of_an_earlier_runoff_is_known_too(self, store):
+        (store.folder / "voting.json").write_text(dumps({"pid": 1, "host": "::1", "port": 8600, "key": "x"}))
+        assert voting_process.running_server(store).port == 8600
 
     def test_a_server_that_does_not_come_up_is_told_with_its_reason(self, store):
         with pytest.raises(StoreError, match=r"can.t listen on 203\.0\.113\.1"):
@@ -682,7 +742,7 @@ class TestProcess:
 
     def test_a_dead_server_is_none(self, store):
         file = store.folder / "voting.json"
-        for text in ("", "{}", '{"pid": 999999999, "host": "127.0.0.1", "port": 1, "key": "x"}'):
+        for text in ("", "[]", "{}", '{"pid": 999999999, "host": "127.0.0.1", "port": 1, "key": "x"}'):
             file.write_text(text)
             assert voting_process.running_server(store) is None
 

@@ -18,7 +18,7 @@ from core.store.drawing import draw_next_ballot
 from core.store.engine import _open
 from core.store.plans import Wording
 from core.store.voting import open_voting
-from core.voting_process import stop_server
+from core.voting_process import stop_servers
 from core.voting_settings import VotingSettings
 from tests.browser.server import Server, free_port
 
@@ -396,7 +396,7 @@ def test_the_owner_opens_the_page_watches_and_stops_it(tmp_path, visit, open_tab
         voter.reload()
         expect(voter.get_by_role("heading", level=1)).to_have_text("A short break")
     finally:
-        stop_server(store)
+        stop_servers(store)
         app.kill()
         store.engine.dispose()
         _open.cache_clear()
