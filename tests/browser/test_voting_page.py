@@ -347,6 +347,26 @@ def test_a_lost_connection_is_told_and_nothing_is_lost(link, open_tab, chromium)
     context.close()
 
 
+def test_what_must_wait_is_sent_again_by_itself(link, chromium):
+    """Another program holds the database, first while somebody begins and then while he or she votes."""
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(link.url)
+    page.get_by_label("Your name").fill("Anna")
+    with link.store.write():
+        page.get_by_role("button", name="I agree, begin").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("One moment", timeout=30_000)
+    expect(page.locator("#count")).to_have_text("1 of 4", timeout=30_000)
+    with link.store.write():
+        press(page, "ArrowLeft")
+        expect(page.locator("#said")).to_have_text("One moment, this isn’t saved yet…", timeout=30_000)
+        page.keyboard.press("ArrowRight")  # changes nothing any more
+    expect(page.locator("#count")).to_have_text("2 of 4", timeout=60_000)
+    expect(page.locator("#said")).to_have_text("Saved. Now 2 of 4.")
+    assert len(link.votes()) == 1
+    context.close()
+
+
 def test_examples_come_first_with_their_answers(running, open_tab):
     link = Link(running, replace(SETTINGS, examples=True))
     examples = [
