@@ -9,6 +9,7 @@ import random
 import re
 import time
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlencode
 
 
@@ -94,28 +95,36 @@ class HttpVoter:
                 while place and len(self.confirmed) < n_votes:
                     await asyncio.sleep(self.think * rng.uniform(0.5, 1.5))
                     place = await self._answer(connection, form, place, rng.choice(("left", "right", "tie")))
-                page = (await connection.ask("GET", f"/v/{self.code}")).body
+                page = (await self._ask(connection, "GET", f"/v/{self.code}")).body
                 if "/more" in page:
                     form = hidden(page, "form", "more")
-                    await connection.ask("POST", f"/v/{self.code}/more", {"form": form})
-                    page = (await connection.ask("GET", f"/v/{self.code}")).body
+                    await self._ask(connection, "POST", f"/v/{self.code}/more", {"form": form})
+                    page = (await self._ask(connection, "GET", f"/v/{self.code}")).body
         finally:
             connection.close()
 
     async def begin(self, connection: Connection) -> str:
         """Open the link, agree, and return the page that follows."""
-        page = await connection.ask("GET", f"/v/{self.code}")
+        page = await self._ask(connection, "GET", f"/v/{self.code}")
         fields = {"form": hidden(page.body, "form"), "name": self.name}
-        answer = await connection.ask("POST", f"/v/{self.code}/begin", fields)
+        answer = await self._ask(connection, "POST", f"/v/{self.code}/begin", fields)
         if answer.status != 303:
             raise Refused(f"{self.name} could not begin: {answer.status} {answer.body[:200]}")
-        return (await connection.ask("GET", f"/v/{self.code}")).body
+        return (await self._ask(connection, "GET", f"/v/{self.code}")).body
+
+    async def _ask(self, connection: Connection, *asked: Any, **headers: str) -> Answer:
+        """Ask, and once more where the server says that nothing was done yet."""
+        while True:
+            answer = await connection.ask(*asked, **headers)
+            if answer.status != 503 or "retry-after" not in answer.headers:
+                return answer
+            await asyncio.sleep(random.uniform(0.5, 1.5))
 
     async def _answer(self, connection: Connection, form: str, place: str, choice: str) -> str:
         """Give one answer; the place of the next comparison, "" where the task is over."""
         fields = {"form": form, "place": place, "choice": choice, "seconds": "1.5"}
         begun = time.perf_counter()
-        answer = await connection.ask("POST", f"/v/{self.code}/vote", fields, Accept="application/json")
+        answer = await self._ask(connection, "POST", f"/v/{self.code}/vote", fields, Accept="application/json")
         self.seconds.append(time.perf_counter() - begun)
         if answer.status != 200:
             raise Refused(f"{self.name}: {answer.status} {answer.body[:200]}")

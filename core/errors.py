@@ -75,6 +75,10 @@ class StoreError(RunoffError):
     """The workspace can't do what was asked, and is as it was before."""
 
 
+class BusyError(StoreError):
+    """Another writer has the database; the same can be asked again in a moment, as nothing was done."""
+
+
 class StaleError(StoreError):
     """The project changed since the page was drawn, so the command was not carried out."""
 

@@ -7,19 +7,16 @@ It is looked at before a step takes its turn among the writers, and again then.
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from threading import Lock
 
 import sqlalchemy as sa
 
-from .errors import InputError, RunoffError
+from .errors import BusyError, InputError, RunoffError
 from .language import Language, language, preferred, translatable
-from .store import Store, open_store
+from .store import Store
 from .store import schema as t
-from .store.dialects import VOTERS_DATABASE, is_postgresql, name_of
 from .store.engine import now
 from .store.page_cookies import sitting_of
 from .store.page_dealing import deal_task
@@ -39,12 +36,11 @@ from .store.page_visits import (
     who_of,
 )  # fmt: skip
 from .store.page_votes import IncompleteError, record, set_aside, stop, take_back_last
-from .store.voters_role import open_by_role
-from .store.voting_rounds import release_due
-from .store.voting_rounds import tend as _tend
+from .store.voting_rest import refuse_while_resting
 from .voting_process import PORT, announce, beat, leave
 from .voting_questions import answer_of, asset
 from .voting_settings import TRAITS
+from .voting_store import kept_in, n_lines, open_voters_store, shorten, tend, tidy
 from .voting_texts import explained, task_html
 
 
@@ -52,16 +48,14 @@ class Forged(RunoffError):
     """A form without the token of the page that it must come from."""
 
 
-# Writers wait for each other inside this process already: quicker than SQLite's polling, and on PostgreSQL nobody
-# who waits holds a connection. There the links have lines of their own, a few of them, as anybody can make up a link.
-_TURNS = [Lock() for _ in range(16)]
+WAIT_SECONDS = 3.0  # for the turn of a writer; whoever doesn't get it is told, and asks again
 
 
 @contextmanager
 def _writing(store: Store, code: str) -> Iterator[sa.Connection]:
-    place = hash(code) % len(_TURNS) if is_postgresql(store.engine) else 0
     link = t.voting_link.c
-    with _TURNS[place], store.write(sa.select(link.project_id).where(link.code == code).scalar_subquery()) as conn:
+    of = sa.select(link.project_id).where(link.code == code).scalar_subquery()
+    with store.write(of, wait=WAIT_SECONDS) as conn:
         yield conn
 
 
@@ -70,19 +64,22 @@ def look(store: Store, code: str, cookie: str = "", visit: str = "", who: Who | 
 
     Somebody who comes from a platform, or by a personal link, and was here before finds everything as it was left.
     """
-    who = who or Who()
+    view = glance(store, code, cookie, visit, who)
+    if view is not None:
+        return view
+    with _writing(store, code) as conn:
+        found = _comer(conn, code, cookie, visit, who or Who())  # anew: the row's id may be another's by now
+        return found if isinstance(found, View) else shown(conn, found[0], carried_over(conn, *found))
+
+
+def glance(store: Store, code: str, cookie: str = "", visit: str = "", who: Who | None = None) -> View | None:
+    """What `look` shows, which waits for no writer; None for a voter who must be given something first."""
     with store.read() as conn:
-        found = _comer(conn, code, cookie, visit, who)
+        found = _comer(conn, code, cookie, visit, who or Who())
         if isinstance(found, View):
             return found
         at, sitting = found
-        if sitting.voting_id == at.table.voting_id:
-            view = show(conn, at, sitting, writes=False)
-            if view is not None:
-                return view
-    with _writing(store, code) as conn:
-        found = _comer(conn, code, cookie, visit, who)  # not by the row from before, whose id may be another's by now
-        return found if isinstance(found, View) else shown(conn, found[0], carried_over(conn, *found))
+        return show(conn, at, sitting, writes=False) if sitting.voting_id == at.table.voting_id else None
 
 
 def _comer(conn: sa.Connection, code: str, cookie: str, visit: str, who: Who) -> View | tuple[At, sa.Row]:
@@ -103,7 +100,19 @@ def _comer(conn: sa.Connection, code: str, cookie: str, visit: str, who: Who) ->
     return at, sitting
 
 
-# What is done
+# What is done. A form is checked by reading before it waits for a writer's turn, and again when it has it.
+
+
+def check_step(store: Store, code: str, cookie: str, form: str) -> None:
+    """Raise `InputError` for a link or cookie that leads nowhere, `Forged` for a form of another page."""
+    with store.read() as conn:
+        _voter_at(conn, code, cookie, form)
+
+
+def check_newcomer(store: Store, code: str, visit: str, form: str) -> bool:
+    """Whether a link leads somewhere. Raises `Forged` for a form that isn't of its first page in this browser."""
+    with store.read() as conn:
+        return _newcomer_at(conn, code, visit, form) is not None
 
 
 def _voter_at(conn: sa.Connection, code: str, cookie: str, form: str) -> tuple[At, sa.Row]:
@@ -125,12 +134,12 @@ def _voter_at(conn: sa.Connection, code: str, cookie: str, form: str) -> tuple[A
 def _act(store: Store, code: str, cookie: str, form: str) -> Iterator[tuple[sa.Connection, At, sa.Row | None]]:
     """A step of a voter: the transaction, where it happens, and the sitting; None where voting is not open.
 
-    Raises what `_voter_at` does; then nobody had to wait for it.
+    Raises what `check_step` does, and `BusyError` where the step can't be done now and may be asked again: all of what
+    follows does.
     """
-    with store.read() as conn:
-        _voter_at(conn, code, cookie, form)
     with _writing(store, code) as conn:
         at, sitting = _voter_at(conn, code, cookie, form)
+        refuse_while_resting(conn, at.table.voting_id)
         is_here = at.state == "open" and sitting.voting_id == at.table.voting_id
         yield conn, at, sitting if is_here else None
 
@@ -151,13 +160,11 @@ def begin(
     A name that somebody types is no proof of who it is, so it leads to nobody's votes (`who_begins`). What comes twice
     from one browser is one voter.
     """
-    with store.read() as conn:
-        if _newcomer_at(conn, code, visit, form) is None:
-            return View("nothing")
     with _writing(store, code) as conn:
         at = _newcomer_at(conn, code, visit, form)
         if at is None:
             return View("nothing")
+        refuse_while_resting(conn, at.table.voting_id)
         if at.state != "open":
             return make_view(at, at.state, visit)
         if not may_come(at, who):
@@ -179,6 +186,7 @@ def example_done(store: Store, code: str, cookie: str, form: str, number: int) -
         return shown(conn, at, read_sitting(conn, sitting.id) or sitting)
 
 
+NOT_SAVED = translatable("Your last answer wasn’t saved.")
 _SAID = {
     "saved": translatable("Saved."),
     "known": translatable("That one was answered already; your first answer stands. Undo takes it back."),
@@ -193,10 +201,15 @@ _SAID = {
 def vote(
     store: Store, code: str, cookie: str, form: str, *, task: int, n: int, choice: str, seconds: float | None = None
 ) -> View:
-    """Record an answer (see `page_votes.record`); the view that follows is shown once the answer is on the disk."""
+    """Record an answer (see `page_votes.record`); the view that follows is shown once the answer is on the disk.
+
+    Where it can't be recorded any more, what is said in the view is `NOT_SAVED`.
+    """
     with _act(store, code, cookie, form) as (conn, at, sitting):
-        if sitting is None or sitting.state != "voting":
-            return make_view(at, at.state, cookie) if sitting is None else shown(conn, at, sitting)
+        if sitting is None:
+            return make_view(at, at.state, cookie, said=NOT_SAVED)
+        if sitting.state != "voting":
+            return shown(conn, at, sitting, NOT_SAVED)
         said = record(conn, at.table, sitting, task, n, choice, seconds)
         sitting = read_sitting(conn, sitting.id) or sitting
         settings = at.table.settings
@@ -252,54 +265,10 @@ def finish(store: Store, code: str, cookie: str, form: str) -> View:
         return shown(conn, at, read_sitting(conn, sitting.id) or sitting)
 
 
-# The server's store
-
-
-def open_voters_store() -> Store:
-    """The workspace, for a server whose votes must not wait.
-
-    On PostgreSQL it comes by a role that may do no more than `voters_role` says, where `RUNOFF_VOTING_DATABASE_URL` is
-    set. SQLite copies its journal into the database every thousand pages, in whoever commits then, and all others wait
-    for it; here `tidy` does that beside the votes.
-    """
-    if os.environ.get(VOTERS_DATABASE):
-        return open_by_role()
-    store = open_store()
-    if not is_postgresql(store.engine):
-        store.engine.dispose()
-        sa.event.listen(store.engine, "connect", lambda dbapi, _: dbapi.execute("PRAGMA wal_autocheckpoint=0"))
-    return store
-
-
-def tend(store: Store, given_up: set[int]) -> list[str]:
-    """What the page does by itself (`voting_rounds.tend`); by the voters' role only leases whose time is over go back.
-
-    `python -m core tend` does the rest then, with the owner's role.
-    """
-    if os.environ.get(VOTERS_DATABASE):
-        release_due(store)
-        return []
-    return _tend(store, given_up)
-
-
-def kept_in(store: Store) -> str:
-    """Where votes go, as it may be shown: no password."""
-    return name_of(store.engine)
-
-
-def tidy(store: Store) -> None:
-    """Copy SQLite's journal into the database as far as that goes without making anybody wait."""
-    if not is_postgresql(store.engine):
-        connection = store.engine.raw_connection()
-        try:
-            connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-        finally:
-            connection.close()
-
-
 __all__ = [
-    "PORT", "TRAITS", "Forged", "IncompleteError", "InputError", "Language", "Place", "RunoffError", "Store", "View",
-    "Who", "announce", "answer_of", "asset", "beat", "begin", "example_done", "explained", "finish", "kept_in",
-    "language", "leave", "look", "more", "open_voters_store", "preferred", "task_html", "tend", "tidy", "translatable",
-    "undo", "vote", "who_of",
+    "NOT_SAVED", "PORT", "TRAITS", "BusyError", "Forged", "IncompleteError", "InputError", "Language", "Place",
+    "RunoffError", "Store", "View", "Who", "announce", "answer_of", "asset", "beat", "begin", "check_newcomer",
+    "check_step", "example_done",
+    "explained", "finish", "glance", "kept_in", "language", "leave", "look", "more", "n_lines", "open_voters_store",
+    "preferred", "shorten", "task_html", "tend", "tidy", "translatable", "undo", "vote", "who_of",
 ]  # fmt: skip

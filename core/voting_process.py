@@ -1,6 +1,6 @@
 """The server of the voting page as a process: how it says that it is there, and how the owner starts and stops it.
 
-`voting.json` in the workspace names the process while it runs; its time of change is the heartbeat.
+A file in the workspace (`voting.json.` and a key) names a process while it runs; its time of change is the heartbeat.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -24,7 +25,7 @@ PORT = int(os.environ.get("RUNOFF_VOTING_PORT", "8600"))
 BEAT_SECONDS = 5.0
 STALE_SECONDS = 30.0
 STARTS_WITHIN = 60.0  # seconds; where its process ends before that, the owner is told at once
-_children: dict[int, subprocess.Popen[bytes]] = {}
+_children: dict[int, subprocess.Popen[bytes]] = {}  # by their ids
 
 
 @dataclass(frozen=True)
@@ -49,52 +50,67 @@ class Running:
         return f"http://{host}:{self.port}"
 
 
-def _file(store: Store) -> Path:
-    return store.folder / "voting.json"
-
-
 def announce(store: Store, host: str, port: int) -> Running:
-    """Say that this process serves the voting page."""
+    """Say that this process serves the voting page, and forget those that ended without a word."""
+    for path, found in _known(store):
+        if found is None or found.pid == os.getpid() or not is_alive(found.pid):
+            path.unlink(missing_ok=True)
     running = Running(os.getpid(), host, port, secrets.token_hex(8))
-    part = _file(store).with_suffix(f".{running.pid}.part")
-    part.write_text(json.dumps(asdict(running)), encoding="utf-8")
-    part.replace(_file(store))
+    part = store.folder / f"voting.{running.pid}.part"
+    with open(part, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as handle:
+        handle.write(json.dumps(asdict(running)))
+    part.replace(store.folder / f"voting.json.{running.key}")
     return running
 
 
 def beat(store: Store) -> None:
-    """Say that it still does; nothing happens where another server has taken the place."""
-    found = _read(store)
-    if found is not None and found.pid == os.getpid():
-        os.utime(_file(store))
+    """Say that it still does."""
+    for path in _mine(store):
+        with suppress(FileNotFoundError):  # the owner is just ending it
+            os.utime(path)
 
 
 def leave(store: Store) -> None:
     """Say that it is over."""
-    found = _read(store)
-    if found is not None and found.pid == os.getpid():
-        _file(store).unlink(missing_ok=True)
+    for path in _mine(store):
+        path.unlink(missing_ok=True)
 
 
-def _read(store: Store) -> Running | None:
+def _known(store: Store) -> list[tuple[Path, Running | None]]:
+    """The files of all servers; None for what says nothing. An earlier Runoff has one file without a name's end."""
+    return [(path, _read(path)) for path in sorted(store.folder.glob("voting.json*"))]
+
+
+def _mine(store: Store) -> list[Path]:
+    return [path for path, found in _known(store) if found is not None and found.pid == os.getpid()]
+
+
+def _read(path: Path) -> Running | None:
     try:
-        found = json.loads(_file(store).read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
         return Running(int(found["pid"]), str(found["host"]), int(found["port"]), str(found["key"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def running_server(store: Store) -> Running | None:
-    """The server of this workspace, if there is one with a fresh heartbeat."""
-    child = _children.get(os.getpid())
-    if child is not None and child.poll() is not None:
-        _children.pop(os.getpid())
-    found = _read(store)
+def running_servers(store: Store) -> list[Running]:
+    """The servers of this workspace with a fresh heartbeat, by host and port."""
+    for pid in [pid for pid, child in _children.items() if child.poll() is not None]:
+        del _children[pid]
+    found = [running for path, running in _known(store) if running is not None and _is_fresh(path)]
+    return sorted((one for one in found if is_alive(one.pid)), key=lambda one: (one.host, one.port))
+
+
+def _is_fresh(path: Path) -> bool:
     try:
-        quiet = time.time() - _file(store).stat().st_mtime
+        return time.time() - path.stat().st_mtime < STALE_SECONDS
     except OSError:
-        return None
-    return found if found is not None and quiet < STALE_SECONDS and is_alive(found.pid) else None
+        return False
+
+
+def running_server(store: Store) -> Running | None:
+    """One of the servers of this workspace, if there is any."""
+    return next(iter(running_servers(store)), None)
 
 
 def start_server(store: Store, *, host: str = "127.0.0.1", port: int = PORT) -> Running:
@@ -116,10 +132,10 @@ def start_server(store: Store, *, host: str = "127.0.0.1", port: int = PORT) -> 
             stderr=handle,
             start_new_session=True,
         )
-    _children[os.getpid()] = process
     for _ in range(int(STARTS_WITHIN / 0.1)):
-        found = running_server(store)
-        if found is not None and found.pid == process.pid:
+        found = next((one for one in running_servers(store) if one.pid == process.pid), None)
+        if found is not None:
+            _children[process.pid] = process
             return found
         if process.poll() is not None:
             break
@@ -140,15 +156,32 @@ def _environment(store: Store) -> dict[str, str]:
     return told
 
 
-def stop_server(store: Store) -> None:
-    """End the server; votes that were confirmed are in the store. Nothing happens where none runs."""
-    found = running_server(store)
-    if found is None:
-        return
-    os.kill(found.pid, signal.SIGTERM)
-    child = _children.pop(os.getpid(), None)
+def stop_servers(store: Store) -> None:
+    """End all servers of the workspace; votes that were confirmed are in the store. Nothing happens where none runs.
+
+    Raises `StoreError` for those that somebody else started, once the others are ended.
+    """
+    found, others = running_servers(store), []
+    for running in found:
+        try:
+            os.kill(running.pid, signal.SIGTERM)
+        except ProcessLookupError:
+            pass  # it ended by itself
+        except PermissionError:
+            others.append(running)
+    ended = [running for running in found if running not in others]
     for _ in range(100):
-        if (child is not None and child.poll() is not None) or not is_alive(found.pid):
+        if not any(_lives(running.pid) for running in ended):
             break
         time.sleep(0.1)
-    _file(store).unlink(missing_ok=True)
+    for path, known in _known(store):
+        if known in ended:
+            path.unlink(missing_ok=True)
+    if others:
+        pids = ", ".join(str(running.pid) for running in others)
+        raise StoreError(f"Another user started the voting page (process {pids}), so it can't be ended from here.")
+
+
+def _lives(pid: int) -> bool:
+    child = _children.get(pid)
+    return is_alive(pid) if child is None else child.poll() is None

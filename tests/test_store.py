@@ -148,6 +148,22 @@ def test_a_locked_database_is_told_in_words(store, monkeypatch):
     impatient.engine.dispose()
 
 
+@pytest.mark.sqlite
+def test_the_journal_of_a_large_command_does_not_stay(store, monkeypatch):
+    monkeypatch.setattr(engine, "JOURNAL_BYTES", 1_000_000)
+    store.engine.dispose()  # new connections have the new limit
+    project_id = create_project(store, "P")
+    with store.write(project_id) as conn:
+        conn.execute(sa.insert(t.log).values(
+            project_id=project_id, revision=99, at="", who="owner", action="large", detail={"text": "x" * 8_000_000}
+        ))  # fmt: skip
+    journal = store.folder / "runoff.sqlite-wal"
+    assert journal.stat().st_size > 8_000_000
+    for name in ("Small", "Smaller"):
+        add_areas(store, project_id, [AreaTokens(name, ("x", "y"))])
+    assert journal.stat().st_size <= 1_000_000
+
+
 def test_a_failed_migration_leaves_the_database_as_it_was(store, monkeypatch):
     def breaks(conn):
         conn.execute(sa.text("DROP TABLE judgement"))

@@ -197,23 +197,6 @@ class TestForms:
         with pytest.raises(voting.Forged):
             voting.vote(store, code, voter.cookie, form, task=1, n=1, choice="left")
 
-    def test_what_is_no_step_of_a_voter_waits_for_no_writer(self, store):
-        _, code = start(store)
-        voter = Voter(store, code)
-        forged = "0" * 64
-        steps = [
-            (lambda: voting.more(store, "nowhere", voter.cookie, voter.view.form), InputError),
-            (lambda: voting.more(store, code, f"{forged[:32]}.{forged}", voter.view.form), InputError),
-            (lambda: voting.finish(store, code, voter.cookie, forged), voting.Forged),
-            (lambda: voting.vote(store, code, voter.cookie, forged, task=1, n=1, choice="left"), voting.Forged),
-            (lambda: voting.begin(store, code, "v", forged, voting.Who(), name="Eve"), voting.Forged),
-        ]
-        with store.write():  # whoever waits for this writer would wait in vain
-            for step, error in steps:
-                with pytest.raises(error):
-                    step()
-            assert voting.begin(store, "nowhere", "v", forged, voting.Who(), name="Eve").kind == "nothing"
-
 
 class TestNames:
     def test_a_taken_one_tells_nothing_and_leads_to_nobody(self, store):

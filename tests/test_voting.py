@@ -291,7 +291,8 @@ class TestDealing:
         ]
         assert Voter(store, code, "D").view.kind == "full"
 
-    def test_two_voters_at_the_same_moment_never_get_the_last_vote(self, store):
+    def test_two_voters_at_the_same_moment_never_get_the_last_vote(self, store, monkeypatch):
+        monkeypatch.setattr(voting, "WAIT_SECONDS", 60.0)  # here nobody asks again
         project_id, code = start(store, replace(BASIC, task_size=7, tasks_per_voter=50))
 
         def work(name):

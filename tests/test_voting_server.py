@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import time
 from dataclasses import replace
 from functools import partial
 from html.parser import HTMLParser
-from json import loads
+from json import dumps, loads
 from unittest.mock import Mock
 
 import pytest
@@ -418,65 +419,167 @@ class TestLimiter:
         assert network_of(host) == whom
 
 
+class Clock:
+    """A loop of which only the clock runs, and that by hand."""
+
+    def __init__(self):
+        self.moment, self.put_off = 0.0, []
+
+    def call_later(self, seconds, step):
+        handle = Mock(**{"cancel.side_effect": lambda: self.put_off.remove(entry) if entry in self.put_off else None})
+        entry = (self.moment + seconds, step)
+        self.put_off.append(entry)
+        return handle
+
+    def create_task(self, step, **_):
+        step.close()  # answers are given by hand
+        return Mock()
+
+    def pass_by(self, seconds):
+        """Let so much time pass, and do all that falls due."""
+        end = self.moment + seconds
+        while due := [entry for entry in self.put_off if entry[0] <= end]:
+            entry = min(due, key=lambda entry: entry[0])
+            self.put_off.remove(entry)
+            self.moment = entry[0]
+            entry[1]()
+        self.moment = end
+
+
 class TestPatience:
-    """A connection of its own for each case; the time is moved by hand."""
+    """A connection of its own for each case, patient for seven seconds; the time is moved by hand."""
+
+    WHOLE = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+    BEGUN = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\na"
 
     @pytest.fixture
     def made(self):
-        def make(most=2, host="192.0.2.7"):
-            transport = Mock(
-                **{"get_extra_info.side_effect": {"peername": (host, 1)}.get, "is_closing.return_value": 0}
-            )
-            loop = Mock(**{"create_task.side_effect": lambda step, **_: step.close() or Mock()})
-            connection = self.kind(self.config, ServerState(), {}, loop)
+        def make(host="192.0.2.7"):
+            clock = Clock()
+            transport = Mock(**{"get_extra_info.side_effect": {"peername": (host, 1)}.get})
+            transport.is_closing.side_effect = lambda: transport.close.called or transport.abort.called
+            transport.get_write_buffer_size.return_value = 0
+            connection = self.kind(self.config, ServerState(), {}, clock)
             connection.connection_made(transport)
-            return connection, transport
+            return connection, transport, clock
 
-        self.config = uvicorn.Config(lambda *_: None, log_level="error")
+        self.config = uvicorn.Config(lambda *_: None, log_level="error", timeout_keep_alive=5, ws="none")
         self.config.load()
         self.kind = patient(seconds=7, most_of_one=2)
         return make
 
-    def late(self, connection):
-        """Do what was put off last."""
-        seconds, look = connection.loop.call_later.call_args.args
-        assert seconds == 7
-        look()
+    def answer(self, connection):
+        """Let the application answer what is asked."""
+
+        async def send():
+            cycle = connection.cycle
+            await cycle.send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+            await cycle.send({"type": "http.response.body", "body": b""})
+
+        asyncio.run(send())
 
     @pytest.mark.parametrize(
-        "sent", [b"", b"GET / HTTP/1.1\r\nHost:", b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\na"]
+        "sent",
+        [
+            b"", b"G", b"GET / HTTP/1.1\r\nHost:", BEGUN, BEGUN.replace(b"Host", b"Expect: 100-continue\r\nHost"),
+            BEGUN.replace(b"Content-Length: 9", b"Transfer-Encoding: chunked")[:-1] + b"1\r\na\r\n",
+            BEGUN.replace(b"Host", b"Connection: Upgrade\r\nUpgrade: websocket\r\nHost"),
+        ],
+        ids=["nothing", "a byte", "a head", "a body", "expect", "chunks", "upgrade"],
+    )  # fmt: skip
+    @pytest.mark.parametrize("before", ["nothing", "a request", "a request that is answered", "one in the same piece"])
+    def test_a_request_that_never_ends_is_given_up(self, made, sent, before):
+        """Whether it is the first of a connection, comes after an answer, or came while the one before was made."""
+        connection, transport, clock = made()
+        pieces = {"nothing": [sent], "one in the same piece": [self.WHOLE + sent]}.get(before, [self.WHOLE, sent])
+        for piece in filter(None, pieces):
+            connection.data_received(piece)
+            if before == "a request that is answered" and piece == self.WHOLE:
+                self.answer(connection)
+        if before in ("a request", "one in the same piece"):
+            clock.pass_by(100)
+            assert not transport.is_closing()  # the answer to the first one is being made
+            self.answer(connection)
+        clock.pass_by(6 if sent or before == "nothing" else 4)  # else it is idle, which has a time of its own
+        assert not transport.is_closing()
+        clock.pass_by(1)
+        assert transport.is_closing()
+
+    @pytest.mark.parametrize(
+        ("start", "piece"),
+        [(WHOLE, b"P"), (WHOLE, BEGUN[:-1]), (BEGUN[:-1], b""), (b"POST / HTTP/1.1\r\nHost: x", b"\r\nX-More: x")],
     )
-    def test_a_request_that_never_ends_is_given_up(self, made, sent):
-        connection, transport = made()
-        if sent:
-            connection.data_received(sent)
-        self.late(connection)
+    def test_a_request_that_comes_by_the_byte_is_given_up(self, made, start, piece):
+        connection, transport, clock = made()
+        connection.data_received(start + piece)
+        if start == self.WHOLE:
+            self.answer(connection)
+        for _ in range(6):
+            clock.pass_by(1)
+            connection.data_received(b"x")
+        assert not transport.is_closing()
+        clock.pass_by(1)
         transport.abort.assert_called_once()
 
     def test_a_request_that_is_being_answered_is_waited_for(self, made):
-        connection, transport = made()
-        connection.data_received(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-        self.late(connection)
-        transport.abort.assert_not_called()
+        connection, transport, clock = made()
+        connection.data_received(self.WHOLE)
+        clock.pass_by(100)
+        assert not transport.is_closing()
         connection.cycle.response_started = True  # but nobody takes the answer
-        self.late(connection)
+        clock.pass_by(7)
         transport.abort.assert_called_once()
 
-    def test_after_an_answer_the_next_request_has_its_own_time(self, made):
-        connection, transport = made()
-        connection.data_received(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-        first = connection._deadline
-        connection.cycle.response_complete = True
-        connection.on_response_complete()
-        first.cancel.assert_called()
-        connection.data_received(b"G")
-        self.late(connection)
+    @pytest.mark.parametrize("head", [WHOLE, WHOLE.replace(b"Host", b"Connection: close\r\nHost")])
+    def test_an_answer_that_nobody_takes_is_given_up(self, made, head):
+        """A transport that is closed waits for what it couldn't send yet, for as long as that takes."""
+        connection, transport, clock = made()
+        connection.data_received(head)
+        transport.get_write_buffer_size.return_value = 9000
+        self.answer(connection)
+        clock.pass_by(7)
         transport.abort.assert_called_once()
+
+    def test_an_answer_behind_one_that_nobody_takes_is_given_up(self, made):
+        connection, transport, clock = made()
+        connection.data_received(self.WHOLE * 2)
+        self.answer(connection)
+        connection.pause_writing()
+        clock.pass_by(7)
+        transport.abort.assert_called_once()
+
+    def test_what_comes_of_a_request_after_its_answer_is_given_up(self, made):
+        """Many of a sender's are refused before their body is read."""
+        connection, transport, clock = made()
+        connection.data_received(self.BEGUN)
+        self.answer(connection)
+        for _ in range(6):
+            clock.pass_by(1)
+            connection.data_received(b"a")
+        assert not transport.is_closing()
+        clock.pass_by(1)
+        transport.abort.assert_called_once()
+
+    def test_a_connection_is_kept_between_requests_and_each_has_its_own_time(self, made):
+        connection, transport, clock = made()
+        for _ in range(5):
+            connection.data_received(self.BEGUN)
+            clock.pass_by(6)
+            connection.data_received(b"a" * 8)
+            clock.pass_by(30)
+            self.answer(connection)
+            clock.pass_by(4)
+        assert not transport.is_closing()
+        connection.data_received(b"G")
+        clock.pass_by(7)
+        transport.abort.assert_called_once()
+        connection.connection_lost(None)
+        assert clock.put_off == []
 
     def test_one_sender_holds_so_many_connections_and_others_theirs(self, made):
-        (first, _), *_ = kept = [made(), made()]
-        assert [transport.abort.called for _, transport in kept] == [False, False]
-        more, transport = made()
+        (first, *_), *_ = kept = [made(), made()]
+        assert [transport.abort.called for _, transport, _ in kept] == [False, False]
+        more, transport, _ = made()
         transport.abort.assert_called_once()
         assert not made(host="192.0.2.8")[1].abort.called
         assert not any(made(host="127.0.0.1")[1].abort.called for _ in range(5))  # a proxy's
@@ -579,9 +682,68 @@ class TestProcess:
             assert again.returncode == 1
             assert f"can't listen on 127.0.0.1, port {port}" in again.stderr
         finally:
-            voting_process.stop_server(store)
+            voting_process.stop_servers(store)
         assert voting_process.running_server(store) is None
-        voting_process.stop_server(store)
+        voting_process.stop_servers(store)
+
+    def test_all_servers_of_a_workspace_are_known_and_stopped(self, store):
+        servers = [VotingServer(store.folder), VotingServer(store.folder)]
+        for server in servers:
+            server.start()
+        try:
+            ports = sorted(server.port for server in servers)
+            assert [running.port for running in voting_process.running_servers(store)] == ports
+            voting_process.beat(store)  # of this process, which serves nothing
+            files = sorted(store.folder.glob("voting.json*"))
+            assert [file.stat().st_mode & 0o777 for file in files] == [0o600, 0o600]
+            reaped = [threading.Thread(target=server.process.wait) for server in servers]  # as `init` does
+            for thread in reaped:
+                thread.start()
+            voting_process.stop_servers(store)
+            for thread in reaped:
+                thread.join()
+        finally:
+            for server in servers:
+                server.kill()
+        assert voting_process.running_servers(store) == []
+        assert list(store.folder.glob("voting.json*")) == []
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="processes are taken to live there")
+    def test_servers_that_ended_without_a_word_are_forgotten(self, store):
+        old = {"pid": 999999999, "host": "127.0.0.1", "port": 1, "key": "x"}
+        for name, pid in (("voting.json", 999999999), ("voting.json.dead", 999999999), ("voting.json.lives", 1)):
+            (store.folder / name).write_text(dumps(old | {"pid": pid}))
+        running = voting_process.announce(store, "127.0.0.1", 8600)
+        assert sorted(path.name for path in store.folder.glob("voting*")) == [
+            f"voting.json.{running.key}", "voting.json.lives",
+        ]  # fmt: skip
+        again = voting_process.announce(store, "127.0.0.1", 8601)  # a process is one server
+        assert again in voting_process.running_servers(store)
+        assert running not in voting_process.running_servers(store)
+        voting_process.leave(store)
+        assert [one.pid for one in voting_process.running_servers(store)] == [1]
+
+    def test_one_of_another_user_is_told_and_the_others_are_ended(self, store, monkeypatch):
+        told = []
+
+        def kill(pid, sign):
+            if pid == 1 and sign:
+                raise PermissionError
+            told.append((pid, sign))
+
+        for pid in (1, 2):
+            one = {"pid": pid, "host": "127.0.0.1", "port": pid, "key": "x"}
+            (store.folder / f"voting.json.{pid}").write_text(dumps(one))
+        monkeypatch.setattr(voting_process, "is_alive", lambda pid: (pid, signal.SIGTERM) not in told)
+        monkeypatch.setattr(voting_process.os, "kill", kill)
+        with pytest.raises(StoreError, match="Another user started the voting page"):
+            voting_process.stop_servers(store)
+        assert told == [(2, signal.SIGTERM)]
+        assert [one.pid for one in voting_process.running_servers(store)] == [1]
+
+    def test_one_of_an_earlier_runoff_is_known_too(self, store):
+        (store.folder / "voting.json").write_text(dumps({"pid": 1, "host": "::1", "port": 8600, "key": "x"}))
+        assert voting_process.running_server(store).port == 8600
 
     def test_a_server_that_does_not_come_up_is_told_with_its_reason(self, store):
         with pytest.raises(StoreError, match=r"can.t listen on 203\.0\.113\.1"):
@@ -589,7 +751,7 @@ class TestProcess:
 
     def test_a_dead_server_is_none(self, store):
         file = store.folder / "voting.json"
-        for text in ("", "{}", '{"pid": 999999999, "host": "127.0.0.1", "port": 1, "key": "x"}'):
+        for text in ("", "[]", "{}", '{"pid": 999999999, "host": "127.0.0.1", "port": 1, "key": "x"}'):
             file.write_text(text)
             assert voting_process.running_server(store) is None
 

@@ -52,13 +52,13 @@ def _send(action: partial, project: Project, *args: object, done: str) -> None:
 
 def server_switch(store: Store) -> None:
     """The switch of the server, and where it listens."""
-    running = voting_process.running_server(store)
+    servers = voting_process.running_servers(store)
     with st.container(horizontal=True, vertical_alignment="center"):
-        if running is None:
+        if not servers:
             st.markdown(say(":material/power_off: The voting page isn't served."))
             if st.button(say("Start it on this machine"), icon=":material/play_arrow:"):
                 _switch(partial(voting_process.start_server, store))
-        else:
+        for running in servers:
             st.markdown(
                 say(
                     ":material/power: Served at {address}, for this machine only."
@@ -67,9 +67,9 @@ def server_switch(store: Store) -> None:
                     address=frame.plain(running.url),
                 )
             )
-            if st.button(say("Stop it"), icon=":material/stop:"):
-                _switch(partial(voting_process.stop_server, store))
-    if running is None or running.is_local:
+        if servers and st.button(say("Stop it" if len(servers) == 1 else "Stop them all"), icon=":material/stop:"):
+            _switch(partial(voting_process.stop_servers, store))
+    if all(running.is_local for running in servers):
         st.caption(
             say(
                 "For voters elsewhere, run `make vote` behind a web server with TLS; docs/voting.md says how, step by "

@@ -7,27 +7,30 @@ import logging
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from . import pages
 from .door import Language, voting
+from .faults import HANDLERS
+from .faults import plain_page as _page
 from .limits import Limiter, network_of
-from .safety import VOTER, SafeHeaders, TooMuch, form_fields, voters_cookie
-from .steps import STEPS, answer
+from .safety import VOTER, SafeHeaders, form_fields, voters_cookie
+from .steps import NOT_SAVED_QUERY, STEPS, UNSAVED, answer
+from .turns import Turns
 
 log = logging.getLogger("runoff.voting")
 VISIT = "runoff_visit"
 MONTH = 30 * 24 * 3600
-TEND_SECONDS = 5.0
-STATUS = {"nothing": 404, "busy": 429, "fault": 500}
+TEND_SECONDS, TIDY_SECONDS = 5.0, 1.0
 _STATIC = Path(__file__).parent / "static"
 
 
@@ -36,6 +39,8 @@ class Server:
 
     def __init__(self, store: voting.Store) -> None:
         self.store = store
+        self.turns = Turns(voting.n_lines(store))
+        self.given_up: set[int] = set()  # voting pages that are left to the owner
         # A class of pupils may come from one address at once; a voter answers a few comparisons a second at most.
         self.visits = Limiter(rate=5, burst=300)  # of an address, by browsers that aren't known yet
         self.steps = Limiter(rate=5, burst=60)  # of a voter, whose script or whose browser asks
@@ -53,6 +58,13 @@ class Server:
             self.languages[code] = view.language
         return view
 
+    async def _look(self, code: str, *who: Any) -> voting.View:
+        """What somebody sees; only who must be given something waits for a writer's turn."""
+        view = await run_in_threadpool(voting.glance, self.store, code, *who)
+        if view is None:
+            view = await self.turns.take(code, partial(voting.look, self.store, code, *who))
+        return view
+
     # What is asked for
 
     async def show(self, request: Request) -> Response:
@@ -64,7 +76,7 @@ class Server:
         query = dict(request.query_params)
         who = voting.who_of(query)
         try:
-            view = self._noted(code, await run_in_threadpool(voting.look, self.store, code, cookie, visit, who))
+            view = self._noted(code, await self._look(code, cookie, visit, who))
         except voting.InputError as error:
             return HTMLResponse(pages.message("refused", str(error), spoken=self.spoken(request)), 400)
         if view.kind == "nothing":
@@ -73,6 +85,8 @@ class Server:
             return _with_cookies(request, _to(code, "?c=1"), view, visit)
         if view.kind in ("entry", "uninvited") and "c" in query and not cookie:
             return _page("cookies", view.language, 400)
+        if UNSAVED in query:
+            view = replace(view, said=voting.NOT_SAVED)
         told = _feedback(code, view, query)
         return _with_cookies(request, HTMLResponse(told or pages.page(code, view, query)), view, visit)
 
@@ -84,11 +98,14 @@ class Server:
         fields, query = await form_fields(request), dict(request.query_params)
         who, name = voting.who_of(query), fields.get("name", "")
         traits = {trait: fields.get(trait, "") for trait in voting.TRAITS}
-        step = partial(voting.begin, self.store, code, visit, fields.get("form", ""), who, name=name, traits=traits)
+        form = fields.get("form", "")
+        step = partial(voting.begin, self.store, code, visit, form, who, name=name, traits=traits)
+        if not await run_in_threadpool(voting.check_newcomer, self.store, code, visit, form):
+            return _page("nothing", self.spoken(request))
         try:
-            view = await run_in_threadpool(step)
+            view = await self.turns.take(code, step)
         except voting.InputError as error:
-            view = await run_in_threadpool(voting.look, self.store, code, "", visit)
+            view = await self._look(code, "", visit)
             return HTMLResponse(pages.entry(code, view, query, str(error)), 400)
         if view.kind == "nothing":
             return _page("nothing", self.spoken(request))
@@ -102,21 +119,24 @@ class Server:
             return _page("busy", self.spoken(request))
         fields = await form_fields(request)
         action, after = STEPS[name](fields)
+        form = fields.get("form", "")
+        await run_in_threadpool(voting.check_step, self.store, code, cookie, form)
+        step = partial(action, self.store, code, cookie, form)
         try:
-            view = self._noted(code, await run_in_threadpool(action, self.store, code, cookie, fields.get("form", "")))
+            view = self._noted(code, await self.turns.take(code, step))
         except voting.IncompleteError as error:
-            view = await run_in_threadpool(voting.look, self.store, code, cookie)
+            view = await self._look(code, cookie)
             page = pages.vote(code, view, str(error)) if view.kind == "vote" else pages.page(code, view, {})
             return HTMLResponse(page, 400)
         if request.headers.get("accept") == "application/json":
             return JSONResponse(answer(view))
-        return _to(code, after)
+        return _to(code, NOT_SAVED_QUERY if view.said == voting.NOT_SAVED else after)
 
     async def asset(self, request: Request) -> Response:
         """Style and script; of the template's, and of the voting page itself. There is nothing else to be had."""
         name = request.path_params["name"]
         media = {"css": "text/css", "js": "text/javascript"}.get(name.rpartition(".")[2])
-        own = ("vote.css", "vote.js", "question.js")
+        own = ("vote.css", "vote.js", "question.js", "again.js")
         text = (_STATIC / name).read_text(encoding="utf-8") if name in own else voting.asset(name)
         if text is None:
             return _page("nothing", self.spoken(request))
@@ -129,36 +149,38 @@ class Server:
 
     @asynccontextmanager
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
-        task = asyncio.create_task(self._tend())
+        # Closing a ballot may take minutes, and the rest doesn't wait for it.
+        steps = {self._beat: TEND_SECONDS, self._tend: TEND_SECONDS, self._tidy: TIDY_SECONDS}
+        tasks = [asyncio.create_task(_again_and_again(step, seconds)) for step, seconds in steps.items()]
         yield
-        task.cancel()
+        for task in tasks:
+            task.cancel()
         await run_in_threadpool(voting.leave, self.store)
 
+    async def _beat(self) -> None:
+        await run_in_threadpool(voting.beat, self.store)
+
+    async def _tidy(self) -> None:
+        await run_in_threadpool(voting.tidy, self.store)
+        await self.turns.take("", partial(voting.shorten, self.store))
+
     async def _tend(self) -> None:
-        given_up: set[int] = set()
-        while True:
-            await asyncio.sleep(TEND_SECONDS)
-            try:
-                await run_in_threadpool(voting.beat, self.store)
-                await run_in_threadpool(voting.tidy, self.store)
-                for sentence in await run_in_threadpool(voting.tend, self.store, given_up):
-                    log.warning(sentence)
-            except (voting.RunoffError, OSError) as error:
-                log.error("%s", error)
+        for sentence in await run_in_threadpool(voting.tend, self.store, self.given_up):
+            log.warning(sentence)
+
+
+async def _again_and_again(step: Callable[[], Awaitable[None]], seconds: float) -> None:
+    while True:
+        await asyncio.sleep(seconds)
+        try:
+            await step()
+        except (voting.RunoffError, OSError) as error:
+            log.error("%s", error)
 
 
 def _to(code: str, query: str = "") -> Response:
     """Back to the page of the link; an address is never taken from a request."""
     return RedirectResponse(f"/v/{code}{query}", 303)
-
-
-def _page(kind: str, spoken: Language, status: int | None = None) -> Response:
-    return HTMLResponse(pages.message(kind, spoken=spoken), status or STATUS.get(kind, 200))
-
-
-def _spoken(request: Request) -> Language:
-    server: Server = request.app.state.server
-    return server.spoken(request)
 
 
 def _sender(request: Request) -> str:
@@ -190,48 +212,6 @@ def _feedback(code: str, view: voting.View, query: dict[str, str]) -> str:
     return pages.feedback(code, view, int(number[:3]), choice)
 
 
-# What goes wrong
-
-
-async def _refused(request: Request, error: Exception) -> Response:
-    told = pages.message("refused", str(error), spoken=_spoken(request))
-    return HTMLResponse(told, 403 if isinstance(error, voting.Forged) else 400)
-
-
-async def _unable(request: Request, error: Exception) -> Response:
-    log.error("%s", error)
-    return _page("fault", _spoken(request), 503)
-
-
-async def _too_much(request: Request, _error: Exception) -> Response:
-    return _page("nothing", _spoken(request), 413)
-
-
-async def _gone(_request: Request, _error: Exception) -> Response:
-    return Response(status_code=400)  # nobody is there to read it
-
-
-async def _not_found(request: Request, _error: Exception) -> Response:
-    return _page("nothing", _spoken(request), 404)
-
-
-async def _fault(request: Request, _error: Exception) -> Response:
-    return _page("fault", _spoken(request))
-
-
-Handler = Callable[[Request, Exception], Awaitable[Response]]
-_HANDLERS: dict[Any, Handler] = {
-    voting.InputError: _refused,
-    voting.Forged: _refused,
-    voting.RunoffError: _unable,
-    TooMuch: _too_much,
-    ClientDisconnect: _gone,
-    404: _not_found,
-    405: _not_found,
-    500: _fault,
-}
-
-
 def make_app(store: voting.Store) -> Starlette:
     """The server on a workspace."""
     server = Server(store)
@@ -242,7 +222,7 @@ def make_app(store: voting.Store) -> Starlette:
         Route("/v/{code}/begin", server.begin, methods=["POST"]),
         *(Route(f"/v/{{code}}/{name}", _step(server, name), methods=["POST"]) for name in STEPS),
     ]
-    app = Starlette(routes=routes, exception_handlers=_HANDLERS, lifespan=server.lifespan)
+    app = Starlette(routes=routes, exception_handlers=HANDLERS, lifespan=server.lifespan)
     app.router.redirect_slashes = False
     app.state.server = server
     return app

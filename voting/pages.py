@@ -73,6 +73,7 @@ _PLAIN = {
         translatable("Nothing is lost that was saved. Load the page again."),
     ),
 }
+_AGAIN = '<script src="/static/again.js" defer></script>\n'
 ENGLISH = language("en")
 
 
@@ -81,12 +82,35 @@ def frame(title: str, body: str, *, spoken: Language = ENGLISH, scripts: str = "
     return _FRAME.substitute(title=escape(title), body=body, scripts=scripts, lang=spoken.code)
 
 
-def message(kind: str, text: str = "", *, spoken: Language = ENGLISH) -> str:
-    """A page that only says something; `text` in place of what this kind says."""
+def message(kind: str, text: str = "", *, spoken: Language = ENGLISH, said: str = "") -> str:
+    """A page that only says something; `text` in place of what this kind says, `said` about what was just done."""
     title, standard = _PLAIN[kind]
     title, told = spoken.text(title), spoken.text(text or standard)
-    body = f'<div class="ro"><h1>{escape(title)}</h1><p>{escape(told)}</p></div>'
+    before = f'<p class="ro-problem" role="alert">{escape(spoken.text(said))}</p>' if said else ""
+    body = f'<div class="ro"><h1>{escape(title)}</h1>{before}<p>{escape(told)}</p></div>'
     return frame(title, body, spoken=spoken)
+
+
+def again(
+    address: str, query: Mapping[str, str], fields: Mapping[str, str] | None, *, spoken: Language = ENGLISH
+) -> str:
+    """A page in place of one that must wait: asks for the same, and sends the same `fields` of a form, once more."""
+    title = spoken.text("One moment")
+    if fields is None:
+        told, method, sent = spoken.text("If the page doesn’t come by itself, press the button."), "get", query
+    else:
+        told = spoken.text("This isn’t saved yet. If it isn’t sent again by itself, press the button.")
+        method, sent = "post", fields
+    action = quote(address) + (f"?{urlencode(query)}" if query and method == "post" else "")
+    hidden = "".join(
+        f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">' for name, value in sent.items()
+    )
+    body = (
+        f'<div class="ro"><h1>{title}</h1><p role="status">{told}</p>'
+        f'<form id="again" method="{method}" action="{escape(action)}" autocomplete="off">{hidden}'
+        f'<button type="submit">{spoken.text("Try again")}</button></form></div>'
+    )
+    return frame(title, body, spoken=spoken, scripts=_AGAIN)
 
 
 def paragraphs(text: str) -> str:
@@ -273,4 +297,4 @@ def page(code: str, view: View, query: Mapping[str, str]) -> str:
         return vote(code, view)
     if view.kind == "between":
         return between(code, view)
-    return finished(view) if view.kind == "finished" else message(view.kind, spoken=view.language)
+    return finished(view) if view.kind == "finished" else message(view.kind, spoken=view.language, said=view.said)

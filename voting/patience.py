@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from typing import Any
 
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http import h11_impl
 
 from .limits import is_own, network_of
 
@@ -14,11 +14,11 @@ SECONDS = 20.0  # for a whole request, from its first byte on, and for taking th
 MOST_OF_ONE = 600  # of the 1000 connections at once; a class may come from one address, with a few each
 
 
-def patient(seconds: float = SECONDS, most_of_one: int = MOST_OF_ONE) -> type[H11Protocol]:
+def patient(seconds: float = SECONDS, most_of_one: int = MOST_OF_ONE) -> type[h11_impl.H11Protocol]:
     """uvicorn's protocol with an end to its patience; connections from this machine (a proxy's) are not counted."""
     held: Counter[str] = Counter()
 
-    class Patient(H11Protocol):
+    class Patient(h11_impl.H11Protocol):
         _deadline: asyncio.TimerHandle | None = None
         _sender = ""
 
@@ -39,13 +39,20 @@ def patient(seconds: float = SECONDS, most_of_one: int = MOST_OF_ONE) -> type[H1
                 del held[network_of(self._sender)]
 
         def data_received(self, data: bytes) -> None:
-            if self.timeout_keep_alive_task is not None:  # the connection was idle: another request begins
+            if self._is_idle():  # the first byte of a request
                 self._wait()
             super().data_received(data)
 
         def on_response_complete(self) -> None:
-            self._stop()
             super().on_response_complete()
+            if not self._is_idle():  # the next request is under way already, or the answer isn't taken yet
+                self._unset_keepalive_if_required()
+            self._wait()  # an idle connection's own time ends first
+
+        def _is_idle(self) -> bool:
+            """Whether all that was asked is answered and taken, and nothing more has come."""
+            is_between = self.conn.their_state is h11_impl.h11.IDLE and not self.conn.trailing_data[0]
+            return is_between and not self.transport.get_write_buffer_size()
 
         def _wait(self) -> None:
             self._stop()
@@ -60,7 +67,8 @@ def patient(seconds: float = SECONDS, most_of_one: int = MOST_OF_ONE) -> type[H1
             """Give the connection up, unless the answer is still being made, which waits for its turn at the store."""
             cycle: Any = self.cycle
             is_whole = cycle is not None and not cycle.response_complete and not cycle.more_body
-            if is_whole and not cycle.response_started:
+            # An answer that can't start as nobody takes those before it is not being made.
+            if is_whole and not cycle.response_started and not self.flow.write_paused:
                 self._wait()
             else:
                 self.transport.abort()

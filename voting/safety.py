@@ -66,6 +66,9 @@ async def form_fields(request: Request) -> dict[str, str]:
         if len(body) > MAX_BODY:
             raise TooMuch
     try:
-        return dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MAX_FIELDS))
+        request.state.fields = dict(
+            parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
+        )
+        return dict(request.state.fields)
     except ValueError as error:
         raise TooMuch from error

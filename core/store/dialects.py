@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from ..errors import InputError, RunoffError, StoreError
+from ..errors import BusyError, InputError, RunoffError, StoreError
 from . import sqlite_faults
 
 if TYPE_CHECKING:
@@ -81,20 +81,21 @@ def name_of(engine: sa.Engine, *, starts: bool = False) -> str:
 # Transactions
 
 
-def options(engine: sa.Engine, *, writes: bool) -> dict[str, Any]:
+def options(engine: sa.Engine, *, writes: bool, wait: float | None = None) -> dict[str, Any]:
     """How a connection begins: a look is one snapshot, a writer waits for its turn first (`lock`)."""
     if is_postgresql(engine):
         return dict(postgresql().WRITES if writes else postgresql().READS)
-    return {"runoff_write": writes}
+    return {"runoff_write": writes, "runoff_wait": wait}
 
 
-def lock(conn: sa.Connection, of: Of) -> None:
+def lock(conn: sa.Connection, of: Of, wait: float | None = None) -> None:
     """Wait for the turn of a writer. SQLite has one writer in all, which `BEGIN IMMEDIATE` has made it already."""
     if is_postgresql(conn):
-        postgresql().lock(conn, of)
+        postgresql().lock(conn, of, wait)
 
 
 # SQLSTATE, or its class, and what that means to a person; the rest of the sentence is the same for all
+_BUSY = ("55P03", "57014", "53300", "40")  # of these, what a moment later is another thing
 _STATES = {
     "55P03": "another program holds it for too long. Try again",
     "57014": "it took too long. Try again",
@@ -114,7 +115,7 @@ _STATES = {
 def in_words(engine: sa.Engine, folder: Path, error: sa.exc.SQLAlchemyError | sqlite3.Error) -> RunoffError | None:
     """What a person is told about an error of the database; None for those that are faults of the program."""
     if isinstance(error, sa.exc.TimeoutError):
-        return StoreError("Too much is asked of the database at once. Try again in a moment.")
+        return BusyError("Too much is asked of the database at once. Try again in a moment.")
     if isinstance(error, sqlite3.Error):
         return sqlite_faults.in_words(folder, error)
     if not isinstance(error, sa.exc.DBAPIError):
@@ -129,7 +130,8 @@ def in_words(engine: sa.Engine, folder: Path, error: sa.exc.SQLAlchemyError | sq
         return InputError("A text holds a character that the database can't keep (NUL). Take it out.")
     for part, told in _STATES.items():
         if state.startswith(part):
-            return StoreError(f"{name_of(engine, starts=True)} can't do it ({said}): {told}.")
+            kind = BusyError if part in _BUSY else StoreError
+            return kind(f"{name_of(engine, starts=True)} can't do it ({said}): {told}.")
     return None
 
 

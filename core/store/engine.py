@@ -30,6 +30,7 @@ from .workspace import badge_of, default_workspace, make_folder, rights_in
 HEAD = "0007"  # the newest migration; a test holds it against the migrations folder
 BUSY_MS = 30_000
 CACHE_KB = 64_000  # a ballot of a million comparisons is one transaction
+JOURNAL_BYTES = 16_000_000  # what stays of SQLite's journal after a larger one
 
 
 def now() -> str:
@@ -72,18 +73,19 @@ class Store:
             yield conn
 
     @contextmanager
-    def write(self, of: dialects.Of = None) -> Iterator[sa.Connection]:
+    def write(self, of: dialects.Of = None, *, wait: float | None = None) -> Iterator[sa.Connection]:
         """One transaction that holds the write lock from its first statement: all of it happens, or nothing.
 
         `of` is the project's id (or a query for it) where only rows of one project are written; "jobs" for jobs.
         Writers of different projects needn't wait for each other on PostgreSQL. SQLite has one writer at a time.
+        Raises `BusyError` where another writer has the lock for half a minute, or for `wait` seconds.
         """
-        with _told_in_words(self), self._connected(writes=True) as conn, conn.begin():
-            dialects.lock(conn, of)
+        with _told_in_words(self), self._connected(writes=True, wait=wait) as conn, conn.begin():
+            dialects.lock(conn, of, wait)
             yield conn
 
-    def _connected(self, *, writes: bool) -> sa.Connection:
-        return self.engine.connect().execution_options(**dialects.options(self.engine, writes=writes))
+    def _connected(self, *, writes: bool, wait: float | None = None) -> sa.Connection:
+        return self.engine.connect().execution_options(**dialects.options(self.engine, writes=writes, wait=wait))
 
     @contextmanager
     def without_keys(self) -> Iterator[Store]:
@@ -126,6 +128,7 @@ def _set_up_connection(dbapi: Any, _record: Any) -> None:
         f"busy_timeout={BUSY_MS}",
         "synchronous=FULL",
         f"cache_size=-{CACHE_KB}",
+        f"journal_size_limit={JOURNAL_BYTES}",
     )
     for pragma in pragmas:
         cursor.execute(f"PRAGMA {pragma}")
@@ -133,8 +136,11 @@ def _set_up_connection(dbapi: Any, _record: Any) -> None:
 
 
 def _begin(conn: sa.Connection) -> None:
-    write = conn.get_execution_options().get("runoff_write", False)
-    conn.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+    options = conn.get_execution_options()
+    wait = options.get("runoff_wait")
+    # Said each time, as the connection goes back to the pool for others.
+    conn.exec_driver_sql(f"PRAGMA busy_timeout={BUSY_MS if wait is None else round(1000 * wait)}").close()
+    conn.exec_driver_sql("BEGIN IMMEDIATE" if options.get("runoff_write") else "BEGIN")
 
 
 def make_engine(database: Path) -> sa.Engine:

@@ -20,7 +20,10 @@ from . import schema as t
 LOCK_MS = 30_000  # as long as SQLite waits
 IDLE_MS = 600_000  # a command that stands still so long is given up, and its locks with it
 STATEMENT_MS = {"owner": 1_800_000, "voters": 30_000}
-POOL = {"owner": (5, 25), "voters": (20, 25)}  # connections kept, and more at need; the server has 40 threads
+POOL = {
+    "owner": (5, 25),
+    "voters": (20, 25),
+}  # connections kept, and more at need; the server has 40 threads, and 16 for writers
 WORKSPACE = 0x52756E6F6666  # the lock that all writers of a database share ("Runoff")
 GAP = 1_000
 ANALYSE_FROM = 2_000  # rows inserted at once after which the planner is told
@@ -97,12 +100,15 @@ READS = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 WRITES = {"isolation_level": "READ COMMITTED"}  # each statement after the lock sees what others wrote before it
 
 
-def lock(conn: sa.Connection, of: str | sa.ScalarSelect[Any] | None) -> None:
+def lock(conn: sa.Connection, of: str | sa.ScalarSelect[Any] | None, wait: float | None = None) -> None:
     """Wait for the turn of a writer; the locks end with the transaction, however it ends.
 
     All writers share the workspace's lock, and a project's writers come one by one. A writer who names none has the
-    whole workspace for itself. The workspace's lock comes first, so that nobody waits for each other.
+    whole workspace for itself. The workspace's lock comes first, so that nobody waits for each other. `wait` is for
+    how many seconds at most, where that isn't `LOCK_MS`.
     """
+    if wait is not None:
+        conn.execute(sa.select(sa.func.set_config("lock_timeout", f"{wait * 1000:.0f}ms", True)))
     if of is None:
         conn.execute(sa.select(sa.func.pg_advisory_xact_lock(WORKSPACE)))
     else:

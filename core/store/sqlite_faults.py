@@ -7,7 +7,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from ..errors import StoreError
+from ..errors import BusyError, StoreError
 
 # A part of SQLite's own words, and what to do then; the first that fits is taken.
 _CURES = {
@@ -37,4 +37,5 @@ def in_words(folder: Path, error: sa.exc.DBAPIError | sqlite3.Error) -> StoreErr
     cure = next(
         cures, "If it is locked, another program is at work in {folder}: try again. If the disk is full, make room."
     )
-    return StoreError(f"The workspace can't do it now ({said}), and nothing was changed. {cure.format(folder=folder)}")
+    kind = BusyError if "locked" in said else StoreError
+    return kind(f"The workspace can't do it now ({said}), and nothing was changed. {cure.format(folder=folder)}")

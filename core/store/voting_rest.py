@@ -18,7 +18,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 
-from ..errors import RunoffError
+from ..errors import BusyError, RunoffError
 from ..processes import is_alive
 from . import schema as t
 from .engine import Store, now
@@ -59,6 +59,14 @@ def rests_voting(close: Callable[P, R]) -> Callable[P, R]:
 def is_resting(settings: Mapping[str, Any]) -> bool:
     """Whether a paused voting page, by its settings as they are stored, only rests while its ballot is closed."""
     return RESTS in settings
+
+
+def refuse_while_resting(conn: sa.Connection, voting_id: int) -> None:
+    """Raise `BusyError` where a voting page rests: a voter's step may be asked again once its ballot is closed."""
+    v = t.voting.c
+    settings = conn.execute(sa.select(v.settings).where(v.id == voting_id, v.state == "paused")).scalar_one_or_none()
+    if settings is not None and is_resting(settings):
+        raise BusyError("The ballot is being closed. Try again in a moment.")
 
 
 def wake_voting(store: Store, ended: Collection[int] = ()) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from ..errors import RunoffError
+from ..errors import BusyError, RunoffError
 from ..voting_settings import VotingSettings
 from . import schema as t
 from .ballots import PILOT
@@ -35,7 +35,8 @@ def tend(store: Store, given_up: set[int]) -> list[str]:
             open_voting(store, project_id, settings, area_id=area_id)
             done.append(f"{project_id}: ballot {next_number} is open to voters.")
         except RunoffError as error:
-            given_up.add(voting_id)
+            if not isinstance(error, BusyError):  # another program holds the database: the next time will do
+                given_up.add(voting_id)
             done.append(f"{project_id}: after ballot {number}: {error}")
     return done
 

@@ -18,7 +18,7 @@ from core.store.drawing import draw_next_ballot
 from core.store.engine import _open
 from core.store.plans import Wording
 from core.store.voting import open_voting
-from core.voting_process import stop_server
+from core.voting_process import stop_servers
 from core.voting_settings import VotingSettings
 from tests.browser.server import Server, free_port
 
@@ -379,6 +379,26 @@ def test_an_undo_whose_answer_is_lost_and_that_is_pressed_again_takes_one_vote(l
     context.close()
 
 
+def test_what_must_wait_is_sent_again_by_itself(link, chromium):
+    """Another program holds the database, first while somebody begins and then while he or she votes."""
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(link.url)
+    page.get_by_label("Your name").fill("Anna")
+    with link.store.write():
+        page.get_by_role("button", name="I agree, begin").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("One moment", timeout=30_000)
+    expect(page.locator("#count")).to_have_text("1 of 4", timeout=30_000)
+    with link.store.write():
+        press(page, "ArrowLeft")
+        expect(page.locator("#said")).to_have_text("One moment, this isn’t saved yet…", timeout=30_000)
+        page.keyboard.press("ArrowRight")  # changes nothing any more
+    expect(page.locator("#count")).to_have_text("2 of 4", timeout=60_000)
+    expect(page.locator("#said")).to_have_text("Saved. Now 2 of 4.")
+    assert len(link.votes()) == 1
+    context.close()
+
+
 def test_examples_come_first_with_their_answers(running, open_tab):
     link = Link(running, replace(SETTINGS, examples=True))
     examples = [
@@ -428,7 +448,7 @@ def test_the_owner_opens_the_page_watches_and_stops_it(tmp_path, visit, open_tab
         voter.reload()
         expect(voter.get_by_role("heading", level=1)).to_have_text("A short break")
     finally:
-        stop_server(store)
+        stop_servers(store)
         app.kill()
         store.engine.dispose()
         _open.cache_clear()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
 from dataclasses import replace
 
 import pytest
 from campaigns import PLAN, make_project
 from rounds_of_people import SMALL
 
-from core import voting
+from core import voting, voting_process
 from core.schemes.collected import RATING
 from core.store.ballots import read_ballots
 from core.store.drawing import draw_next_ballot
@@ -63,6 +65,22 @@ def test_opened_paused_resumed_and_closed(page):
     assert "changed in the meantime" not in texts(app)
     assert voting.look(store, code).kind == "closed"
     assert any("*Anna*" in frame.value.to_string() for frame in app.dataframe)
+
+
+def test_all_servers_of_the_workspace_are_shown_and_stopped(page, monkeypatch):
+    store, _, app = page
+    for port, pid in ((8601, os.getpid()), (8602, os.getppid())):
+        running = {"pid": pid, "host": "127.0.0.1", "port": port, "key": "x"}
+        (store.folder / f"voting.json.{port}").write_text(json.dumps(running))
+    app.run()
+    assert [port for port in (8601, 8602) if f"Served at http://localhost:{port}" in texts(app).replace("\\", "")] == [
+        8601,
+        8602,
+    ]
+    stopped = []
+    monkeypatch.setattr(voting_process, "stop_servers", stopped.append)
+    press(app, "Stop them all")
+    assert stopped == [store]
 
 
 def test_standard_texts_are_shown_in_the_language_of_voters(empty, visit):

@@ -21,7 +21,7 @@
   var undo = document.getElementById("undo");
   var said = document.getElementById("said");
   var box = form.querySelector(".ro-comparison");
-  var TOO_QUICK_MS = 250, SLOW_MS = 1000;
+  var TOO_QUICK_MS = 250, SLOW_MS = 1000, FIRST_WAIT_MS = 1000, LONGEST_WAIT_MS = 15000;
   var taken = null, slow = 0;  // the answer that is on its way, and the timer that says so
   var busy = false, shown = performance.now(), hidden = document.hidden ? shown : null, away = 0;
 
@@ -37,14 +37,26 @@
     taken = from === form ? form.querySelector("input[type=radio]:checked") : null;
     form.setAttribute("aria-busy", "true");
     slow = setTimeout(function () { said.textContent = runoffSays.text("Saving…"); }, SLOW_MS);
-    var body = new URLSearchParams(new FormData(from));
-    return fetch(from.action, {
+    ask(from.action, new URLSearchParams(new FormData(from)), FIRST_WAIT_MS);
+  }
+
+  function ask(address, body, wait) {
+    fetch(address, {
       method: "POST", body: body, credentials: "same-origin", redirect: "error", headers: { Accept: "application/json" }
     }).then(function (answer) {
+      // Only where the server says so was nothing done for certain.
+      if (answer.status === 503 && answer.headers.has("Retry-After")) return later(address, body, wait);
       if (answer.status === 429) throw new Error(runoffSays.text("That was quick. Wait a moment and answer again."));
       if (!answer.ok) { location.reload(); throw new Error(runoffSays.text("The page is loaded again.")); }
       return answer.json();
-    }).then(show, function (error) { failed(error); });
+    }).then(function (next) { if (next) show(next); }, failed);
+  }
+
+  function later(address, body, wait) {
+    clearTimeout(slow);
+    said.textContent = runoffSays.text("One moment, this isn’t saved yet…");
+    // Voters who were refused in one moment don't all come back in another.
+    setTimeout(ask, wait * (0.5 + Math.random()), address, body, Math.min(2 * wait, LONGEST_WAIT_MS));
   }
 
   function rest() {
@@ -65,7 +77,7 @@
   }
 
   function show(next) {
-    if (next.kind !== "vote") { location.replace(location.pathname); return; }
+    if (next.kind !== "vote") { location.replace(location.pathname + (next.query || "")); return; }
     clear();
     ["left", "right"].forEach(function (side, at) {
       var card = form.querySelectorAll(".ro-card")[at];
