@@ -21,6 +21,7 @@ from .store import Store, open_store
 from .store import schema as t
 from .store.dialects import VOTERS_DATABASE, is_postgresql, name_of
 from .store.engine import now
+from .store.page_addresses import hashed
 from .store.page_dealing import deal_task
 from .store.page_views import Place, View, make_view, show, shown
 from .store.page_visits import (
@@ -28,6 +29,7 @@ from .store.page_visits import (
     Who,
     asks_name,
     carried_over,
+    is_shut_out,
     known_sitting,
     link_at,
     may_come,
@@ -40,12 +42,13 @@ from .store.page_visits import (
     who_of,
 )  # fmt: skip
 from .store.page_votes import IncompleteError, record, set_aside, stop, take_back_last
+from .store.page_words import WrongWord, asks_word, check_word
 from .store.voters_role import open_by_role
 from .store.voting_rounds import release_due
 from .store.voting_rounds import tend as _tend
 from .voting_process import PORT, announce, beat, leave
 from .voting_questions import answer_of, asset
-from .voting_settings import TRAITS
+from .voting_settings import ADDRESS_KEPT, TRAITS
 from .voting_texts import explained, task_html
 
 
@@ -85,7 +88,7 @@ def look(store: Store, code: str, cookie: str = "", visit: str = "", who: Who | 
         if sitting is None and not may_come(at, who):
             return make_view(at, "uninvited", visit)
         if sitting is None:
-            return make_view(at, "entry", visit, asks_name=asks_name(at, who))
+            return make_view(at, "entry", visit, asks_name=asks_name(at, who), asks_word=asks_word(at, who))
         if sitting.voting_id == at.table.voting_id:
             view = show(conn, at, sitting, writes=False)
             if view is not None:
@@ -120,11 +123,23 @@ def _act(store: Store, code: str, cookie: str, form: str) -> Iterator[tuple[sa.C
 
 
 def begin(
-    store: Store, code: str, visit: str, form: str, who: Who, *, name: str = "", traits: Mapping[str, str] | None = None
+    store: Store,
+    code: str,
+    visit: str,
+    form: str,
+    who: Who,
+    *,
+    name: str = "",
+    traits: Mapping[str, str] | None = None,
+    word: str = "",
+    cookie: str = "",
+    sender: str = "",
 ) -> View:
-    """Somebody agreed to take part. Raises `InputError` for a name that is taken or no name, `Forged` for a form.
+    """Somebody agreed to take part, from the network `sender`, in a browser that may bring a `cookie`.
 
-    A name that somebody types is no proof of who it is, so a name under which there are votes already is refused.
+    Raises `InputError` for a name that is taken or no name, `WrongWord` where the page asks for another code word,
+    `Forged` for a form. A name that somebody types is no proof of who it is, so a name under which there are votes
+    already is refused. Who was stopped stays so under another name.
     """
     with _writing(store, code) as conn:
         at = link_at(conn, code)
@@ -136,8 +151,13 @@ def begin(
             return make_view(at, at.state, visit)
         if not may_come(at, who):
             return make_view(at, "uninvited", visit)
+        before = known_sitting(conn, at, code, who, sitting_of(conn, at, cookie) if cookie else None)
+        if before is not None and (who.platform or who.token or is_shut_out(conn, at, before)):
+            return shown(conn, at, carried_over(conn, at, before))
+        check_word(at, who, word)
         platform, external_id = person(conn, at, code, who, name)
-        sitting, is_new = sit_down(conn, at, voter_id(conn, at.project_id, platform, external_id))
+        voter = voter_id(conn, at.project_id, platform, external_id)
+        sitting, is_new = sit_down(conn, at, voter, address=hashed(at.address_salt, sender))
         if not is_new and platform == "runoff":
             raise InputError(translatable(
                 "Somebody votes under this name already. If that is you, open the link in the browser that you began "
@@ -276,8 +296,8 @@ def tidy(store: Store) -> None:
 
 
 __all__ = [
-    "PORT", "TRAITS", "Forged", "IncompleteError", "InputError", "Language", "Place", "RunoffError", "Store", "View",
-    "Who", "announce", "answer_of", "asset", "beat", "begin", "example_done", "explained", "finish", "kept_in",
-    "language", "leave", "look", "more", "open_voters_store", "preferred", "task_html", "tend", "tidy", "translatable",
-    "undo", "vote", "who_of",
+    "ADDRESS_KEPT", "PORT", "TRAITS", "Forged", "IncompleteError", "InputError", "Language", "Place", "RunoffError",
+    "Store", "View", "Who", "WrongWord", "announce", "answer_of", "asset", "beat", "begin", "example_done",
+    "explained", "finish", "kept_in", "language", "leave", "look", "more", "open_voters_store", "preferred",
+    "task_html", "tend", "tidy", "translatable", "undo", "vote", "who_of",
 ]  # fmt: skip

@@ -49,6 +49,7 @@ class At:
     wording: Mapping[str, Any]
     state: str
     table: Table
+    address_salt: str | None = None  # hashes where its voters begin
 
     @property
     def examples(self) -> list[Mapping[str, Any]]:
@@ -70,7 +71,7 @@ _SAME_AREA = sa.or_(_BALLOT.area_id == _LINK.area_id, sa.and_(_BALLOT.area_id.is
 _WHERE_A_LINK_LEADS = (
     sa.select(
         _LINK.secret, t.project.c.id, t.project.c.notion, t.plan.c.wording, t.project.c.archived_at, _VOTING.state,
-        _VOTING.id.label("voting_id"), _VOTING.settings, _BALLOT.id.label("ballot_id"),
+        _VOTING.id.label("voting_id"), _VOTING.settings, _VOTING.address_salt, _BALLOT.id.label("ballot_id"),
         _BALLOT.state.label("ballot_state"), _BALLOT.scheme, _BALLOT.settings.label("round"),
     )
     .join(t.project, t.project.c.id == _LINK.project_id)
@@ -93,7 +94,8 @@ def link_at(conn: sa.Connection, code: str) -> At | None:
     is_open = row.ballot_state == "open" and row.archived_at is None
     other = None if row.scheme == COMPARISON else RoundSettings.of({**row.round, "scheme": row.scheme})
     table = Table(row.voting_id, row.ballot_id, VotingSettings.of(row.settings), other)
-    return At(row.secret, row.id, row.notion, row.wording, row.state if is_open else "closed", table)
+    state = row.state if is_open else "closed"
+    return At(row.secret, row.id, row.notion, row.wording, state, table, row.address_salt)
 
 
 def cookie_of(at: At, sitting_id: int) -> str:
@@ -172,7 +174,9 @@ def may_come(at: At, who: Who) -> bool:
     return bool(known_by.get(at.table.settings.identify, True))
 
 
-def sit_down(conn: sa.Connection, at: At, voter_id: int, n_examples: int = 0) -> tuple[sa.Row, bool]:
+def sit_down(
+    conn: sa.Connection, at: At, voter_id: int, n_examples: int = 0, *, address: str | None = None
+) -> tuple[sa.Row, bool]:
     """The voter's sitting at this ballot, and whether it is new; who was stopped at the one before stays so."""
     s = t.sitting.c
     query = sa.select(t.sitting).where(s.voting_id == at.table.voting_id, s.voter_id == voter_id)
@@ -181,7 +185,7 @@ def sit_down(conn: sa.Connection, at: At, voter_id: int, n_examples: int = 0) ->
         return found, False
     values = {"voter_id": voter_id, "state": "voting", "n_examples": n_examples, "began_at": now(), "seen_at": now()}
     was_stopped = conn.execute(_last_state(at, voter_id)).scalar() == "stopped"
-    sitting_id = insert_one(conn, t.sitting, voting_id=at.table.voting_id, **values)
+    sitting_id = insert_one(conn, t.sitting, voting_id=at.table.voting_id, address=address, **values)
     if was_stopped:
         stop(conn, sitting_id, "stopped")
     return conn.execute(query).one(), True
@@ -219,7 +223,10 @@ def asks_name(at: At, who: Who) -> bool:
 
 
 def known_sitting(conn: sa.Connection, at: At, code: str, who: Who, sitting: sa.Row | None) -> sa.Row | None:
-    """The sitting of the one who comes: a platform's id or a personal link goes before the browser's cookie."""
+    """The sitting of the one who comes: a platform's id or a personal link goes before the browser's cookie.
+
+    But no id that is new here helps somebody who was stopped: it can be made up.
+    """
     if not (who.platform or who.token):
         return sitting
     platform, external_id = person(conn, at, code, who, "")
@@ -230,7 +237,14 @@ def known_sitting(conn: sa.Connection, at: At, code: str, who: Who, sitting: sa.
         .where(v.project_id == at.project_id, v.platform == platform, v.external_id == external_id)
         .where(s.voting_id == at.table.voting_id)
     )
-    return conn.execute(query).one_or_none()
+    found = conn.execute(query).one_or_none()
+    keeps_out = found is None and not who.token and sitting is not None and is_shut_out(conn, at, sitting)
+    return sitting if keeps_out else found
+
+
+def is_shut_out(conn: sa.Connection, at: At, sitting: sa.Row) -> bool:
+    """Whether the voter of a sitting was stopped, there or later at this link."""
+    return sitting.state == "stopped" or conn.execute(_last_state(at, sitting.voter_id)).scalar() == "stopped"
 
 
 def carried_over(conn: sa.Connection, at: At, sitting: sa.Row) -> sa.Row:
