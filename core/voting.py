@@ -18,6 +18,7 @@ from .language import Language, language, preferred, translatable
 from .store import Store
 from .store import schema as t
 from .store.engine import now
+from .store.page_addresses import hashed
 from .store.page_cookies import sitting_of
 from .store.page_dealing import deal_task
 from .store.page_views import Place, View, make_view, show, shown
@@ -26,6 +27,7 @@ from .store.page_visits import (
     Who,
     asks_name,
     carried_over,
+    is_shut_out,
     known_sitting,
     link_at,
     may_come,
@@ -36,10 +38,11 @@ from .store.page_visits import (
     who_of,
 )  # fmt: skip
 from .store.page_votes import IncompleteError, record, set_aside, stop, take_back_last
+from .store.page_words import WrongWord, asks_word, check_word
 from .store.voting_rest import refuse_while_resting
 from .voting_process import PORT, announce, beat, leave
 from .voting_questions import answer_of, asset
-from .voting_settings import TRAITS
+from .voting_settings import ADDRESS_KEPT, TRAITS
 from .voting_store import kept_in, n_lines, open_voters_store, shorten, tend, tidy
 from .voting_texts import explained, task_html
 
@@ -96,7 +99,7 @@ def _comer(conn: sa.Connection, code: str, cookie: str, visit: str, who: Who) ->
     if sitting is None and not may_come(at, who):
         return make_view(at, "uninvited", visit)
     if sitting is None:
-        return make_view(at, "entry", visit, asks_name=asks_name(at, who))
+        return make_view(at, "entry", visit, asks_name=asks_name(at, who), asks_word=asks_word(at, who))
     return at, sitting
 
 
@@ -153,12 +156,23 @@ def _newcomer_at(conn: sa.Connection, code: str, visit: str, form: str) -> At | 
 
 
 def begin(
-    store: Store, code: str, visit: str, form: str, who: Who, *, name: str = "", traits: Mapping[str, str] | None = None
+    store: Store,
+    code: str,
+    visit: str,
+    form: str,
+    who: Who,
+    *,
+    name: str = "",
+    traits: Mapping[str, str] | None = None,
+    word: str = "",
+    cookie: str = "",
+    sender: str = "",
 ) -> View:
-    """Somebody agreed to take part. Raises `InputError` for no name, `Forged` for a form.
+    """Somebody agreed to take part, from the network `sender`, in a browser that may bring a `cookie`.
 
-    A name that somebody types is no proof of who it is, so it leads to nobody's votes (`who_begins`). What comes twice
-    from one browser is one voter.
+    Raises `InputError` for no name, `WrongWord` where the page asks for another code word, `Forged` for a form. A typed
+    name is no proof of who it is, so it leads to nobody's votes (`who_begins`). What comes twice from one browser is
+    one voter. Who was stopped stays so under another name.
     """
     with _writing(store, code) as conn:
         at = _newcomer_at(conn, code, visit, form)
@@ -169,7 +183,12 @@ def begin(
             return make_view(at, at.state, visit)
         if not may_come(at, who):
             return make_view(at, "uninvited", visit)
-        sitting, is_new = sit_down(conn, at, *who_begins(conn, at, code, who, name, visit))
+        before = known_sitting(conn, at, code, who, sitting_of(conn, at, cookie) if cookie else None)
+        if before is not None and (who.platform or who.token or is_shut_out(conn, at, before)):
+            return shown(conn, at, carried_over(conn, at, before))
+        check_word(at, who, word)
+        begins = who_begins(conn, at, code, who, name, visit)
+        sitting, is_new = sit_down(conn, at, *begins, address=hashed(at.address_salt, sender))
         if is_new:
             note_traits(conn, at, traits or {})
         return shown(conn, at, sitting)
@@ -266,9 +285,9 @@ def finish(store: Store, code: str, cookie: str, form: str) -> View:
 
 
 __all__ = [
-    "NOT_SAVED", "PORT", "TRAITS", "BusyError", "Forged", "IncompleteError", "InputError", "Language", "Place",
-    "RunoffError", "Store", "View", "Who", "announce", "answer_of", "asset", "beat", "begin", "check_newcomer",
-    "check_step", "example_done",
-    "explained", "finish", "glance", "kept_in", "language", "leave", "look", "more", "n_lines", "open_voters_store",
-    "preferred", "shorten", "task_html", "tend", "tidy", "translatable", "undo", "vote", "who_of",
+    "ADDRESS_KEPT", "NOT_SAVED", "PORT", "TRAITS", "BusyError", "Forged", "IncompleteError", "InputError", "Language",
+    "Place", "RunoffError", "Store", "View", "Who", "WrongWord", "announce", "answer_of", "asset", "beat", "begin",
+    "check_newcomer", "check_step", "example_done", "explained", "finish", "glance", "kept_in", "language", "leave",
+    "look", "more", "n_lines", "open_voters_store", "preferred", "shorten", "task_html", "tend", "tidy", "translatable",
+    "undo", "vote", "who_of",
 ]  # fmt: skip

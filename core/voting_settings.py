@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
+from unicodedata import normalize
 from urllib.parse import urlsplit
 
 from .errors import InputError, Issue
@@ -38,6 +41,11 @@ CONSENT = translatable(
     "You will see pairs of words and say which pair is more closely connected. Taking part is voluntary, and you can "
     "stop at any time. Your answers are stored under the name or id that you came with, and are used for research."
 )
+# Stands below every consent where a page keeps addresses, also below an owner's own: it is so whatever that says.
+ADDRESS_KEPT = translatable(
+    "A scrambled form of your internet address is kept until this round of voting is over, so that double votes are "
+    "noticed; then it is deleted."
+)
 CLOSING = translatable("Thank you, your votes are saved.")
 MAX_TEXT, MAX_LINE = 5000, 500
 _LIMITS = {
@@ -65,7 +73,8 @@ class VotingSettings:
     `gold_allowed` wrong checks lead to `gold_action`: nothing, stop (no more tasks, no completion code), or set aside
     (the votes are kept, not counted). `identify` says who may come by the plain link: anybody, known by a typed name
     (name) or by the browser alone (none); only who brings a platform's id, which can be made up (id); or nobody without
-    a personal link (invited). `completion` is the code at the end: none, shared (`code`) or the voter's own.
+    a personal link (invited). Whoever comes without a personal link must know the `code_word`, if there is one.
+    `completion` is the code at the end: none, shared (`code`) or the voter's own.
     `adaptive` closes a ballot that has its votes and opens the next. `examples` shows the plan's examples, one by
     one with the answer, before the first comparison that counts. `ask` names what voters are asked of themselves.
     """
@@ -81,6 +90,7 @@ class VotingSettings:
     n_repeats: int = 0
     adaptive: bool = False
     identify: str = "name"
+    code_word: str = ""
     hash_ids: bool = False
     examples: bool = True
     ask: tuple[str, ...] = ()
@@ -101,6 +111,28 @@ class VotingSettings:
     def stored(self) -> dict[str, Any]:
         """For JSON."""
         return asdict(self) | {"ask": list(self.ask)}
+
+    def told(self) -> dict[str, Any]:
+        """For the log: what is stored, less the code word."""
+        return {name: value for name, value in self.stored().items() if name != "code_word"}
+
+    @property
+    def asks_word(self) -> bool:
+        """Whether there is a code word."""
+        return bool(_plain(self.code_word))
+
+    def is_word(self, typed: str) -> bool:
+        """Whether somebody typed the code word, whatever its capitals and spaces; in the same time if it is wrong.
+
+        >>> VotingSettings(code_word="Blue Whale").is_word(" bluewhale"), VotingSettings(code_word="Blue").is_word("")
+        (True, False)
+        """
+        given, wanted = (hashlib.sha256(_plain(word).encode("utf-8", "replace")) for word in (typed, self.code_word))
+        return hmac.compare_digest(given.digest(), wanted.digest())
+
+
+def _plain(word: str) -> str:
+    return "".join(normalize("NFKC", word).casefold().split())
 
 
 def check_voting(settings: VotingSettings) -> VotingSettings:
@@ -123,8 +155,9 @@ def check_voting(settings: VotingSettings) -> VotingSettings:
         issues.append(Issue("must say what the questions about voters are for", column="consent"))
     if settings.completion == "shared" and not settings.code.strip():
         issues.append(Issue("is empty: type the code that the platform gave you", column="code"))
-    if len(settings.code) > 100 or not settings.code.isprintable():
-        issues.append(Issue("must be at most 100 characters in one line", column="code"))
+    for name, text in (("code", settings.code), ("code word", settings.code_word)):
+        if len(text) > 100 or not text.isprintable():
+            issues.append(Issue("must be at most 100 characters in one line", column=name))
     if settings.return_url and not is_safe_url(settings.return_url):
         issues.append(Issue("must be a whole address that begins with https://", column="return address"))
     if issues:

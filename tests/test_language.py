@@ -192,7 +192,7 @@ PAGES: dict[str, Callable[[str], str]] = {
     "problem": lambda code: pages.entry(
         "code", view_of(code, "entry", asks_name=True), {}, "This page isn't valid any more. Open your link once more."
     ),
-    "entry": lambda code: voting_page(code, "entry", asks_name=True),
+    "entry": lambda code: voting_page(code, "entry", asks_name=True, asks_word=True, keeps_address=True),
     "example": lambda code: voting_page(code, "example", example=1),
     "vote": lambda code: voting_page(code, "vote", said="Saved."),
     "between": lambda code: voting_page(code, "between", may_more=True),

@@ -19,6 +19,7 @@ from core.views import voting as views
 from core.views.long_commands import is_many
 from core.views.words import many, moment
 from ui import frame, long_commands
+from ui.voting_arrivals_box import arrivals_box
 from ui.voting_checks import checks_box, voters_box
 from ui.voting_form import settings_form
 
@@ -44,6 +45,7 @@ def voting_panel(store: Store, project: Project, ballot: Ballot, plan: PlanSetti
     links_box(store, project, ballot)
     checks_box(store, project, ballot, view)
     voters_box(project, view)
+    arrivals_box(store, project, view.voting, is_long=is_many(ballot.n_comparisons))
 
 
 def _send(action: partial, project: Project, *args: object, done: str) -> None:

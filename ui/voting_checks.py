@@ -113,4 +113,6 @@ def _of_voters() -> dict[str, str | None]:
         "counts": say("counts"),
         "code": say("code"),
         "last seen": say("last seen"),
+        "began": say("began"),
+        "same address": say("same address"),
     }

@@ -9,7 +9,7 @@ from core.language import Language, language
 from core.spoken import say, say_of_voters, to_say
 from core.store.ballots import Ballot
 from core.store.plans import PlanSettings
-from core.voting_settings import TRAITS, VotingSettings
+from core.voting_settings import ADDRESS_KEPT, TRAITS, VotingSettings
 
 _ACTIONS = {
     "nothing": to_say("goes on, and I look at the answers myself"),
@@ -139,6 +139,15 @@ def _voters(old: VotingSettings, hashes: bool | None) -> dict:
             "with the platform's list. A personal link is one voter."
         ),
     )
+    word = st.text_input(
+        say("Code word (empty: none)"),
+        old.code_word,
+        max_chars=100,
+        help=say(
+            "Asked of all who begin without a personal link; capitals and spaces don't matter. Say it in the room, or "
+            "where strangers with the link don't read it."
+        ),
+    )
     hashed = st.checkbox(
         say("Store a hash in place of a platform's id"),
         old.hash_ids if hashes is None else hashes,
@@ -157,7 +166,7 @@ def _voters(old: VotingSettings, hashes: bool | None) -> dict:
         placeholder=say("Choose options"),
         help=say("Only totals are stored, and nothing leads back to a voter. Say in the consent what it is for."),
     )
-    return {"identify": identify, "hash_ids": hashed, "ask": tuple(ask)}
+    return {"identify": identify, "code_word": word.strip(), "hash_ids": hashed, "ask": tuple(ask)}
 
 
 def _texts(old: VotingSettings, spoken: Language, *, has_examples: bool = True) -> dict:
@@ -166,7 +175,12 @@ def _texts(old: VotingSettings, spoken: Language, *, has_examples: bool = True) 
         if has_examples
         else say("**Texts**")
     )
-    consent = st.text_area(say("Consent, shown before anything is asked"), spoken.text(old.consent), max_chars=5000)
+    consent = st.text_area(
+        say("Consent, shown before anything is asked"),
+        spoken.text(old.consent),
+        max_chars=5000,
+        help=say("Below it the page says: “{sentence}”", sentence=spoken.text(ADDRESS_KEPT)),
+    )
     examples = has_examples and st.checkbox(
         say("Let voters try the plan's examples first, with the answer"), old.examples
     )

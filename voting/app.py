@@ -41,11 +41,14 @@ class Server:
         self.store = store
         self.turns = Turns(voting.n_lines(store))
         self.given_up: set[int] = set()  # voting pages that are left to the owner
-        # A class of pupils may come from one address at once; a voter answers a few comparisons a second at most.
-        self.visits = Limiter(rate=5, burst=300)  # of an address, by browsers that aren't known yet
+        # A lecture hall may come from one address at once. A newcomer takes a visit, a beginning and two of the flood,
+        # and a few more of the latter with an example and the first vote. A voter answers a few a second at most.
+        self.visits = Limiter(rate=10, burst=1000)  # of an address, by browsers that aren't known yet
+        self.begins = Limiter(rate=2, burst=500)  # of an address
         self.steps = Limiter(rate=5, burst=60)  # of a voter, whose script or whose browser asks
-        self.flood = Limiter(rate=200, burst=1000)  # of an address, whoever asks
+        self.flood = Limiter(rate=200, burst=2000)  # of an address, whoever asks
         self.misses = Limiter(rate=0.5, burst=30)
+        self.wrong_words = Limiter(rate=0.1, burst=100)  # of an address at a link; who knows the word costs nothing
         self.languages: dict[str, Language] = {}  # of the links that led somewhere, for pages that look nothing up
 
     def spoken(self, request: Request) -> Language:
@@ -87,26 +90,29 @@ class Server:
             return _page("cookies", view.language, 400)
         if UNSAVED in query:
             view = replace(view, said=voting.NOT_SAVED)
-        told = _feedback(code, view, query)
+        told = pages.answered(code, view, query)
         return _with_cookies(request, HTMLResponse(told or pages.page(code, view, query)), view, visit)
 
     async def begin(self, request: Request) -> Response:
         """Somebody agrees to take part."""
         code, visit = request.path_params["code"], request.cookies.get(VISIT, "")
-        if not self.visits.allows(_sender(request)):
+        sender = _sender(request)
+        guesser = f"{code}/{sender}"
+        if not (self.begins.allows(sender) and self.wrong_words.has(guesser)):
             return _page("busy", self.spoken(request))
         fields, query = await form_fields(request), dict(request.query_params)
-        who, name = voting.who_of(query), fields.get("name", "")
-        traits = {trait: fields.get(trait, "") for trait in voting.TRAITS}
-        form = fields.get("form", "")
-        step = partial(voting.begin, self.store, code, visit, form, who, name=name, traits=traits)
+        who, name, word, form = (voting.who_of(query), *(fields.get(field, "") for field in ("name", "word", "form")))
+        step = partial(voting.begin, self.store, code, visit, form, who, name=name, traits=fields, word=word)
         if not await run_in_threadpool(voting.check_newcomer, self.store, code, visit, form):
             return _page("nothing", self.spoken(request))
         try:
-            view = await self.turns.take(code, step)
+            view = await self.turns.take(code, partial(step, cookie=voters_cookie(request), sender=sender))
         except voting.InputError as error:
-            view = await self._look(code, "", visit)
-            return HTMLResponse(pages.entry(code, view, query, str(error)), 400)
+            wrong = "word" if isinstance(error, voting.WrongWord) else "name"
+            if wrong == "word":
+                self.wrong_words.count(guesser)
+            view = await self._look(code, "", visit, who)
+            return HTMLResponse(pages.entry(code, view, query, str(error), fields, wrong), 400)
         if view.kind == "nothing":
             return _page("nothing", self.spoken(request))
         return _with_cookies(request, _to(code, "?c=1"), view, visit)
@@ -201,15 +207,6 @@ def _with_cookies(request: Request, answer: Response, view: voting.View, visit: 
     elif view.cookie and request.cookies.get(VOTER) != view.cookie:
         answer.set_cookie(VOTER, view.cookie, max_age=MONTH, **options)
     return answer
-
-
-def _feedback(code: str, view: voting.View, query: dict[str, str]) -> str:
-    """The page after an example, where the address says which one and what was chosen."""
-    number, choice = query.get("e", ""), query.get("a", "")
-    examples = (view.wording or {}).get("examples", ())
-    if not (number.isascii() and number.isdigit() and int(number[:3]) < len(examples)) or view.kind == "entry":
-        return ""
-    return pages.feedback(code, view, int(number[:3]), choice)
 
 
 def make_app(store: voting.Store) -> Starlette:

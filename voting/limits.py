@@ -49,13 +49,28 @@ class Limiter:
     def allows(self, sender: str) -> bool:
         """Whether the sender may ask now; if so, that is counted."""
         moment = self._clock()
+        left = self._left_at(sender, moment)
+        allowed = left >= 1
+        self._note(sender, left - 1 if allowed else left, moment)
+        return allowed
+
+    def has(self, sender: str) -> bool:
+        """Whether the sender may ask now; that isn't counted yet."""
+        return self._left_at(sender, self._clock()) >= 1
+
+    def count(self, sender: str) -> None:
+        """Count a request, also one beyond the burst: others may have come between `has` and this."""
+        moment = self._clock()
+        self._note(sender, self._left_at(sender, moment) - 1, moment)
+
+    def _left_at(self, sender: str, moment: float) -> float:
         left, before = self._left.get(sender, (self._burst, moment))
-        left = min(self._burst, left + (moment - before) * self._rate)
+        return min(self._burst, left + (moment - before) * self._rate)
+
+    def _note(self, sender: str, left: float, moment: float) -> None:
         if len(self._left) > MOST_SENDERS:
             self._forget(moment)
-        allowed = left >= 1
-        self._left[sender] = (left - 1 if allowed else left, moment)
-        return allowed
+        self._left[sender] = (left, moment)
 
     def _forget(self, moment: float) -> None:
         """Drop senders whose bucket is full again; all of them, if that is not enough."""

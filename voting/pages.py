@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 from string import Template
+from types import MappingProxyType
 from urllib.parse import quote, urlencode, urlsplit
 
-from .door import TRAITS, Language, Place, View, explained, language, task_html, translatable
+from .door import ADDRESS_KEPT, Language, Place, View, explained, language, task_html, translatable
+from .fields import trait_of, typed
 
 _FRAME = Template("""<!DOCTYPE html>
 <html lang="$lang">
@@ -133,39 +135,39 @@ def _said(view: View) -> str:
     return f'<p class="ro-said" id="said" role="status" aria-live="polite">{told}</p>'
 
 
-def entry(code: str, view: View, query: Mapping[str, str], problem: str = "") -> str:
-    """The first page: what is asked, what happens with the answers, and who it is."""
+def entry(
+    code: str,
+    view: View,
+    query: Mapping[str, str],
+    problem: str = "",
+    kept: Mapping[str, str] = MappingProxyType({}),
+    wrong: str = "name",
+) -> str:
+    """The first page: what is asked, what happens with the answers, and who it is.
+
+    Where it comes again, `problem` says why, `wrong` is the field that it is about, and `kept` what was typed.
+    """
     question, parts = explained(view)
     text, fields = view.language.text, ""
     if problem:
         fields += f'<p class="ro-problem" id="problem" role="alert">{escape(text(problem))}</p>'
     if view.asks_name:
-        described = ' aria-describedby="problem" aria-invalid="true"' if problem else ""
-        fields += (
-            f'<p><label for="name">{text("Your name, or a name that only you use")}</label>'
-            f'<input id="name" name="name" type="text" maxlength="80" required{described}></p>'
-        )
-    fields += "".join(_trait(trait, view) for trait in view.settings.ask)
+        label = text("Your name, or a name that only you use")
+        fields += typed("name", label, 80, kept, wrong if problem else "")
+    if view.asks_word:
+        fields += typed("word", text("The code word that you were given"), 200, kept, wrong if problem else "")
+    fields += "".join(trait_of(trait, view, kept.get(trait, "")) for trait in view.settings.ask)
     button = text("I agree, begin") if view.settings.consent.strip() else text("Begin")
     body = (
         f'<div class="ro"><h1 dir="auto">{escape(question)}</h1>'
         + "".join(f'<p dir="auto">{escape(part)}</p>' for part in parts)
-        + f'<div class="ro-consent">{paragraphs(text(view.settings.consent))}</div>'
+        + f'<div class="ro-consent">{paragraphs(text(view.settings.consent))}'
+        + (paragraphs(text(ADDRESS_KEPT)) if view.keeps_address else "")
+        + "</div>"
         + _form(code, "begin", view, f'{fields}<button type="submit">{button}</button>', query)
         + "</div>"
     )
     return frame(question, body, spoken=view.language)
-
-
-def _trait(trait: str, view: View) -> str:
-    """What a voter may tell of himself or herself; what is sent is the same in every language."""
-    (label, values), text = TRAITS[trait], view.language.text
-    options = "".join(f'<option value="{escape(value)}">{escape(text(value))}</option>' for value in values)
-    told = escape(text("{question} (if you like)", question=text(label)))
-    return (
-        f'<p><label for="{trait}">{told}</label><select id="{trait}" name="{trait}">'
-        f'<option value="">{text("I would rather not say")}</option>{options}</select></p>'
-    )
 
 
 def vote(code: str, view: View, problem: str = "") -> str:
@@ -260,6 +262,15 @@ def feedback(code: str, view: View, number: int, choice: str) -> str:
         f'<p><a class="ro-button" href="/v/{escape(quote(code))}">{text("Go on")}</a></p></div>'
     )
     return frame(view.language.many(1, "Example", "Examples"), body, spoken=view.language)
+
+
+def answered(code: str, view: View, query: Mapping[str, str]) -> str:
+    """The page after an example, where the address says which one and what was chosen; else none."""
+    number, choice = query.get("e", ""), query.get("a", "")
+    examples = (view.wording or {}).get("examples", ())
+    if not (number.isascii() and number.isdigit() and int(number[:3]) < len(examples)) or view.kind == "entry":
+        return ""
+    return feedback(code, view, int(number[:3]), choice)
 
 
 def between(code: str, view: View) -> str:

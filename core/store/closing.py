@@ -14,6 +14,7 @@ from .ballots import Ballot, ballots_of, open_ballot_of, pilot_of, sentence_star
 from .command import Change, check_revision, command, project_row
 from .engine import Store, now
 from .foresights import next_after
+from .page_addresses import forget_addresses
 from .policies import recount
 from .rankings import ballot_named
 from .scoring import score_ballot, write_scores
@@ -61,6 +62,7 @@ def _mark_closed(
 ) -> None:
     row = sa.update(t.ballot).where(t.ballot.c.id == ballot.id)
     change.conn.execute(row.values(state="closed", closed_at=now()))
+    forget_addresses(change.conn, ballot.id)
     counts: dict[str, Any] = {"votes": n_votes, "comparisons": ballot.n_comparisons, "slope": slope}
     counts |= {"cut audit": audit} if audit else {}
     change.detail = ballot_named(change.conn, change.project_id, ballot.area_id, ballot.number) | counts

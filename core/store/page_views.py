@@ -52,6 +52,8 @@ class View:
     place: Place | None = None
     example: int = 0
     asks_name: bool = False
+    asks_word: bool = False
+    keeps_address: bool = False
     may_more: bool = False
     last: tuple[int, int] | None = None  # the place (task, n) of the answer that can be taken back
     code: str = ""
@@ -65,6 +67,7 @@ class View:
 
 def make_view(at: At, kind: str, seal: str, **more: Any) -> View:
     values: dict[str, Any] = {"project_id": at.project_id, "ballot_id": at.table.ballot_id, "notion": at.notion}
+    values["keeps_address"] = at.address_salt is not None
     return View(
         kind,
         **values,

@@ -52,6 +52,7 @@ class At:
     state: str
     opened_at: str
     table: Table
+    address_salt: str | None = None  # hashes where its voters begin
 
     @property
     def examples(self) -> list[Mapping[str, Any]]:
@@ -85,7 +86,7 @@ _SAME_AREA = sa.or_(_BALLOT.area_id == _LINK.area_id, sa.and_(_BALLOT.area_id.is
 _WHERE_A_LINK_LEADS = (
     sa.select(
         _LINK.secret, _LINK.voter_secret, t.project.c.id, t.project.c.notion, t.plan.c.wording, t.project.c.archived_at,
-        _VOTING.state, _VOTING.opened_at, _VOTING.id.label("voting_id"), _VOTING.settings,
+        _VOTING.state, _VOTING.opened_at, _VOTING.id.label("voting_id"), _VOTING.settings, _VOTING.address_salt,
         _BALLOT.id.label("ballot_id"), _BALLOT.state.label("ballot_state"), _BALLOT.scheme,
         _BALLOT.settings.label("round"),
     )
@@ -110,7 +111,8 @@ def link_at(conn: sa.Connection, code: str) -> At | None:
     other = None if row.scheme == COMPARISON else RoundSettings.of({**row.round, "scheme": row.scheme})
     table = Table(row.voting_id, row.ballot_id, VotingSettings.of(row.settings), other)
     state = row.state if is_open else "closed"
-    return At(row.secret, row.voter_secret, row.id, row.notion, row.wording, state, row.opened_at, table)
+    told = (row.notion, row.wording, state, row.opened_at, table, row.address_salt)
+    return At(row.secret, row.voter_secret, row.id, *told)
 
 
 def pages_of(at: At) -> sa.Select:
@@ -222,7 +224,9 @@ def may_come(at: At, who: Who) -> bool:
     return bool(known_by.get(at.table.settings.identify, True))
 
 
-def sit_down(conn: sa.Connection, at: At, voter_id: int, nonce: str, n_examples: int = 0) -> tuple[sa.Row, bool]:
+def sit_down(
+    conn: sa.Connection, at: At, voter_id: int, nonce: str, n_examples: int = 0, *, address: str | None = None
+) -> tuple[sa.Row, bool]:
     """The voter's sitting at this ballot, and whether it is new; who was stopped at the one before stays so."""
     s = t.sitting.c
     query = sa.select(t.sitting).where(s.voting_id == at.table.voting_id, s.voter_id == voter_id)
@@ -231,7 +235,8 @@ def sit_down(conn: sa.Connection, at: At, voter_id: int, nonce: str, n_examples:
         return found, False
     values = {"voter_id": voter_id, "state": "voting", "n_examples": n_examples, "began_at": now(), "seen_at": now()}
     was_stopped = conn.execute(_last_state(at, voter_id)).scalar() == "stopped"
-    sitting_id = insert_one(conn, t.sitting, voting_id=at.table.voting_id, nonce=nonce, **values)
+    values |= {"voting_id": at.table.voting_id, "nonce": nonce, "address": address}
+    sitting_id = insert_one(conn, t.sitting, **values)
     if was_stopped:
         stop(conn, sitting_id, "stopped")
     return conn.execute(query).one(), True
@@ -261,7 +266,10 @@ def asks_name(at: At, who: Who) -> bool:
 
 
 def known_sitting(conn: sa.Connection, at: At, code: str, who: Who, sitting: sa.Row | None) -> sa.Row | None:
-    """The sitting of the one who comes: a platform's id or a personal link goes before the browser's cookie."""
+    """The sitting of the one who comes: a platform's id or a personal link goes before the browser's cookie.
+
+    But no id that is new here helps somebody who was stopped: it can be made up.
+    """
     if not (who.platform or who.token):
         return sitting
     platform, external_id = person(conn, at, code, who, "")
@@ -272,7 +280,14 @@ def known_sitting(conn: sa.Connection, at: At, code: str, who: Who, sitting: sa.
         .where(v.project_id == at.project_id, v.platform == platform, v.external_id == external_id)
         .where(s.voting_id == at.table.voting_id)
     )
-    return conn.execute(query).one_or_none()
+    found = conn.execute(query).one_or_none()
+    keeps_out = found is None and not who.token and sitting is not None and is_shut_out(conn, at, sitting)
+    return sitting if keeps_out else found
+
+
+def is_shut_out(conn: sa.Connection, at: At, sitting: sa.Row) -> bool:
+    """Whether the voter of a sitting was stopped, there or later at this link."""
+    return sitting.state == "stopped" or conn.execute(_last_state(at, sitting.voter_id)).scalar() == "stopped"
 
 
 def carried_over(conn: sa.Connection, at: At, sitting: sa.Row) -> sa.Row:

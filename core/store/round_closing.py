@@ -11,6 +11,7 @@ from ..schemes.collected import BEST_WORST
 from . import schema as t
 from .command import check_revision, command, project_row
 from .engine import Store, now
+from .page_addresses import forget_addresses
 from .policies import recount
 from .rankings import ballot_named, rankings_of
 from .round_scores import RoundScores, score_round, write_round_scores
@@ -42,6 +43,7 @@ def close_round(
         row = sa.update(t.ballot).where(t.ballot.c.id == found.id)
         change.conn.execute(row.values(state="closed", closed_at=now()))
         end_voting(change.conn, found.id)
+        forget_addresses(change.conn, found.id)
         change.detail = ballot_named(change.conn, project_id, area_id, -number)
         change.detail |= {"scheme": found.scheme} | scores.fit
 

@@ -54,7 +54,7 @@ def open_round_voting(
         wanted = check_voting(round_voting_settings(found, settings))
         open_page(conn, project_id, area_id, found.id, wanted)
         write_dealt(conn, found.id)
-        change.detail = ballot_named(conn, project_id, area_id, found.ballot.number) | {"settings": wanted.stored()}
+        change.detail = ballot_named(conn, project_id, area_id, found.ballot.number) | {"settings": wanted.told()}
         return str(link_row(conn, project_id, area_id).code)
 
 

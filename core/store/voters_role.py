@@ -26,7 +26,7 @@ READS: Mapping[sa.Table, str] = {
     t.project: "id, notion, archived_at, pulse",
     t.plan: "id, wording",
     t.ballot: "id, project_id, area_id, plan_id, number, scheme, settings, state, progress",
-    t.voting: "id, ballot_id, state, settings, opened_at",
+    t.voting: "id, ballot_id, state, settings, opened_at, address_salt",
     t.sitting: ALL,
     t.deal: ALL,
     t.voter_trait: ALL,

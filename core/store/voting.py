@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -13,6 +14,7 @@ from ..voting_settings import VotingSettings, check_voting
 from . import schema as t
 from .command import Change, command, insert_one
 from .engine import Store, now
+from .page_addresses import new_salt, salt_or_new
 from .page_tallies import write_dealt
 from .rankings import ballot_named, belongs, is_comparison
 from .tallies import write_tallies
@@ -20,6 +22,7 @@ from .voter_ids import refuse_other_hashing
 from .voting_rest import is_resting, take_back
 
 MAX_NAME = 80
+PART = 500  # voters in one statement
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ def open_voting(
         conn.execute(wanted.values(n_wanted=n))
         conn.execute(sa.update(t.ballot).where(t.ballot.c.id == ballot.id).values(progress=sa.null()))
         write_dealt(conn, ballot.id)
-        change.detail = ballot_named(conn, project_id, area_id, ballot.number) | {"settings": settings.stored()}
+        change.detail = ballot_named(conn, project_id, area_id, ballot.number) | {"settings": settings.told()}
         return link_row(conn, project_id, area_id).code
 
 
@@ -104,9 +107,10 @@ def open_page(
     found = voting_of(conn, ballot_id)
     values = {"state": "open", "settings": settings.stored(), "closed_at": None}
     if found is None:
-        insert_one(conn, t.voting, ballot_id=ballot_id, opened_at=now(), **values)
+        insert_one(conn, t.voting, ballot_id=ballot_id, opened_at=now(), address_salt=new_salt(), **values)
     else:
-        conn.execute(sa.update(t.voting).where(t.voting.c.id == found.id).values(values))
+        row = sa.update(t.voting).where(t.voting.c.id == found.id)
+        conn.execute(row.values(**values, address_salt=salt_or_new()))
 
 
 def set_voting_state(
@@ -130,9 +134,14 @@ def change_state(
     found = voting_of(conn, ballot_id)
     if found is None:
         raise StoreError(f"Voting was never opened for this {what}.")
+    values: dict[str, Any] = {
+        "state": state,
+        "closed_at": now() if state == "closed" else None,
+        "settings": found.settings.stored(),
+    }
     if state == "open":
         refuse_second_page(conn, project_id, area_id, ballot_id)
-    values = {"state": state, "closed_at": now() if state == "closed" else None, "settings": found.settings.stored()}
+        values["address_salt"] = salt_or_new()
     conn.execute(sa.update(t.voting).where(t.voting.c.id == found.id).values(values))
     if state == "closed":
         take_back(conn, found.id, ballot_id)
@@ -246,46 +255,47 @@ def withdraw_voter(store: Store, project_id: str, sitting_id: int, *, expected_r
 def withdraw_voters(
     store: Store, project_id: str, sitting_ids: Sequence[int], *, expected_revision: int | None = None
 ) -> int:
-    """Take all votes of voters on an open ballot's voting page out of the count (somebody took consent back).
+    """Take all votes of voters on an open ballot's voting page out of the count (consent taken back, or made up).
 
     They stay in the store, marked; the voters get no more. Returns how many. `StoreError` once the ballot is closed.
     """
-    with command(store, project_id, "withdraw voter", expected_revision=expected_revision) as change:
-        n, ballots = 0, set()
-        for sitting_id in sitting_ids:
-            ballots.add(_voting_of_sitting(change, sitting_id).ballot_id)
-            n += _withdraw(change.conn, sitting_id)
+    ids = list(dict.fromkeys(sitting_ids))
+    action = "withdraw voter" if len(ids) == 1 else "withdraw voters"
+    with command(store, project_id, action, expected_revision=expected_revision) as change:
+        parts = [ids[start : start + PART] for start in range(0, len(ids), PART)]
+        ballots = {ballot_id for part in parts for ballot_id in _ballots_of(change, part)}
+        n = sum(_withdraw(change.conn, part) for part in parts)
         for ballot_id in ballots:
             write_tallies(change.conn, ballot_id)
-        change.detail = {"sitting": sitting_ids[0]} if len(sitting_ids) == 1 else {"sittings": list(sitting_ids)}
+        change.detail = {"sitting": ids[0]} if len(ids) == 1 else {"voters": len(ids), "sittings": ids}
         change.detail |= {"judgements": n}
         return n
 
 
-def _withdraw(conn: sa.Connection, sitting_id: int) -> int:
-    """Mark a voter's judgements as withdrawn, take back what he or she holds, and end the sitting."""
-    mine = sa.select(t.deal.c.assignment_id).where(
-        t.deal.c.sitting_id == sitting_id, t.deal.c.assignment_id.is_not(None)
-    )
-    judged = sa.update(t.judgement).where(t.judgement.c.assignment_id.in_(mine), t.judgement.c.status != "withdrawn")
+def _withdraw(conn: sa.Connection, sitting_ids: Sequence[int]) -> int:
+    """Mark voters' judgements as withdrawn, take back what they hold, and end their sittings."""
+    d, j = t.deal.c, t.judgement.c
+    theirs = d.sitting_id.in_(sitting_ids)
+    answered = sa.select(d.assignment_id).where(theirs, d.assignment_id.is_not(None))
+    judged = sa.update(t.judgement).where(j.assignment_id.in_(answered), j.status != "withdrawn")
     n = conn.execute(judged.values(status="withdrawn")).rowcount
-    leases = sa.update(t.deal).where(t.deal.c.sitting_id == sitting_id, t.deal.c.state == "open")
-    conn.execute(leases.values(state="released"))
-    row = sa.update(t.sitting).where(t.sitting.c.id == sitting_id)
-    conn.execute(row.values(state="stopped", finished_at=now()))
+    conn.execute(sa.update(t.deal).where(theirs, d.state == "open").values(state="released"))
+    rows = sa.update(t.sitting).where(t.sitting.c.id.in_(sitting_ids))
+    conn.execute(rows.values(state="stopped", finished_at=now()))
     return int(n)
 
 
-def _voting_of_sitting(change: Change, sitting_id: int) -> sa.Row:
+def _ballots_of(change: Change, sitting_ids: Sequence[int]) -> set[int]:
+    """The ballots of some sittings; `StoreError` where one isn't of this project, or its ballot is closed."""
     query = (
         sa.select(t.voting.c.ballot_id, t.ballot.c.state)
         .join(t.sitting, t.sitting.c.voting_id == t.voting.c.id)
         .join(t.ballot, t.ballot.c.id == t.voting.c.ballot_id)
-        .where(t.sitting.c.id == sitting_id, t.ballot.c.project_id == change.project_id)
+        .where(t.sitting.c.id.in_(sitting_ids), t.ballot.c.project_id == change.project_id)
     )
-    row = change.conn.execute(query).one_or_none()
-    if row is None:
+    rows = change.conn.execute(query).all()
+    if len(rows) < len(sitting_ids):
         raise StoreError("There is no such voter in this project.")
-    if row.state != "open":
+    if any(row.state != "open" for row in rows):
         raise StoreError("The ballot is closed, so its votes can't be withdrawn. Reopen it first.")
-    return row
+    return {row.ballot_id for row in rows}

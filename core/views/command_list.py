@@ -26,7 +26,7 @@ from ..store.projects import read_log
 from ..store.settlement import Reviewed, review_assignments
 from ..store.simulated import simulate_votes
 from ..store.uploads import withdraw_upload
-from ..store.voting import open_voting
+from ..store.voting import open_voting, withdraw_voters
 from ..voting_settings import VotingSettings
 from . import upload_jobs
 from .upload_words import withdrawn_said
@@ -117,6 +117,14 @@ def _exclude(store: Store, project_id: str, of: Values, revision: int) -> dict[s
 
 def _readmit(store: Store, project_id: str, of: Values, revision: int) -> dict[str, int]:
     return asdict(readmit_voters(store, project_id, of["voter_ids"], expected_revision=revision))
+
+
+def _withdraw_voters(store: Store, project_id: str, of: Values, revision: int) -> int:
+    return withdraw_voters(store, project_id, of["sitting_ids"], expected_revision=revision)
+
+
+def _voters_withdrawn_said(n: int, of: Values) -> str:
+    return say("{answers} marked as withdrawn.", answers=many(n, "answer"))
 
 
 def _excluded_said(result: Values, of: Values) -> str:
@@ -258,6 +266,7 @@ COMMANDS = {
     "open_voting": LongCommand(to_say("Opening the voting page"), _open_voting, _voting_said),
     "exclude_voters": LongCommand(to_say("Leaving voters out"), _exclude, _excluded_said),
     "readmit_voters": LongCommand(to_say("Letting voters count again"), _readmit, _readmitted_said),
+    "withdraw_voters": LongCommand(to_say("Taking voters out"), _withdraw_voters, _voters_withdrawn_said),
     "take_uploads": LongCommand(to_say("Taking the votes"), _take, _taken_said, in_parts=True),
     "withdraw_upload": LongCommand(to_say("Withdrawing the upload"), _withdraw, _withdrawn_said),
     "set_policy": LongCommand(to_say("Counting answers anew"), _set_policy, _policy_said),

@@ -63,6 +63,7 @@ SENTENCES = {
     "renew voting link": to_say("Gave the voting page another link"),
     "invite voters": to_say("Made personal links for voters"),
     "withdraw voter": to_say("Took the votes of a voter out, who took consent back"),
+    "withdraw voters": to_say("Took the votes of {voters} voters out"),
     "exclude voters": to_say("Left voters out: {reason}"),
     "readmit voters": to_say("Let voters count again"),
     "add checks": to_say("Added checks to {ballot}"),

@@ -134,7 +134,8 @@ def _voters(conn: sa.Connection, voting: Voting | None) -> pd.DataFrame:
     columns = {
         "id": s.id, "voter": v.external_id, "platform": v.platform, "state": s.state, "tasks done": s.n_done,
         "checks right": s.gold_right, "checks wrong": s.gold_wrong, "counts": s.counts, "code": s.code,
-        "last seen": s.seen_at,
+        "last seen": s.seen_at, "began": s.began_at,
+        "same address": sa.case((s.address.is_not(None), sa.func.count().over(partition_by=s.address))),
     }  # fmt: skip
     query = sa.select(*columns.values()).join(t.voter, v.id == s.voter_id)
     query = query.where(s.voting_id == (voting.id if voting else -1)).order_by(s.id)

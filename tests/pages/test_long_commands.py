@@ -200,6 +200,7 @@ def test_every_command_is_checked_against_what_its_visitor_saw(between):
         "simulate_votes": {"area_id": None},
         "exclude_voters": {"voter_ids": [1], "reason": "x", "detail": {}},
         "readmit_voters": {"voter_ids": [1]},
+        "withdraw_voters": {"sitting_ids": [1]},
         "set_policy": {"rejected": "leave out", "repeats": "latest"},
         "review": {"decisions": [[1, "approve", ""]]},
         "release_version": {"version": "1.0", "note": ""},

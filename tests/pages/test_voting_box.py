@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
+import sqlalchemy as sa
 from campaigns import PLAN, make_project
 from rounds_of_people import SMALL
 
 from core import voting, voting_process
 from core.schemes.collected import RATING
+from core.store import schema as t
 from core.store.ballots import read_ballots
 from core.store.drawing import draw_next_ballot
 from core.store.gold import gold_of
 from core.store.plans import Wording
 from core.store.round_drawing import draw_round
 from core.store.voting import read_link, read_voting
+from core.voting_settings import ADDRESS_KEPT
 
 
 @pytest.fixture
@@ -153,8 +157,63 @@ def test_a_round_is_put_on_the_voting_page(empty, visit):
     code = read_link(store, project_id)
     assert any(code in block.value for block in app.code)
     assert voting.look(store, code, "", "v").round.scheme == RATING
+    assert any(box.label == "When voters began" for box in app.expander)
     press(app, "Pause voting")
     assert voting.look(store, code, "", "v").kind == "paused"
     press(app, "Resume voting")
     press(app, "Close voting")
     assert voting.look(store, code, "", "v").kind == "closed"
+
+
+def arrivals_of(app, store, project_id):
+    """The page with the arrivals opened."""
+    app.session_state[f"arrivals-{read_voting(store, read_ballots(store, project_id)[0].id).id}"] = True
+    return app.run()
+
+
+def come_and_vote(store, project_id, name, sender):
+    """Somebody begins and votes once, at a minute of the past."""
+    code = read_link(store, project_id)
+    view = voting.look(store, code, "", "visit")
+    view = voting.begin(store, code, "visit", view.form, voting.Who(), name=name, sender=sender)
+    voting.vote(store, code, view.cookie, view.form, task=1, n=1, choice="left")
+    with store.write() as conn:
+        conn.execute(sa.update(t.sitting).values(began_at="2026-03-01T10:05:30.000000+00:00"))
+
+
+def states(store):
+    with store.read() as conn:
+        return conn.execute(sa.select(t.sitting.c.state).order_by(t.sitting.c.id)).scalars().all()
+
+
+def test_a_span_of_voters_is_seen_and_taken_out(page):
+    store, project_id, app = page
+    press(app, "Save and open voting")
+    come_and_vote(store, project_id, "Anna", "")
+    come_and_vote(store, project_id, "Ben", "192.0.2.7")
+    arrivals_of(app, store, project_id)
+    assert not app.exception
+    assert "Take 2 voters" not in str([button.label for button in app.button])
+    for box in app.datetime_input:
+        box.set_value(datetime(2026, 3, 1, 10, 5))
+    app.run()
+    assert "2 voters with 2 answers" in texts(app)
+    come_and_vote(store, project_id, "Cora", "192.0.2.7")
+    press(app, "Take 2 voters and 2 answers out")  # Cora came since: she isn't taken out unseen, nor are the others
+    assert states(store) == ["voting"] * 3
+    assert "3 voters with 3 answers" in texts(app)
+    next(box for box in app.number_input if box.label.startswith("Only of address")).set_value(1).run()
+    shown = next(frame.value for frame in app.dataframe if {"voter", "minute"} <= set(frame.value.columns))
+    assert shown["voter"].tolist() == ["Ben", "Cora"]
+    press(app, "Take 2 voters and 2 answers out")
+    assert "2 answers marked as withdrawn" in texts(app)
+    assert states(store) == ["voting", "stopped", "stopped"]
+
+
+def test_a_code_word_is_set_and_the_owner_reads_what_voters_read_of_addresses(page):
+    store, project_id, app = page
+    next(box for box in app.text_input if box.label.startswith("Code word")).set_value(" Blue Whale ")
+    assert ADDRESS_KEPT in next(box for box in app.text_area if box.label.startswith("Consent")).help
+    press(app, "Save and open voting")
+    assert read_voting(store, read_ballots(store, project_id)[0].id).settings.code_word == "Blue Whale"
+    assert voting.look(store, read_link(store, project_id), "", "visit").asks_word

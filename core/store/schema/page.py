@@ -70,9 +70,8 @@ sitting = Table(
     text_("code", nullable=True),  # the completion code that was shown
     # Random, and never given to another session: what a cookie names. NULL: of an imported project, or from before.
     here_(text_("nonce", nullable=True)),
-    here_(
-        text_("address", nullable=True)
-    ),  # the hash of where it began (`voting.address_salt`), while its ballot is open
+    # The hash of where it began (`voting.address_salt`), while its ballot is open.
+    here_(text_("address", nullable=True)),
     UniqueConstraint("voting_id", "voter_id"),
     Index("uq_sitting_nonce", "nonce", unique=True),
     Index("ix_sitting_voter_id", "voter_id"),
