@@ -24,13 +24,14 @@ import sqlalchemy as sa
 
 from .. import __version__
 from ..errors import InputError, StoreError
-from ..zips import DAMAGED
+from ..zips import DAMAGED, check_sizes, read_member
 from . import dialects
 from .engine import HEAD, Store, now, schema_version
 
 SQLITE, DUMP = "runoff.sqlite", "database.pgdump"
 UNSAVED = "RUNOFF_MIGRATE_WITHOUT_BACKUP"
 _BLOCK = 1 << 20
+_MAX_MANIFEST = 1 << 24  # names 100,000 files
 
 
 def before_migration(store: Store, version: str) -> Path | None:
@@ -169,7 +170,8 @@ def _unpacked(source: Path, folder: Path) -> dict[str, Any]:
     damaged = InputError(f"{source.name} is no whole and unchanged backup of a workspace. Choose another one.")
     try:
         with zipfile.ZipFile(source) as archive:
-            manifest = json.loads(archive.read("manifest.json"))
+            check_sizes(archive, source.stat().st_size, shutil.disk_usage(folder).free)
+            manifest = json.loads(read_member(archive, archive.getinfo("manifest.json"), _MAX_MANIFEST))
             for name, digest in manifest["files"].items():
                 parts = Path(name).parts
                 if parts[0] not in (SQLITE, DUMP, "uploads", "embeddings") or ".." in parts or Path(name).is_absolute():
@@ -180,6 +182,8 @@ def _unpacked(source: Path, folder: Path) -> dict[str, Any]:
                     shutil.copyfileobj(packed, handle, _BLOCK)
                 if _digest(target) != digest:
                     raise damaged
+    except InputError:
+        raise
     except OSError as error:
         raise StoreError(f"{source} can't be read ({error.strerror}).") from error
     except (*DAMAGED, TypeError, AttributeError) as error:
