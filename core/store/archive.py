@@ -203,7 +203,7 @@ def _take_in(store: Store, contents: Contents, name: str | None, action: str) ->
             for data in contents.uploads.values():
                 keep_bytes(store, data)
             name = free_name(conn, name)
-            detail = insert_contents(conn, contents, project_id, name)
+            detail = insert_contents(conn, contents, project_id, name, from_file=action == "import project")
             check_readable(conn, project_id)
             # Counted here, as a file could say anything, and one of an older schema says nothing.
             for ballot_id in conn.execute(
