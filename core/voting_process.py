@@ -15,6 +15,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from .durable import private
 from .errors import StoreError
 from .processes import is_alive
 from .store import Store
@@ -57,7 +58,8 @@ def announce(store: Store, host: str, port: int) -> Running:
     """Say that this process serves the voting page."""
     running = Running(os.getpid(), host, port, secrets.token_hex(8))
     part = _file(store).with_suffix(f".{running.pid}.part")
-    part.write_text(json.dumps(asdict(running)), encoding="utf-8")
+    with open(part, "w", encoding="utf-8", opener=private) as handle:
+        handle.write(json.dumps(asdict(running)))
     part.replace(_file(store))
     return running
 
@@ -106,7 +108,7 @@ def start_server(store: Store, *, host: str = "127.0.0.1", port: int = PORT) -> 
     module = "voting" if package == "core" else f"{package}.page"
     log = store.folder / "voting.log"
     command = [sys.executable, "-m", module, "--host", host, "--port", str(port)]
-    with open(log, "wb") as handle:
+    with open(log, "wb", opener=private) as handle:
         process = subprocess.Popen(
             command,
             cwd=Path(__file__).resolve().parents[1],

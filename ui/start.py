@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import logging.handlers
+from io import TextIOWrapper
 
 import sqlalchemy as sa
 import streamlit as st
 
 from core import job_sweep
+from core.durable import private
 from core.errors import RunoffError
 from core.spoken import say
 from core.store import Store, open_store
@@ -32,12 +34,17 @@ def prepare() -> None:
     _warm_up()
 
 
+class _PrivateLog(logging.handlers.RotatingFileHandler):
+    """A log with the rights of what is in a workspace."""
+
+    def _open(self) -> TextIOWrapper:
+        return open(self.baseFilename, self.mode, encoding=self.encoding, opener=private)
+
+
 def keep_log(store: Store) -> None:
     """Write what goes wrong to runoff.log in the workspace."""
     if not any(isinstance(handler, logging.handlers.RotatingFileHandler) for handler in log.handlers):
-        handler = logging.handlers.RotatingFileHandler(
-            store.folder / "runoff.log", maxBytes=1_000_000, backupCount=2, encoding="utf-8"
-        )
+        handler = _PrivateLog(store.folder / "runoff.log", maxBytes=1_000_000, backupCount=2, encoding="utf-8")
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
         log.addHandler(handler)
 
