@@ -65,12 +65,11 @@ def _keep(store: Store, file: Any) -> Path | None:
                 shutil.copyfileobj(file, handle, 1 << 22)
         except OSError as error:
             path.unlink(missing_ok=True)
-            st.error(
-                say(
-                    "The file can't be kept in the workspace ({error}). Make room, or import it by its path.",
-                    error=error.strerror,
-                )
+            told = say(
+                "The file can't be kept in the workspace ({error}). Make room, or import it by its path.",
+                error=error.strerror,
             )
+            st.error(frame.plain(told))
             return None
         kept[file.file_id] = path
     return kept[file.file_id]

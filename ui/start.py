@@ -15,6 +15,7 @@ from core.errors import RunoffError
 from core.spoken import say
 from core.store import Store, open_store
 from core.store.demo import ensure_demo
+from ui.frame import show_error
 
 log = logging.getLogger("runoff")
 
@@ -64,7 +65,7 @@ def _warm_up() -> None:
 def on_script_error(error: Exception) -> bool:
     """Show a plain sentence instead of a traceback; the traceback goes to the log."""
     if isinstance(error, RunoffError):
-        st.error(str(error))
+        show_error(error)
         return True
     log.error("A page failed.", exc_info=error)
     st.error(
