@@ -16,12 +16,14 @@ import pyarrow.parquet as pq
 from .dataset import to_json
 from .errors import InputError, Issue
 from .json_texts import parse_json
+from .parquet_pages import unpacked_bytes
 from .spreadsheets import check_cells
 from .tables import DATASET, Schema
 from .zips import MAX_JSON, most_unpacked
 
 _ARROW = {"text": pa.string(), "int": pa.int64(), "float": pa.float64()}
 _LONGEST_NUMBER = 32  # bytes
+_CELLS_A_COLUMN = 1000  # that it takes as much room as, without a row too
 _PANDAS = {"text": "str", "int": "int64", "float": "float64"}
 
 
@@ -80,15 +82,14 @@ def _bounded_table(data: bytes, name: str) -> pa.Table:
 
     A value that repeats stands in the file once: a few bytes can say a hundred million rows, or long texts.
     """
-    texts = [field.name for field in pq.read_schema(pa.BufferReader(data)) if _is_text(field.type)]
+    described, most = pq.read_metadata(pa.BufferReader(data)), most_unpacked(len(data))
+    check_cells(max(described.num_rows, _CELLS_A_COLUMN) * described.num_columns, name)
+    texts = [field.name for field in described.schema.to_arrow_schema() if _is_text(field.type)]
     file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts)
-    described, most = file.metadata, most_unpacked(len(data))
-    check_cells(described.num_rows * described.num_columns, name)
     columns = [file.schema.column(at) for at in range(described.num_columns)]
     if any(column.max_repetition_level or column.length > _LONGEST_NUMBER for column in columns):
         raise InputError(f"{name} is not a dataset: a column holds lists.")
-    n_bytes = sum(described.row_group(group).total_byte_size for group in range(described.num_row_groups))
-    table = file.read() if n_bytes <= most else None
+    table = file.read() if unpacked_bytes(data, described) <= most else None
     if table is None or sum(map(_n_letters, table.columns)) > most:
         raise InputError(f"{name} has {len(data):,} bytes and holds over {most:,}. Write it again without packing it.")
     for place, field in enumerate(table.schema):

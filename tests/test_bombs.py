@@ -26,6 +26,7 @@ from core.dataset import read_dataset
 from core.embeddings import load
 from core.encoders.tensors import read_tensors
 from core.errors import InputError, RunoffError
+from core.parquet_pages import unpacked_bytes
 from core.published import is_published, read_published
 from core.spreadsheets import read_workbook
 from core.store.backups import back_up, restore
@@ -192,6 +193,15 @@ class TestWorkbooks:
         assert len(read_workbook(out.getvalue(), "x.xlsx")[0].rows) == 1000
 
 
+def varint(number: int) -> bytes:
+    """A number as Parquet's end of a file writes it."""
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*out, number])
+
+
 class TestParquet:
     def written(self, **columns: pa.Array) -> bytes:
         out = io.BytesIO()
@@ -211,6 +221,40 @@ class TestParquet:
         long = {name: self.repeated(name * (MB // 8), 1000) for name in ("token_a", "token_b")}
         data = self.written(**long, score=pa.array([0.5] * 1000))
         refused(read_dataset, data, "holds over 16,777,216")
+
+    @pytest.mark.parametrize("version", ["1.0", "2.0"])
+    def test_pages_of_which_the_end_of_the_file_tells_less(self, version):
+        out = io.BytesIO()
+        table = pa.table({"token_a": ["a" * (40 * MB)], "token_b": ["b"], "score": [0.5]})
+        pq.write_table(
+            table, out, compression="zstd", use_dictionary=False, data_page_version=version, write_statistics=False
+        )
+        data = out.getvalue()
+        group = pq.read_metadata(io.BytesIO(data)).row_group(0)
+        end = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+        told = data[end:]
+        for size in {group.total_byte_size, group.column(0).total_uncompressed_size}:
+            told = told.replace(varint(2 * size), b"\x94" + b"\x80" * (len(varint(2 * size)) - 2) + b"\x00")
+        lying = data[:end] + told
+        assert pq.read_metadata(io.BytesIO(lying)).row_group(0).total_byte_size == 10
+        refused(read_dataset, lying, "holds over 16,777,216")
+
+    def test_the_sizes_of_pages_are_those_that_an_honest_file_tells(self, monkeypatch):
+        rng = np.random.default_rng(3)
+        tokens = [f"token {n}" for n in rng.integers(0, 500, 30_000)]
+        table = pa.table({"token_a": tokens, "token_b": tokens[::-1], "score": rng.random(30_000)})
+        for options in (
+            {"compression": "zstd"},
+            {"compression": "none", "data_page_version": "2.0", "row_group_size": 7000},
+            {"compression": "snappy", "use_dictionary": False, "data_page_size": 5000, "write_page_checksum": True},
+        ):
+            out = io.BytesIO()
+            pq.write_table(table, out, **options)
+            described = pq.read_metadata(io.BytesIO(out.getvalue()))
+            told = sum(described.row_group(group).total_byte_size for group in range(described.num_row_groups))
+            found = unpacked_bytes(out.getvalue(), described)
+            assert 0 < told - found < 0.05 * told, options  # the headers count with what is told
+            assert read_dataset(out.getvalue())["token_a"].tolist() == tokens
 
     def test_lists(self):
         data = self.written(token_a=["a"], token_b=["b"], score=[0.5], more=[[1] * 10])
