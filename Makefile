@@ -70,10 +70,11 @@ screenshots: $(VENV)/.dev chromium  ## the pictures in docs/pictures, from the d
 	$(BIN)/python -m tests.browser.pictures
 
 lock:  ## requirements.lock anew: the newest versions that requirements.txt allows, in an environment made for that
+	rm -rf build/lock
 	$(call NEW_ENVIRONMENT,build/lock)
 	build/lock/bin/python -m pip install --quiet -r requirements.txt
 	{ echo "# What requirements.txt came to in a fresh environment of Python 3.11: \`make lock\`. It pins what the container runs."; \
-	  build/lock/bin/python -m pip freeze; } > requirements.lock
+	  build/lock/bin/python -m pip freeze --local; } > requirements.lock
 	rm -rf build/lock
 
 format: $(VENV)/.dev  ## put the code into the house format

@@ -7,12 +7,14 @@ its own, "" where one ranking holds all areas; `ballot` is its number, 0 for a p
 
 from __future__ import annotations
 
+import csv
 import io
 import math
 
 import numpy as np
 import pandas as pd
 
+from .csv_reading import SPARE_CELLS, bounded
 from .dataset import quoted
 from .errors import InputError
 from .tables import ITEMS, Schema
@@ -102,13 +104,16 @@ def read_table(data: bytes, schema: Schema, where: str) -> pd.DataFrame:
     kinds = {"text": "str", "int": "int64", "float": "str"}
     types = {name: kinds[kind] for name, kind in schema.columns.items()}
     try:
-        frame = pd.read_csv(io.BytesIO(data), dtype=types, keep_default_na=False, na_filter=False)
+        # Each column costs a kilobyte, however empty it is; a row that is longer than the header makes none.
+        text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")
+        next(csv.reader(bounded(text, len(schema.columns) + SPARE_CELLS, where)), None)
+        frame = pd.read_csv(io.BytesIO(data), dtype=types, keep_default_na=False, na_filter=False, index_col=False)
         for name in sorted(schema.optional.difference(frame.columns)):
             frame[name] = pd.Series("", index=frame.index, dtype="str")
         for name in frame.columns:
             if schema.columns.get(name) == "float":
                 # Python reads the digits back bit for bit, whatever pandas' own reader does.
                 frame[name] = np.array([float(text) if text else math.nan for text in frame[name]], dtype=np.float64)
-    except (ValueError, pd.errors.ParserError, OverflowError) as error:
+    except (ValueError, csv.Error, pd.errors.ParserError, OverflowError) as error:
         raise InputError(f"{where} can't be read as a table of {schema.name}: {error}.") from error
     return schema.check(frame)

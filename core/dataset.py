@@ -229,7 +229,7 @@ def _column_names(file: CsvFile) -> list[str]:
             f"{file.name} is not a dataset: it lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)} "
             f"(its columns are {file.shown_header}). Rename the columns that hold the two tokens and their score."
         )
-    doubled = sorted({name for name in names if names.count(name) > 1 and name in DATASET.columns})
+    doubled = sorted({name for name in names if name in DATASET.columns and names.count(name) > 1})
     if doubled:
         raise InputError(f"{file.name} has two columns {', '.join(doubled)}. Keep one of each.")
     return [name or f"column {position}" for position, name in enumerate(names, 1)]

@@ -10,14 +10,20 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from .dataset import to_json
 from .errors import InputError, Issue
 from .json_texts import parse_json
+from .parquet_pages import unpacked_bytes
+from .spreadsheets import check_cells
 from .tables import DATASET, Schema
+from .zips import MAX_JSON, most_unpacked
 
 _ARROW = {"text": pa.string(), "int": pa.int64(), "float": pa.float64()}
+_LONGEST_NUMBER = 32  # bytes
+_CELLS_A_COLUMN = 1000  # that it takes as much room as, without a row too
 _PANDAS = {"text": "str", "int": "int64", "float": "float64"}
 
 
@@ -51,8 +57,8 @@ def table_of(data: bytes, schema: Schema) -> pd.DataFrame:
 def from_parquet(data: bytes, name: str) -> pd.DataFrame:
     """The dataset of a Parquet file with the columns of DATASET; `InputError` for another one."""
     try:
-        table = pq.read_table(pa.BufferReader(data))
-        about = parse_json((table.schema.metadata or {}).get(b"runoff", b"{}"))
+        table = _bounded_table(data, name)
+        about = parse_json((table.schema.metadata or {}).get(b"runoff", b"{}"), most=MAX_JSON)
         frame = table.to_pandas(ignore_metadata=True)  # what pandas noted there could be anything
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{name} can't be read as Parquet: {error}.") from error
@@ -69,6 +75,40 @@ def from_parquet(data: bytes, name: str) -> pd.DataFrame:
         raise InputError(f"{name}: its description is no JSON object.")
     frame.attrs = {"notes": [], **about}
     return DATASET.check(frame)
+
+
+def _bounded_table(data: bytes, name: str) -> pa.Table:
+    """The table of a Parquet file; `InputError` for one that holds more than its size lets expect.
+
+    A value that repeats stands in the file once: a few bytes can say a hundred million rows, or long texts.
+    """
+    described, most = pq.read_metadata(pa.BufferReader(data)), most_unpacked(len(data))
+    check_cells(max(described.num_rows, _CELLS_A_COLUMN) * described.num_columns, name)
+    texts = [field.name for field in described.schema.to_arrow_schema() if _is_text(field.type)]
+    file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts)
+    columns = [file.schema.column(at) for at in range(described.num_columns)]
+    if any(column.max_repetition_level or column.length > _LONGEST_NUMBER for column in columns):
+        raise InputError(f"{name} is not a dataset: a column holds lists.")
+    table = file.read() if unpacked_bytes(data, described) <= most else None
+    if table is None or sum(map(_n_letters, table.columns)) > most:
+        raise InputError(f"{name} has {len(data):,} bytes and holds over {most:,}. Write it again without packing it.")
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            table = table.set_column(place, field.name, table.column(place).cast(field.type.value_type))
+    return table
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    types = pa.types
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind))
+
+
+def _n_letters(column: pa.ChunkedArray) -> int:
+    """How many bytes the texts of a column will take that is kept as a dictionary of them yet, 0 for another column."""
+    if not pa.types.is_dictionary(column.type) or not _is_text(column.type.value_type):
+        return 0
+    n_bytes = [pc.sum(pc.binary_length(part.dictionary).take(part.indices)).as_py() for part in column.chunks]
+    return sum(n or 0 for n in n_bytes)
 
 
 def to_records(dataset: pd.DataFrame) -> bytes:

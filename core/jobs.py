@@ -21,6 +21,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from .durable import private
 from .errors import StoreError
 from .processes import is_alive
 from .store import Store
@@ -147,7 +148,7 @@ def start(store: Store, kind: str, params: dict, *, project_id: str | None = Non
     if package == "core":
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH", "")]))
     try:
-        with open(store.folder / "runoff.log", "ab") as log:
+        with open(store.folder / "runoff.log", "ab", opener=private) as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", package, "job", job_id],
                 env=environment,

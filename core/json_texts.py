@@ -11,14 +11,16 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
-def parse_json(text: str | bytes) -> Any:
+def parse_json(text: str | bytes, *, most: int | None = None) -> Any:
     """`json.loads`, but half characters (`"\\ud800"` alone), which no file can hold, become the mark U+FFFD.
 
-    Raises ValueError or RecursionError for what is no JSON.
+    Raises ValueError or RecursionError for what is no JSON, and where it is longer than `most`.
 
     >>> parse_json('["\\\\ud83d\\\\ude00", "a\\\\ud800"]')
     ['😀', 'a\ufffd']
     """
+    if most is not None and len(text) > most:
+        raise ValueError(f"it is longer than {most:,} characters")
     found = json.loads(text)
     if (b"\\ud" if isinstance(text, bytes) else "\\ud") in text.lower():  # type: ignore[operator]
         whole = json.dumps(found, ensure_ascii=False)

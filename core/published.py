@@ -27,7 +27,7 @@ from . import __version__
 from .dataset import read_dataset
 from .errors import InputError, Issue
 from .json_texts import parse_json
-from .zips import DAMAGED, check_sizes, checksum, pack, sums
+from .zips import DAMAGED, MAX_JSON, check_sizes, checksum, pack, read_member, sums
 
 FORMAT = "runoff dataset 1"
 MANIFEST = "manifest.json"
@@ -56,7 +56,7 @@ class Published:
             raise InputError("This published dataset has no dataset.csv.")
         frame = read_dataset(self.files["dataset.csv"])
         try:
-            about = parse_json(self.files.get("dataset.json", b"{}"))
+            about = parse_json(self.files.get("dataset.json", b"{}"), most=MAX_JSON)
         except (ValueError, RecursionError) as error:
             raise InputError(f"dataset.json can't be read: {error}.") from error
         if not isinstance(about, dict):
@@ -95,8 +95,7 @@ def read_published(data: bytes) -> Published:
             for name, entry in entries.items():
                 if not _NAME.fullmatch(name) or entry.flag_bits & 1:
                     raise InputError(f"No part of a published dataset has such a name or a password: {name[:100]!r}.")
-                with archive.open(entry) as handle:
-                    files[name] = handle.read(entry.file_size + 1)
+                files[name] = read_member(archive, entry, MAX_JSON if name == MANIFEST else entry.file_size)
     except InputError:
         raise
     except DAMAGED as error:
@@ -111,9 +110,9 @@ def read_published(data: bytes) -> Published:
 def is_published(data: bytes) -> bool:
     """Whether a file is a zip with the manifest of a published dataset; nothing else of it is checked."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(MANIFEST) as handle:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
             check_sizes(archive, len(data), MAX_BYTES)
-            found = parse_json(handle.read(2**24))
+            found = parse_json(read_member(archive, archive.getinfo(MANIFEST), MAX_JSON))
     except DAMAGED:
         return False
     return isinstance(found, dict) and found.get("format") == FORMAT

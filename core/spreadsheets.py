@@ -12,17 +12,23 @@ import re
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
+from xml.parsers import expat
 
 from .errors import InputError, Issue
-from .zips import DAMAGED, check_sizes, check_stated
+from .zips import DAMAGED, check_sizes, check_stated, most_unpacked
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
 
 _MAX_BYTES = 500 << 20
 MOST_CELLS = 20_000_000
+MOST_ROWS = 1 << 20  # of a sheet in every spreadsheet program
+MOST_ELEMENTS = 200_000  # of XML at once: of a row, a text, the styles; each becomes an object of a kilobyte or two
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main "
+_ROW, _TEXT = f"{_MAIN}row", f"{_MAIN}si"  # what openpyxl forgets once it has read it
+_PIECE = 1 << 16
 _UNREADABLE = (*DAMAGED, ParseError, SyntaxError, TypeError, AttributeError)
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 
@@ -68,6 +74,9 @@ def read_workbook(data: bytes, name: str) -> tuple[Sheet, ...]:
                 raise InputError(f"{name} is not an Excel workbook. Save the table as .xlsx or as “CSV UTF-8”.")
             check_sizes(archive, len(data), _MAX_BYTES)
             check_stated(archive)
+            for entry in archive.infolist():
+                with archive.open(entry) as part:
+                    _check_part(part, name)
         return tuple(_sheets(data))
     except InputError:
         raise
@@ -77,7 +86,46 @@ def read_workbook(data: bytes, name: str) -> tuple[Sheet, ...]:
         ) from error
 
 
+def _check_part(part: IO[bytes], name: str) -> None:
+    """Raise `InputError` for a part of a workbook that would become more objects than that of any table, or that counts
+    its rows beyond a sheet's end. What is no XML passes: nobody reads it as such."""
+    too_much = InputError(f"{name} holds more than a workbook can. Save the table again as .xlsx, or as “CSV UTF-8”.")
+    n_elements, n_rows, depth, before = 0, 0, 0, 0
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal n_elements, n_rows, depth, before
+        if tag in (_ROW, _TEXT):
+            if not depth:
+                before = n_elements
+            depth += 1
+            n_rows += tag == _ROW
+            if n_rows > MOST_ROWS or float(attributes.get("r", 0)) > MOST_ROWS:
+                raise too_much
+        n_elements += 1 + len(attributes)
+        if n_elements > MOST_ELEMENTS:
+            raise too_much
+
+    def end(tag: str) -> None:
+        nonlocal n_elements, depth
+        if tag in (_ROW, _TEXT):
+            depth -= 1
+            if not depth:
+                n_elements = before
+
+    def refuse(*_: object) -> None:
+        raise too_much  # a document type can name texts that unfold without end, and no workbook has one
+
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.StartElementHandler, parser.EndElementHandler, parser.StartDoctypeDeclHandler = start, end, refuse
+    try:
+        while piece := part.read(_PIECE):
+            parser.Parse(piece)
+    except expat.ExpatError:
+        return
+
+
 def _sheets(data: bytes) -> Iterator[Sheet]:
+    n_letters, most = 0, min(_MAX_BYTES, most_unpacked(len(data)))
     values, formulas = _open(data, True), _open(data, False)
     for sheet, other in zip(values.worksheets, formulas.worksheets, strict=True):
         if sheet.sheet_state == "visible":
@@ -85,6 +133,10 @@ def _sheets(data: bytes) -> Iterator[Sheet]:
             sheet.reset_dimensions()
             other.reset_dimensions()
             read = _sheet(sheet.title, zip(sheet.iter_rows(), other.iter_rows(), strict=True))
+            # A text that many cells share stands in the file once, and in a table as often as it is shown.
+            n_letters += sum(len(text) for row in read.rows for text in row)
+            if n_letters > most:
+                raise InputError(f"The sheet {read.name} shows more than {most:,} letters. Take out what isn't needed.")
             if read.rows:
                 yield read
     values.close()

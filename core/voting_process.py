@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from .durable import private
 from .errors import StoreError
 from .processes import is_alive
 from .store import Store
@@ -57,7 +58,7 @@ def announce(store: Store, host: str, port: int) -> Running:
             path.unlink(missing_ok=True)
     running = Running(os.getpid(), host, port, secrets.token_hex(8))
     part = store.folder / f"voting.{running.pid}.part"
-    with open(part, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as handle:
+    with open(part, "w", encoding="utf-8", opener=private) as handle:
         handle.write(json.dumps(asdict(running)))
     part.replace(store.folder / f"voting.json.{running.key}")
     return running
@@ -122,7 +123,7 @@ def start_server(store: Store, *, host: str = "127.0.0.1", port: int = PORT) -> 
     module = "voting" if package == "core" else f"{package}.page"
     log = store.folder / "voting.log"
     command = [sys.executable, "-m", module, "--host", host, "--port", str(port)]
-    with open(log, "wb") as handle:
+    with open(log, "wb", opener=private) as handle:
         process = subprocess.Popen(
             command,
             cwd=Path(__file__).resolve().parents[1],

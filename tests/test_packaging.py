@@ -7,9 +7,12 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import metadata, requires
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import core
 
@@ -54,6 +57,64 @@ def test_the_version_stands_in_one_place_and_the_newest_notes_are_of_it():
     assert newest is not None
     assert newest.group(1) == core.__version__
     assert settings()["dynamic"]["version"] == {"attr": "core.__version__"}
+
+
+def required(name: str) -> list[Requirement]:
+    """The requirements that a file lists itself."""
+    lines = [line.split("#")[0].strip() for line in (ROOT / name).read_text(encoding="utf-8").splitlines()]
+    return [Requirement(line) for line in lines if line and not line.startswith("-")]
+
+
+def closure(wanted: list[Requirement]) -> set[str]:
+    """What these come to with all that they require, by what is installed; for Python 3.11 on Linux, as the lock is."""
+    here = {
+        "python_version": "3.11",
+        "python_full_version": "3.11.0",
+        "sys_platform": "linux",
+        "platform_system": "Linux",
+    }
+    found: set[tuple[str, str]] = set()
+    todo = [(requirement, extra) for requirement in wanted for extra in ("", *requirement.extras)]
+    while todo:
+        requirement, extra = todo.pop()
+        key = (canonicalize_name(requirement.name), extra)
+        if key in found:
+            continue
+        found.add(key)
+        for line in requires(requirement.name) or []:
+            needed = Requirement(line)
+            if needed.marker is None or needed.marker.evaluate(here | {"extra": extra}):
+                todo += [(needed, other) for other in ("", *needed.extras)]
+    return {name for name, _ in found}
+
+
+def test_the_lock_names_what_runs_and_nothing_else():
+    """No tool of the tests: the container would bring it, and a licence or a fault of it."""
+    locked = {canonicalize_name(requirement.name) for requirement in required("requirements.lock")}
+    running = closure(required("requirements.txt"))
+    assert sorted(locked) == sorted(running)
+    of_tests = {canonicalize_name(requirement.name) for requirement in required("requirements-dev.txt")}
+    assert locked & of_tests == set()
+
+
+def test_licences_that_ask_for_more_than_ours_are_told():
+    """gensim's, which is required, and psycopg's, which is optional; any other one must be told first."""
+
+    def terms(name: str) -> str:
+        told = metadata(name)
+        said = [told.get("License-Expression") or "", (told.get("License") or "")[:40], *told.get_all("Classifier", [])]
+        return " ".join(said)
+
+    names = closure([*required("requirements.txt"), *required("requirements-postgres.txt")])
+    strict = {name for name in names if re.search(r"GPL|General Public", terms(name))}
+    assert strict == {"gensim", "psycopg", "psycopg-binary"}
+    for page in ("README.md", "docs/faq.md", "docs/howto/container.md"):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        assert re.search(r"gensim[^.]*LGPL 2\.1", text.replace("(", "")), page
+        assert re.search(r"psycopg[^.]*\s*LGPL\s+3", text.replace("(", "")), page
+    assert "LGPL-2.1" in next(
+        line for line in (ROOT / "requirements.txt").read_text().splitlines() if line.startswith("gensim")
+    )
 
 
 OLD = 'import sys; sys.version_info = (3, 9, 2); sys.version = "3.9.2 (old)"; exec(sys.argv[1])'

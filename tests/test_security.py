@@ -16,16 +16,24 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import sqlalchemy as sa
+from campaigns import make_project
 from openpyxl import Workbook
 
-from core import spreadsheets
+from core import jobs, spreadsheets, voting_process
 from core.csv_writing import table_for_spreadsheets
-from core.errors import InputError
+from core.errors import InputError, StoreError
 from core.platforms.result_tables import open_results
 from core.schemes import collected
+from core.store import demo
 from core.store import schema as t
+from core.store.backups import back_up, before_migration, restore
+from core.store.brought_files import bring
 from core.store.engine import open_apart
+from core.store.kept_files import keep_bytes
+from core.store.made_files import keep_made
+from core.store.workspace import PARTS
 from core.voting_settings import VotingSettings
+from ui import start
 
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
@@ -74,6 +82,77 @@ def test_a_folder_that_was_there_shows_its_votes_to_those_who_may_write_in_it(tm
         assert rights[name] == made, name
     for name in ("runoff.sqlite", "runoff.sqlite-wal", "runoff.sqlite-shm"):
         assert rights[name] == made & 0o666, name
+
+
+@pytest.fixture
+def umask():
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+def readable(folder: Path) -> list[str]:
+    """What others reach in a folder that they may look into."""
+    return [path.name for path in sorted(folder.iterdir()) if path.stat().st_mode & 0o077]
+
+
+@pytest.mark.sqlite
+@pytest.mark.usefixtures("umask")
+@pytest.mark.skipif(sys.platform == "win32", reason="has other rights")
+def test_others_read_nothing_of_a_workspace_in_a_folder_of_all(tmp_path, monkeypatch):
+    """Every file that is made there: database, logs, locks, kept files, backups, what says where the server is."""
+    folder = tmp_path / "workspace"
+    folder.mkdir(mode=0o755)
+    monkeypatch.setattr(demo, "_build", lambda store: None)
+    monkeypatch.setattr(voting_process, "STARTS_WITHIN", 0)
+    monkeypatch.setattr(jobs.subprocess, "Popen", failing)
+    monkeypatch.setattr(start.log, "handlers", [])
+    with open_apart(folder) as store:
+        demo.ensure_demo(store)
+        make_project(store)
+        for begin in (lambda: jobs.start(store, "plan_curve", {}), lambda: voting_process.start_server(store)):
+            with pytest.raises((StoreError, OSError)):
+                begin()
+        logs = readable(folder)
+        start.keep_log(store)
+        start.log.handlers[0].doRollover()
+        start.log.handlers[0].close()
+        voting_process.announce(store, "127.0.0.1", 1)
+        keep_bytes(store, b"votes")
+        bring(store, b"upload")
+        keep_made(store, "job", b"made")
+        before_migration(store, "9999")
+        back_up(store, folder / "backups" / "whole.zip")
+        restore(store, folder / "backups" / "whole.zip", replace=True)
+        made = {path.name for path in folder.iterdir()}
+        kept = [path for part in PARTS for path in (folder / part).iterdir()]
+    assert made >= {"runoff.sqlite", "runoff.log", "runoff.log.1", "voting.log", "voting.json"}
+    assert len(kept) == 6
+    assert logs + readable(folder) == []
+    assert [path.name for path in kept if path.stat().st_mode & 0o077] == []
+
+
+def failing(*_: object, **__: object) -> None:
+    raise OSError("no processes here")
+
+
+@pytest.mark.sqlite
+@pytest.mark.usefixtures("umask")
+@pytest.mark.skipif(sys.platform == "win32", reason="has other rights")
+@pytest.mark.parametrize(("folder", "left"), [(0o755, 0o600), (0o770, 0o640), (0o777, 0o644)])
+def test_what_an_earlier_runoff_made_readable_is_private_from_the_next_start_on(tmp_path, folder, left):
+    names = ("runoff.log", "runoff.log.2", "voting.json", "demo.lock", "tour-seen")
+    for name in (*names, "the owner's own.txt"):
+        (tmp_path / name).write_text("{}")
+    (tmp_path / "uploads").mkdir()
+    (tmp_path / "voting.log").symlink_to(tmp_path / "the owner's own.txt")
+    tmp_path.chmod(folder)
+    with open_apart(tmp_path):
+        rights = {path.name: path.lstat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    for name in names:
+        assert rights[name] == left, name
+    assert rights["uploads"] == left | 0o100 | (left & 0o044) >> 2
+    assert rights["the owner's own.txt"] == 0o644
 
 
 def test_an_error_of_the_database_repeats_nothing_that_was_sent(store):

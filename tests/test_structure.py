@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -106,3 +107,92 @@ def test_the_fast_part_names_modules_that_need_no_page_server_or_browser():
         text = (ROOT / "tests" / name).read_text("utf-8")
         for word in ("AppTest", "playwright", "pytest.mark.browser", "pytestmark = pytest.mark.slow", "turkle_server"):
             assert word not in text, f"{name} has {word}"
+
+
+DRAWN = {
+    "error",
+    "warning",
+    "info",
+    "success",
+    "toast",
+    "markdown",
+    "caption",
+    "write",
+    "subheader",
+    "metric",
+    "progress",
+}
+# What an error, a job or a figure that couldn't be computed says: it may repeat names, texts and cells.
+TELLING = {"error", "strerror", "problem", "problems", "reason", "why_not", "why_open", "needs_trust"}
+
+
+def bare(node: ast.AST, tainted: set[str]) -> bool:
+    """Whether an expression holds what an error says, outside a call of `plain`."""
+    if isinstance(node, ast.Call):
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if called in ("plain", "type", "bool", "len", "isinstance"):
+            return False
+        return any(bare(each, tainted) for each in [*node.args, *(keyword.value for keyword in node.keywords)])
+    if isinstance(node, ast.Name):
+        return node.id in tainted
+    if isinstance(node, ast.Attribute):
+        return node.attr in TELLING or bare(node.value, tainted)
+    if isinstance(node, ast.IfExp):  # what it hangs on isn't drawn
+        return bare(node.body, tainted) or bare(node.orelse, tainted)
+    return any(bare(each, tainted) for each in ast.iter_child_nodes(node))
+
+
+def drawn_bare(function: ast.AST) -> list[str]:
+    """The calls of a function that draw as Markdown what an error says."""
+    tainted: set[str] = set()
+    nodes = list(ast.walk(function))
+    for _ in range(3):  # a name may get it by way of others
+        for node in nodes:
+            if isinstance(node, ast.ExceptHandler) and node.name:
+                tainted.add(node.name)
+            elif (
+                isinstance(node, ast.arg)
+                and node.annotation
+                and re.search("Error|Exception", ast.unparse(node.annotation))
+            ):
+                tainted.add(node.arg)
+            elif isinstance(node, ast.Assign) and bare(node.value, tainted):
+                tainted |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+            elif isinstance(node, ast.For | ast.comprehension) and bare(node.iter, tainted):
+                tainted |= {name.id for name in ast.walk(node.target) if isinstance(name, ast.Name)}
+    calls = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    return [
+        ast.unparse(call)
+        for call in calls
+        if call.func.attr in DRAWN and ast.unparse(call.func.value) != "log"
+        and any(bare(each, tainted) for each in [*call.args, *(k.value for k in call.keywords)])
+    ]  # fmt: skip
+
+
+def test_what_an_error_says_is_drawn_as_text():
+    """It may repeat a file's name, a cell, a token: `frame.show_error`, `frame.flash` and `frame.plain` keep it so."""
+    found = {}
+    for path in [*(ROOT / "ui").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]:
+        tree = ast.parse(path.read_text("utf-8"))
+        parts: list[ast.AST] = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        apart = ast.FunctionDef | ast.ClassDef
+        parts.append(ast.Module([node for node in tree.body if not isinstance(node, apart)], []))
+        if calls := sorted({call for part in parts for call in drawn_bare(part)}):
+            found[path.relative_to(ROOT).as_posix()] = calls
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "try:\n    f()\nexcept E as wrong:\n    st.error(str(wrong))",
+        "st.warning(say('{why}', why=job.error))",
+        "told = f'{name}: {found.problem}'\nst.caption(told)",
+        "def f(told: InputError):\n    st.error(say('{why}', why=told))",
+        "for one in view.problems:\n    place.markdown(f'- {one}')",
+    ],
+)
+def test_bare_errors_are_seen(code):
+    assert len(drawn_bare(ast.parse(code))) == 1
+    assert drawn_bare(ast.parse(code.replace("str(wrong)", "plain(str(wrong))").replace("say(", "plain(")
+        .replace("(told)", "(frame.plain(told))").replace("{one}", "{frame.plain(one)}"))) == []  # fmt: skip

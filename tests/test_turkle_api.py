@@ -16,9 +16,16 @@ from core.errors import InputError, PlatformError
 from core.platforms.base import Outgoing
 from core.platforms.turkle_api import TurkleSite, check_whole, clean_address
 from core.store import schema as t
+from core.store.archive import duplicate_project, export_project, import_project
 from core.store.ballots import read_ballots, read_comparisons, unanswered
 from core.store.drawing import draw_next_ballot
-from core.store.publications import fetch_from_turkle, finished_there, publish_on_turkle, read_publications
+from core.store.publications import (
+    confirm_address,
+    fetch_from_turkle,
+    finished_there,
+    publish_on_turkle,
+    read_publications,
+)
 from core.views.log import what
 
 TOKEN = "0123456789abcdef0123456789abcdef01234567"
@@ -222,6 +229,83 @@ def test_publications_are_remembered_and_the_token_is_not(store, fake):
     store.engine.dispose()
     kept = [path for path in store.folder.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()]
     assert kept == []
+
+
+@pytest.fixture
+def published(store, fake) -> str:
+    """A project with its ballot at `fake`."""
+    project_id = make_project(store)
+    draw_next_ballot(store, project_id)
+    fake.answer = turkle(WHOLE.encode())
+    publish_on_turkle(store, project_id, TurkleSite(fake.url, TOKEN), outgoing(store, project_id), name="x")
+    publish_on_turkle(store, project_id, TurkleSite(fake.url, TOKEN), outgoing(store, project_id), name="y")
+    fake.asked.clear()
+    return project_id
+
+
+def publications(store, project_id):
+    return read_publications(store, read_ballots(store, project_id)[0].id)
+
+
+def test_an_address_from_a_file_gets_no_token_before_it_is_confirmed(store, fake, published):
+    imported = import_project(store, export_project(store, published))
+    one, other = publications(store, imported)
+    for ask in (fetch_from_turkle, finished_there):
+        with pytest.raises(InputError, match=f"address {fake.url} came with an imported project"):
+            ask(store, imported, one.id, TOKEN)
+    assert fake.asked == []
+    assert not one.confirmed
+    confirm_address(store, imported, one.id)
+    assert finished_there(store, imported, one.id, TOKEN) == (3, 14)
+    assert fetch_from_turkle(store, imported, other.id, TOKEN) == WHOLE.encode()  # its address is the same
+    # Out and in again it is another file.
+    again = import_project(store, export_project(store, imported))
+    assert [p.confirmed for p in publications(store, again)] == [False, False]
+    with store.read() as conn:
+        (entry,) = conn.execute(
+            sa.select(t.log).where(t.log.c.action == "confirm address", t.log.c.project_id == imported)
+        )
+    assert what(entry.action, entry.detail) == f"Said that the address {fake.url} is the owner's Turkle"
+
+
+def test_what_was_published_here_and_copies_of_it_need_no_word(store, fake, published):
+    copy = duplicate_project(store, published, "Copy")
+    for project_id in (published, copy):
+        assert [p.confirmed for p in publications(store, project_id)] == [True, True]
+        assert finished_there(store, project_id, publications(store, project_id)[0].id, TOKEN) == (3, 14)
+
+
+def test_the_project_at_an_address_that_is_not_confirmed_is_not_taken(store, fake, published):
+    imported = import_project(store, export_project(store, published))
+    publish_on_turkle(store, imported, TurkleSite(fake.url, TOKEN), outgoing(store, imported), name="x")
+    assert [path for _, path, _, _ in fake.asked] == ["/api/projects/", "/api/batches/"]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("detail", {"project": 4, "batch": "9/../../../admin", "n_tasks": 14, "assignments": 1, "is_top_up": False}),
+        ("detail", {"batch": 9}),
+        ("address", "javascript:alert(1)"),
+        ("address", "http://user:word@turkle.example.org"),
+        ("platform", "elsewhere"),
+    ],
+)
+def test_a_publication_that_a_forger_would_write_is_refused(store, fake, published, column, value):
+    with store.write(published) as conn:
+        conn.execute(sa.update(t.publication).values({column: value}))
+    with pytest.raises(InputError, match="can't be read as a project"):
+        import_project(store, export_project(store, published))
+
+
+def test_the_token_is_not_sent_on(store, fake, published):
+    elsewhere = Fake()
+    fake.answer = lambda method, path: (302, {"Location": f"{elsewhere.url}{path}"}, b"")
+    with pytest.raises(PlatformError, match=f"sends on to {elsewhere.url}"):
+        finished_there(store, published, publications(store, published)[0].id, TOKEN)
+    elsewhere.server.shutdown()
+    elsewhere.server.server_close()
+    assert elsewhere.asked == []
 
 
 def test_nothing_is_remembered_where_it_failed(store, fake):

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from core import job_sweep, jobs
+from core.durable import private
 from core.embeddings import ENCODINGS, EncodingError, Recognised, sniff
 from core.errors import InputError, RunoffError
 from core.spoken import say, say_many
@@ -60,16 +61,15 @@ def _keep(store: Store, file: Any) -> Path | None:
         path = store.incoming / f"upload-{secrets.token_hex(8)}"
         file.seek(0)
         try:
-            with open(path, "wb") as handle:
+            with open(path, "wb", opener=private) as handle:
                 shutil.copyfileobj(file, handle, 1 << 22)
         except OSError as error:
             path.unlink(missing_ok=True)
-            st.error(
-                say(
-                    "The file can't be kept in the workspace ({error}). Make room, or import it by its path.",
-                    error=error.strerror,
-                )
+            told = say(
+                "The file can't be kept in the workspace ({error}). Make room, or import it by its path.",
+                error=error.strerror,
             )
+            st.error(frame.plain(told))
             return None
         kept[file.file_id] = path
     return kept[file.file_id]

@@ -79,7 +79,7 @@ def _new(project: Project, area_id: int | None, n_items: int, rounds: tuple[view
     waiting = next((found for found in rounds if found.round.scheme == scheme and found.round.is_open), None)
     if waiting is not None:
         still = say("{round}, is still open: close it before the next one is drawn.", round=waiting.title)
-        st.info(still, icon=":material/info:")
+        st.info(frame.plain(still), icon=":material/info:")
         return
     key = f"{scheme}-{project.id}"
     plan = read_plan(frame.store(), project.id, area_id)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import logging
 import logging.handlers
+from io import TextIOWrapper
 
 import sqlalchemy as sa
 import streamlit as st
 
 from core import job_sweep
+from core.durable import private
 from core.errors import RunoffError
 from core.spoken import say
 from core.store import Store, open_store
 from core.store.demo import ensure_demo
+from ui.frame import show_error
 
 log = logging.getLogger("runoff")
 
@@ -32,12 +35,17 @@ def prepare() -> None:
     _warm_up()
 
 
+class _PrivateLog(logging.handlers.RotatingFileHandler):
+    """A log with the rights of what is in a workspace."""
+
+    def _open(self) -> TextIOWrapper:
+        return open(self.baseFilename, self.mode, encoding=self.encoding, opener=private)
+
+
 def keep_log(store: Store) -> None:
     """Write what goes wrong to runoff.log in the workspace."""
     if not any(isinstance(handler, logging.handlers.RotatingFileHandler) for handler in log.handlers):
-        handler = logging.handlers.RotatingFileHandler(
-            store.folder / "runoff.log", maxBytes=1_000_000, backupCount=2, encoding="utf-8"
-        )
+        handler = _PrivateLog(store.folder / "runoff.log", maxBytes=1_000_000, backupCount=2, encoding="utf-8")
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
         log.addHandler(handler)
 
@@ -57,7 +65,7 @@ def _warm_up() -> None:
 def on_script_error(error: Exception) -> bool:
     """Show a plain sentence instead of a traceback; the traceback goes to the log."""
     if isinstance(error, RunoffError):
-        st.error(str(error))
+        show_error(error)
         return True
     log.error("A page failed.", exc_info=error)
     st.error(

@@ -107,6 +107,6 @@ def _begin() -> None:
 def _end() -> None:
     st.session_state["_tour"] = False
     try:
-        (frame.store().folder / _MARK).touch()
+        (frame.store().folder / _MARK).touch(0o600)
     except OSError:
         return  # a folder that can't be written to: the tour shows up again, and nothing else

@@ -17,6 +17,7 @@ from core.store.projects import Project
 from core.store.publications import (
     MAX_ASSIGNMENTS,
     Publication,
+    confirm_address,
     fetch_from_turkle,
     finished_there,
     publish_on_turkle,
@@ -67,7 +68,7 @@ def turkle_box(store: Store, project: Project, ballot: Ballot, whole: Outgoing, 
 
 
 def _published(store: Store, project: Project, publication: Publication, token: str) -> None:
-    """A batch that is there, and its two buttons."""
+    """A batch that is there, and its two buttons; first that the address is the owner's, where a file brought it."""
     fetched = say("not fetched yet")
     if publication.fetched_at:
         fetched = say("fetched {time} UTC", time=moment(publication.fetched_at))
@@ -83,6 +84,20 @@ def _published(store: Store, project: Project, publication: Publication, token: 
             fetched=fetched,
         )
     )
+    if not publication.confirmed:
+        address = frame.plain(publication.address)
+        st.warning(
+            say("The address {address} came with the imported file. Your token would go there.", address=address)
+        )
+        frame.command_button(
+            say("Yes, this is my Turkle"),
+            confirm_address,
+            project.id,
+            publication.id,
+            done=say("The votes can be fetched from {address} now.", address=publication.address),
+            key=f"confirm-{publication.id}",
+        )
+        return
     with st.container(horizontal=True):
         fetch = st.button(say("Fetch the votes"), key=f"fetch-{publication.id}", type="primary", disabled=not token)
         ask = st.button(say("How far is it?"), key=f"ask-{publication.id}", disabled=not token)
@@ -115,7 +130,7 @@ def _publish(
     with st.form(f"turkle-{ballot.id}", border=False):
         address = st.text_input(
             say("Address of your Turkle"),
-            there[-1].address if there else "",
+            next((one.address for one in reversed(there) if one.confirmed), ""),
             placeholder="https://turkle.example.org",
             help=say("Without /admin/ or /api/. Use https where the server isn't this machine."),
         )

@@ -1,7 +1,8 @@
 """The bytes inside a file: as they are, or unpacked from gzip, bzip2, xz, or a zip archive of one member.
 
-Unpacking is a stream: a few megabytes at a time, whatever sizes the file claims. How far it has come is told in
-bytes of the file itself, since the size of its content isn't known before its end.
+Unpacking is a stream: a few megabytes at a time, whatever sizes the file claims, and no more of them than
+`zips.most_unpacked` of the file's own. How far it has come is told in bytes of the file itself, since the size of its
+content isn't known before its end.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from ..errors import InputError
-from ..zips import DAMAGED, MAX_RATIO
+from ..zips import DAMAGED, most_unpacked
 
 _CHUNK_BYTES = 1 << 18
 _MAX_LZMA_BYTES = 1 << 28
-_SMALL_PIECE, _SMALL_BYTES = 1 << 12, 1 << 24
+_SMALL_PIECE = 1 << 12
 _HIDDEN = ("__MACOSX/", ".DS_Store")
 # What a file begins with, and the packing it tells of.
 MAGICS: tuple[tuple[bytes, str], ...] = (
@@ -113,6 +114,7 @@ class Content:
         self.name, self.file_size, self.packing = name, file_size, packing
         self.size: int | None = file_size if packing == "" else None
         self.file_done = 0
+        self._left = most_unpacked(file_size)
         self.notes: list[str] = []
         self._file, self._hash = file, _Hasher()
 
@@ -128,6 +130,17 @@ class Content:
     def read(self, n_bytes: int) -> bytes:
         """The next bytes of the content, fewer than asked for only at its end."""
         return self._raw(n_bytes)
+
+    def _unpacked(self, parts: list[bytes]) -> bytes:
+        """The parts in one; `InputError` where it is more by now than such a file may hold."""
+        data = b"".join(parts)
+        self._left -= len(data)
+        if self._left < 0:
+            raise InputError(
+                f"{self.name} has {self.file_size:,} bytes and unpacks to over {most_unpacked(self.file_size):,}, more "
+                "than such a file may hold. Unpack it and choose the file inside."
+            )
+        return data
 
     def close(self) -> None:
         """Nothing is read any more."""
@@ -153,7 +166,7 @@ class _Packed(Content):
         while n_bytes > 0 and (data := self._some(n_bytes)):
             parts.append(data)
             n_bytes -= len(data)
-        return b"".join(parts)
+        return self._unpacked(parts)
 
     def _some(self, n_bytes: int) -> bytes:
         """At most `n_bytes` of content; none at its end."""
@@ -216,7 +229,7 @@ class _Zipped(Content):
             self._member = archive.open(members[0])
             # Of bzip2 and xz the library unpacks all that it has read at once, however much that makes.
             is_bounded = members[0].compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-            if not is_bounded and members[0].file_size > max(_SMALL_BYTES, MAX_RATIO * file_size):
+            if not is_bounded and members[0].file_size > most_unpacked(file_size):
                 raise InputError(f"{name} is packed in an unusual way: unpack it and choose the file inside.")
             self._most = _CHUNK_BYTES if is_bounded else _SMALL_PIECE
         except DAMAGED as error:
@@ -240,7 +253,7 @@ class _Zipped(Content):
                 "Fetch it again."
             ) from error
         self.file_done = min(self._file.tell(), self.file_size)
-        return b"".join(parts)
+        return self._unpacked(parts)
 
     def sha256(self) -> str:
         self._file.seek(0)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..durable import put
 from ..errors import InputError, RunoffError, StoreError
 from . import fasttext_binary, gensim_pickle, numpy_array, similarities, text, word2vec_binary
 from .containers import open_content
@@ -134,7 +135,7 @@ def import_embedding(
         part.mkdir(parents=True)
         check_disk(part, recognised, head.size)
         info = _write(head, reader, recognised, part, progress)
-        part.rename(target)
+        put(part, target)
     except OSError as error:
         shutil.rmtree(part, ignore_errors=True)
         raise StoreError(f"The embedding can't be written to {target}: {error.strerror or error}.") from error

@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import math
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -136,8 +137,7 @@ class _Collector:
         self._places, self._delimiter = places, delimiter
         self._tokens: list[str] = []
         self._chunks: list[pa.Array] = []
-        self._values: list[float] = []
-        self._numbers: list[int] = []
+        self._values, self._numbers = array("d"), array("q")
         self.issues: list[Issue] = []
         self.n_issues = self.n_empty = 0
 

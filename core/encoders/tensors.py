@@ -34,9 +34,19 @@ def read_tensors(path: Path) -> dict[str, np.ndarray]:
         header = json.loads(held[8 : 8 + length].tobytes())
         header.pop("__metadata__", None)
         body = held[8 + length :]
+        _check_apart([entry["data_offsets"] for entry in header.values()])
         return {name: _array(body, entry) for name, entry in header.items() if entry["dtype"] in TYPES}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"{path} is no whole file of weights (safetensors): {error}. Copy the model again.") from error
+
+
+def _check_apart(spans: list[list[int]]) -> None:
+    """Raise ValueError where arrays share bytes: many names for the same few would fill the memory."""
+    end = 0
+    for start, following in sorted(spans):
+        if start < end:
+            raise ValueError(f"two arrays share the byte {start}")
+        end = max(end, following)
 
 
 def _array(body: np.ndarray, entry: dict) -> np.ndarray:

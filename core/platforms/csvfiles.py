@@ -13,10 +13,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
+from ..csv_reading import bounded
 from ..errors import InputError, Issue
 
 _DELIMITERS: tuple[str, ...] = (",", ";", "\t", "|")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+MOST_COLUMNS = 1 << 14  # of a table in every spreadsheet program; each of ours becomes an array
 _NAMED, _LONG = 12, 40  # columns that a message names, and letters of each
 # What no text of Windows-1252 holds, and most binary files do.
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")
@@ -133,7 +135,7 @@ def open_csv(data: bytes, name: str) -> CsvFile:
         # Excel writes its delimiter in a line of its own, and doesn't count that line.
         candidates = (decoded.text[4],)
         start = len(decoded.text[:5]) + len(_line_end(decoded.text[5:7]))
-    headers = {delimiter: _first_record(decoded.text, delimiter, start) for delimiter in candidates}
+    headers = {delimiter: _first_record(decoded.text, delimiter, start, name) for delimiter in candidates}
     delimiter = max(candidates, key=lambda candidate: len(headers[candidate]))
     header = tuple(field.strip().lstrip("\ufeff") for field in headers[delimiter])
     if not any(header):
@@ -180,9 +182,9 @@ def _lines(text: str, start: int) -> Iterator[str]:
     return (match[0] for match in _LINE.finditer(text, start))
 
 
-def _first_record(text: str, delimiter: str, start: int) -> list[str]:
+def _first_record(text: str, delimiter: str, start: int, name: str) -> list[str]:
     try:
-        return next(csv.reader(_lines(text, start), delimiter=delimiter), [])
+        return next(csv.reader(bounded(_lines(text, start), MOST_COLUMNS, name, delimiter), delimiter=delimiter), [])
     except csv.Error:
         return []
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ..durable import make_folder, write_whole
 from ..errors import InputError, StoreError
 from . import schema as t
 from .command import command, fetch_rows, project_row
 from .csv_tables import FETCH_AGAIN
 from .engine import Store, now
-from .kept_files import KEEPERS, keep_bytes, kept_by, write_whole
+from .kept_files import KEEPERS, keep_bytes, kept_by
 from .project_rows import belongs_to, check_readable, insert_contents
 from .project_zip import TABLES, Contents, read_zip, write_zip
 from .projects import Project, check_name, free_name, new_project_id
@@ -149,7 +150,7 @@ def _back_up(store: Store, contents: Contents) -> Path:
     target = store.folder / "backups" / f"{stamp}-{contents.project_id}.zip"
     part = target.with_suffix(".part")
     try:
-        target.parent.mkdir(exist_ok=True)
+        make_folder(target.parent, 0o700)
         write_whole(target, part, write_zip(contents))
     except OSError as error:
         raise StoreError(f"The backup can't be written to {target} ({error.strerror}). Nothing was deleted.") from error
@@ -203,7 +204,7 @@ def _take_in(store: Store, contents: Contents, name: str | None, action: str) ->
             for data in contents.uploads.values():
                 keep_bytes(store, data)
             name = free_name(conn, name)
-            detail = insert_contents(conn, contents, project_id, name)
+            detail = insert_contents(conn, contents, project_id, name, from_file=action == "import project")
             check_readable(conn, project_id)
             # Counted here, as a file could say anything, and one of an older schema says nothing.
             for ballot_id in conn.execute(

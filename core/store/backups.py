@@ -23,14 +23,16 @@ from typing import Any
 import sqlalchemy as sa
 
 from .. import __version__
+from ..durable import make_folder, private, put, rights_in
 from ..errors import InputError, StoreError
-from ..zips import DAMAGED
+from ..zips import DAMAGED, check_sizes, read_member
 from . import dialects
 from .engine import HEAD, Store, now, schema_version
 
 SQLITE, DUMP = "runoff.sqlite", "database.pgdump"
 UNSAVED = "RUNOFF_MIGRATE_WITHOUT_BACKUP"
 _BLOCK = 1 << 20
+_MAX_MANIFEST = 1 << 24  # names 100,000 files
 
 
 def before_migration(store: Store, version: str) -> Path | None:
@@ -44,10 +46,12 @@ def before_migration(store: Store, version: str) -> Path | None:
     if on_server and os.environ.get(UNSAVED) == "1":
         return None
     target = store.folder / "backups" / f"{stamp}-before-{version}.{'pgdump' if on_server else 'sqlite'}"
-    target.parent.mkdir(exist_ok=True)
+    make_folder(target.parent, 0o700)
     part = target.with_suffix(".part")
+    with open(part, "wb", opener=private):  # the programs that write into it would make it readable for everybody
+        pass
     _copy_database(store, part)
-    part.rename(target)
+    put(part, target)
     return target
 
 
@@ -116,7 +120,7 @@ def back_up(store: Store, target: Path, *, embeddings: bool = False) -> dict[str
                     manifest["files"][name] = _digest(path)
                     archive.write(path, name)
                 archive.writestr("manifest.json", json.dumps(manifest, indent=1))
-        part.replace(target)
+        put(part, target)
     except OSError as error:
         raise StoreError(f"The backup can't be written to {target} ({error.strerror}).") from error
     finally:
@@ -157,29 +161,36 @@ def restore(store: Store, source: Path, *, replace: bool = False) -> dict[str, A
         _make_room(store, replace)
         for kept in manifest["files"]:
             if kept != name:
-                target = store.folder / kept
-                target.parent.mkdir(parents=True, exist_ok=True)
-                os.replace(Path(folder) / kept, target)
+                make_folder((store.folder / kept).parent, rights_in(store.folder))
+                put(Path(folder) / kept, store.folder / kept)
         _put_back(store, Path(folder) / name)
     return manifest
 
 
 def _unpacked(source: Path, folder: Path) -> dict[str, Any]:
     """A backup's files in a folder, each checked against the manifest."""
+    rights = rights_in(folder.parent) & 0o666  # the workspace's; the folder itself is for this process alone
+
+    def shared(path: str, flags: int) -> int:
+        return os.open(path, flags, rights)
+
     damaged = InputError(f"{source.name} is no whole and unchanged backup of a workspace. Choose another one.")
     try:
         with zipfile.ZipFile(source) as archive:
-            manifest = json.loads(archive.read("manifest.json"))
+            check_sizes(archive, source.stat().st_size, shutil.disk_usage(folder).free)
+            manifest = json.loads(read_member(archive, archive.getinfo("manifest.json"), _MAX_MANIFEST))
             for name, digest in manifest["files"].items():
                 parts = Path(name).parts
                 if parts[0] not in (SQLITE, DUMP, "uploads", "embeddings") or ".." in parts or Path(name).is_absolute():
                     raise damaged
                 target = folder / name
                 target.parent.mkdir(parents=True, exist_ok=True)
-                with archive.open(name) as packed, open(target, "wb") as handle:
+                with archive.open(name) as packed, open(target, "wb", opener=shared) as handle:
                     shutil.copyfileobj(packed, handle, _BLOCK)
                 if _digest(target) != digest:
                     raise damaged
+    except InputError:
+        raise
     except OSError as error:
         raise StoreError(f"{source} can't be read ({error.strerror}).") from error
     except (*DAMAGED, TypeError, AttributeError) as error:

@@ -6,9 +6,9 @@ import hashlib
 import os
 from contextlib import suppress
 
+from ..durable import write_whole
 from ..errors import StoreError
 from .engine import Store
-from .kept_files import write_whole
 
 _PREFIX = "upload-"
 

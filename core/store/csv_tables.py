@@ -13,11 +13,12 @@ import json
 import math
 import re
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import IO, Any
 
 import sqlalchemy as sa
 
+from ..csv_reading import SPARE_CELLS, bounded
 from ..errors import InputError, Issue
 from .engine import HEAD
 from .schema.parts import is_exported
@@ -52,32 +53,46 @@ def _may_be_null_text(column: sa.Column) -> bool:
     return bool(column.nullable) and isinstance(column.type, sa.Text)
 
 
-def read_table(table: sa.Table, data: bytes, where: str, schema: str = HEAD) -> Rows:
+def read_table(table: sa.Table, file: IO[bytes], where: str, n_rows: int, schema: str = HEAD) -> Rows:
     """The rows of a table's CSV text in the order of the table's columns; `where` names the file.
 
-    `schema` is the version that wrote it: columns that came later are filled with their defaults. Raises `InputError`
-    with the rows and columns that can't be.
+    `n_rows` is how many it must have: no more are made, however many stand there. `schema` is the version that wrote
+    it: columns that came later are filled with their defaults. Raises `InputError` with the rows and columns that
+    can't be.
     """
     columns = [column for column in table.c if is_exported(column) and column.info.get("since", "") <= schema]
-    names = [column.name for column in columns]
     try:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
         with _csv_limit:
             before = csv.field_size_limit(MAX_CELL)
             try:
-                lines = list(csv.reader(io.StringIO(data.decode("utf-8"), newline=""), strict=True))
+                lines = csv.reader(bounded(text, len(columns) + SPARE_CELLS, where), strict=True)
+                _check_header(next(lines, []), [column.name for column in columns], where)
+                rows = _read_rows(columns, lines, where, n_rows)
             finally:
                 csv.field_size_limit(before)
     except (csv.Error, UnicodeDecodeError) as error:
         raise InputError(f"{where} is no CSV table in UTF-8 ({error}). {FETCH_AGAIN}") from error
-    header = lines[0] if lines else []
-    if header != names:
-        issues = [Issue("column is missing", column=name) for name in names if name not in header]
-        issues += [Issue("column is unknown", column=name[:100]) for name in header if name not in names]
-        issues = issues or [Issue("columns stand in another order", row=1)]
-        raise InputError(f"{where} hasn't the columns of this Runoff. {FETCH_AGAIN}", issues)
+    return rows if len(columns) == len(table.c) else _with_defaults(table, columns, rows)
+
+
+def _check_header(header: list[str], names: list[str], where: str) -> None:
+    if header == names:
+        return
+    issues = [Issue("column is missing", column=name) for name in names if name not in header]
+    issues += [Issue("column is unknown", column=name[:100]) for name in header if name not in names]
+    issues = issues or [Issue("columns stand in another order", row=1)]
+    raise InputError(f"{where} hasn't the columns of this Runoff. {FETCH_AGAIN}", issues)
+
+
+def _read_rows(columns: list[sa.Column], lines: Iterable[list[str]], where: str, n_rows: int) -> Rows:
+    names = [column.name for column in columns]
     readers = [_reader(column) for column in columns]
-    rows, issues = [], []
-    for number, line in enumerate(lines[1:], start=2):
+    rows: list[tuple[Any, ...]] = []
+    issues: list[Issue] = []
+    for number, line in enumerate(lines, start=2):
+        if number > n_rows + 1:
+            raise InputError(f"{where} has more rows; the manifest says {n_rows}. {FETCH_AGAIN}")
         if len(line) != len(names):
             issues.append(Issue(f"has {len(line)} cells, not {len(names)}", row=number))
         else:
@@ -89,7 +104,9 @@ def read_table(table: sa.Table, data: bytes, where: str, schema: str = HEAD) -> 
             break
     if issues:
         raise InputError(f"{where} holds what its columns can't. {FETCH_AGAIN}", issues)
-    return rows if len(names) == len(table.c) else _with_defaults(table, columns, rows)
+    if len(rows) != n_rows:
+        raise InputError(f"{where} has {len(rows):,} rows; the manifest says {n_rows}. {FETCH_AGAIN}")
+    return rows
 
 
 def _with_defaults(table: sa.Table, columns: list[sa.Column], rows: Rows) -> Rows:

@@ -9,6 +9,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from filelock import FileLock, Timeout
 
+from ..durable import rights_in
 from ..embeddings import import_embedding
 from ..tokens import read_areas_file
 from . import schema as t
@@ -45,7 +46,7 @@ def ensure_demo(store: Store) -> str | None:
         return None  # installed as a package, without the demo's data
     try:
         # The lock is the system's: it is free again as soon as its process is gone, however it went.
-        with FileLock(store.folder / "demo.lock", blocking=False):
+        with FileLock(store.folder / "demo.lock", blocking=False, mode=rights_in(store.folder) & 0o666):
             if not _finished(store):
                 _build(store)
     except Timeout:

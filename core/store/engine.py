@@ -23,9 +23,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ..durable import sync_folder, write_whole
 from ..errors import StoreError
 from . import dialects
-from .workspace import badge_of, default_workspace, make_folder, rights_in
+from .workspace import badge_of, default_workspace, prepare_folder
 
 HEAD = "0007"  # the newest migration; a test holds it against the migrations folder
 BUSY_MS = 30_000
@@ -198,12 +199,10 @@ def open_apart(folder: Path) -> Iterator[Store]:
 @lru_cache(maxsize=8)
 def _open(folder: Path, url: sa.URL | None) -> Store:
     try:
-        make_folder(folder)
-        rights = rights_in(folder)
-        for part in ("uploads", "embeddings", "incoming", "backups"):
-            (folder / part).mkdir(mode=rights, exist_ok=True)
-        if url is None:  # SQLite's journal gets the rights of the database
+        rights = prepare_folder(folder)
+        if url is None and not (folder / "runoff.sqlite").exists():  # SQLite's journal gets the rights of the database
             (folder / "runoff.sqlite").touch(mode=rights & 0o666)
+            sync_folder(folder)
     except OSError as error:
         raise StoreError(
             f"The workspace folder {folder} can't be made ({error.strerror}). "
@@ -250,7 +249,8 @@ def _open_postgresql(store: Store) -> None:
             badge = module.badge(conn) or secrets.token_hex(8)
             module.write_badge(conn, badge)
         told = {"id": badge, "database": dialects.shown(store.engine.url)}
-        (store.folder / "database.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
+        target = store.folder / "database.json"
+        write_whole(target, target.with_suffix(".part"), json.dumps(told, indent=1).encode())
     _migrate(store)
 
 

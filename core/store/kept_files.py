@@ -6,17 +6,18 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
+from ..durable import sync_folder, write_whole
 from ..errors import StoreError
 from . import schema as t
 from .engine import Store
 
+_DIGEST = re.compile("[0-9a-f]{64}")
 KEEPERS = (t.upload, t.frequency_source, t.release)  # tables that name kept files by `sha256`
 
 
@@ -26,27 +27,15 @@ def safe_name(filename: str) -> str:
     return "".join(c for c in name if c.isprintable())[:120] or "results.csv"
 
 
-def write_whole(target: Path, part: Path, data: bytes) -> None:
-    """Write a file by way of `part`, so that it is there whole or not at all; `OSError` where it can't be written."""
-    try:
-        with open(part, "wb") as handle:
-            handle.write(data)
-            handle.flush()
-            os.fsync(handle.fileno())
-        part.replace(target)
-    except OSError:
-        with suppress(OSError):
-            part.unlink()  # on a full disk the half would be in the way
-        raise
-
-
 def keep_bytes(store: Store, data: bytes) -> str:
-    """Write the file under its hash before its votes are in the store, so that a vote is never without its source."""
+    """Have the file under its hash on the disk before its votes are in the store, so that no vote is without source."""
     digest = hashlib.sha256(data).hexdigest()
     target = store.uploads / digest
     part = store.incoming / f"{digest}.{os.getpid()}.part"
     try:
-        if not target.exists():
+        if target.exists():
+            sync_folder(store.uploads)  # whoever wrote it may not have come so far
+        else:
             write_whole(target, part, data)
     except OSError as error:
         raise StoreError(
@@ -57,10 +46,20 @@ def keep_bytes(store: Store, data: bytes) -> str:
 
 def read_kept(store: Store, sha256: str, what: str, then: str = ".") -> bytes:
     """The bytes of a kept file; where they are gone, `StoreError` with what it is and what to do (`then`)."""
+    if not _DIGEST.fullmatch(sha256):
+        raise StoreError(f"{what} can't be read (it is named as no kept file is){then}")
     try:
         return (store.uploads / sha256).read_bytes()
     except OSError as error:
         raise StoreError(f"{what} can't be read ({error.strerror}){then}") from error
+
+
+def check_kept(conn: sa.Connection, belongs_to: Callable[[sa.Table], sa.ColumnElement[bool]]) -> None:
+    """Raise ValueError where a row names a kept file as none is named: it would be read from another place."""
+    for table in KEEPERS:
+        for name in conn.execute(kept_by(table).where(belongs_to(table))).scalars():
+            if not _DIGEST.fullmatch(name):
+                raise ValueError(f"no kept file is called {name[:80]!r}")
 
 
 def kept_by(table: sa.Table) -> sa.Select[Any]:
@@ -77,7 +76,7 @@ def sweep_kept(store: Store, *, older_than: float) -> int:
     def unneeded(conn: sa.Connection) -> Iterator[Path]:
         needed = {digest for table in KEEPERS for digest in conn.execute(kept_by(table)).scalars()}
         for path in store.uploads.iterdir():
-            is_kept = re.fullmatch("[0-9a-f]{64}", path.name) and path.name not in needed
+            is_kept = _DIGEST.fullmatch(path.name) and path.name not in needed
             if is_kept and time.time() - path.stat().st_mtime > older_than:
                 yield path
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from ..durable import put
 from ..embeddings import Embedding, EmbeddingInfo, LookUp, as_mode, open_embedding
 from ..errors import InputError, RunoffError, StoreError
 from . import schema as t
@@ -95,7 +96,7 @@ def adopt_import(store: Store, work: Path, identity: str) -> str:
         with suppress(FileNotFoundError):  # another import of the same file may have been quicker
             target.rename(damaged)
     try:
-        work.rename(target)
+        put(work, target)
     except OSError:
         if not _is_sound(target):
             raise

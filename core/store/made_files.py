@@ -12,10 +12,10 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from ..durable import write_whole
 from ..errors import StoreError
 from . import schema as t
 from .engine import Store
-from .kept_files import write_whole
 
 PREFIX = "made-"
 

@@ -14,9 +14,11 @@ from .ballots import ballot_seed, ballots_of
 from .command import insert_rows, next_id, project_row
 from .csv_tables import FETCH_AGAIN, MAX_ISSUES, Rows
 from .item_rules import ItemRules
+from .kept_files import check_kept
 from .library import embeddings_of
 from .plans import check_settings, settings_of
 from .project_zip import TABLES, Contents
+from .publications import publications_of
 from .rankings import rankings_of
 from .rounds import check_rounds
 from .schema.parts import is_exported
@@ -39,8 +41,13 @@ def _linking() -> list[sa.Table]:
     return [table for table in TABLES if "embedding_id" in table.c]
 
 
-def insert_contents(conn: sa.Connection, contents: Contents, project_id: str, name: str) -> dict[str, Any]:
-    """Insert a project's rows under new ids; what the log should say of it."""
+def insert_contents(
+    conn: sa.Connection, contents: Contents, project_id: str, name: str, *, from_file: bool
+) -> dict[str, Any]:
+    """Insert a project's rows under new ids; what the log should say of it.
+
+    Of a project `from_file` no address gets a token before the owner says so (`publications.confirm_address`).
+    """
     here = set(conn.execute(sa.select(t.embedding.c.id)).scalars())
     wanted = [row[0] for row in contents.rows[t.embedding.name]]
     maps: dict[str, dict[Any, Any]] = {t.project.name: {contents.project_id: project_id}}
@@ -52,6 +59,9 @@ def insert_contents(conn: sa.Connection, contents: Contents, project_id: str, na
         if table is t.project:  # before it is there: a name is given once
             here_now = {_place(table, "name"): name, _place(table, "archived_at"): None}
             rows = [tuple(here_now.get(place, cell) for place, cell in enumerate(row)) for row in rows]
+        if table is t.publication and from_file:
+            at = _place(table, "confirmed")
+            rows = [(*row[:at], 0, *row[at + 1 :]) for row in rows]
         if table is t.project_embedding:
             at = _place(table, "embedding_id")
             rows = [row for row in rows if row[at] is not None]
@@ -134,6 +144,9 @@ def check_readable(conn: sa.Connection, project_id: str) -> None:
             ballot_seed(*seeds, 1, ranking.position)
             numbers = [ballot.number for ballot in ballots_of(conn, project_id, ranking.area_id)]
             _check_counting("ballots", numbers, 1)
+        for ballot_id in conn.execute(sa.select(t.ballot.c.id).where(t.ballot.c.project_id == project_id)).scalars():
+            publications_of(conn, ballot_id)  # raises for one that there can't be
+        check_kept(conn, lambda table: belongs_to(table, project_id))
         check_rounds(conn, project_id)
         _check_counting("items", items_of(conn, project_id)["item"].tolist(), 0)
         dataset_of(conn, project_id)

@@ -22,20 +22,20 @@ import sqlalchemy as sa
 from .. import __version__
 from ..errors import InputError, Issue
 from ..json_texts import parse_json
-from ..zips import DAMAGED, check_sizes, pack, sums
+from ..zips import DAMAGED, MAX_JSON, check_sizes, pack, read_member, sums
 from . import schema as t
 from .csv_tables import FETCH_AGAIN, Rows, read_table, write_table
 from .engine import HEAD
 
 FORMAT = 1
 MAX_BYTES = 2**30  # of the zip, and of all that is packed in it
-MAX_MANIFEST = 2**24
 # In an order in which rows come after those that they point to. Jobs and links to vote are this machine's business.
 SCHEMAS = tuple(f"{number:04d}" for number in range(1, int(HEAD) + 1))  # whose exports can be read
 _OF_THIS_MACHINE = (t.job, t.simulation, t.voting_link, t.invitation)
 TABLES = tuple(table for table in t.metadata.sorted_tables if table not in _OF_THIS_MACHINE)
 
 _MANIFEST = "manifest.json"
+_PIECE = 1 << 18
 _NAME = re.compile(r"tables/[a-z_]+\.csv|uploads/[0-9a-f]{64}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -88,21 +88,26 @@ def read_zip(data: bytes) -> Contents:
     """
     if len(data) > MAX_BYTES:
         raise InputError(f"This file has {len(data):,} bytes; exported projects up to {MAX_BYTES:,} can be taken in.")
+    uploads = {}
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = _entries(archive)
             check_sizes(archive, len(data), MAX_BYTES)
-            manifest = _Manifest.of(_unpack(archive, entries[_MANIFEST], MAX_MANIFEST))
+            manifest = _Manifest.of(read_member(archive, entries[_MANIFEST], MAX_JSON))
             _compare_names(set(entries) - {_MANIFEST}, manifest)
-            members = {name: _member(archive, entries[name], manifest) for name in sorted(manifest.members)}
+            for name in sorted(manifest.members):
+                _check_member(archive, entries[name], manifest)
+                if name.startswith("uploads/"):
+                    size = entries[name].file_size
+                    uploads[name.removeprefix("uploads/")] = read_member(archive, entries[name], size)
     except InputError:
         raise
     except DAMAGED as error:
         raise InputError(f"This file is no zip file, or a truncated or damaged one ({error}). {FETCH_AGAIN}") from error
-    rows = {table.name: _table(table.name, members, manifest) for table in TABLES}
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        rows = {table.name: _table(table, archive, manifest) for table in TABLES}
     if [row[0] for row in rows[t.project.name]] != [manifest.project_id]:
         raise InputError(f"The file's table of projects isn't that of the project in its manifest. {FETCH_AGAIN}")
-    uploads = {name.removeprefix("uploads/"): data for name, data in members.items() if name.startswith("uploads/")}
     strange = [digest for digest, data in uploads.items() if hashlib.sha256(data).hexdigest() != digest]
     if strange:
         raise InputError(
@@ -128,14 +133,6 @@ def _entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     if issues:
         raise InputError(f"This zip file is no exported project. {FETCH_AGAIN}", issues)
     return entries
-
-
-def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limit: int) -> bytes:
-    with archive.open(entry) as handle:
-        data = handle.read(limit + 1)
-    if len(data) > limit:
-        raise InputError(f"{entry.filename} unpacks to more than the {limit:,} bytes it may have. {FETCH_AGAIN}")
-    return data
 
 
 @dataclass(frozen=True)
@@ -181,22 +178,25 @@ def _compare_names(found: set[str], manifest: _Manifest) -> None:
         raise InputError(f"The file's parts aren't those of an exported project. {FETCH_AGAIN}", issues)
 
 
-def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, manifest: _Manifest) -> bytes:
+def _check_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, manifest: _Manifest) -> None:
+    """Raise `InputError` unless a member is the manifest's, looked at piece by piece."""
     n_bytes, digest = manifest.members[entry.filename]
-    data = _unpack(archive, entry, min(entry.file_size, MAX_BYTES))
-    if len(data) != n_bytes or hashlib.sha256(data).hexdigest() != digest:
+    found, n_found = hashlib.sha256(), 0
+    with archive.open(entry) as handle:
+        while piece := handle.read(_PIECE):
+            found.update(piece)
+            n_found += len(piece)
+    if n_found != n_bytes or found.hexdigest() != digest:
         raise InputError(
-            f"{entry.filename} was changed or damaged after the project was exported: it has {len(data):,} bytes, or a "
+            f"{entry.filename} was changed or damaged after the project was exported: it has {n_found:,} bytes, or a "
             f"checksum, that differ from the manifest's ({n_bytes:,} bytes). {FETCH_AGAIN}"
         )
-    return data
 
 
-def _table(name: str, members: Mapping[str, bytes], manifest: _Manifest) -> Rows:
-    where = f"tables/{name}.csv"
-    if not is_of(t.metadata.tables[name], manifest.schema):
+def _table(table: sa.Table, archive: zipfile.ZipFile, manifest: _Manifest) -> Rows:
+    """The rows of a table, as many as the manifest says."""
+    if not is_of(table, manifest.schema):
         return []
-    rows = read_table(t.metadata.tables[name], members[where], where, manifest.schema)
-    if len(rows) != manifest.rows.get(name):
-        raise InputError(f"{where} has {len(rows):,} rows; the manifest says {manifest.rows.get(name)}. {FETCH_AGAIN}")
-    return rows
+    where = f"tables/{table.name}.csv"
+    with archive.open(where) as handle:
+        return read_table(table, handle, where, manifest.rows.get(table.name, 0), manifest.schema)

@@ -11,7 +11,7 @@ from ..errors import InputError, StoreError
 from ..platforms.base import Outgoing
 from ..platforms.batch import write_batch
 from ..platforms.task_files import page_of
-from ..platforms.turkle_api import TurkleSite
+from ..platforms.turkle_api import TurkleSite, clean_address
 from . import schema as t
 from .ballots import open_ballot_of
 from .command import command, insert_one
@@ -23,7 +23,10 @@ MAX_ASSIGNMENTS = 100
 
 @dataclass(frozen=True)
 class Publication:
-    """A batch of a ballot on a platform: where, its numbers there, and when votes were last fetched."""
+    """A batch of a ballot on a platform: where, its numbers there, and when votes were last fetched.
+
+    Where `confirmed` is False the address came with an imported project: see `confirm_address`.
+    """
 
     id: int
     ballot_id: int
@@ -36,6 +39,14 @@ class Publication:
     is_top_up: bool
     at: str
     fetched_at: str | None
+    confirmed: bool
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what no publication holds: requests are made of it, and it may come from elsewhere."""
+        numbers = (self.project, self.batch, self.n_tasks, self.assignments)
+        if self.platform != "turkle" or not all(type(number) is int and number >= 0 for number in numbers):
+            raise ValueError(f"a publication on {self.platform[:40]!r} isn't numbered as Turkle numbers them")
+        clean_address(self.address)
 
     @property
     def filename(self) -> str:
@@ -59,7 +70,16 @@ def read_publications(store: Store, ballot_id: int) -> list[Publication]:
 def _publication(row: sa.Row) -> Publication:
     names = ("project", "batch", "n_tasks", "assignments", "is_top_up")
     told = {name: row.detail[name] for name in names}
-    return Publication(row.id, row.ballot_id, row.platform, row.address, at=row.at, fetched_at=row.fetched_at, **told)
+    return Publication(
+        row.id,
+        row.ballot_id,
+        row.platform,
+        row.address,
+        at=row.at,
+        fetched_at=row.fetched_at,
+        confirmed=bool(row.confirmed),
+        **told,
+    )
 
 
 def publish_on_turkle(
@@ -84,7 +104,7 @@ def publish_on_turkle(
         before = publications_of(conn, drawn.id)
     if drawn.code != ballot.code:
         raise StoreError("Another ballot is open now. Load the page again before you publish.")
-    there = [one.project for one in before if one.address == site.address]
+    there = [one.project for one in before if one.address == site.address and one.confirmed]
     frame, only = ballot.comparisons(), ballot.only()
     batch = write_batch(frame, only=only, ascii_only=True).decode("ascii")
     n_tasks = batch.count("\n") - 1
@@ -107,9 +127,10 @@ def publish_on_turkle(
 def fetch_from_turkle(store: Store, project_id: str, publication_id: int, token: str, **options: Any) -> bytes:
     """The result file of a publication as it is now, whole. It goes through the same preview as a file by hand.
 
-    Raises `PlatformError` where Turkle can't be reached, refuses, or sends a file that lacks rows.
+    Raises `PlatformError` where Turkle can't be reached, refuses, or sends a file that lacks rows; `InputError` where
+    the address isn't confirmed.
     """
-    publication = _one(store, project_id, publication_id)
+    publication = _confirmed(store, project_id, publication_id)
     data = TurkleSite(publication.address, token, **options).results(publication.batch)
     with command(store, project_id, "fetch results") as change:
         row = sa.update(t.publication).where(t.publication.c.id == publication_id)
@@ -120,10 +141,39 @@ def fetch_from_turkle(store: Store, project_id: str, publication_id: int, token:
 
 
 def finished_there(store: Store, project_id: str, publication_id: int, token: str, **options: Any) -> tuple[int, int]:
-    """How many assignments of a publication are finished on the platform, and how many there are in all."""
-    publication = _one(store, project_id, publication_id)
+    """How many assignments of a publication are finished on the platform, and how many there are in all.
+
+    Raises as `fetch_from_turkle` does.
+    """
+    publication = _confirmed(store, project_id, publication_id)
     done = TurkleSite(publication.address, token, **options).finished(publication.batch)
     return done, publication.n_tasks * publication.assignments
+
+
+def confirm_address(
+    store: Store, project_id: str, publication_id: int, *, expected_revision: int | None = None
+) -> None:
+    """Let the owner's token go to the address of a publication, and of all others of the project that have the same.
+
+    It is asked for where the address came with a file: whoever made that could have written one of their own into it.
+    """
+    address = _one(store, project_id, publication_id).address
+    with command(store, project_id, "confirm address", expected_revision=expected_revision) as change:
+        ballots = sa.select(t.ballot.c.id).where(t.ballot.c.project_id == project_id)
+        p = t.publication.c
+        row = sa.update(t.publication).where(p.ballot_id.in_(ballots), p.address == address)
+        change.conn.execute(row.values(confirmed=True))
+        change.detail = {"platform": "Turkle", "address": address}
+
+
+def _confirmed(store: Store, project_id: str, publication_id: int) -> Publication:
+    publication = _one(store, project_id, publication_id)
+    if not publication.confirmed:
+        raise InputError(
+            f"The address {publication.address} came with an imported project, and your token would go there. Say "
+            "first, under Collect, that it is your Turkle. Nothing was sent."
+        )
+    return publication
 
 
 def _one(store: Store, project_id: str, publication_id: int) -> Publication:

@@ -9,6 +9,7 @@ from typing import Any
 from ..campaign_tables import FILES, PLAN_FILE, read_table, write_table
 from ..errors import InputError
 from ..json_texts import parse_json
+from ..zips import MAX_JSON
 from .records import Record
 
 _NAMES = ("items", "ballot_items", "fit_scores", "comparisons", "tasks", "votes", "voters")  # in the order of FILES
@@ -33,7 +34,7 @@ def record_from(files: Mapping[str, bytes]) -> Record:
         part: read_table(files[name], schema, name) for part, (name, schema) in zip(_NAMES, FILES.items(), strict=True)
     }
     try:
-        plan: Any = parse_json(files[PLAN_FILE].decode("utf-8"))
+        plan: Any = parse_json(files[PLAN_FILE].decode("utf-8"), most=MAX_JSON)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{PLAN_FILE} can't be read: {error}.") from error
     if not isinstance(plan, dict):

@@ -12,11 +12,12 @@ from collections.abc import Mapping
 
 import sqlalchemy as sa
 
+from ..durable import make_folder
 from ..errors import InputError, StoreError
 from . import dialects
 from . import schema as t
 from .engine import HEAD, Store, schema_version
-from .workspace import default_workspace, make_folder
+from .workspace import default_workspace
 
 ALL = "*"
 # What may be read of each table: all columns, or those named.
@@ -111,7 +112,7 @@ def open_by_role() -> Store:
     if url is None:
         raise StoreError(f"{dialects.VOTERS_DATABASE} is empty.")
     store = Store(default_workspace(), dialects.postgresql().make_engine(url, "voters"))
-    make_folder(store.folder)
+    make_folder(store.folder, 0o700)
     with store.read() as conn:
         version = schema_version(conn)
     if version != HEAD:

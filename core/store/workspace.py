@@ -6,6 +6,8 @@ import json
 import os
 from pathlib import Path
 
+from ..durable import make_folder, rights_in, tighten
+
 
 def default_workspace() -> Path:
     """`RUNOFF_WORKSPACE`, or the platform's data folder."""
@@ -17,20 +19,25 @@ def default_workspace() -> Path:
     return Path(platformdirs.user_data_dir("runoff", appauthor=False))
 
 
-def make_folder(folder: Path) -> None:
+# What is made in a workspace's folder itself, by its beginning; an earlier Runoff left it readable for everybody.
+_OURS = ("runoff.sqlite", "runoff.log", "voting.log", "voting.json", "database.json", "demo.lock", "tour-seen")
+PARTS = ("uploads", "embeddings", "incoming", "backups")
+
+
+def prepare_folder(folder: Path) -> int:
     """Make a workspace's folder, for its owner alone: it holds who voted how, and the secret of every link.
 
-    A folder that is there keeps its rights: somebody may have shared it on purpose.
+    A folder that is there keeps its rights: somebody may have shared it on purpose. What is in it is for those who may
+    write in it, and that is made so where it isn't yet. Returns the rights of what is made there.
     """
-    if not folder.exists():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700, exist_ok=True)
-
-
-def rights_in(folder: Path) -> int:
-    """The rights of what is made in a workspace's folder: others have them only where they may write in the folder."""
-    mode = folder.stat().st_mode
-    return 0o700 | (0o070 if mode & 0o020 else 0) | (0o007 if mode & 0o002 else 0)
+    make_folder(folder, 0o700)
+    rights = rights_in(folder)
+    for part in PARTS:
+        make_folder(folder / part, rights)
+    for path in folder.iterdir():
+        if path.name in PARTS or path.name.startswith(_OURS):
+            tighten(path, rights)
+    return rights
 
 
 def badge_of(folder: Path) -> str | None:

@@ -62,6 +62,7 @@ SENTENCES = {
     "voting closed": to_say("Closed the voting page of {ballot}"),
     "renew voting link": to_say("Gave the voting page another link"),
     "invite voters": to_say("Made personal links for voters"),
+    "confirm address": to_say("Said that the address {address} is the owner's Turkle"),
     "withdraw voter": to_say("Took the votes of a voter out, who took consent back"),
     "withdraw voters": to_say("Took the votes of {voters} voters out"),
     "exclude voters": to_say("Left voters out: {reason}"),

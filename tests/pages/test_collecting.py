@@ -6,7 +6,10 @@ import pytest
 from campaigns import answer_batch, draw_batch, make_project
 
 from core.platforms.turkle_api import Published, TurkleSite
+from core.store import schema as t
 from core.store.ballots import read_ballots
+from core.store.command import insert_one
+from core.store.engine import now
 from core.store.publications import read_publications
 from core.store.settlement import read_assignments
 from core.store.uploads import read_uploads
@@ -14,6 +17,7 @@ from core.store.votes import accept_upload
 from core.store.voting import open_voting
 from core.views.ways import WAYS
 from core.voting_settings import VotingSettings
+from ui.frame import plain
 
 TOKEN = "0123456789abcdef0123456789abcdef01234567"
 
@@ -120,6 +124,28 @@ def test_published_fetched_and_taken(collect, monkeypatch):
     press(app, "Fetch the votes")
     assert "There is nothing new in these files." in texts(app)
     assert TOKEN not in texts(app)
+
+
+def test_an_address_from_a_file_is_shown_and_confirmed_first(collect, monkeypatch):
+    store, project_id, _, visit = collect
+    monkeypatch.setattr(TurkleSite, "finished", lambda site, batch: 5)
+    ballot_id = read_ballots(store, project_id)[0].id
+    detail = {"project": 4, "batch": 9, "n_tasks": 14, "assignments": 1, "is_top_up": False}
+    values = {"platform": "turkle", "address": "http://*theirs*.example.org", "detail": detail, "at": now()}
+    with store.write(project_id) as conn:
+        insert_one(conn, t.publication, ballot_id=ballot_id, confirmed=False, **values)
+    app = visit()
+    chooser(app).set_value("turkle")
+    app.run()
+    fields = {field.label: field for field in app.text_input}
+    fields["API token of an administrator"].set_value(TOKEN)
+    app.run()
+    assert fields["Address of your Turkle"].value == ""
+    assert plain("http://*theirs*.example.org") in app.warning[0].value
+    assert not {"Fetch the votes", "How far is it?"} & {button.label for button in app.button}
+    press(app, "Yes, this is my Turkle")
+    press(app, "How far is it?")
+    assert "5 of 14 assignments are finished there." in texts(app)
 
 
 def test_prolifics_list_is_checked(collect):

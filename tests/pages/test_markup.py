@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from campaigns import answer_batch, draw_batch
+from streamlit.testing.v1 import AppTest
 
 from core.store.areas import add_areas
 from core.store.closing import close_ballot
@@ -112,8 +113,6 @@ def test_no_name_is_drawn_as_markup(nasty, visit, key):
 
 def test_the_walk_sees_what_is_drawn(nasty, visit):
 
-    from streamlit.testing.v1 import AppTest
-
     def page():
         import streamlit as st
 
@@ -124,3 +123,37 @@ def test_the_walk_sees_what_is_drawn(nasty, visit):
         st.radio("x", ["[link](https://example.com)"])
 
     assert len(markup_in(AppTest.from_function(page).run())) == 4
+
+
+@pytest.mark.parametrize("way", ["uncaught", "command", "issues", "stale", "job"])
+def test_no_error_is_drawn_as_markup(way):
+    """However an error comes to a page: what it repeats of names, cells and texts is text."""
+
+    def page(way: str, text: str) -> None:
+        import streamlit as st
+
+        from core.errors import InputError, Issue, StaleError
+        from ui import frame, start
+
+        st.session_state["_pages"] = {}
+
+        def fail() -> None:
+            if way == "stale":
+                raise StaleError(text)
+            raise InputError(text, [Issue(text, column=text), Issue(text)] if way == "issues" else [])
+
+        if way == "uncaught":
+            assert start.on_script_error(InputError(text))
+        elif way == "job":
+            frame.flash(text, kind="warning", details=[text])
+        else:
+            frame.carried_out(fail, done="")
+        frame.show_flash()
+
+    for name in ("*", "$x$", ":red[hot]", "<b>", "[link](https://example.com)", "`code`"):
+        app = AppTest.from_function(page, args=(way, f"The file {name} {name} can't be read."))
+        app.run()
+        assert not app.exception
+        assert len(app.error) + len(app.warning) == 1
+        for shown in [*app.error, *app.warning, *app.toast]:
+            assert shown.value.startswith(plain(f"The file {name} {name} can't be read."))
