@@ -189,11 +189,6 @@ def watched() -> Iterator[None]:
         st.session_state.pop(_GONE, None)
 
 
-def note_gone(key: str, id_: Hashable) -> None:
-    """What a chooser showed as chosen isn't there any more, and the caller has chosen something else."""
-    _note(st.session_state.get(_SHOWN, {}).get(key, {}), [id_])
-
-
 def _note(before: Mapping[Any, str], gone: Iterable[Hashable]) -> None:
     st.session_state.get(_GONE, []).extend(before.get(id_, str(id_)) for id_ in gone)
 

@@ -69,6 +69,7 @@ def _button(project: Project, asked: Asked, *, busy: bool) -> None:
         help=say("A minute for 100 items, some minutes for 1,000. It goes on in the background."),
     ):  # fmt: skip
         try:
+            choosers.refuse_if_gone()
             jobs.start(frame.store(), KIND, asked.params(), project_id=project.id)
         except RunoffError as error:
             frame.show_error(error)

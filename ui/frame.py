@@ -103,8 +103,6 @@ def area(project: Project, standings: Sequence[Standing]) -> int | None:
     asked = st.query_params.get("area") or st.session_state.get(f"_area-{project.id}")
     chosen = asked if asked in known else next(iter(known))
     if st.session_state.get("_area_picked") != chosen:
-        if asked and asked not in known:
-            choosers.note_gone("_area_picked", asked)
         st.session_state["_area_picked"] = chosen
     choosers.selectbox(
         say("Area"),
