@@ -8,7 +8,7 @@ from core.spoken import say, say_many
 from core.store.library import add_embedding, other_embeddings, read_embeddings, remove_embedding
 from core.views.tokens import TokensView
 from core.views.words import many, moment
-from ui import cache, coverage, embedding_view, frame, imports
+from ui import cache, choosers, coverage, embedding_view, frame, imports
 from ui.tables import said_columns
 
 project = frame.project()
@@ -60,22 +60,25 @@ if mine:
     st.subheader(say("Look at an embedding"))
     chosen = mine[0]
     if len(mine) > 1:
-        chosen = st.selectbox(say("Embedding"), mine, format_func=lambda e: e.name, key=f"look-{project.id}")
+        chosen = choosers.embedding(say("Embedding"), mine, key=f"look-{project.id}")
     embedding_view.show(cache.load_embedding(store, project, chosen.id), project)
 
 others = other_embeddings(store, project.id)
 if others:
     st.subheader(say("From another project"))
     with st.form("add from workspace"):
-        chosen = st.selectbox(
-            say("Imported before"), others, format_func=lambda e: f"{e.name} ({many(e.n_words, 'word')})"
+        chosen = choosers.embedding(
+            say("Imported before"),
+            others,
+            key=f"add-{project.id}",
+            called=lambda e: f"{e.name} ({many(e.n_words, 'word')})",
         )
         if st.form_submit_button(say("Use it here")):
             done = say("{name} is used in this project.", name=chosen.name)
             frame.carry_out(add_embedding, store, project.id, chosen.id, done=done)
 if mine:
     with st.expander(say("Remove an embedding from this project")), st.form("remove"):
-        gone = st.selectbox(say("Embedding"), mine, format_func=lambda e: e.name)
+        gone = choosers.embedding(say("Embedding"), mine, key=f"remove-{project.id}")
         st.caption(say("The import itself stays in the workspace, for other projects."))
         if st.form_submit_button(say("Remove it")):
             done = say("{name} is not compared any more.", name=gone.name)

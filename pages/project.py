@@ -12,7 +12,7 @@ from core.store.projects import change_project, read_log
 from core.store.templates import is_untouched
 from core.views.log import COLUMNS, log_table
 from core.views.words import slug
-from ui import cache, frame, project_files, tour
+from ui import cache, choosers, frame, project_files, tour
 from ui.new_project import NOTIONS, new_box
 
 LOGGED = 1000  # entries of the log that are shown
@@ -54,11 +54,11 @@ for step in view.steps:
 
 with st.expander(say("Settings of this project")), st.form("settings"):
     name = st.text_input(say("Name"), project.name, max_chars=100)
-    notion = st.radio(
+    notion = choosers.radio(
         say("What voters judge"),
-        list(NOTIONS),
-        index=list(NOTIONS).index(project.notion),
-        format_func=lambda key: say(NOTIONS[key]),
+        {key: say(words) for key, words in NOTIONS.items()},
+        project.notion,
+        key=f"notion-of-{project.id}-{project.notion}",
         disabled=bool(view.fixed_by),
         help=say(
             "Fixed once a ballot or the pilot is drawn. Relatedness ranks embeddings by |cos|, similarity by cos."

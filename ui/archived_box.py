@@ -14,7 +14,7 @@ from core.store import Store
 from core.store.archived import ImportedArchive, import_archived
 from core.views import columns
 from core.views.words import many
-from ui import frame
+from ui import choosers, frame
 from ui.columns_form import columns_form
 
 NOTIONS = {"relatedness": to_say("Relatedness"), "similarity": to_say("Similarity")}
@@ -70,9 +70,8 @@ def archived_box(store: Store) -> None:
 def _form(store: Store, files: list[tuple[str, bytes]], mapping: Mapping, by_file: bool) -> None:
     with st.form("archived"):
         name = st.text_input(say("Name of the project"), files[0][0].rsplit(".", 1)[0][:100], max_chars=100)
-        notion = st.radio(
-            say("What voters judged"), list(NOTIONS), format_func=lambda name: say(NOTIONS[name]), horizontal=True
-        )
+        notions = {name: say(words) for name, words in NOTIONS.items()}
+        notion = choosers.radio(say("What voters judged"), notions, key="archived-notion", horizontal=True)
         random_opponents = st.checkbox(
             say("Opponents were drawn at random"),
             help=say(

@@ -17,29 +17,23 @@ from core.store.projects import Project
 from core.tokens import AreaTokens, Renamed, checked, read_pasted
 from core.views.tokens import TokensView
 from core.views.words import many
-from ui import frame
+from ui import choosers, frame
 from ui.area_entry import take
 from ui.project_files import open_copy
 from ui.tables import said_columns
 
 AS = (to_say("Text"), to_say("Table"))
+_ALL = ""  # no area has an empty name, and one may be called as all are here
 
 
 def edit_box(store: Store, project: Project, view: TokensView) -> None:
     """The tokens of one area or of all; what is typed stays until it is saved."""
-    as_table = st.segmented_control(
-        say("Edit as"),
-        AS,
-        default="Text",
-        required=True,
-        format_func=say,
-        key=f"edit-as-{project.id}",
-    )
+    as_table = choosers.segmented_control(say("Edit as"), {way: say(way) for way in AS}, key=f"edit-as-{project.id}")
     if as_table == "Table":
-        names = [None, *(area.name for area in view.areas)]  # an area may be called so, too
-        name = st.selectbox(say("Area"), names, format_func=lambda n: n or say("All areas"), key=f"scope-{project.id}")
-        areas = tuple(area for area in view.areas if name in (None, area.name))
-        _table(store, project, areas, one=name is not None)
+        scopes = {_ALL: say("All areas")} | _names(view)
+        name = choosers.selectbox(say("Area"), scopes, key=f"scope-{project.id}", apart=_an_area)
+        areas = tuple(area for area in view.areas if name in (_ALL, area.name))
+        _table(store, project, areas, one=name != _ALL)
         return
     area = _chosen(project, view)
     stored = "\n".join(area.tokens)
@@ -54,8 +48,16 @@ def edit_box(store: Store, project: Project, view: TokensView) -> None:
 
 def _chosen(project: Project, view: TokensView) -> AreaTokens:
     """The area that is looked at; by its name, so that it stays the same one when its tokens change."""
-    name = st.selectbox(say("Area"), [area.name for area in view.areas], key=f"edit-{project.id}")
+    name = choosers.selectbox(say("Area"), _names(view), key=f"edit-{project.id}")
     return next(area for area in view.areas if area.name == name)
+
+
+def _names(view: TokensView) -> dict[str, str]:
+    return {area.name: area.name for area in view.areas}
+
+
+def _an_area(name: str) -> str:
+    return "" if name == _ALL else say("an area")
 
 
 def _label(area: AreaTokens) -> str:
@@ -103,7 +105,8 @@ def locked_box(store: Store, project: Project, view: TokensView) -> None:
     st.dataframe(rows, hide_index=True, column_config=columns, height=300, alt=say("Tokens of the area"))
     with st.form(f"correct-{project.id}-{area.name}", clear_on_submit=True):
         st.markdown(say("**Correct a spelling**"))
-        old = st.selectbox(say("Token"), area.tokens, key=f"old-{project.id}-{area.name}")
+        tokens = {token: token for token in area.tokens}
+        old = choosers.selectbox(say("Token"), tokens, key=f"old-{project.id}-{area.name}")
         new = st.text_input(say("Its correct spelling"), max_chars=200, key=f"new-spelling-{project.id}-{area.name}")
         st.caption(say("Votes and items stay, and files with the old spelling are still taken. The log keeps both."))
         if st.form_submit_button(say("Correct it")):

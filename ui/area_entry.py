@@ -14,9 +14,10 @@ from core.store import Store
 from core.store.areas import add_areas
 from core.store.projects import Project
 from core.tokens import Preview, TokenLists, clean_token, preview, read_areas_file, read_pasted
-from ui import frame
+from ui import choosers, frame
 
 SHOWN = 20  # notes on a list
+_NO_COLUMN = -1
 
 
 def take(action: Callable[..., Any], reader: Callable[..., TokenLists], *args: Any) -> None:
@@ -77,7 +78,7 @@ def _file_box(store: Store, project: Project, data: bytes, filename: str, key: s
         found = preview(data, filename)
         sheet = None
         if len(found.sheets) > 1:
-            sheet = st.selectbox(say("Sheet"), found.sheets, key=f"sheet-{key}")
+            sheet = choosers.selectbox(say("Sheet"), {name: name for name in found.sheets}, key=f"sheet-{key}")
             found = preview(data, filename, sheet=sheet)
     except RunoffError as error:
         frame.show_error(error)
@@ -92,7 +93,7 @@ def _file_box(store: Store, project: Project, data: bytes, filename: str, key: s
                     "names area and token above it."
                 )
             )
-    table = [dict(zip(found.header, row, strict=False)) for row in found.sample[:5]]
+    table = [dict(zip(_columns(found).values(), row, strict=False)) for row in found.sample[:5]]
     st.dataframe(table, hide_index=True, alt=say("The first rows of the file"))
     if st.button(say("Add these areas"), type="primary"):
         read = partial(read_areas_file, data, filename, columns=columns, sheet=sheet)
@@ -101,17 +102,27 @@ def _file_box(store: Store, project: Project, data: bytes, filename: str, key: s
 
 def _columns_box(found: Preview, key: str) -> tuple[int | None, int]:
     """The area column (None for one area named after the file) and the token column, as chosen."""
-    places = range(len(found.header))
-    names = {place: found.header[place] or say("column {n}", n=place + 1) for place in places}
+    names = _columns(found)
     left, right = st.columns(2)
-    area = left.selectbox(
+    area = choosers.selectbox(
         say("Area column"),
-        [*places, None],
-        index=len(places) if found.guess.area is None else found.guess.area,
-        format_func=lambda place: say("one area for all") if place is None else names[place],
+        names | {_NO_COLUMN: say("one area for all")},
+        _NO_COLUMN if found.guess.area is None else found.guess.area,
         key=f"area-column-{key}",
+        apart=_nth,
+        place=left,
     )
-    token = right.selectbox(
-        say("Token column"), places, index=found.guess.token or 0, format_func=names.get, key=f"token-column-{key}"
+    token = choosers.selectbox(
+        say("Token column"), names, found.guess.token or 0, key=f"token-column-{key}", place=right
     )
-    return area, token
+    return None if area == _NO_COLUMN else area, token
+
+
+def _columns(found: Preview) -> dict[int, str]:
+    """The columns by their places, by names of which no two are equal."""
+    names = {place: name or say("column {n}", n=place + 1) for place, name in enumerate(found.header)}
+    return choosers.told_apart(names, _nth)
+
+
+def _nth(place: int) -> str:
+    return "" if place == _NO_COLUMN else say("column {n}", n=place + 1)

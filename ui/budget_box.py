@@ -8,7 +8,7 @@ from core.errors import PlanError
 from core.spoken import say, to_say
 from core.store.plans import PlanSettings, with_budget, within_cost
 from core.views.planner import appearances_said
-from ui import frame
+from ui import choosers, frame
 
 KINDS = {
     "votes": to_say("votes"),
@@ -20,9 +20,8 @@ KINDS = {
 def budget_box(project_id: str, settings: PlanSettings, n_items: int, *, key: str) -> None:
     """Find M for a budget as the plan's protocol likes it, and put it into its box (`key` is that of the widgets)."""
     with st.popover(say("Find M for a budget"), icon=":material/savings:"):
-        kind = st.radio(
-            say("Budget of"), list(KINDS), format_func=lambda key: say(KINDS[key]), key=f"budget-kind-{project_id}"
-        )
+        kinds = {kind: say(words) for kind, words in KINDS.items()}
+        kind = choosers.radio(say("Budget of"), kinds, key=f"budget-kind-{project_id}")
         amount = st.number_input(say("At most"), 1.0, 1e9, 1000.0, key=f"budget-{project_id}")
         try:
             if kind == "votes":

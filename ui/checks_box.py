@@ -13,7 +13,7 @@ from core.store.check_drawing import strange_gold
 from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.views.plan_checks import NAMES, answered_said, cost_said, counts_table
-from ui import frame
+from ui import choosers, frame
 from ui.tables import said_columns
 
 
@@ -105,11 +105,10 @@ def _gold(old: CheckSettings, key: str, locked: bool) -> tuple[int, str, int]:
         gold = _number(say("Known answers"), old.gold, 0, 10, f"gold-{key}", locked, about)
     with middle:
         kinds = {"task": say("in every task"), "voter": say("for every voter")}
-        per = st.selectbox(
+        per = choosers.selectbox(
             say("How often"),
-            list(kinds),
-            list(kinds).index(old.gold_per),
-            format_func=kinds.__getitem__,
+            kinds,
+            old.gold_per,
             key=f"gold-per-{key}",
             disabled=locked,
             help=say("For every voter: as often as if the tasks were shared out evenly."),

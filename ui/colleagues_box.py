@@ -11,7 +11,7 @@ from core.platforms.base import Outgoing
 from core.platforms.colleagues import deal_out, write_tables
 from core.spoken import say, to_say
 from core.zips import pack
-from ui import frame
+from ui import choosers, frame
 
 FORMATS = ("Excel (XLSX)", "CSV")
 PART, ALL = to_say("Each a part"), to_say("Everybody all")
@@ -22,13 +22,12 @@ def colleagues_box(ballot: Outgoing) -> None:
     with st.expander(say("A file for each colleague"), icon=":material/groups:"):
         names = st.text_area(say("Names, one a line"), key=f"colleagues-{ballot.code}").splitlines()
         with st.container(horizontal=True):
-            kind = st.segmented_control(say("Format"), FORMATS, default=FORMATS[0], required=True)
-            share = st.segmented_control(
+            formats = {name: name for name in FORMATS}
+            kind = choosers.segmented_control(say("Format"), formats, key=f"format-{ballot.code}")
+            share = choosers.segmented_control(
                 say("Who gets what"),
-                [PART, ALL],
-                default=PART,
-                required=True,
-                format_func=say,
+                {share: say(share) for share in (PART, ALL)},
+                key=f"share-{ballot.code}",
                 help=say(
                     "Parts are whole tasks, dealt evenly. With “Everybody all” each comparison gets several votes."
                 ),

@@ -13,6 +13,7 @@ from core.store.projects import Project
 from core.views.collect import CollectView, Stage
 from core.views.tasks import TaskPages
 from core.views.ways import WAYS, outgoing, way_in_use
+from ui import choosers
 from ui.colleagues_box import colleagues_box
 from ui.offline_box import offline_box
 from ui.prolific_box import prolific_box
@@ -26,12 +27,10 @@ def collecting_box(
     store: Store, project: Project, ballot: Ballot, view: CollectView, pages: TaskPages, stage: Stage
 ) -> None:
     """The chooser, and below it what the chosen way needs."""
-    ways = list(WAYS)
-    way = st.radio(
+    way = choosers.radio(
         say("How do you collect votes?"),
-        ways,
-        index=ways.index(way_in_use(store, ballot, view.uploads)),
-        format_func=lambda way: say(WAYS[way][0]),
+        {way: say(words) for way, (words, *_) in WAYS.items()},
+        way_in_use(store, ballot, view.uploads),
         horizontal=True,
         key=f"way-{ballot.id}",
         persist_state="session",

@@ -11,7 +11,7 @@ from core.platforms import Mapping
 from core.platforms.mapping import MEANINGS, ROLES
 from core.spoken import say, to_say
 from core.views.columns import Columns, meaning_of
-from ui import frame
+from ui import choosers, frame
 
 MAIN = ("voter", "choice")
 IDS = ("comparison", "task")
@@ -67,20 +67,25 @@ def columns_form(columns: Columns, start: Mapping, key: str, *, with_areas: bool
 
 def _fields(columns: Columns, start: Mapping, roles: tuple[str, ...], key: str) -> dict[str, str]:
     chosen = {}
-    options = ["", *columns.names]
+    options = {"": _NONE} | {name: _called(columns, name) for name in columns.names}
     for at in range(0, len(roles), 2):
         for role, place in zip(roles[at : at + 2], st.columns(2), strict=False):
             now = getattr(start, role)
-            known = options if now in options else [*options, now]
-            chosen[role] = place.selectbox(
+            chosen[role] = choosers.selectbox(
                 say(ROLES[role]),
-                known,
-                known.index(now),
-                format_func=lambda name: name or _NONE,  # a list shows names as they are, no Markdown
+                options | {now: options.get(now, now)},  # a list shows names as they are, no Markdown
+                now,
                 key=f"{key}-{role}",
+                place=place,
                 help=say(_HELP[role]) if role in _HELP else None,
             )
     return chosen
+
+
+def _called(columns: Columns, name: str) -> str:
+    """A column's name; of several that have it the first is read."""
+    n = columns.header.count(name)
+    return name if n < 2 else say("{name} (the first of {n})", name=name, n=n)
 
 
 def _meanings(columns: Columns, mapping: Mapping, key: str) -> tuple[tuple[str, str], ...]:
@@ -88,16 +93,16 @@ def _meanings(columns: Columns, mapping: Mapping, key: str) -> tuple[tuple[str, 
     values = columns.values(mapping.choice)
     if not values:
         return mapping.choices
-    meanings = [*MEANINGS, "?"]
+    meanings = {name: say(words) for name, words in MEANINGS.items()} | {"?": say("not known: can't be read")}
     said = []
     for at in range(0, len(values), 2):
         for value, place in zip(values[at : at + 2], st.columns(2), strict=False):
-            meaning = place.selectbox(
+            meaning = choosers.selectbox(
                 say("“{value}” means", value=frame.plain(value)),
                 meanings,
-                meanings.index(meaning_of(value, mapping)),
-                format_func=lambda name: say(MEANINGS.get(name, to_say("not known: can't be read"))),
+                meaning_of(value, mapping),
                 key=f"{key}-means-{mapping.choice}-{value}",
+                place=place,
             )
             if meaning != "?":
                 said.append((value, meaning))

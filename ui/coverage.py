@@ -10,7 +10,7 @@ from core.store import Store
 from core.store.library import Imported, set_look_up
 from core.store.projects import Project
 from core.views.tokens import Coverage
-from ui import cache, frame
+from ui import cache, choosers, frame
 from ui.tables import said_columns
 
 WAYS = {
@@ -86,11 +86,10 @@ def look_up_form(store: Store, project: Project, imported: Imported) -> None:
                 "For tokens that it has in no spelling of their own case. Turkey then is turkey, if it lacks Turkey."
             ),
         )
-        multiword = st.radio(
+        multiword = choosers.radio(
             say("Tokens of several words"),
-            ways,
-            index=ways.index(imported.multiword),
-            format_func=lambda way: say(WAYS[way]),
+            {way: say(WAYS[way]) for way in ways},
+            imported.multiword,
             key=f"multiword-{key}",
             help=say("Many embeddings write machine_learning. With the mean, all words of a token must be there."),
         )

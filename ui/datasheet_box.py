@@ -8,7 +8,7 @@ from core.datasheet.fields import LICENCES, MAX_LINE, MAX_TEXT, SheetFields
 from core.spoken import say, to_say
 from core.store.projects import Project
 from core.store.sheets import save_fields
-from ui import frame
+from ui import choosers, frame
 
 _LONG = (
     ("purpose", to_say("What it is for"), to_say("Who needs it, what it should and shouldn't be used for.")),
@@ -39,11 +39,12 @@ def datasheet_box(project: Project, fields: SheetFields) -> None:
             values = {
                 "title": left.text_input(say("Title"), fields.title, placeholder=project.name, max_chars=MAX_LINE),
                 "authors": right.text_input(say("Authors"), fields.authors, max_chars=MAX_LINE),
-                "licence": left.selectbox(
+                "licence": choosers.selectbox(
                     say("Licence"),
-                    list(LICENCES),
-                    index=list(LICENCES).index(fields.licence),
-                    format_func=lambda key: say(LICENCES[key][0]),
+                    {key: say(words) for key, (words, *_) in LICENCES.items()},
+                    fields.licence,
+                    key=f"licence-{project.id}-{fields.licence}",
+                    place=left,
                     help=say("What others may do with it. Without one they may do nothing."),
                 ),
                 "licence_note": right.text_input(say("Licence note"), fields.licence_note, max_chars=MAX_LINE),

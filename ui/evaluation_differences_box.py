@@ -15,7 +15,7 @@ from core.views.evaluate import FIGURES, EvaluateView, IntervalsView
 from core.views.evaluate_tokens import TokensView
 from core.views.scores import file_stem
 from core.views.words import many
-from ui import chart_files, evaluation_jobs, frame
+from ui import chart_files, choosers, evaluation_jobs, frame
 from ui.tables import columns
 
 TITLES = {
@@ -65,9 +65,8 @@ def _by_tokens(view: EvaluateView, tokens: TokensView | None, project: Project) 
 
 
 def _figure(unit: str, labels: list[str], project: Project) -> str:
-    return st.segmented_control(
-        say(ASKED[unit]), labels, default="ρ_w", required=True, format_func=say, key=f"told-{unit}-{project.id}"
-    )
+    figures = {label: say(label) for label in labels}
+    return choosers.segmented_control(say(ASKED[unit]), figures, "ρ_w", key=f"told-{unit}-{project.id}")
 
 
 def _differences(unit: str, told: tuple[Told, ...], label: str, n: int, view: EvaluateView) -> None:

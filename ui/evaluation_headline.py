@@ -14,7 +14,7 @@ from core.views import evaluate_tokens
 from core.views.evaluate import EvaluateView, IntervalsView
 from core.views.evaluate_tokens import TokensView
 from core.views.words import many
-from ui import cache, frame
+from ui import cache, choosers, frame
 
 SHORT = {
     "common": to_say("items that all cover"),
@@ -34,14 +34,13 @@ def settings(project: Project) -> tuple[float, str, str, int]:
                 "Rank n weighs 1/(n + n₀)². A small n₀ puts nearly all weight on the first ranks; the paper takes 2."
             ),
         )  # fmt: skip
-        notion = st.segmented_control(
-            say("Models rank by"), list(NOTIONS), default=project.notion, required=True,
+        notion = choosers.segmented_control(
+            say("Models rank by"), {key: say(words) for key, words in NOTIONS.items()}, project.notion,
             key=f"notion-{project.id}",
-            format_func=lambda key: say(NOTIONS[key]),
             help=say("The project's own notion is chosen at first."),
         )  # fmt: skip
-        policy = st.selectbox(
-            say("Words that an embedding lacks"), list(POLICIES), format_func=lambda key: say(SHORT[key]),
+        policy = choosers.selectbox(
+            say("Words that an embedding lacks"), {key: say(SHORT[key]) for key in POLICIES},
             key=f"policy-{project.id}", width=210,
             help="\n\n".join(f"**{say(SHORT[name])}**: {say(text)}." for name, text in POLICIES.items()),
         )  # fmt: skip

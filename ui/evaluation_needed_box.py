@@ -11,7 +11,7 @@ from core.store.projects import Project
 from core.views import evaluate_needed
 from core.views.evaluate import FIGURES, EvaluateView
 from core.views.evaluate_needed import KIND, Asked
-from ui import frame, running_jobs
+from ui import choosers, frame, running_jobs
 
 VOTERS = {"paper": to_say("like the paper's voters"), "fitted": to_say("as fitted to this project's votes")}
 
@@ -43,17 +43,17 @@ def show(view: EvaluateView, project: Project) -> None:
 
 
 def _asked(view: EvaluateView, project: Project) -> Asked | None:
-    names = [evaluation.model for evaluation in view.evaluations]
+    names = {evaluation.model: evaluation.model for evaluation in view.evaluations}
     labels = {label: key for key, label in FIGURES}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        first = st.selectbox(say("Embedding"), names, key=f"needed-first-{project.id}", width=240)
-        others = [name for name in names if name != first]
-        second = st.selectbox(say("against"), others, key=f"needed-second-{project.id}", width=240)
-        label = st.selectbox(say("by"), list(labels), format_func=say, key=f"needed-figure-{project.id}", width=120)
-        voters = st.selectbox(
+        first = choosers.selectbox(say("Embedding"), names, key=f"needed-first-{project.id}", width=240)
+        others = {name: name for name in names if name != first}
+        second = choosers.selectbox(say("against"), others, key=f"needed-second-{project.id}", width=240)
+        figures = {label: say(label) for label in labels}
+        label = choosers.selectbox(say("by"), figures, key=f"needed-figure-{project.id}", width=120)
+        voters = choosers.selectbox(
             say("Simulated voters"),
-            list(VOTERS),
-            format_func=lambda key: say(VOTERS[key]),
+            {key: say(words) for key, words in VOTERS.items()},
             key=f"needed-voters-{project.id}",
             width=260,
             help=say("Fitting takes some seconds for 20,000 votes, within the simulation."),
@@ -69,6 +69,7 @@ def _button(project: Project, asked: Asked, *, busy: bool) -> None:
         help=say("A minute for 100 items, some minutes for 1,000. It goes on in the background."),
     ):  # fmt: skip
         try:
+            choosers.refuse_if_gone()
             jobs.start(frame.store(), KIND, asked.params(), project_id=project.id)
         except RunoffError as error:
             frame.show_error(error)

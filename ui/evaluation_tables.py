@@ -16,7 +16,7 @@ from core.views.evaluate_scale import Scale
 from core.views.evaluate_tokens import TokensView
 from core.views.scores import file_stem
 from core.views.words import many, slug
-from ui import chart_files, evaluation_jobs, frame
+from ui import chart_files, choosers, evaluation_jobs, frame
 from ui.tables import columns
 
 MANY = 1000  # resamples on request
@@ -108,9 +108,8 @@ def _chart(
     scale: tuple[Scale, Scale],
     project: Project,
 ) -> None:
-    labels = [label for _, label in FIGURES]
-    figure = st.segmented_control(
-        say("Figure"), labels, default="ρ_w", required=True, format_func=say, key=f"figure-{project.id}",
+    figure = choosers.segmented_control(
+        say("Figure"), {label: say(label) for _, label in FIGURES}, "ρ_w", key=f"figure-{project.id}",
         help="\n\n".join(f"**{say(name)}**: {say(text)}" for name, text in HELP.items()),
     )  # fmt: skip
     by_votes = found.compared if found else None

@@ -13,7 +13,7 @@ from core.views.evaluate import EvaluateView
 from core.views.evaluate_why import WhyView
 from core.views.scores import file_stem, pair_label
 from core.views.words import many, slug
-from ui import cache, chart_files, evaluation_jobs, frame
+from ui import cache, chart_files, choosers, evaluation_jobs, frame
 from ui.shares import in_percent, share_column
 from ui.tables import columns as shown_as
 
@@ -24,9 +24,8 @@ def show(view: EvaluateView, project: Project) -> None:
     names = [evaluation.model for evaluation in view.evaluations]
     place = 0
     if len(names) > 1:
-        place = st.selectbox(
-            say("Embedding"), range(len(names)), format_func=names.__getitem__, key=f"model-{project.id}"
-        )
+        by_name = {name: name for name in names}  # of a project no two embeddings have one
+        place = names.index(choosers.selectbox(say("Embedding"), by_name, key=f"model-{project.id}"))
     why = cache.of_evaluation(_why, frame.store(), project, view, place)
     stem = f"{file_stem(view.dataset.attrs)}-{slug(names[place])}"
     left, right = st.columns(2, gap="large")
@@ -112,8 +111,8 @@ def _contrast(view: EvaluateView, place: int, stem: str, project: Project) -> No
 
 def _map(view: EvaluateView, place: int, stem: str, project: Project) -> None:
     st.markdown(say("##### A map of an area's tokens"))
-    areas = [area for area in dict.fromkeys(view.evaluations[place].pairs["area"]) if area]
-    area = st.selectbox(say("Area"), areas, key=f"map-{project.id}")
+    areas = {area: area for area in view.evaluations[place].pairs["area"] if area}
+    area = choosers.selectbox(say("Area"), areas, key=f"map-{project.id}")
     if area is None:
         return
     try:

@@ -15,7 +15,7 @@ from core.views.voter_preview import Preview
 from core.views.voters import VotersView
 from core.views.words import many
 from core.voter_rules import RULES, Rule, n_judged, propose
-from ui import cache, frame, glossary, kept_jobs, long_commands
+from ui import cache, choosers, frame, glossary, kept_jobs, long_commands
 from ui.tables import said_columns
 
 BY_AGREEMENT = {"pairwise", "ranking"}
@@ -101,9 +101,8 @@ def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool
             say_many(len(proposed), "Choose the proposed voter", "Choose the {n} proposed voters"),
             on_click=partial(_choose, key, proposed), icon=":material/playlist_add_check:",
         )  # fmt: skip
-    chosen = st.multiselect(
-        say("Voters to leave out"), ids, format_func=names.__getitem__, key=key, placeholder=say("Nobody yet")
-    )
+    offered = {id_: names[id_] for id_ in ids}
+    chosen = choosers.multiselect(say("Voters to leave out"), offered, key=key, placeholder=say("Nobody yet"))
     if not chosen:
         st.caption(
             say(
@@ -166,9 +165,9 @@ def left_out(project: Project, view: VotersView, hashed: bool) -> None:
     st.subheader(say("Left out"), help=glossary.of("Left out"))
     config = said_columns(*_LEFT_OUT)
     st.dataframe(view.left_out_table(hashed), hide_index=True, column_config=config, alt=say("Voters left out"))
-    ids = [exclusion.voter_id for exclusion in view.left_out]
-    key = f"readmit-{project.id}-{project.revision}"
-    chosen = st.multiselect(say("Voters to readmit"), ids, format_func=lambda id_: names.get(id_, str(id_)), key=key)
+    out = [exclusion.voter_id for exclusion in view.left_out]
+    offered = {id_: names.get(id_, str(id_)) for id_ in out}
+    chosen = choosers.multiselect(say("Voters to readmit"), offered, key=f"readmit-{project.id}-{project.revision}")
     if st.button(say("Let them count again"), disabled=not chosen):
         long_commands.carry_out(project, "readmit_voters", {"voter_ids": chosen}, is_long=_is_long(project))
 

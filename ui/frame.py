@@ -14,7 +14,7 @@ from core.spoken import say, to_say
 from core.store import Store, open_store
 from core.store.projects import Project, get_project, list_projects
 from core.views.overview import Standing
-from ui import speech
+from ui import choosers, speech
 from ui.tables import said_columns
 
 # key, title, icon; the key is the file's name and the page's address
@@ -104,10 +104,9 @@ def area(project: Project, standings: Sequence[Standing]) -> int | None:
     chosen = asked if asked in known else next(iter(known))
     if st.session_state.get("_area_picked") != chosen:
         st.session_state["_area_picked"] = chosen
-    st.selectbox(
+    choosers.selectbox(
         say("Area"),
-        list(known),
-        format_func=lambda key: f"{known[key].ranking.area} ({known[key].said})",
+        {key: f"{standing.ranking.area} ({standing.said})" for key, standing in known.items()},
         key="_area_picked",
         on_change=_pick_area,
         args=(project.id,),
@@ -186,10 +185,10 @@ def choose_project() -> None:
     if chosen is None:
         return
     st.session_state["_picked"] = chosen
-    st.sidebar.selectbox(
+    choosers.selectbox(
         say("Project"),
-        list(projects),
-        format_func=lambda key: projects[key].name,
+        {key: item.name for key, item in projects.items()},
+        place=st.sidebar,
         key="_picked",
         on_change=_pick,
         help=say("Everything on the pages is about this project."),
@@ -280,6 +279,7 @@ def carried_out(action: Callable[..., Any], *args: Any, done: str | Callable[[An
     True where the page should be drawn anew.
     """
     try:
+        choosers.refuse_if_gone()
         result = action(*args, **kwargs)
     except StaleError as error:
         flash(str(error), kind="warning")

@@ -16,7 +16,7 @@ from core.errors import InputError, RunoffError
 from core.spoken import say, say_many
 from core.store import Store
 from core.store.projects import Project
-from ui import encoder_box, frame
+from ui import choosers, encoder_box, frame
 from ui.files import choose_file, typed_path
 
 KINDS = ("import_embedding", encoder_box.KIND)
@@ -116,9 +116,9 @@ def _recognise(path: Path, shown: str, key: str) -> tuple[Recognised, dict]:
     # A fault may lie beyond the beginning that was looked at, so the choice is always there.
     first = suggested or "utf-8"
     with st.container() if suggested else st.expander(say("The words aren't in UTF-8?")):
-        options["encoding"] = st.selectbox(
+        options["encoding"] = choosers.selectbox(
             say("Encoding of the words"),
-            [first, *(e for e in ENCODINGS if e != first)],
+            {encoding: encoding for encoding in (first, *ENCODINGS)},
             key=f"encoding-{key}",
             help=say("utf-8-replace keeps what is in UTF-8, and marks what isn't with �."),
         )

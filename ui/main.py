@@ -12,7 +12,7 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from core.errors import RunoffError  # noqa: E402
-from ui import frame, long_commands, speech, tour  # noqa: E402
+from ui import choosers, frame, long_commands, speech, tour  # noqa: E402
 
 st.set_page_config(page_title="Runoff", page_icon=str(ROOT / "ui" / "icon.svg"), layout="wide")
 speech.begin()
@@ -25,6 +25,7 @@ try:
     frame.show_flash()
     long_commands.show_under_way()
     tour.show(page.url_path or "project")
-    page.run()
+    with choosers.watched():
+        page.run()
 except RunoffError as error:
     frame.show_error(error)

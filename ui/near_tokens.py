@@ -12,7 +12,7 @@ from core.store.projects import Project
 from core.tokens import AreaTokens
 from core.views.near_tokens import N_SAMPLED, ProposedView
 from core.views.tokens import TokensView
-from ui import cache, frame
+from ui import cache, choosers, frame
 from ui.tables import said_columns
 
 
@@ -23,8 +23,7 @@ def _chooser(view: TokensView, key: str) -> Imported | None:
         st.caption(say("There is no embedding with vectors yet."))
         frame.link("embeddings", say("Load an embedding"), icon=":material/hub:")
         return None
-    named = {imported.id: imported for imported in usable}
-    return named[st.selectbox(say("Embedding"), list(named), format_func=lambda id_: named[id_].name, key=key)]
+    return choosers.embedding(say("Embedding"), usable, key=key)
 
 
 def propose_box(store: Store, project: Project, view: TokensView) -> None:
@@ -38,7 +37,8 @@ def propose_box(store: Store, project: Project, view: TokensView) -> None:
     imported = _chooser(view, f"near-embedding-{project.id}")
     if imported is None:
         return
-    area = st.selectbox(say("Area to add to"), [area.name for area in view.areas], key=f"near-area-{project.id}")
+    areas = {area.name: area.name for area in view.areas}
+    area = choosers.selectbox(say("Area to add to"), areas, key=f"near-area-{project.id}")
     asked = (project.id, imported.id, area)
     if st.button(say("Propose tokens")):
         st.session_state["_near_tokens"] = asked

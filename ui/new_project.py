@@ -8,7 +8,7 @@ from core.errors import RunoffError
 from core.spoken import say, to_say
 from core.store.projects import create_project
 from core.store.templates import create_from_template
-from ui import frame, project_files
+from ui import choosers, frame, project_files
 from ui.archived_box import archived_box
 
 NOTIONS = {
@@ -29,21 +29,22 @@ def new_project() -> None:
     """The form of a project of one's own, empty or from the template."""
     with st.form("new project", clear_on_submit=True):
         name = st.text_input(say("Name"), placeholder=say("For example: biomedical terms"), max_chars=100)
-        notion = st.radio(
+        notion = choosers.radio(
             say("What voters judge"),
-            list(NOTIONS),
-            format_func=lambda key: say(NOTIONS[key]),
+            {key: say(words) for key, words in NOTIONS.items()},
+            key="new-notion",
             help=say(
                 "Relatedness ranks embeddings by |cos|, similarity by cos. It can be changed until a ballot is drawn."
             ),
         )
-        kind = st.radio(
+        kind = choosers.radio(
             say("Kind"),
-            list(KINDS),
-            format_func=lambda key: say(KINDS[key]),
+            {key: say(words) for key, words in KINDS.items()},
+            key="new-kind",
             help=say("Take a trial to see the whole way first, with no people."),
         )
-        start = st.radio(say("Start from"), list(STARTS), format_func=lambda key: say(STARTS[key]))
+        starts = {key: say(words) for key, words in STARTS.items()}
+        start = choosers.radio(say("Start from"), starts, key="new-start")
         if st.form_submit_button(say("Create project"), type="primary"):
             make = create_project if start == "empty" else create_from_template
             try:

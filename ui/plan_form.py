@@ -18,7 +18,7 @@ from core.store.projects import Project
 from core.store.rankings import set_ranking
 from core.views.overview import Standing
 from core.views.planner import appearances_said
-from ui import frame
+from ui import choosers, frame
 from ui.checks_box import checks_form
 from ui.wording_form import wording_form
 
@@ -68,12 +68,10 @@ def ranking_choice(project: Project, standings: Sequence[Standing]) -> None:
         else:
             st.caption(say("{ranking}: fixed, as the pilot is drawn.", ranking=kinds[project.ranking]))
         return
-    chosen = st.segmented_control(
+    chosen = choosers.segmented_control(
         say("Ranking"),
-        list(kinds),
-        default=project.ranking,
-        required=True,
-        format_func=kinds.get,
+        kinds,
+        project.ranking,
         key=f"ranking-{project.id}-{project.ranking}",
         help=say(
             "One ranking compares items of all areas with each other. With one for each area, no comparison crosses "
@@ -143,12 +141,10 @@ def _spread_again(start: PlanSettings, n_items: int, key: str) -> None:
 
 def _protocol(start: PlanSettings, key: str, locked: bool, on_change: Callable[[], None]) -> str:
     names = {"runoff": say("Runoff’s own: near neighbours meet"), "paper": say("The paper’s: opponents at random")}
-    chosen = st.segmented_control(
+    chosen = choosers.segmented_control(
         say("Protocol"),
-        list(PROTOCOLS),
-        default=start.protocol,
-        required=True,
-        format_func=names.get,
+        {protocol: names[protocol] for protocol in PROTOCOLS},
+        start.protocol,
         key=f"protocol-{key}",
         disabled=locked,
         on_change=on_change,

@@ -20,7 +20,7 @@ from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.views import planner
 from core.views.words import many, slug
-from ui import cache, chart_files, fitted_panel, frame, paper_figures, planner_jobs
+from ui import cache, chart_files, choosers, fitted_panel, frame, paper_figures, planner_jobs
 
 PANELS: dict[str, tuple[str, Panel]] = {
     "paper": (to_say("as in the paper"), PAPER_PANEL),
@@ -86,10 +86,10 @@ def guess_source(project: Project, area_id: int | None, n_voters: int) -> GuessS
     guesses = {name: say(shape) for name, shape in SHAPES_OF_SIMILARITY.items()}
     for imported in read_embeddings(frame.store(), project.id):
         guesses[imported.id] = say("cosines of {embedding}", embedding=imported.name)
-    similarity = left.selectbox(
+    similarity = choosers.selectbox(
         say("Guess of the relatedness"),
-        list(guesses),
-        format_func=guesses.get,
+        guesses,
+        place=left,
         key=f"guess-{project.id}",
         persist_state="session",
         help=say(
@@ -102,10 +102,10 @@ def guess_source(project: Project, area_id: int | None, n_voters: int) -> GuessS
     names = {name: say(words) for name, (words, _) in PANELS.items()} | fits
     if st.session_state.get(key, "paper") not in names:
         st.session_state[key] = "paper"
-    panel = right.selectbox(
+    panel = choosers.selectbox(
         say("Guess of the voters"),
-        list(names),
-        format_func=names.get,
+        names,
+        place=right,
         key=key,
         persist_state="session",
         help=say(

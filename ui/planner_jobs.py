@@ -18,7 +18,7 @@ from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.views import planner
 from core.views.words import many
-from ui import frame, running_jobs
+from ui import choosers, frame, running_jobs
 
 DOING = {"plan_curve": to_say("Simulating other budgets"), "plan_search": to_say("Searching the best plan")}
 BUDGETS = {"votes": to_say("votes"), "hours": to_say("voters' hours"), "total": to_say("money, with fees")}
@@ -46,10 +46,9 @@ def search_box(asked: Asked, *, locked: bool) -> None:
     """The search for the plan that makes most of a budget."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         budget = _budget(asked)
-        goal = st.selectbox(
+        goal = choosers.selectbox(
             say("To get right"),
-            list(GOALS),
-            format_func=lambda goal: say(GOALS[goal]),
+            {goal: say(words) for goal, words in GOALS.items()},
             key=f"goal-{asked.project.id}",
             persist_state="session",
             width=180,
@@ -69,8 +68,8 @@ def search_box(asked: Asked, *, locked: bool) -> None:
 
 def _budget(asked: Asked) -> int:
     """The comparisons to spend, given as votes, voters' hours or money; 0 where that can't be told."""
-    kind = st.selectbox(
-        say("Budget of"), list(BUDGETS), format_func=lambda kind: say(BUDGETS[kind]),
+    kind = choosers.selectbox(
+        say("Budget of"), {kind: say(words) for kind, words in BUDGETS.items()},
         key=f"search-of-{asked.project.id}", width=170,
         help=say("Tasks that aren't full may cost up to one task a ballot more."),
     )  # fmt: skip

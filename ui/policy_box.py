@@ -10,7 +10,7 @@ from core.store import Store
 from core.store.policies import read_policy
 from core.store.projects import Project
 from core.views.long_commands import rescoring_is_long
-from ui import cache, long_commands
+from ui import cache, choosers, long_commands
 
 
 def policy_box(store: Store, project: Project) -> None:
@@ -24,18 +24,18 @@ def policy_box(store: Store, project: Project) -> None:
         )
     )
     with st.expander(say("Change what counts")), st.form(f"policy-{project.id}"):
-        rejected = st.radio(
+        rejected = choosers.radio(
             say("Answers of rejected assignments are"),
-            list(REJECTED),
-            list(REJECTED).index(now.rejected),
-            format_func=lambda name: _choice(REJECTED[name], name == "leave out"),
+            {name: _choice(words, name == "leave out") for name, words in REJECTED.items()},
+            now.rejected,
+            key=f"rejected-{project.id}-{now.rejected}",
             help=say("The owner rejected them on the platform, or in the file's column Reject."),
         )
-        repeats = st.radio(
+        repeats = choosers.radio(
             say("Of a voter's several votes on one comparison"),
-            list(REPEATS),
-            list(REPEATS).index(now.repeats),
-            format_func=lambda name: _choice(REPEATS[name], name == "earliest"),
+            {name: _choice(words, name == "earliest") for name, words in REPEATS.items()},
+            now.repeats,
+            key=f"repeats-{project.id}-{now.repeats}",
             help=say(
                 "By the time they were submitted, in whatever order the files come. No vote is lost by any choice."
             ),

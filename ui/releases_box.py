@@ -14,7 +14,7 @@ from core.store.releases import MAX_NOTE, check_is_new, release_bytes
 from core.views.export import NOW, ExportView, diff_lines
 from core.views.publication_job import MANY
 from core.views.words import many, moment, slug
-from ui import cache, frame, long_commands
+from ui import cache, choosers, frame, long_commands
 from ui.tables import columns
 
 # Marks of a version, by their names in its description.
@@ -69,10 +69,10 @@ def _compare(project: Project, view: ExportView) -> None:
     names = view.releases_by_id
     with st.expander(say("What changed between two versions")):
         left, right = st.columns(2)
-        before = left.selectbox(
-            say("From"), list(names), index=1, format_func=lambda id_: names[id_], key=f"diff-from-{project.id}"
-        )
-        after = right.selectbox(say("To"), list(names), format_func=lambda id_: names[id_], key=f"diff-to-{project.id}")
+        newest = next(id_ for id_ in names if id_ != NOW)
+        keys = {"from": f"diff-from-{project.id}", "to": f"diff-to-{project.id}"}
+        before = choosers.selectbox(say("From"), names, newest, key=keys["from"], apart=_a_release, place=left)
+        after = choosers.selectbox(say("To"), names, key=keys["to"], apart=_a_release, place=right)
         if before == after:
             st.caption(say("Choose two different versions."))
             return
@@ -91,6 +91,10 @@ def _compare(project: Project, view: ExportView) -> None:
             _items(found.moved, say("Moved furthest"))
         _items(found.added, say("Added"))
         _items(found.removed, say("Removed"))
+
+
+def _a_release(id_: int) -> str:
+    return "" if id_ == NOW else say("a release")
 
 
 def _items(table: pd.DataFrame, label: str) -> None:

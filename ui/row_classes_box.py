@@ -10,6 +10,7 @@ from core.store.votes import UploadPreview
 from core.views.upload_jobs import MOST_SHOWN, LargePreview
 from core.views.upload_words import CLASSES
 from core.views.words import many
+from ui import choosers
 from ui.tables import said_columns
 
 _TABLE = (to_say("class"), to_say("rows"), to_say("answers"), to_say("then"))
@@ -46,12 +47,8 @@ def classes_box(found: UploadPreview | LargePreview, key: str) -> None:
     if is_large and not box.open:
         return
     with box:
-        name = st.selectbox(
-            say("Class"),
-            names,
-            format_func=lambda name: say("{kind} ({n:,})", kind=say(CLASSES[name][0]), n=answers[name]),
-            key=f"class-{key}",
-        )
+        words = {name: say("{kind} ({n:,})", kind=say(CLASSES[name][0]), n=answers[name]) for name in names}
+        name = choosers.selectbox(say("Class"), words, key=f"class-{key}")
         chosen = found.table(name)
         config = {column: say(column) for column in _ROWS}
         alt = say("Rows of {file}: {kind}", file=found.filename, kind=say(CLASSES[name][0]))

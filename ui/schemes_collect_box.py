@@ -25,7 +25,7 @@ from core.store.projects import Project
 from core.store.round_drawing import draw_round
 from core.views import rounds as view
 from core.views import target_groups
-from ui import frame
+from ui import choosers, frame
 from ui.schemes_round_box import round_box
 from ui.tables import named
 from ui.wording_form import LANGUAGE_HELP
@@ -55,10 +55,8 @@ def collect_box(project: Project, area_id: int | None, n_items: int) -> None:
         key = f"round-{project.id}-{area_id}"
         if (drawn := st.session_state.pop("_drawn_round", None)) in numbers:
             st.session_state[key] = drawn
-        chosen = st.selectbox(
-            say("Round"), [*numbers, NEW], key=key, width=360,
-            format_func=lambda n: say("A new round") if n == NEW else numbers[n].listed,
-        )  # fmt: skip
+        names = {n: found.listed for n, found in numbers.items()} | {NEW: say("A new round")}
+        chosen = choosers.selectbox(say("Round"), names, key=key, width=360)
     if chosen == NEW:
         _new(project, area_id, n_items, rounds)
     else:
@@ -67,12 +65,10 @@ def collect_box(project: Project, area_id: int | None, n_items: int) -> None:
 
 def _new(project: Project, area_id: int | None, n_items: int, rounds: tuple[view.RoundView, ...]) -> None:
     """Choose the scheme and its settings, see what it costs, draw."""
-    scheme = st.segmented_control(
+    scheme = choosers.segmented_control(
         say("Scheme"),
-        list(LABELS),
-        default=RATING,
-        required=True,
-        format_func=lambda one: say(LABELS[one]).capitalize(),
+        {one: say(words).capitalize() for one, words in LABELS.items()},
+        RATING,
         key=f"new-scheme-{project.id}",
     )
     st.caption(say(ABOUT[scheme]))
@@ -128,8 +124,8 @@ def _rating(settings: RoundSettings, key: str) -> RoundSettings:
         "own": say("a scale of your own"),
     }
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.selectbox(
-            say("Scale"), list(names), format_func=names.get, key=f"scale-{key}", width=220,
+        name = choosers.selectbox(
+            say("Scale"), names, key=f"scale-{key}", width=220,
             help=say("Both ready ones have a worded anchor at each whole number."),
         )  # fmt: skip
         scale = SCALES.get(name, CLSS)
@@ -180,9 +176,9 @@ def _best_worst(
     after = None
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if closed:
-            after = st.selectbox(
-                say("Items"), [*reversed(closed), NEW], key=f"after-{key}", width=240,
-                format_func=lambda n: say("all items") if n == NEW else say("the leading items of round {n}", n=n),
+            names = {n: say("the leading items of round {n}", n=n) for n in reversed(closed)}
+            after = choosers.selectbox(
+                say("Items"), names | {NEW: say("all items")}, key=f"after-{key}", width=240,
                 help=say("A next round keeps the items with the highest scores, and near ones meet."),
             )  # fmt: skip
         keep = settings.keep
@@ -199,10 +195,8 @@ def _best_worst(
 
 def _groups(project: Project, key: str) -> list[TargetGroup]:
     """Groups from a text, or proposed by an embedding, in a table to be edited."""
-    source = st.segmented_control(
-        say("Groups"), list(SOURCES), default="propose", required=True, key=f"source-{key}",
-        format_func=lambda one: say(SOURCES[one]),
-    )  # fmt: skip
+    sources = {one: say(words) for one, words in SOURCES.items()}
+    source = choosers.segmented_control(say("Groups"), sources, key=f"source-{key}")
     kept: list[TargetGroup] = st.session_state.get(f"_groups-{key}", [])
     if source == "text":
         text = st.text_area(
@@ -210,21 +204,19 @@ def _groups(project: Project, key: str) -> list[TargetGroup]:
             help=say("As the tab Target groups saves it, or the files of Avraham and Goldberg (2016)."),
         )  # fmt: skip
         return groups_of(read_groups(text).comparisons) if text.strip() else []
-    models = {one.id: one for one in read_embeddings(frame.store(), project.id) if one.has_vectors}
+    models = [one for one in read_embeddings(frame.store(), project.id) if one.has_vectors]
     if not models:
         st.caption(say("This takes an embedding with vectors in this project."))
         return []
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        model = st.selectbox(
-            say("Embedding"), list(models), format_func=lambda one: models[one].name, key=f"model-{key}"
-        )
+        model = choosers.embedding(say("Embedding"), models, key=f"model-{key}")
         n_targets = st.number_input(say("Targets an area"), 1, 100, 5, key=f"targets-{key}", width=130)
         sizes = [
             st.number_input(say(label), least, 20, usual, key=f"{label}-{key}", width=110)
             for label, least, usual in SIZES
         ]
         if st.button(say("Propose"), icon=":material/auto_awesome:", key=f"propose-{key}"):
-            kept = _proposed(project, model, int(n_targets), (sizes[0], sizes[1], sizes[2]))
+            kept = _proposed(project, model.id, int(n_targets), (sizes[0], sizes[1], sizes[2]))
             st.session_state[f"_groups-{key}"] = kept
             st.session_state[f"_turn-{key}"] = st.session_state.get(f"_turn-{key}", 0) + 1
     if not kept:
@@ -267,8 +259,8 @@ def _common(settings: RoundSettings, key: str) -> RoundSettings:
             say("Questions a task"), 1, 50, settings.task_size, key=f"task-size-{key}", width=150
         )
     with st.expander(say("Wording, money and seed")):
-        language = st.selectbox(
-            say("Language"), list(LANGUAGES), list(LANGUAGES).index(settings.language), format_func=LANGUAGES.get,
+        language = choosers.selectbox(
+            say("Language"), LANGUAGES, settings.language,
             key=f"language-{key}", width=240, help=say(LANGUAGE_HELP),
         )  # fmt: skip
         question = st.text_input(say("Question"), key=f"question-{key}", placeholder=say("The standard question"))

@@ -19,7 +19,7 @@ from core.store.library import open_library, other_embeddings, read_embeddings
 from core.store.projects import Project
 from core.views import target_groups as view
 from core.views.words import many, slug
-from ui import frame
+from ui import choosers, frame
 from ui.scheme_tables import download
 from ui.schemes_orders_box import orders_box
 from ui.tables import figures, named
@@ -86,13 +86,15 @@ def _show(read: GroupFile, groups: list[TargetGroup]) -> None:
             st.dataframe(rows, hide_index=True, column_config=named(rows[0]), alt=say("Repeated lines"))
     table = view.table(groups)
     st.dataframe(table, hide_index=True, column_config=named(table.columns), height=280, alt=say("Groups of the file"))
-    at = st.selectbox(
-        say("Look at a group"), range(len(groups)), key="look-at-group",
-        format_func=lambda at: f"{view.isolated(groups[at].target)} ({many(len(groups[at].words), 'word')})",
+    by_target = {group.target: group for group in groups}
+    target = choosers.selectbox(
+        say("Look at a group"),
+        {name: f"{view.isolated(name)} ({many(len(group.words), 'word')})" for name, group in by_target.items()},
+        key="look-at-group",
         help=say("Positives in the order of the file. Words run in the direction of their own script."),
-    )  # fmt: skip
-    if at is not None:
-        st.html(view.group_html(groups[at]))
+    )
+    if target is not None:
+        st.html(view.group_html(by_target[target]))
     with st.expander(say("All comparisons")):
         table = view.comparisons(read)
         config = named(table.columns, view.WORST_HELP)
@@ -112,16 +114,16 @@ def _scores(project: Project, read: GroupFile) -> None:
     if not known:
         st.info(say("There is no embedding in this workspace yet: import one on the Embeddings page."))
         return
-    chosen = st.multiselect(
-        say("Embeddings"), list(known), [imported.id for imported in mine], format_func=lambda one: known[one].name,
-        key=f"group-models-{project.id}", help=say("All of the workspace."),
+    names = choosers.names_of(known.values())
+    chosen = choosers.multiselect(
+        say("Embeddings"), names, [imported.id for imported in mine], key=f"group-models-{project.id}",
+        help=say("All of the workspace."),
     )  # fmt: skip
     found, opened = {}, {}
     try:
         for one in chosen:
-            name = known[one].name if known[one].name not in found else f"{known[one].name} ({one[:6]})"
-            opened[name] = open_library(store, known[one])
-            found[name] = score_groups(read.comparisons, opened[name].cosines)
+            opened[names[one]] = open_library(store, known[one])
+            found[names[one]] = score_groups(read.comparisons, opened[names[one]].cosines)
     except RunoffError as error:
         frame.show_error(error)
         return
@@ -136,7 +138,8 @@ def _scores(project: Project, read: GroupFile) -> None:
         alt=say("Scores of the models"),
     )
     download(say("Download the scores (CSV)"), partial(view.scores, found), "target-groups-scores.csv")
-    model = st.selectbox(say("Look at a model"), table["model"].tolist(), key=f"group-model-{project.id}")
+    by_name = {name: name for name in table["model"].tolist()}
+    model = choosers.selectbox(say("Look at a model"), by_name, key=f"group-model-{project.id}")
     counts = view.behind(found[model])
     st.dataframe(
         counts,
@@ -172,19 +175,14 @@ def _propose(project: Project) -> None:
     )
     store = frame.store()
     areas = {area.name: list(area.tokens) for area in read_areas(store, project.id)}
-    models = {one.id: one for one in read_embeddings(store, project.id) if one.has_vectors}
+    models = [one for one in read_embeddings(store, project.id) if one.has_vectors]
     if not areas or not models:
         st.caption(say("This takes an area of tokens and an embedding with vectors in this project."))
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        model = st.selectbox(
-            say("Embedding"),
-            list(models),
-            format_func=lambda one: models[one].name,
-            key=f"propose-by-{project.id}",
-            width=220,
-        )
-        area = st.selectbox(say("Area"), list(areas), key=f"propose-area-{project.id}", width=220)
+        model = choosers.embedding(say("Embedding"), models, key=f"propose-by-{project.id}", width=220)
+        named_so = {name: name for name in areas}
+        area = choosers.selectbox(say("Area"), named_so, key=f"propose-area-{project.id}", width=220)
         sizes = [
             st.number_input(say(label), least, 20, usual, key=f"propose-{label}-{project.id}", width=120)
             for label, least, usual in SIZES
@@ -201,12 +199,12 @@ def _propose(project: Project) -> None:
     st.caption(
         say("An embedding that proposes its own test is favoured by it: edit the groups, and rank others by them.")
     )
-    asked = (project.id, model, area, *map(int, sizes), int(seed))
+    asked = (project.id, model.id, area, *map(int, sizes), int(seed))
     kept = st.session_state.get("_proposed_groups")
     if st.button(say("Propose"), icon=":material/auto_awesome:", key=f"propose-{project.id}"):
         others = [token for name, tokens in areas.items() if name != area for token in tokens]
         with st.spinner(say("Looking for near words …")):
-            kept = _drawn(open_library(store, models[model]), areas[area], others, asked)
+            kept = _drawn(open_library(store, model), areas[area], others, asked)
         st.session_state["_proposed_groups"] = kept
     if kept is not None and kept[0] == asked:
         _edit(project, *kept)

@@ -15,7 +15,7 @@ from core.spoken import say, to_say
 from core.store.projects import Project
 from core.views import target_groups as view
 from core.views.words import many, slug
-from ui import frame
+from ui import choosers, frame
 from ui.scheme_tables import download, show_issues, show_table
 
 EXAMPLE = to_say("target,voter,word,place\nsinger,W1,musician,1\nsinger,W1,artist,2\nsinger,W1,person,3")
@@ -48,9 +48,9 @@ def _agreement(project: Project, read: OrderFile, groups: list[TargetGroup], key
     found = group_agreement(read.orders)
     st.markdown(f"**{view.agreement_said(found, len(read.targets))}**")
     show_table(view.people(found), view.PEOPLE_HELP, say("Agreement of people"))
-    left_out = st.multiselect(
+    left_out = choosers.multiselect(
         say("Leave out"),
-        sorted(read.orders),
+        {name: name for name in sorted(read.orders)},
         key=f"leave-out-{key}",
         placeholder=say("Nobody"),
         help=say(

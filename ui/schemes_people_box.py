@@ -13,7 +13,7 @@ from core.views import round_people
 from core.views.long_commands import rescoring_is_long
 from core.views.rating_sets import QUALIFIED_HELP
 from core.views.rounds import RoundView
-from ui import cache, frame, long_commands
+from ui import cache, choosers, frame, long_commands
 from ui.scheme_tables import download, show_table
 
 
@@ -69,8 +69,7 @@ def _leave_out(project: Project, found: RoundView, people: round_people.People, 
             on_click=partial(_choose, key, ids),
             icon=":material/playlist_add_check:",
         )
-    chosen = st.multiselect(say("People to leave out"), list(names), format_func=names.__getitem__, key=key,
-                            placeholder=say("Nobody yet"))  # fmt: skip
+    chosen = choosers.multiselect(say("People to leave out"), names, key=key, placeholder=say("Nobody yet"))
     if not chosen:
         st.caption(
             say(

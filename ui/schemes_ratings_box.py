@@ -18,7 +18,7 @@ from core.store.library import Imported, open_library, other_embeddings, read_em
 from core.store.projects import Project
 from core.views import rating_sets as view
 from core.views.words import slug
-from ui import frame
+from ui import choosers, frame
 from ui.scheme_tables import download, show_issues, show_table
 from ui.schemes_gold_box import gold_box
 
@@ -71,10 +71,9 @@ def ratings_box(project: Project) -> None:
 
 def _scale(project: Project) -> RatingScale | None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.selectbox(
+        name = choosers.selectbox(
             say("Scale"),
-            list(SCALE_NAMES),
-            format_func=lambda one: say(SCALE_NAMES[one]),
+            {one: say(words) for one, words in SCALE_NAMES.items()},
             key=f"rating-scale-{project.id}",
             width=240,
             help=say("Ratings that the scale doesn't allow are left out and listed."),
@@ -102,15 +101,13 @@ def _standings(
     stamp: int,
     chosen: tuple[str, ...],
     held_out: tuple[str, ...],
+    names: tuple[str, ...],
     _found: RatingReport,
     _imported: list[Imported],
     _store: Store,
 ) -> list[Standing]:
-    names = [imported.name for imported in _imported]
     given = {
-        name if names.count(name) == 1 else f"{name} ({imported.id[:6]})": text_similarities(
-            open_library(_store, imported), _found.ratings.first, _found.ratings.second
-        )
+        name: text_similarities(open_library(_store, imported), _found.ratings.first, _found.ratings.second)
         for imported, name in zip(_imported, names, strict=True)
     }
     return stand(_found.ratings, _found.mean, given, held_out=held_out)
@@ -186,16 +183,17 @@ def _models(project: Project, found: RatingReport, key: str, stem: str) -> None:
     store = frame.store()
     mine = read_embeddings(store, project.id)
     known = {imported.id: imported for imported in [*mine, *other_embeddings(store, project.id)]}
-    chosen = st.multiselect(
-        say("Embeddings"), list(known), [imported.id for imported in mine], format_func=lambda one: known[one].name,
+    names = choosers.names_of(known.values())
+    chosen = choosers.multiselect(
+        say("Embeddings"), names, [imported.id for imported in mine],
         key=f"rating-models-{project.id}", placeholder=say("None: only the baselines"),
         help=say("All of the workspace. Longer texts are the mean of their known words' vectors."),
     )  # fmt: skip
     genres = sorted(set(filter(None, found.ratings.genre)))
     held_out: list[str] = []
     if genres:
-        held_out = st.multiselect(
-            say("Genres held out"), genres, key=f"held-out-{key}", placeholder=say("None"),
+        held_out = choosers.multiselect(
+            say("Genres held out"), {genre: genre for genre in genres}, key=f"held-out-{key}", placeholder=say("None"),
             help=say("Genres that models couldn't prepare for get a figure of their own."),
         )  # fmt: skip
     if not st.toggle(
@@ -205,8 +203,9 @@ def _models(project: Project, found: RatingReport, key: str, stem: str) -> None:
     try:
         with st.spinner(say("Looking the texts up …")):
             standings = _standings(
-                key, project.stamp, tuple(chosen), tuple(held_out), found, [known[one] for one in chosen], store
-            )
+                key, project.stamp, tuple(chosen), tuple(held_out), tuple(names[one] for one in chosen),
+                found, [known[one] for one in chosen], store,
+            )  # fmt: skip
     except RunoffError as error:
         frame.show_error(error)
         return

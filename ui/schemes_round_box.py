@@ -21,7 +21,7 @@ from core.store.uploads import withdraw_upload
 from core.store.votes import UploadPreview, accept_upload, preview_upload
 from core.views.rounds import RoundView
 from core.views.words import many, moment, slug
-from ui import frame
+from ui import choosers, frame
 from ui.row_classes_box import classes_box
 from ui.schemes_people_box import people_box
 from ui.schemes_round_results import results_box
@@ -197,18 +197,24 @@ def _uploads(project: Project, found: RoundView) -> None:
     if not there or not found.round.is_open:
         return
     with st.form(f"withdraw-{found.round.id}"):
-        chosen = st.selectbox(
+        by_id = {upload.id: upload for upload in there}
+        names = {
+            upload.id: say("{file}, {moment} UTC", file=upload.filename, moment=moment(upload.accepted_at))
+            for upload in there
+        }
+        id_ = choosers.selectbox(
             say("Withdraw a file"),
-            there,
-            format_func=lambda one: say("{file}, {moment} UTC", file=one.filename, moment=moment(one.accepted_at)),
+            names,
+            key=f"withdrawn-{found.round.id}",
+            apart=lambda id_: by_id[id_].accepted_at[11:19],
             help=say("Its answers stay in the store, marked, and count no more. The same file can be taken again."),
         )
         if st.form_submit_button(say("Withdraw it")):
             frame.carry_out(
-                withdraw_upload, frame.store(), project.id, chosen.id,
+                withdraw_upload, frame.store(), project.id, id_,
                 done=lambda done: say_many(
                     done.judgements, "{n} answer of {file} count no more.", "{n} answers of {file} count no more.",
-                    file=chosen.filename,
+                    file=by_id[id_].filename,
                 ),
             )  # fmt: skip
 

@@ -11,7 +11,7 @@ from core.spoken import say, say_many, to_say
 from core.store.projects import Project
 from core.views import side_by_side as view
 from core.views.words import slug
-from ui import cache, chart_files, frame
+from ui import cache, chart_files, choosers, frame
 from ui.scheme_tables import download, show_issues, show_table
 from ui.tables import named
 
@@ -66,10 +66,8 @@ def show_side_by_side(found: SideBySide, stem: str) -> None:
 
 
 def _is_mine(project: Project) -> bool:
-    words = {"mine": MINE, "file": to_say("a file")}
-    source = st.selectbox(
-        say("First"), list(words), format_func=lambda one: say(words[one]), key=f"side-source-{project.id}", width=240
-    )
+    words = {"mine": say(MINE), "file": say("a file")}
+    source = choosers.selectbox(say("First"), words, key=f"side-source-{project.id}", width=240)
     return source == "mine"
 
 

@@ -12,7 +12,7 @@ from core.store.projects import Project
 from core.store.scheme_runs import KIND, MOST_TOKENS, SchemeQuestion, from_result, share_simulated
 from core.views import schemes
 from core.views.words import many, slug
-from ui import chart_files, frame, running_jobs
+from ui import chart_files, choosers, frame, running_jobs
 from ui.planner_box import guess_source
 from ui.tables import named
 
@@ -65,15 +65,11 @@ def which_box(project: Project, area_id: int | None, n_items: int) -> None:
 def _asked(project: Project, area_id: int | None, n_items: int) -> SchemeQuestion | None:
     """The question as the widgets have it, None where it makes no sense, which is told."""
     settings = shown_plan(project, area_id) or read_plan(frame.store(), project.id, area_id)
-    choices = ["project", "tokens"] if n_items >= 4 else ["tokens"]
-    words = {
-        "project": say("this project ({items})", items=many(n_items, "item")),
-        "tokens": say("a number of tokens"),
-    }
+    words = {"tokens": say("a number of tokens")}
+    if n_items >= 4:
+        words = {"project": say("this project ({items})", items=many(n_items, "item"))} | words
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        items = st.selectbox(
-            say("Items of"), choices, format_func=words.get, key=f"schemes-items-{project.id}", width=260
-        )
+        items = choosers.selectbox(say("Items of"), words, key=f"schemes-items-{project.id}", width=260)
         tokens = 0
         if items == "tokens":
             tokens = st.number_input(

@@ -10,7 +10,7 @@ from core.spoken import say
 from core.store.library import read_embeddings
 from core.store.projects import Project
 from core.views.scores import ScoresView, line_of, top_of
-from ui import cache, chart_files, embedding_view, frame, glossary, settling_box
+from ui import cache, chart_files, choosers, embedding_view, frame, glossary, settling_box
 from ui.tables import columns as shown_as
 
 
@@ -58,8 +58,8 @@ def _figure2(view: ScoresView, project: Project, stem: str) -> None:
     if not view.rescalings:
         st.caption(say("Figure 2 of the paper needs two closed ballots."))
         return
-    numbers = [r.ballot for r in view.rescalings]
-    chosen = st.segmented_control(say("Ballot"), numbers, default=numbers[0], required=True, key=f"fig2-{project.id}")
+    numbers = {r.ballot: str(r.ballot) for r in view.rescalings}
+    chosen = choosers.segmented_control(say("Ballot"), numbers, key=f"fig2-{project.id}")
     r = next(r for r in view.rescalings if r.ballot == chosen)
     line = line_of(r.slope, r.points) if r.slope is not None else pd.DataFrame()
     chart = charts.rescaling(r.points, line, r.ballot)
@@ -94,7 +94,7 @@ def _areas_figure(project: Project) -> None:
         return
     chosen = embeddings[0]
     if len(embeddings) > 1:
-        chosen = st.selectbox(say("Embedding"), embeddings, format_func=lambda e: e.name, key=f"fig3-{project.id}")
+        chosen = choosers.embedding(say("Embedding"), embeddings, key=f"fig3-{project.id}")
     embedding_view.figure3(cache.load_figure3(frame.store(), project, chosen.id), project, chosen.name)
 
 

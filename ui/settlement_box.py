@@ -19,7 +19,7 @@ from core.views.command_list import decisions_kept
 from core.views.long_commands import is_many
 from core.views.settlement import SettlementView, review_file
 from core.views.words import called
-from ui import cache, kept_jobs, long_commands
+from ui import cache, choosers, kept_jobs, long_commands
 from ui.tables import said_columns
 
 REVIEW = "review-{}"
@@ -53,12 +53,9 @@ def settlement_box(store: Store, project: Project, view: CollectView) -> None:
     with box:
         ballot = ballots[0]
         if len(ballots) > 1:
-            ballot = st.selectbox(
-                say("Ballot"),
-                ballots,
-                format_func=lambda one: called(one.number),
-                key=f"settled-{project.id}",
-            )
+            by_id = {one.id: one for one in ballots}
+            names = {id_: called(one.number) for id_, one in by_id.items()}
+            ballot = by_id[choosers.selectbox(say("Ballot"), names, key=f"settled-{project.id}")]
         settle(store, project, ballot)
 
 
@@ -152,11 +149,13 @@ def _one_by_one(project: Project, ballot: Ballot, found: SettlementView) -> None
         rows = rows[matches].head(MOST)
     labels = (rows["voter"] + " · " + rows["assignment_id"]).tolist()
     names = dict(zip(rows["assignment"].tolist(), labels, strict=True))
+    platforms = dict(zip(rows["assignment"].tolist(), rows["platform"].tolist(), strict=True))
     with st.form(f"decide-{ballot.id}", clear_on_submit=True):
-        chosen = st.multiselect(say("Assignments"), list(names), format_func=names.__getitem__)
-        decision = st.radio(
-            say("Decision"), list(_DECISIONS), format_func=lambda name: say(_DECISIONS[name]), horizontal=True
+        chosen = choosers.multiselect(
+            say("Assignments"), names, key=f"decided-{ballot.id}", apart=platforms.__getitem__
         )
+        decisions = {name: say(words) for name, words in _DECISIONS.items()}
+        decision = choosers.radio(say("Decision"), decisions, key=f"decision-{ballot.id}", horizontal=True)
         reason = st.text_input(say("Reason for a rejection"), help=say("Whoever did the work reads it."))
         if st.form_submit_button(say("Decide")) and chosen:
             review = Review(decision, reason) if decision else None

@@ -7,6 +7,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.language import LANGUAGES, STANDARD, preferred
 from core.spoken import asks, say
+from ui import choosers
 
 
 def _of_session() -> str:
@@ -45,10 +46,10 @@ def in_address() -> dict[str, str]:
 def choose() -> None:
     """The choice of the language, at the end of the side bar."""
     st.session_state["_language_picked"] = st.session_state["_language"]
-    st.sidebar.selectbox(
+    choosers.selectbox(
         say("Language"),
-        list(LANGUAGES),
-        format_func=LANGUAGES.__getitem__,
+        LANGUAGES,
+        place=st.sidebar,
         key="_language_picked",
         on_change=_pick,
         help=say("Of these pages. What voters read has a language of its own, chosen with the plan."),

@@ -12,6 +12,7 @@ from core.store.ballots import Ballot
 from core.store.projects import Project
 from core.views import tasks
 from core.views.tasks import TaskPages
+from ui import choosers
 
 PHONE = 390  # pixels
 _COLOURS = {to_say("As this browser"): None, to_say("Light"): "light", to_say("Dark"): "dark"}
@@ -27,10 +28,10 @@ def preview_box(store: Store, project: Project, ballot: Ballot, pages: TaskPages
     with box:
         number = _choose_task(ballot, pages)
         with st.container(horizontal=True):
-            colours = st.segmented_control(
-                say("Colours"), list(_COLOURS), default="As this browser", required=True, format_func=say
-            )
-            width = st.segmented_control(say("Width"), _WIDTHS, default="Computer", required=True, format_func=say)
+            names = {name: say(name) for name in _COLOURS}
+            colours = choosers.segmented_control(say("Colours"), names, key=f"colours-{ballot.code}")
+            names = {name: say(name) for name in _WIDTHS}
+            width = choosers.segmented_control(say("Width"), names, key=f"width-{ballot.code}")
         html = tasks.one_task(store, project.id, ballot, pages, number, scheme=_COLOURS[colours])
         encoded = base64.b64encode(html.encode("utf-8")).decode("ascii")
         st.iframe(

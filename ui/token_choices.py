@@ -17,7 +17,7 @@ from core.store.library import read_embeddings
 from core.store.projects import Project
 from core.views.tokens import RareTokens, TokensView
 from core.views.words import many
-from ui import frame
+from ui import choosers, frame
 from ui.shares import in_percent, share_column
 from ui.tables import said_columns
 
@@ -72,9 +72,8 @@ def _show(found: RareTokens) -> None:
 
 
 def _choose(store: Store, project: Project) -> None:
-    kind = st.radio(
-        say("Source"), list(SOURCES), format_func=lambda key: say(SOURCES[key]), key=f"freq-kind-{project.id}"
-    )
+    sources = {kind: say(words) for kind, words in SOURCES.items()}
+    kind = choosers.radio(say("Source"), sources, key=f"freq-kind-{project.id}")
     per_cent = st.number_input(say("Rare below this share of the mean, %"), 0.1, 100.0, 10.0, key=f"share-{project.id}")
     lower = st.toggle(say("Look tokens up in lower case too"), key=f"freq-lower-{project.id}")
     terms = {"share": per_cent / 100, "lower": lower}
@@ -90,7 +89,7 @@ def _choose(store: Store, project: Project) -> None:
         if not mine:
             st.caption(say("There is no embedding yet."))
             return
-        chosen = st.selectbox(say("Embedding"), mine, format_func=lambda e: e.name, key=f"freq-embedding-{project.id}")
+        chosen = choosers.embedding(say("Embedding"), mine, key=f"freq-embedding-{project.id}")
         if st.button(say("Use its order"), type="primary"):
             frame.carry_out(use_ranks, store, project.id, chosen.id, **terms, done=done)
     else:
@@ -98,8 +97,9 @@ def _choose(store: Store, project: Project) -> None:
         if not languages:
             st.caption(say("The package wordfreq is not installed: pip install wordfreq."))
             return
-        at = sorted(languages).index("en") if "en" in languages else 0
-        language = st.selectbox(say("Language"), sorted(languages), index=at, key=f"freq-language-{project.id}")
+        codes = {code: code for code in sorted(languages)}
+        first = "en" if "en" in codes else next(iter(codes))
+        language = choosers.selectbox(say("Language"), codes, first, key=f"freq-language-{project.id}")
         if st.button(say("Use wordfreq"), type="primary"):
             frame.carry_out(use_wordfreq, store, project.id, language, **terms, done=done)
 

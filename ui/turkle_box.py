@@ -24,7 +24,7 @@ from core.store.publications import (
     read_publications,
 )
 from core.views.words import called, many, moment
-from ui import frame
+from ui import choosers, frame
 
 _WHOLE, _MISSING = to_say("The whole ballot"), to_say("Only what wants votes")
 
@@ -138,8 +138,9 @@ def _publish(
         about = say("So many people answer each comparison.")
         n = int(st.number_input(say("Voters a task"), 1, MAX_ASSIGNMENTS, 1, help=about))
         choices = {_WHOLE: whole} | ({_MISSING: top_up} if top_up else {})
-        label, last = say("What to publish"), len(choices) - 1
-        which = st.radio(label, list(choices), horizontal=True, index=last, format_func=say)
+        words = {which: say(which) for which in choices}
+        last = list(words)[-1]
+        which = choosers.radio(say("What to publish"), words, last, key=f"what-{ballot.id}", horizontal=True)
         if not st.form_submit_button(say("Publish on Turkle")):
             return
     try:

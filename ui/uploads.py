@@ -21,7 +21,7 @@ from core.views.long_commands import is_many
 from core.views.upload_jobs import LargePreview
 from core.views.upload_words import state_of, taken_said
 from core.views.words import called, many, moment
-from ui import frame, large_uploads, long_commands
+from ui import choosers, frame, large_uploads, long_commands
 from ui.mapping_box import mapping_box
 from ui.policy_box import policy_box
 from ui.row_classes_box import classes_box
@@ -168,13 +168,19 @@ def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], ope
     if not there:
         return
     with st.form("withdraw"):
-        chosen = st.selectbox(
+        by_id = {upload.id: upload for upload in there}
+        names = {
+            upload.id: say("{file}, {time} UTC", file=upload.filename, time=moment(upload.accepted_at))
+            for upload in there
+        }
+        id_ = choosers.selectbox(
             say("Withdraw an upload"),
-            there,
-            format_func=lambda upload: say("{file}, {time} UTC", file=upload.filename, time=moment(upload.accepted_at)),
+            names,
+            key=f"withdrawn-{project.id}",
+            apart=lambda id_: by_id[id_].accepted_at[11:19],
             help=say("Its votes stay in the store, marked, and count no more. The same file can be taken again."),
         )
         if st.form_submit_button(say("Withdraw it")):
             answers = sum(sum(upload.counts.values()) for upload in there)  # all are counted anew
-            arguments = {"upload_id": chosen.id, "filename": chosen.filename}
+            arguments = {"upload_id": id_, "filename": by_id[id_].filename}
             long_commands.carry_out(project, "withdraw_upload", arguments, is_long=is_many(answers))

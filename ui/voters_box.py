@@ -11,7 +11,7 @@ from core.store.projects import Project
 from core.views.voter_columns import COLUMNS, PERCENT
 from core.views.voters import MOST_SHOWN, VotersView
 from core.views.words import many
-from ui import frame
+from ui import choosers, frame
 from ui.shares import in_percent
 from ui.tables import said_columns
 
@@ -69,11 +69,10 @@ def table(project: Project, view: VotersView, hashed: bool, stem: str) -> None:
 def one(project: Project, view: VotersView, hashed: bool) -> None:
     """All figures of one voter, with the reason for each that is blank."""
     names = view.called(hashed)
-    ids = view.table(hashed)["voter_id"].tolist()
-    chosen = st.selectbox(
-        say("Look at one voter"), ids, None, format_func=names.__getitem__, key=f"one-voter-{project.id}",
-        placeholder=say("Choose a voter"),
-    )  # fmt: skip
+    offered = {id_: names[id_] for id_ in view.table(hashed)["voter_id"].tolist()}
+    chosen = choosers.selectbox(
+        say("Look at one voter"), offered, None, key=f"one-voter-{project.id}", placeholder=say("Choose a voter")
+    )
     if chosen is not None:
         found = view.details(chosen)
         config = said_columns(*_DETAILS)

@@ -15,7 +15,7 @@ from core.store.projects import Project
 from core.store.voting import withdraw_voter
 from core.views.voting import VotingView
 from core.views.words import many
-from ui import frame
+from ui import choosers, frame
 
 
 def checks_box(store: Store, project: Project, ballot: Ballot, view: VotingView) -> None:
@@ -62,9 +62,11 @@ def _add(pairs: list[tuple[int, int]], area_id: int | None, store: Store, projec
 
 def _remove(project: Project, ballot: Ballot, view: VotingView) -> None:
     names = dict(zip(view.gold["id"].tolist(), view.gold["right answer"].tolist(), strict=True))
-    chosen = st.selectbox(
-        say("Take a check away"), list(names), None, format_func=names.__getitem__, placeholder=say("none")
-    )
+    others = dict(zip(view.gold["id"].tolist(), view.gold["other pair"].tolist(), strict=True))
+    chosen = choosers.selectbox(
+        say("Take a check away"), names, None, key=f"check-gone-{ballot.id}", apart=others.__getitem__,
+        placeholder=say("none"),
+    )  # fmt: skip
     if chosen is not None:
         action = partial(remove_gold, question_id=chosen, area_id=ballot.area_id)
         frame.command_button(say("Take it away"), action, project.id, done=say("The check is gone."))
@@ -84,11 +86,13 @@ def voters_box(project: Project, view: VotingView) -> None:
                 alt=say("What voters told of themselves, as totals"),
             )
         names = dict(zip(view.voters["id"].tolist(), view.voters["voter"].tolist(), strict=True))
-        chosen = st.selectbox(
+        platforms = dict(zip(view.voters["id"].tolist(), view.voters["platform"].tolist(), strict=True))
+        chosen = choosers.selectbox(
             say("Somebody takes consent back"),
-            list(names),
+            names,
             None,
-            format_func=names.__getitem__,
+            key=f"consent-{project.id}-{view.voting.id if view.voting else None}",
+            apart=platforms.__getitem__,
             placeholder=say("Choose an option"),
         )
         if chosen is not None:

@@ -10,6 +10,7 @@ from core.spoken import say, say_of_voters, to_say
 from core.store.ballots import Ballot
 from core.store.plans import PlanSettings
 from core.voting_settings import ADDRESS_KEPT, TRAITS, VotingSettings
+from ui import choosers
 
 _ACTIONS = {
     "nothing": to_say("goes on, and I look at the answers myself"),
@@ -40,7 +41,8 @@ def settings_form(
         **on_voting_page(plan.checks, VotingSettings.tasks_per_voter),
     )
     with st.expander(say("Settings of the voting page"), expanded=saved is None), st.form(f"voting-{ballot.id}"):
-        values = _dealing(old) | _checks(old) | _voters(old, hashes) | _texts(old, language(plan.wording.language))
+        key, spoken = str(ballot.id), language(plan.wording.language)
+        values = _dealing(old) | _checks(old, key) | _voters(old, key, hashes) | _texts(old, key, spoken)
         if st.form_submit_button(
             say("Save and open voting") if saved is None else say("Save (and open)"), type="primary"
         ):
@@ -64,7 +66,7 @@ def round_form(
                 "tasks_per_voter": _number(say("Tasks a voter"), old.tasks_per_voter, 1, 1000, say("At most.")),
                 "minutes_per_task": _number(say("Minutes for a task"), old.minutes_per_task, 1, 1440, say(LATER)),
             }
-        values |= _voters(old, hashes) | _texts(old, spoken, has_examples=False)
+        values |= _voters(old, key, hashes) | _texts(old, key, spoken, has_examples=False)
         if st.form_submit_button(say("Save and open voting") if is_new else say("Save (and open)"), type="primary"):
             return VotingSettings(**values)
     return None
@@ -101,7 +103,7 @@ def _dealing(old: VotingSettings) -> dict:
     return values | {"ties_allowed": ties, "adaptive": adaptive}
 
 
-def _checks(old: VotingSettings) -> dict:
+def _checks(old: VotingSettings, key: str) -> dict:
     st.markdown(say("**Checks** (comparisons that never enter scores)"))
     left, middle, right = st.columns(3)
     with left:
@@ -118,22 +120,22 @@ def _checks(old: VotingSettings) -> dict:
         repeats = _number(
             say("Repeats a task"), old.n_repeats, 0, 10, say("From a voter's earlier tasks, sides exchanged.")
         )
-    action = st.selectbox(
+    action = choosers.selectbox(
         say("A voter beyond that"),
-        list(_ACTIONS),
-        list(_ACTIONS).index(old.gold_action),
-        format_func=lambda value: say(_ACTIONS[value]),
+        {value: say(words) for value, words in _ACTIONS.items()},
+        old.gold_action,
+        key=f"gold-action-{key}-{old.gold_action}",
     )
     return {"n_gold": n_gold, "gold_allowed": allowed, "n_repeats": repeats, "gold_action": action}
 
 
-def _voters(old: VotingSettings, hashes: bool | None) -> dict:
+def _voters(old: VotingSettings, key: str, hashes: bool | None) -> dict:
     st.markdown(say("**Voters**"))
-    identify = st.selectbox(
+    identify = choosers.selectbox(
         say("Voters who come by the plain link are"),
-        list(_IDENTIFY),
-        list(_IDENTIFY).index(old.identify),
-        format_func=lambda value: say(_IDENTIFY[value]),
+        {value: say(words) for value, words in _IDENTIFY.items()},
+        old.identify,
+        key=f"identify-{key}-{old.identify}",
         help=say(
             "By the plain link somebody may come twice, under two names. Platforms' ids can be made up: compare them "
             "with the platform's list. A personal link is one voter."
@@ -158,18 +160,18 @@ def _voters(old: VotingSettings, hashes: bool | None) -> dict:
             else "People have begun to vote here, so this stays as it is: the other way, all of them could vote again."
         ),
     )
-    ask = st.multiselect(
+    ask = choosers.multiselect(
         say("Ask voters about themselves (each may leave it out)"),
-        list(TRAITS),
-        list(old.ask),
-        format_func=lambda trait: say_of_voters(TRAITS[trait][0]),
+        {trait: say_of_voters(words) for trait, (words, *_) in TRAITS.items()},
+        old.ask,
+        key=f"ask-{key}-{'-'.join(old.ask)}",
         placeholder=say("Choose options"),
         help=say("Only totals are stored, and nothing leads back to a voter. Say in the consent what it is for."),
     )
     return {"identify": identify, "code_word": word.strip(), "hash_ids": hashed, "ask": tuple(ask)}
 
 
-def _texts(old: VotingSettings, spoken: Language, *, has_examples: bool = True) -> dict:
+def _texts(old: VotingSettings, key: str, spoken: Language, *, has_examples: bool = True) -> dict:
     st.markdown(
         say("**Texts** (the question, the instructions and the examples are the plan's)")
         if has_examples
@@ -185,11 +187,11 @@ def _texts(old: VotingSettings, spoken: Language, *, has_examples: bool = True) 
         say("Let voters try the plan's examples first, with the answer"), old.examples
     )
     closing = st.text_area(say("Thanks at the end"), spoken.text(old.closing), max_chars=5000)
-    completion = st.selectbox(
+    completion = choosers.selectbox(
         say("Completion code"),
-        list(_COMPLETION),
-        list(_COMPLETION).index(old.completion),
-        format_func=lambda value: say(_COMPLETION[value]),
+        {value: say(words) for value, words in _COMPLETION.items()},
+        old.completion,
+        key=f"completion-{key}-{old.completion}",
     )
     code = st.text_input(say("The code for all"), old.code, max_chars=100)
     url = st.text_input(say("Address to go back to (https://…)"), old.return_url, max_chars=500)

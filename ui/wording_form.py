@@ -12,6 +12,7 @@ from core.language import language as language_of
 from core.platforms.template import NOTIONS
 from core.spoken import say, to_say
 from core.store.plans import Wording
+from ui import choosers
 
 _ANSWERS = {"left": to_say("Left pair"), "right": to_say("Right pair"), "tie": to_say("Both equally")}
 _WORDS = ("left-0", "left-1", "right-0", "right-1")
@@ -25,11 +26,10 @@ _LABELS = (to_say("Left pair"), to_say("and"), to_say("Right pair"), to_say("and
 def wording_form(before: Wording, notion: str, *, key: str, locked: bool, ties_allowed: bool) -> Wording:
     """Draw the widgets, filled from `before`, and return the wording as it stands in them."""
     with st.expander(say("What voters read")):
-        language = st.selectbox(
+        language = choosers.selectbox(
             say("Language"),
-            list(LANGUAGES),
-            list(LANGUAGES).index(before.language),
-            format_func=LANGUAGES.get,
+            LANGUAGES,
+            before.language,
             key=f"language-{key}",
             disabled=locked,
             on_change=_follow,
@@ -66,11 +66,11 @@ def _examples(
     if count not in st.session_state:
         _fill(before, key)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.segmented_control(
+        choosers.segmented_control(
             say("Examples"),
-            range(MOST_EXAMPLES + 1),
+            {n: str(n) for n in range(MOST_EXAMPLES + 1)},
+            None,
             key=count,
-            required=True,
             disabled=locked,
             help=say(
                 "Shown below the instructions, with their answers. Voters follow examples closely, so take pairs that "
@@ -121,12 +121,11 @@ def _example(number: int, key: str, locked: bool, ties_allowed: bool) -> Example
         answers = [value for value in _ANSWERS if ties_allowed or value != "tie"]
         if st.session_state.get(f"{mine}-answer-{key}") not in answers:
             st.session_state[f"{mine}-answer-{key}"] = answers[0]
-        answer = st.segmented_control(
+        answer = choosers.segmented_control(
             say("Answer"),
-            answers,
+            {value: say(_ANSWERS[value]) for value in answers},
+            None,
             key=f"{mine}-answer-{key}",
-            format_func=lambda value: say(_ANSWERS[value]),
-            required=True,
             disabled=locked,
         )
         why = st.text_input(say("Because"), key=f"{mine}-why-{key}", disabled=locked, max_chars=MAX_WHY)

@@ -64,6 +64,15 @@ def moment(stored: str) -> str:
     return format_datetime(datetime.fromisoformat(stored[:16]), "short", locale=spoken().code)
 
 
+def to_the_second(stored: str) -> str:
+    """As `moment`, with the seconds: for what else would look the same.
+
+    >>> to_the_second("2026-11-28T03:04:05.678901+00:00")
+    '2026-11-28 03:04:05'
+    """
+    return f"{moment(stored)}:{stored[17:19]}"
+
+
 def called(number: int) -> str:
     """What sentences call a ballot, the pilot (0), or a round of another scheme (−1, −2, …).
 

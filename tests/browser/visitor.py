@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from playwright.sync_api import ConsoleMessage, Locator, Page, Request, WebSocket, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 TITLES = (
@@ -113,6 +114,21 @@ class Visitor:
         """Choose a radio button or a segment by its label."""
         with self.a_run():
             self.main.get_by_role("radio", name=label, exact=True).click()
+
+    def box(self, label: str) -> Locator:
+        """The select box of this label."""
+        return self.main.get_by_role("combobox", name=label, exact=True)
+
+    def pick(self, label: str, option: str, *, in_form: bool = False) -> None:
+        """Choose an option of a select box, and wait for the run that follows outside a form."""
+        offered = self.page.get_by_role("option", name=option, exact=True)
+        with nullcontext() if in_form else self.a_run():
+            for _ in range(10):  # a page that is still scrolling closes the list, before a click or under it
+                self.box(label).click()
+                with suppress(PlaywrightTimeout):
+                    offered.click(timeout=TIMEOUT_MS / 10)
+                    break
+        expect(self.box(label)).to_have_value(option)
 
     def check(self, label: str) -> None:
         """Check a box by its label."""

@@ -64,7 +64,7 @@ def test_tables_of_one_area_and_of_all_open(demo, project, visit):
     app = visit("tokens", project)
     labelled(app.button_group, "Edit as").set_value("Table").run()
     assert not app.exception
-    assert labelled(app.selectbox, "Area").value is None
+    assert labelled(app.selectbox, "Area").value == ""
     labelled(app.selectbox, "Area").select(SHOP.name).run()
     assert not app.exception
     assert labelled(app.button, "Save the table").disabled
