@@ -13,6 +13,7 @@ from .areas import items_of
 from .ballots import ballot_seed, ballots_of
 from .command import insert_rows, next_id, project_row
 from .csv_tables import FETCH_AGAIN, MAX_ISSUES, Rows
+from .engine import now
 from .item_rules import ItemRules
 from .library import embeddings_of
 from .plans import check_settings, settings_of
@@ -40,7 +41,7 @@ def _linking() -> list[sa.Table]:
 
 
 def insert_contents(conn: sa.Connection, contents: Contents, project_id: str, name: str) -> dict[str, Any]:
-    """Insert a project's rows under new ids; what the log should say of it."""
+    """Insert a project's rows under new ids, put away until `projects.list_again`; what the log should say of it."""
     here = set(conn.execute(sa.select(t.embedding.c.id)).scalars())
     wanted = [row[0] for row in contents.rows[t.embedding.name]]
     maps: dict[str, dict[Any, Any]] = {t.project.name: {contents.project_id: project_id}}
@@ -49,8 +50,8 @@ def insert_contents(conn: sa.Connection, contents: Contents, project_id: str, na
         if table is t.embedding:
             continue
         rows = _moved(conn, table, contents.rows[table.name], maps)
-        if table is t.project:  # before it is there: a name is given once
-            here_now = {_place(table, "name"): name, _place(table, "archived_at"): None}
+        if table is t.project:  # put away until all of it is there: whoever is listed takes a name from others
+            here_now = {_place(table, "name"): name, _place(table, "archived_at"): now()}
             rows = [tuple(here_now.get(place, cell) for place, cell in enumerate(row)) for row in rows]
         if table is t.project_embedding:
             at = _place(table, "embedding_id")
