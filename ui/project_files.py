@@ -21,7 +21,7 @@ from core.store.archive import (
 from core.store.brought_files import bring
 from core.store.made_files import read_made
 from core.store.projects import Project, get_project
-from core.views import project_file_job
+from core.views import at_stake, project_file_job
 from core.views.command_list import imported, imported_said
 from core.views.long_commands import is_many
 from core.views.words import moment, other_name_said
@@ -100,6 +100,9 @@ def files_box(store: Store, project: Project) -> None:
         help=say("It is hidden, and nothing of it is lost."),
     )
     with st.form("delete"):
+        stake = cache.load_at_stake(store, project)
+        if stake.votes:
+            st.caption(f":material/warning: {frame.plain(at_stake.said(at_stake.DELETES, stake))}")
         typed = st.text_input(
             say("To delete the project, type its name"), help=say("A project file is kept in the backups.")
         )
