@@ -48,7 +48,7 @@ def round_voting_box(project: Project, area_id: int | None, found: Round) -> Non
         )
         live_figures(store, found.id)
         links_box(store, project, found.ballot)
-        voters_box(project, view)
+        voters_box(project, view, noun="answer")
 
 
 def _send(action: partial, project: Project, found: Round, *args: object, done: str) -> None:

@@ -72,7 +72,7 @@ def _draw_waiting_said(n: int, of: Values) -> str:
 
 
 def _discard(store: Store, project_id: str, of: Values, revision: int) -> None:
-    discard_ballot(store, project_id, area_id=of["area_id"], expected_revision=revision)
+    discard_ballot(store, project_id, area_id=of["area_id"], code=of["code"], expected_revision=revision)
 
 
 def _discard_said(_: Any, of: Values) -> str:
@@ -82,7 +82,7 @@ def _discard_said(_: Any, of: Values) -> str:
 
 
 def _reopen(store: Store, project_id: str, of: Values, revision: int) -> None:
-    reopen_ballot(store, project_id, area_id=of["area_id"], expected_revision=revision)
+    reopen_ballot(store, project_id, area_id=of["area_id"], code=of["code"], expected_revision=revision)
 
 
 def _reopen_said(_: Any, of: Values) -> str:
@@ -90,7 +90,7 @@ def _reopen_said(_: Any, of: Values) -> str:
 
 
 def _simulate(store: Store, project_id: str, of: Values, revision: int) -> int:
-    return simulate_votes(store, project_id, area_id=of["area_id"], expected_revision=revision)
+    return simulate_votes(store, project_id, area_id=of["area_id"], code=of["code"], expected_revision=revision)
 
 
 def _simulate_said(n: int, of: Values) -> str:
@@ -100,7 +100,8 @@ def _simulate_said(n: int, of: Values) -> str:
 def _open_voting(store: Store, project_id: str, of: Values, revision: int) -> str:
     # Not `VotingSettings.of`, which leaves out silently what it doesn't take.
     settings = VotingSettings(**of["settings"] | {"ask": tuple(of["settings"]["ask"])})
-    return open_voting(store, project_id, settings, area_id=of["area_id"], expected_revision=revision)
+    of_ballot = {"area_id": of["area_id"], "code": of["code"]}
+    return open_voting(store, project_id, settings, **of_ballot, expected_revision=revision)
 
 
 def _voting_said(_: str, of: Values) -> str:
