@@ -21,7 +21,7 @@ if not st.session_state.get("project_id"):
     st.title(frame.plain("Runoff"))
     st.markdown(say("**There is no project yet. Make one to begin.**"))
     new_box()
-    st.stop()
+    frame.stop()
 
 project = frame.project()
 view = cache.load_overview(frame.store(), project)

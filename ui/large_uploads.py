@@ -34,7 +34,7 @@ def preview(store: Store, project: Project, ballot: Ballot, file: Any) -> LargeP
     try:
         if file.file_id not in known:
             known[file.file_id] = bring(store, file.getvalue())
-        job = _job(store, project, ballot, known[file.file_id], file.name)
+        job = _job(frame.workspace(), project, ballot, known[file.file_id], file.name)
     except RunoffError as error:
         known.pop(file.file_id, None)
         frame.show_error(error)
@@ -47,7 +47,7 @@ def preview(store: Store, project: Project, ballot: Ballot, file: Any) -> LargeP
         return None
     st.markdown(f"**{frame.plain(file.name)}**")
     if not job.ended:
-        kept_jobs.watch(store, job.id, upload_jobs.DOING, f"preview-{file.file_id}")
+        kept_jobs.watch(job.id, upload_jobs.DOING, f"preview-{file.file_id}")
         return None
     if job.state == "failed":
         st.warning(frame.plain(say("{what} ended early. {error}", what=say(upload_jobs.DOING), error=job.error)))
