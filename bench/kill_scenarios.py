@@ -200,7 +200,7 @@ SCENARIOS = {
         _on_store("close ballot under vote", _voting, lambda store, given: close_ballot(store, given["project"])),
         _on_store("draw ballot", _one_closed, lambda store, given: draw_next_ballot(store, given["project"])),
         _on_store(
-            "delete project", _two_projects, lambda store, given: delete_project(store, given["project"], "Test")
+            "delete project", _two_projects, lambda store, given: delete_project(store, given["project"], "Test (2)")
         ),
         _on_store("exclude voter", _with_votes, _exclude),
         _on_store("set policy", _rejected_and_repeated, _set_policy),

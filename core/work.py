@@ -152,9 +152,8 @@ def _close_ballot(store: Store, job: Job, report: Reporter) -> None:
     """Close a ballot as it stood when the job was asked for; where it is stopped, voting goes on as before."""
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
-        close_ballot(
-            store, str(job.project_id), area_id=job.params["area_id"], expected_revision=job.params["revision"]
-        )
+        of, project_id = job.params, str(job.project_id)
+        close_ballot(store, project_id, area_id=of["area_id"], code=of["code"], expected_revision=of["revision"])
     finally:
         signal.signal(signal.SIGTERM, before)
     with store.write(JOBS) as conn:

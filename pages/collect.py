@@ -44,14 +44,14 @@ def open_ballot(stage: Stage) -> None:
     preview_box(store, project, stage.ballot, pages)
     trial_box(store, project, stage.ballot, pages)
     st.markdown("##### " + say("2. Take the votes back"))
-    uploads.upload_box(store, project, area_id, more=fetched_files(project))
+    uploads.upload_box(store, project, stage.ballot, more=fetched_files(project))
     if project.may_simulate and not stage.progress.is_complete:
         st.caption(say("Or, in a demo or trial project:"))
         long_commands.offer(
             say("Let simulated voters answer this ballot"),
             project,
             "simulate_votes",
-            {"area_id": area_id},
+            {"area_id": area_id, "code": stage.ballot.code},
             is_long=is_many(stage.n_comparisons),
             icon=":material/science:",
             help=say(

@@ -35,7 +35,7 @@ if view.dataset.empty:
 if not view.evaluations:
     with answer:
         evaluation_headline.show(view, None, None, project)
-    st.stop()
+    frame.stop()
 
 with st.container():
     by_votes = evaluation_tables.votes_intervals(view, project)

@@ -39,7 +39,7 @@ locked = bool(standing.ballots)
 key = f"{project.id}-{area_id}-{'saved' if saved else 'new'}"  # of the widgets, which start from what is saved
 if standing.n_items < 2:
     st.warning(say("This area has one item, and a ranking needs two: add tokens to it, or rank all areas together."))
-    st.stop()
+    frame.stop()
 start = saved or proposed_plan(standing.n_items, project.seed)
 
 
@@ -79,7 +79,7 @@ try:
     plan = settings.plan(standing.n_items)
 except PlanError as error:
     frame.show_error(error)
-    st.stop()
+    frame.stop()
 headline.markdown(
     say(
         "**{votes:,} votes in {ballots} take {items:,} items down to the top {top:,}.**",

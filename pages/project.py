@@ -11,7 +11,7 @@ from core.store.archive import delete_project
 from core.store.projects import change_project, read_log
 from core.store.templates import is_untouched
 from core.views.log import COLUMNS, log_table
-from core.views.words import slug
+from core.views.words import other_name_said, slug
 from ui import cache, choosers, frame, project_files, tour
 from ui.new_project import NOTIONS, new_box
 
@@ -21,7 +21,7 @@ if not st.session_state.get("project_id"):
     st.title(frame.plain("Runoff"))
     st.markdown(say("**There is no project yet. Make one to begin.**"))
     new_box()
-    st.stop()
+    frame.stop()
 
 project = frame.project()
 view = cache.load_overview(frame.store(), project)
@@ -73,7 +73,7 @@ with st.expander(say("Settings of this project")), st.form("settings"):
             name=name,
             notion=notion,
             expected_revision=frame.expected(),
-            done=say("The settings are saved."),
+            done=lambda given: f"{say('The settings are saved.')} {other_name_said(given, name)}".rstrip(),
         )
 if not begins:
     with st.expander(say("New project, import")):
@@ -101,5 +101,12 @@ if project.kind != "demo" and is_untouched(frame.store(), project.id):
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button(say("Undo: remove this project"), icon=":material/undo:"):
             done = say("{name} is removed. A copy lies in the workspace's folder backups.", name=project.name)
-            frame.carry_out(delete_project, frame.store(), project.id, project.name, done=done)
+            frame.carry_out(
+                delete_project,
+                frame.store(),
+                project.id,
+                project.name,
+                done=done,
+                expected_revision=frame.expected(),
+            )
         st.caption(say("No vote has come yet, so the project can be taken back as it was made."))

@@ -67,7 +67,7 @@ if not view.areas:
         say("**A semantic area is a list of tokens that belong together. Only tokens of one area are paired.**")
     )
     area_entry.add_box(store, project)
-    st.stop()
+    frame.stop()
 
 headline()
 left, right = st.columns(2, gap="large")

@@ -25,7 +25,7 @@ else:
     with st.spinner(say("Reading the votes …")):
         view = cache.load_voters(store, project, area_id)
 if view is None:
-    st.stop()
+    frame.stop()
 if view.quality.table.empty:
     frame.nothing_yet(say("Nobody has voted yet."), "collect", say("collect votes"))
 

@@ -27,9 +27,11 @@ PLAN = PlanSettings(n_ballots=3, keep=0.5, appearances=4, task_size=3, n_voters=
 Choice = Callable[[dict[str, str]], str]
 
 
-def make_project(store: Store, *, kind: str = "real", plan: PlanSettings | None = PLAN, seed: int = 11) -> str:
+def make_project(
+    store: Store, *, name: str = "Test", kind: str = "real", plan: PlanSettings | None = PLAN, seed: int = 11
+) -> str:
     """A project of 21 items with a plan, no ballot drawn."""
-    project_id = create_project(store, "Test", kind=kind, seed=seed)
+    project_id = create_project(store, name, kind=kind, seed=seed)
     add_areas(store, project_id, AREAS)
     if plan is not None:
         save_plan(store, project_id, plan)

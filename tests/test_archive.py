@@ -243,7 +243,7 @@ def without_ids(data, *, codes=True):
 
 def test_an_import_elsewhere_is_the_same_project(made, store):
     original, project_id, data = made
-    make_project(store)  # so that no id is what it was
+    make_project(store, name="Other")  # so that no id is what it was
     new_id = import_project(store, data)
     assert new_id != project_id
     pd.testing.assert_frame_equal(
@@ -266,7 +266,7 @@ def test_an_import_elsewhere_is_the_same_project(made, store):
 
 def test_exporting_the_import_gives_the_same_rows_up_to_ids(made, store):
     _, _, data = made
-    make_project(store)
+    make_project(store, name="Other")
     with store.write() as conn:
         for id_, name in (("e" * 16, "Here"), ("f" * 16, "Elsewhere")):
             record_import(conn, id_, name=name, source="/data/x.vec", info=INFO)
@@ -298,7 +298,7 @@ def test_the_campaign_goes_on_as_the_original_does(campaign, tmp_path, place):
     store, project_id, data = campaign
     other = store if place == "beside" else open_store(tmp_path / "other")
     if place == "elsewhere":
-        make_project(other)
+        make_project(other, name="Other")
     new_id = import_project(other, data)
     for where, id_ in ((store, project_id), (other, new_id)):
         simulate_votes(where, id_)
@@ -307,7 +307,8 @@ def test_the_campaign_goes_on_as_the_original_does(campaign, tmp_path, place):
     pd.testing.assert_frame_equal(
         read_ballot_scores(store, project_id), read_ballot_scores(other, new_id), check_exact=True
     )
-    assert read_dataset(store, project_id).attrs == read_dataset(other, new_id).attrs
+    called = "Test (2)" if place == "beside" else "Test"  # all else is equal
+    assert read_dataset(store, project_id).attrs | {"project": called} == read_dataset(other, new_id).attrs
     batches = [
         write_batch(read_comparisons(where, id_, 4)).decode().splitlines()
         for where, id_ in ((store, project_id), (other, new_id))
@@ -403,7 +404,7 @@ def test_an_empty_project_comes_through(store):
     project_id = create_project(store, "Nothing yet", seed=2**62)
     new_id = import_project(store, export_project(store, project_id))
     assert get_project(store, new_id).seed == 2**62
-    assert get_project(store, new_id).name == "Nothing yet"
+    assert get_project(store, new_id).name == "Nothing yet (2)"
 
 
 def test_a_kept_file_that_is_gone_or_damaged_is_named(campaign, tmp_path):

@@ -263,13 +263,9 @@ def test_the_command_line_tells_the_same(store, run):
     assert "simulated-002" in said.out
 
 
-@pytest.mark.parametrize("arguments", [("voters", "nothing"), ("voters", "Test", "--area", "x"), ("voters", "Twice")])
+@pytest.mark.parametrize("arguments", [("voters", "nothing"), ("voters", "Test", "--area", "x")])
 def test_the_command_line_refuses_in_words(store, run, arguments):
     make_project(store)
-    for _ in range(2):
-        from core.store.projects import create_project
-
-        create_project(store, "Twice")
     code, said = run(*arguments)
     assert code == 2
     assert "There are" in said.err or "there are" in said.err

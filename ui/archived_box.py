@@ -12,8 +12,9 @@ from core.platforms import Mapping, open_results
 from core.spoken import say, to_say
 from core.store import Store
 from core.store.archived import ImportedArchive, import_archived
+from core.store.projects import get_project
 from core.views import columns
-from core.views.words import many
+from core.views.words import many, other_name_said
 from ui import choosers, frame
 from ui.columns_form import columns_form
 
@@ -96,7 +97,9 @@ def _form(store: Store, files: list[tuple[str, bytes]], mapping: Mapping, by_fil
         frame.show_error(error)
         return
     st.session_state["_archived_turn"] += 1  # the box is empty and shut for the next time
-    frame.flash(imported_said(name, done), kind="warning" if done.why_open else "success")
+    given = get_project(store, done.project_id).name
+    told = f"{imported_said(given, done)} {other_name_said(given, name)}".rstrip()
+    frame.flash(told, kind="warning" if done.why_open else "success")
     frame.open_project(done.project_id)
 
 

@@ -118,9 +118,7 @@ def locked_box(store: Store, project: Project, view: TokensView) -> None:
         )
         name = st.text_input(say("Name of the copy"), say("{name} (changed)", name=project.name)[:100], max_chars=100)
         if st.form_submit_button(say("Make a copy without ballots")):
-            done = say(
-                "{copy} has the areas and the plan of {name}, and no ballots.", copy=name.strip(), name=project.name
-            )
+            done = to_say("{copy} has the areas and the plan of {name}, and no ballots.")
             open_copy(copy_without_ballots, store, project, name, done=done)
 
 

@@ -33,7 +33,7 @@ def close_box(project: Project, area_id: int | None, view: CollectView, stage: S
         else:
             frame.command_button(
                 say("Close {ballot}", ballot=stage.called),
-                partial(close_ballot, area_id=area_id),
+                partial(close_ballot, area_id=area_id, code=stage.ballot.code),
                 project.id,
                 done=say(
                     "The pilot is closed: its figures stand below."
@@ -49,7 +49,7 @@ def close_box(project: Project, area_id: int | None, view: CollectView, stage: S
                 say("Discard this draw"),
                 project,
                 "discard_ballot",
-                {"area_id": area_id, "number": stage.number},
+                {"area_id": area_id, "code": stage.ballot.code, "number": stage.number},
                 is_long=is_many(stage.n_comparisons),
                 help=say("Takes the ballot back; before ballot 1 the plan can be changed again."),
             )
@@ -85,7 +85,7 @@ def between_ballots(project: Project, area_id: int | None, view: CollectView, st
                 say("Reopen ballot {number}", number=view.last_closed.number),
                 project,
                 "reopen_ballot",
-                {"area_id": area_id, "number": view.last_closed.number},
+                {"area_id": area_id, "code": view.last_closed.ballot.code, "number": view.last_closed.number},
                 is_long=is_many(view.last_closed.n_comparisons),
                 help=say("Its scores are taken off until it is closed again."),
             )

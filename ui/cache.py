@@ -19,6 +19,7 @@ from core.publishing import Publication, publish
 from core.settlement import Rules
 from core.spoken import spoken
 from core.store import Store
+from core.store.at_stake import AtStake, of_project, of_upload
 from core.store.forecasts import GuessSource, read_ceiling, read_guess
 from core.store.panel_fits import StoredFit, fit_stored, votes_to_fit
 from core.store.projects import Project
@@ -62,6 +63,11 @@ def _cached(
     name: str, code: str, folder: str, project_id: str, stamp: int, args: tuple, _view: Any, _store: Store
 ) -> Any:
     return _view(_store, project_id, *args)
+
+
+def load_at_stake(store: Store, project: Project, upload_id: int | None = None) -> AtStake:
+    """What goes when the project is deleted, or an upload of it is withdrawn."""
+    return _load(of_project, store, project) if upload_id is None else _load(of_upload, store, project, upload_id)
 
 
 def load_overview(store: Store, project: Project) -> overview.Overview:

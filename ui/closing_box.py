@@ -40,7 +40,7 @@ def close_button(project: Project, area_id: int | None, stage: Stage, **options:
 
 @st.fragment(run_every=2)
 def _watch(job_id: str, stage: Stage, key: str) -> None:
-    store, number = frame.store(), stage.number
+    store, number = frame.workspace(), stage.number
     job_sweep.sweep(store)
     job = jobs.read_job(store, job_id)
     if job.ended:

@@ -14,7 +14,7 @@ from core.spoken import say, to_say
 from core.store import Store, open_store
 from core.store.projects import Project, get_project, list_projects
 from core.views.overview import Standing
-from ui import choosers, speech
+from ui import choosers, drawn_page, speech
 from ui.tables import said_columns
 
 # key, title, icon; the key is the file's name and the page's address
@@ -32,42 +32,7 @@ PAGES = (
     ("help", to_say("Help"), ":material/help:"),
 )
 
-
-# Under a finger Streamlit's buttons of a table or chart are always there, and would lie on the words above it. The room
-# goes on top of a height that is set, or the table would lie on the words below it.
-_TOUCHED = """<style>
-@media (hover: none) {
-  [data-testid="stElementContainer"]:has(> [data-testid="stFullScreenFrame"] [data-testid="stElementToolbar"]) {
-    box-sizing: content-box; padding-top: 2.25rem
-  }
-}
-</style>"""
-# On paper the way through the pages says nothing, and would take a quarter of every sheet.
-_PRINTED = """<style>
-@media print {
-  [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stSidebarCollapsedControl"] {display: none}
-  [data-testid="stMainBlockContainer"] {padding: 0; max-width: none}
-  [data-testid="stVegaLiteChart"], [data-testid="stDataFrame"], [data-testid="stAlert"] {break-inside: avoid}
-  :is(h1, h2, h3, h4, h5) {break-after: avoid}
-}
-</style>"""
-# Browsers leave grounds out, so that the light words of the dark theme would be printed on white.
-_DARK_PRINTED = """<style>
-@media print {[data-testid="stApp"] {filter: invert(1) hue-rotate(180deg)}}
-</style>"""
-# White on the dark theme's blue would be 2.5 : 1.
-_DARK_BUTTONS = """<style>
-[data-testid^="stBaseButton-primary"] :is(p, span) {color: #0b1a27}
-</style>"""
 _KINDS = {"demo": to_say("Demo: simulated voters"), "trial": to_say("Trial: may hold simulated votes")}
-
-
-def readable() -> None:
-    """Dark words on the bright primary buttons of the dark theme; room for what tables and charts show on a phone;
-    pages that can be printed."""
-    st.html(_TOUCHED + _PRINTED)
-    if st.context.theme.type == "dark":
-        st.html(_DARK_BUTTONS + _DARK_PRINTED)
 
 
 def navigation() -> Any:
@@ -138,19 +103,31 @@ def nothing_yet(sentence: str, key: str, label: str) -> NoReturn:
     if key in ("plan", "collect") and first.next_page in ("tokens", "plan"):
         key, label = first.next_page, first.next_label[:1].lower() + first.next_label[1:]
     next_step(key, label)
-    st.stop()
+    stop()
 
 
 def store() -> Store:
-    """The open workspace."""
+    """The open workspace; it takes no change in a run that began on a page drawn for another project (`drawn_page`)."""
+    why = drawn_page.refused()
+    return workspace() if why is None else workspace().looked_at(why)
+
+
+def workspace() -> Store:
+    """The open workspace for what doesn't hang on the project shown: jobs by their ids, and what they left."""
     return open_store()
+
+
+def stop() -> NoReturn:
+    """End the page here, as it is drawn; pages do this and nothing else."""
+    drawn_page.whole()
+    st.stop()
 
 
 def project() -> Project:
     """The chosen project as it stands now. Says so if it changed since this visitor last saw it."""
     if not st.session_state.get("project_id"):
         st.info(say("There is no project yet. Make one on the Project page."), icon=":material/info:")
-        st.stop()
+        stop()
     found = get_project(store(), st.session_state["project_id"])
     seen = st.session_state.get("_seen")
     known = seen[1] if seen and seen[0] == found.id else found.revision
@@ -182,6 +159,7 @@ def choose_project() -> None:
     before = st.session_state.get("project_id")
     chosen = next((key for key in (asked, before) if key in projects), next(iter(projects), None))
     st.session_state["project_id"] = chosen
+    drawn_page.begin(projects.get(chosen or ""))
     if chosen is None:
         return
     st.session_state["_picked"] = chosen
@@ -265,7 +243,9 @@ def plain(text: str) -> str:
 
 def show_error(error: RunoffError) -> None:
     """Show an error that a person can act on, with its issues as a table where there are many."""
-    if isinstance(error, InputError) and len(error.issues) > 1:
+    if isinstance(error, StaleError):
+        st.warning(plain(str(error)))
+    elif isinstance(error, InputError) and len(error.issues) > 1:
         st.error(plain(error.args[0]))
         rows = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in error.issues]
         st.dataframe(rows, hide_index=True, column_config=said_columns("row", "column", "what", "found"))

@@ -155,7 +155,7 @@ def watch(store: Store, project: Project) -> None:
     recent = jobs.project_jobs(store, project.id, *KINDS)
     shown = [job for job in recent if not job.ended or job.id in watched]
     if any(not job.ended for job in shown):
-        _watch_running(store, project)
+        _watch_running(project)
         return
     for job in shown:
         if job.state == "done":
@@ -179,7 +179,8 @@ def watch(store: Store, project: Project) -> None:
 
 
 @st.fragment(run_every=1)
-def _watch_running(store: Store, project: Project) -> None:
+def _watch_running(project: Project) -> None:
+    store = frame.workspace()
     job_sweep.sweep(store)
     running = [job for job in jobs.project_jobs(store, project.id, *KINDS) if not job.ended]
     if not running:

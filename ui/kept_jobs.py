@@ -72,7 +72,7 @@ def job_of(
     if job is not None and job.state == "done" and (holds is None or holds(store, job)):
         return job
     if job is not None and not job.ended:
-        watch(store, job.id, label, key)
+        watch(job.id, label, key)
         return None
     if job is not None and job.state == "failed":
         st.warning(frame.plain(say("{what} ended early. {error}", what=say(label), error=job.error)))
@@ -92,8 +92,9 @@ def _button(project: Project, kind: str, params: dict[str, Any], button: str, ke
 
 
 @st.fragment(run_every=1)
-def watch(store: Store, job_id: str, label: str, key: str) -> None:
+def watch(job_id: str, label: str, key: str) -> None:
     """The sign of a job that runs, with its time and a way to stop it; the page runs anew once it has ended."""
+    store = frame.workspace()
     job_sweep.sweep(store)
     job = jobs.read_job(store, job_id)
     if job.ended:

@@ -11,6 +11,7 @@ from core.errors import InputError, RunoffError
 from core.platforms import Mapping
 from core.spoken import say
 from core.store import Store
+from core.store.ballots import Ballot
 from core.store.brought_files import bring
 from core.store.made_files import made_path
 from core.store.projects import Project
@@ -27,13 +28,13 @@ def is_large(file: Any) -> bool:
     return upload_jobs.is_large(file.getvalue(), file.name)
 
 
-def preview(store: Store, project: Project, area_id: int | None, file: Any) -> LargePreview | None:
+def preview(store: Store, project: Project, ballot: Ballot, file: Any) -> LargePreview | None:
     """What a file holds; None where it can't be read, or isn't read yet: then that is shown."""
     known = st.session_state.setdefault(_BROUGHT, {})
     try:
         if file.file_id not in known:
             known[file.file_id] = bring(store, file.getvalue())
-        job = _job(store, project, area_id, known[file.file_id], file.name)
+        job = _job(frame.workspace(), project, ballot, known[file.file_id], file.name)
     except RunoffError as error:
         known.pop(file.file_id, None)
         frame.show_error(error)
@@ -46,7 +47,7 @@ def preview(store: Store, project: Project, area_id: int | None, file: Any) -> L
         return None
     st.markdown(f"**{frame.plain(file.name)}**")
     if not job.ended:
-        kept_jobs.watch(store, job.id, upload_jobs.DOING, f"preview-{file.file_id}")
+        kept_jobs.watch(job.id, upload_jobs.DOING, f"preview-{file.file_id}")
         return None
     if job.state == "failed":
         st.warning(frame.plain(say("{what} ended early. {error}", what=say(upload_jobs.DOING), error=job.error)))
@@ -61,9 +62,9 @@ def preview(store: Store, project: Project, area_id: int | None, file: Any) -> L
     return None
 
 
-def _job(store: Store, project: Project, area_id: int | None, sha256: str, name: str) -> jobs.Job:
+def _job(store: Store, project: Project, ballot: Ballot, sha256: str, name: str) -> jobs.Job:
     """The job that reads this file, or has read it; started where there is none."""
-    params = upload_jobs.params_of(sha256, name, area_id, project.revision)
+    params = upload_jobs.params_of(sha256, name, ballot, project.revision)
     job = jobs.same_job(store, project.id, upload_jobs.KIND, params)
     if job is None or _is_gone(store, job):
         job = jobs.read_job(store, _start(store, project, params))
@@ -81,11 +82,11 @@ def _is_gone(store: Store, job: jobs.Job) -> bool:
     return not isinstance(upload_jobs.found(store, job.id, job.result or {}), Unreadable)
 
 
-def take(store: Store, project: Project, area_id: int | None, files: list[tuple[Any, Mapping | None]]) -> None:
+def take(store: Store, project: Project, ballot: Ballot, files: list[tuple[Any, Mapping | None]]) -> None:
     """Let a job take the votes of files, each with how its columns are read; the upload box is empty then."""
     try:
         told = [(file.getvalue(), file.name, mapping) for file, mapping in files]
-        arguments = upload_jobs.arguments_of(store, area_id, told)
+        arguments = upload_jobs.arguments_of(store, ballot, told)
     except RunoffError as error:
         frame.show_error(error)
         return

@@ -107,7 +107,7 @@ def show_under_way() -> None:
 
 @st.fragment(run_every=1)
 def _watch(project_id: str | None, were_running: set[str]) -> None:
-    store = frame.store()
+    store = frame.workspace()
     job_sweep.sweep(store)
     running = long_commands.under_way(store, project_id)
     if were_running - {job.id for job in running}:

@@ -12,13 +12,13 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from core.errors import RunoffError  # noqa: E402
-from ui import choosers, frame, long_commands, speech, tour  # noqa: E402
+from ui import choosers, drawn_page, frame, long_commands, speech, style, tour  # noqa: E402
 
 st.set_page_config(page_title="Runoff", page_icon=str(ROOT / "ui" / "icon.svg"), layout="wide")
 speech.begin()
 page = frame.navigation()
 try:
-    frame.readable()
+    style.readable()
     frame.choose_project()
     speech.choose()
     long_commands.tell_ends()
@@ -29,3 +29,4 @@ try:
         page.run()
 except RunoffError as error:
     frame.show_error(error)
+drawn_page.whole()

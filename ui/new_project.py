@@ -6,8 +6,9 @@ import streamlit as st
 
 from core.errors import RunoffError
 from core.spoken import say, to_say
-from core.store.projects import create_project
+from core.store.projects import create_project, get_project
 from core.store.templates import create_from_template
+from core.views.words import other_name_said
 from ui import choosers, frame, project_files
 from ui.archived_box import archived_box
 
@@ -53,13 +54,13 @@ def new_project() -> None:
                 frame.show_error(error)
                 return
             following = say("its token lists") if start == "empty" else say("let people vote on the pilot")
-            frame.flash(
-                say(
-                    "The project {name} is made. Next: {following}. It can be undone at the end of this page.",
-                    name=name.strip(),
-                    following=following,
-                )
+            given = get_project(frame.store(), project_id).name
+            done = say(
+                "The project {name} is made. Next: {following}. It can be undone at the end of this page.",
+                name=given,
+                following=following,
             )
+            frame.flash(f"{done} {other_name_said(given, name)}".rstrip())
             frame.open_project(project_id)
 
 

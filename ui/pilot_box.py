@@ -75,7 +75,7 @@ def _closed(store: Store, project: Project, area_id: int | None, view: CollectVi
             frame.link("plan", say("Take these figures into the plan"), icon=":material/tune:", area_id=area_id)
             frame.command_button(
                 say("Reopen the pilot"),
-                partial(reopen_ballot, area_id=area_id),
+                partial(reopen_ballot, area_id=area_id, code=view.pilot.ballot.code),
                 project.id,
                 done=say("The pilot is open again."),
                 help=say("For more votes, or to withdraw an upload."),

@@ -20,11 +20,11 @@ from core.store.archive import (
 )
 from core.store.brought_files import bring
 from core.store.made_files import read_made
-from core.store.projects import Project
-from core.views import project_file_job
+from core.store.projects import Project, get_project
+from core.views import at_stake, project_file_job
 from core.views.command_list import imported, imported_said
 from core.views.long_commands import is_many
-from core.views.words import moment
+from core.views.words import moment, other_name_said
 from ui import cache, frame, kept_jobs, long_commands
 
 LARGE = 1_000_000  # bytes of a project file that is taken in within some seconds
@@ -58,9 +58,18 @@ def import_box(store: Store) -> None:
             when = moment(archived.archived_at)
             st.caption(frame.plain(say("{name}, put away on {when} UTC", name=archived.project.name, when=when)))
             if st.button(say("Take out again"), key=f"restore-{archived.project.id}"):
-                done = say("{name} is back.", name=archived.project.name)
-                if frame.carried_out(restore_project, store, archived.project.id, done=done):
-                    frame.open_project(archived.project.id)
+                _restore(store, archived.project)
+
+
+def _restore(store: Store, archived: Project) -> None:
+    """Bring a project back, say so, and open it; an error is shown in place."""
+    try:
+        given = restore_project(store, archived.id, expected_revision=archived.revision)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    frame.flash(f"{say('{name} is back.', name=given)} {other_name_said(given, archived.name)}".rstrip())
+    frame.open_project(archived.id)
 
 
 def files_box(store: Store, project: Project) -> None:
@@ -81,7 +90,7 @@ def files_box(store: Store, project: Project) -> None:
                 arguments = {"project_id": project.id, "name": name, "original": project.name}
                 long_commands.by_job(None, "copy_project", arguments)
                 return
-            done = say("{copy} is a copy of {name}.", copy=name.strip(), name=project.name)
+            done = to_say("{copy} is a copy of {name}.")
             open_copy(duplicate_project, store, project, name, done=done)
     frame.command_button(
         say("Put this project away"),
@@ -91,15 +100,19 @@ def files_box(store: Store, project: Project) -> None:
         help=say("It is hidden, and nothing of it is lost."),
     )
     with st.form("delete"):
+        stake = cache.load_at_stake(store, project)
+        if stake.votes:
+            st.caption(f":material/warning: {frame.plain(at_stake.said(at_stake.DELETES, stake))}")
         typed = st.text_input(
             say("To delete the project, type its name"), help=say("A project file is kept in the backups.")
         )
         if st.form_submit_button(say("Delete this project")):
             if typed == project.name and _is_large(store, project):
-                long_commands.by_job(None, "delete_project", {"project_id": project.id, "name": typed})
+                arguments = {"project_id": project.id, "name": typed, "revision": frame.expected()}
+                long_commands.by_job(None, "delete_project", arguments)
                 return
             done = say("{name} is deleted. A copy lies in the workspace's folder backups.", name=project.name)
-            frame.carry_out(delete_project, store, project.id, typed, done=done)
+            frame.carry_out(delete_project, store, project.id, typed, done=done, expected_revision=frame.expected())
 
 
 def _is_large(store: Store, project: Project) -> bool:
@@ -126,11 +139,15 @@ def _file_by_job(project: Project) -> Callable[[], bytes] | None:
 
 
 def open_copy(copy: Callable[[Store, str, str], str], store: Store, project: Project, name: str, *, done: str) -> None:
-    """Make a copy of a project by this command, say so, and open it; an error is shown in place."""
+    """Make a copy of a project by this command, say so, and open it; an error is shown in place.
+
+    `done` is to be said, of `copy` and `name`.
+    """
     try:
         copied = copy(store, project.id, name)
     except RunoffError as error:
         frame.show_error(error)
         return
-    frame.flash(done)
+    given = get_project(store, copied).name
+    frame.flash(f"{say(done, copy=given, name=project.name)} {other_name_said(given, name)}".rstrip())
     frame.open_project(copied)

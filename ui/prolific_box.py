@@ -11,12 +11,14 @@ from core.errors import RunoffError
 from core.settlement import Review, id_list
 from core.spoken import say, to_say
 from core.store import Store
+from core.store.at_stake import of_sittings
 from core.store.ballots import Ballot
 from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.store.prolific import SubmissionCheck, assignments_from_page, check_submissions
 from core.store.settlement import review_assignments
 from core.store.voting import read_voting, withdraw_voters
+from core.views import at_stake
 from core.views.words import many
 from ui import frame
 from ui.tables import said_columns
@@ -108,9 +110,12 @@ def _follow(project: Project, proposal: str, rows: pd.DataFrame) -> None:
         return
     options = {"key": f"prolific-{proposal}", "type": "secondary"}
     if proposal == "withdraw":
+        sittings = here["sitting"].astype(int).tolist()
+        stake = of_sittings(frame.store(), project.id, sittings)
+        st.caption(frame.plain(at_stake.said(at_stake.TAKES_OUT, stake)))
         frame.command_button(
             say("Take the votes of {voters} out", voters=many(len(here), "voter")),
-            partial(withdraw_voters, sitting_ids=here["sitting"].astype(int).tolist()),
+            partial(withdraw_voters, sitting_ids=sittings),
             project.id,
             done=lambda n: say("{answers} marked as withdrawn.", answers=many(n, "answer")),
             **options,

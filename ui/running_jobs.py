@@ -18,7 +18,7 @@ def watch(project: Project, doing: Mapping[str, str], *, at_most: bool = False) 
 
     at_most : the time left is an upper bound.
     """
-    store = frame.store()
+    store = frame.workspace()
     job_sweep.sweep(store)
     running = [job for job in jobs.project_jobs(store, project.id, *doing) if not job.ended]
     if not running:

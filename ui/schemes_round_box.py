@@ -19,9 +19,10 @@ from core.store.rounds import read_shown, short_questions
 from core.store.simulated_rounds import simulate_round
 from core.store.uploads import withdraw_upload
 from core.store.votes import UploadPreview, accept_upload, preview_upload
+from core.views import at_stake
 from core.views.rounds import RoundView
 from core.views.words import many, moment, slug
-from ui import choosers, frame
+from ui import cache, choosers, frame
 from ui.row_classes_box import classes_box
 from ui.schemes_people_box import people_box
 from ui.schemes_round_results import results_box
@@ -145,7 +146,8 @@ def _back(project: Project, found: RoundView) -> None:
 def _previewed(project: Project, found: RoundView, file: Any) -> UploadPreview | None:
     store = frame.store()
     try:
-        preview = preview_upload(store, project.id, file.getvalue(), file.name, ballot_id=found.round.id)
+        of_round = {"ballot_id": found.round.id, "code": found.round.ballot.code}
+        preview = preview_upload(store, project.id, file.getvalue(), file.name, **of_round)
     except RunoffError as error:
         st.markdown(f"**{frame.plain(file.name)}**")
         frame.show_error(error)
@@ -164,9 +166,8 @@ def _previewed(project: Project, found: RoundView, file: Any) -> UploadPreview |
 def _take(project: Project, found: RoundView, files: list[tuple[Any, UploadPreview]]) -> None:
     for file, preview in files:
         try:
-            accept_upload(
-                frame.store(), project.id, file.getvalue(), file.name, found=preview, ballot_id=found.round.id
-            )
+            of_round = {"ballot_id": found.round.id, "code": found.round.ballot.code}
+            accept_upload(frame.store(), project.id, file.getvalue(), file.name, found=preview, **of_round)
         except RunoffError as error:
             frame.flash(f"{file.name}: {error}", kind="warning")
         else:
@@ -196,7 +197,7 @@ def _uploads(project: Project, found: RoundView) -> None:
     there = [upload for upload in found.uploads if not upload.withdrawn_at]
     if not there or not found.round.is_open:
         return
-    with st.form(f"withdraw-{found.round.id}"):
+    with st.container(border=True):
         by_id = {upload.id: upload for upload in there}
         names = {
             upload.id: say("{file}, {moment} UTC", file=upload.filename, moment=moment(upload.accepted_at))
@@ -209,7 +210,9 @@ def _uploads(project: Project, found: RoundView) -> None:
             apart=lambda id_: by_id[id_].accepted_at[11:19],
             help=say("Its answers stay in the store, marked, and count no more. The same file can be taken again."),
         )
-        if st.form_submit_button(say("Withdraw it")):
+        stake = cache.load_at_stake(frame.store(), project, id_)
+        st.caption(frame.plain(at_stake.said(at_stake.TAKES_OUT, stake, noun="answer")))
+        if st.button(say("Withdraw it"), key=f"withdraw-{found.round.id}"):
             frame.carry_out(
                 withdraw_upload, frame.store(), project.id, id_,
                 done=lambda done: say_many(

@@ -51,7 +51,7 @@ def round_voting_box(project: Project, area_id: int | None, found: Round) -> Non
         )
         live_figures(store, found.id)
         links_box(store, project, found.ballot)
-        voters_box(project, view)
+        voters_box(project, view, noun="answer")
         arrivals_box(store, project, view.voting, is_long=is_many(found.ballot.n_comparisons))
 
 

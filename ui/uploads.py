@@ -12,16 +12,17 @@ from core.errors import RunoffError
 from core.platforms import LABELS, UnnamedColumnsError
 from core.spoken import say, say_many, to_say
 from core.store import Store
-from core.store.ballots import PILOT
+from core.store.ballots import PILOT, Ballot
 from core.store.projects import Project
 from core.store.uploads import Upload
 from core.store.votes import UploadPreview, accept_upload, preview_upload
+from core.views import at_stake
 from core.views.effects import top_sentence, voters_said
 from core.views.long_commands import is_many
 from core.views.upload_jobs import LargePreview
 from core.views.upload_words import state_of, taken_said
 from core.views.words import called, many, moment
-from ui import choosers, frame, large_uploads, long_commands
+from ui import cache, choosers, frame, large_uploads, long_commands
 from ui.mapping_box import mapping_box
 from ui.policy_box import policy_box
 from ui.row_classes_box import classes_box
@@ -36,8 +37,8 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def upload_box(store: Store, project: Project, area_id: int | None, *, more: Sequence[Any] = ()) -> None:
-    """The upload box, the preview of each file, and the button that takes the votes.
+def upload_box(store: Store, project: Project, ballot: Ballot, *, more: Sequence[Any] = ()) -> None:
+    """The upload box of the open ballot, the preview of each file, and the button that takes the votes.
 
     `more` are files that came in another way: they have file_id, name and getvalue like uploaded ones.
     """
@@ -51,7 +52,7 @@ def upload_box(store: Store, project: Project, area_id: int | None, *, more: Seq
     )
     policy_box(store, project)
     files = [*files, *more]
-    previews = [_look_at(store, project, area_id, file) for file in files]
+    previews = [_look_at(store, project, ballot, file) for file in files]
     ready = [(file, preview) for file, preview in zip(files, previews, strict=True) if preview is not None]
     for file, preview in ready:
         _show(store, project, file, preview)
@@ -62,22 +63,23 @@ def upload_box(store: Store, project: Project, area_id: int | None, *, more: Seq
         return
     label = say_many(len(useful), "Take these votes", "Take the votes of {n} files")
     if st.button(label, type="primary", icon=":material/check:"):
-        _take(store, project, area_id, useful)
+        _take(store, project, ballot, useful)
 
 
-def _look_at(store: Store, project: Project, area_id: int | None, file: Any) -> UploadPreview | LargePreview | None:
+def _look_at(store: Store, project: Project, ballot: Ballot, file: Any) -> UploadPreview | LargePreview | None:
     """What a file holds; None where it can't be read, or not yet."""
     if large_uploads.is_large(file):
-        return large_uploads.preview(store, project, area_id, file)
-    return _preview(store, project, area_id, file)
+        return large_uploads.preview(store, project, ballot, file)
+    return _preview(store, project, ballot, file)
 
 
-def _preview(store: Store, project: Project, area_id: int | None, file: Any) -> UploadPreview | None:
+def _preview(store: Store, project: Project, ballot: Ballot, file: Any) -> UploadPreview | None:
     kept = st.session_state.setdefault("_previews", {})
-    key = (file.file_id, project.id, project.stamp, area_id)
+    key = (file.file_id, project.id, project.stamp, ballot.code)
     if key not in kept:
         try:
-            found = preview_upload(store, project.id, file.getvalue(), file.name, area_id)
+            of_ballot = {"area_id": ballot.area_id, "code": ballot.code}
+            found = preview_upload(store, project.id, file.getvalue(), file.name, **of_ballot)
         except RunoffError as error:
             large_uploads.show_problem(store, project, file, error, isinstance(error, UnnamedColumnsError))
             return None
@@ -122,17 +124,18 @@ def _show(store: Store, project: Project, file: Any, preview: UploadPreview | La
 
 
 def _take(
-    store: Store, project: Project, area_id: int | None, files: list[tuple[Any, UploadPreview | LargePreview]]
+    store: Store, project: Project, ballot: Ballot, files: list[tuple[Any, UploadPreview | LargePreview]]
 ) -> None:
     small = [(file, preview) for file, preview in files if isinstance(preview, UploadPreview)]
     if len(small) < len(files):
-        large_uploads.take(store, project, area_id, [(file, preview.mapping) for file, preview in files])
+        large_uploads.take(store, project, ballot, [(file, preview.mapping) for file, preview in files])
         return
     for file, preview in small:
         try:
             accepted = accept_upload(
-                store, project.id, file.getvalue(), file.name, area_id, mapping=preview.mapping, found=preview
-            )
+                store, project.id, file.getvalue(), file.name, ballot.area_id, mapping=preview.mapping, found=preview,
+                code=ballot.code,
+            )  # fmt: skip
         except RunoffError as error:
             frame.flash(f"{file.name}: {error}", kind="warning")
         else:
@@ -167,7 +170,7 @@ def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], ope
     there = [upload for upload in uploads if upload.ballot == open_number and not upload.withdrawn_at]
     if not there:
         return
-    with st.form("withdraw"):
+    with st.container(border=True):
         by_id = {upload.id: upload for upload in there}
         names = {
             upload.id: say("{file}, {time} UTC", file=upload.filename, time=moment(upload.accepted_at))
@@ -180,7 +183,9 @@ def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], ope
             apart=lambda id_: by_id[id_].accepted_at[11:19],
             help=say("Its votes stay in the store, marked, and count no more. The same file can be taken again."),
         )
-        if st.form_submit_button(say("Withdraw it")):
+        stake = cache.load_at_stake(store, project, id_)
+        st.caption(frame.plain(at_stake.said(at_stake.TAKES_OUT, stake)))
+        if st.button(say("Withdraw it"), key="withdraw"):
             answers = sum(sum(upload.counts.values()) for upload in there)  # all are counted anew
             arguments = {"upload_id": id_, "filename": by_id[id_].filename}
             long_commands.carry_out(project, "withdraw_upload", arguments, is_long=is_many(answers))

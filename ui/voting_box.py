@@ -31,11 +31,11 @@ def voting_panel(store: Store, project: Project, ballot: Ballot, plan: PlanSetti
     server_switch(store)
     settings = settings_form(view.voting.settings if view.voting else None, plan, ballot, view.hashes)
     if settings is not None:
-        arguments = {"area_id": ballot.area_id, "settings": settings.stored()}
+        arguments = {"area_id": ballot.area_id, "code": ballot.code, "settings": settings.stored()}
         long_commands.carry_out(project, "open_voting", arguments, is_long=is_many(ballot.n_comparisons))
     if view.voting is None:
         return
-    change = partial(set_voting_state, area_id=ballot.area_id)
+    change = partial(set_voting_state, area_id=ballot.area_id, code=ballot.code)
     state_buttons(
         view.voting.state,
         lambda state, done: _send(change, project, state, done=done),

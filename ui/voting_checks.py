@@ -9,10 +9,12 @@ import streamlit as st
 from core.spoken import say
 from core.store import Store
 from core.store.areas import read_items
+from core.store.at_stake import of_sittings
 from core.store.ballots import Ballot
 from core.store.gold import add_gold, propose_gold, remove_gold
 from core.store.projects import Project
 from core.store.voting import withdraw_voter
+from core.views import at_stake
 from core.views.voting import VotingView
 from core.views.words import many
 from ui import choosers, frame
@@ -49,15 +51,15 @@ def checks_box(store: Store, project: Project, ballot: Ballot, view: VotingView)
         chosen = [pair for pair, row in zip(pairs, ticked, strict=True) if row["use"]]
         frame.command_button(
             say("Add {checks}", checks=many(len(chosen), "check")),
-            partial(_add, chosen, ballot.area_id),
+            partial(_add, chosen, ballot),
             project.id,
             done=say("The checks are added."),
             disabled=not chosen,
         )
 
 
-def _add(pairs: list[tuple[int, int]], area_id: int | None, store: Store, project_id: str, **options: int) -> int:
-    return add_gold(store, project_id, pairs, area_id=area_id, **options)
+def _add(pairs: list[tuple[int, int]], ballot: Ballot, store: Store, project_id: str, **options: int) -> int:
+    return add_gold(store, project_id, pairs, area_id=ballot.area_id, code=ballot.code, **options)
 
 
 def _remove(project: Project, ballot: Ballot, view: VotingView) -> None:
@@ -68,12 +70,15 @@ def _remove(project: Project, ballot: Ballot, view: VotingView) -> None:
         placeholder=say("none"),
     )  # fmt: skip
     if chosen is not None:
-        action = partial(remove_gold, question_id=chosen, area_id=ballot.area_id)
+        action = partial(remove_gold, question_id=chosen, area_id=ballot.area_id, code=ballot.code)
         frame.command_button(say("Take it away"), action, project.id, done=say("The check is gone."))
 
 
-def voters_box(project: Project, view: VotingView) -> None:
-    """The voters of the page, what they told as totals, and the way out for one who takes consent back."""
+def voters_box(project: Project, view: VotingView, *, noun: str = "vote") -> None:
+    """The voters of the page, what they told as totals, and the way out for one who takes consent back.
+
+    noun : what they gave, "answer" in rounds of other schemes.
+    """
     if not len(view.voters):
         return
     with st.expander(say("Voters ({n})", n=len(view.voters))):
@@ -96,6 +101,8 @@ def voters_box(project: Project, view: VotingView) -> None:
             placeholder=say("Choose an option"),
         )
         if chosen is not None:
+            stake = of_sittings(frame.store(), project.id, [chosen])
+            st.caption(frame.plain(at_stake.said(at_stake.TAKES_OUT, stake, noun=noun, whom=names[chosen])))
             frame.command_button(
                 say("Take this voter's votes out"),
                 partial(withdraw_voter, sitting_id=chosen),

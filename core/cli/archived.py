@@ -44,6 +44,7 @@ def archived_command(
     from ..platforms.mapping import ROLES
     from ..store import open_store
     from ..store.archived import import_archived
+    from ..store.projects import get_project
 
     read = [_read(path) for path in files]
     said: dict[str, Any] = _pairs(columns, "--column", set(ROLES))
@@ -62,12 +63,13 @@ def archived_command(
         random_opponents=random_opponents,
         ballot_per_file=ballot_per_file,
     )
+    given = get_project(open_store(), done.project_id).name
     if as_json:
-        told = {"project": done.project_id, "tokens": done.n_tokens, "items": done.n_items}
+        told = {"project": done.project_id, "name": given, "tokens": done.n_tokens, "items": done.n_items}
         told |= {"comparisons": done.n_comparisons, "answers": done.counts, "open": done.why_open or None}
         write_json(told | {"notes": [str(note) for note in done.notes]})
         return
-    click.echo(f"{name}: {done.n_tokens:,} tokens, {done.n_items:,} items, {done.n_comparisons:,} comparisons.")
+    click.echo(f"{given}: {done.n_tokens:,} tokens, {done.n_items:,} items, {done.n_comparisons:,} comparisons.")
     rows = [(file, kind, f"{n:,}") for file, counts in done.counts.items() for kind, n in counts.items()]
     click.echo(text_table(("file", "answers", "number"), rows))
     for note in (*map(str, done.notes), done.why_open):

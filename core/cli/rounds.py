@@ -178,7 +178,7 @@ def upload_command(project: str, number: int, source: Path, area: str | None, ac
         raise InputError(f"{source} can't be read: {error.strerror}.") from error
     preview = preview_upload(store, project_id, data, source.name, ballot_id=found.id)
     if accept:
-        accept_upload(store, project_id, data, source.name, found=preview, ballot_id=found.id)
+        accept_upload(store, project_id, data, source.name, found=preview, ballot_id=found.id, code=found.ballot.code)
     if as_json:
         write_json({"accepted": accept, "rows": preview.n_rows, "answers": preview.counts,
                     "issues": [str(issue) for issue in preview.issues]})  # fmt: skip

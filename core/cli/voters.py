@@ -33,18 +33,17 @@ def voters_command(project: str, area: str | None, as_json: bool) -> None:
 
 
 def project_named(store: Store, named: str) -> str:
-    """The project of this id, else the only one of this name."""
+    """The project of this id, else the one of this name."""
     from ..store.projects import list_projects
 
     projects = list_projects(store)
     if any(project.id == named for project in projects):
         return named
-    found = [project.id for project in projects if project.name == named]
-    if len(found) != 1:
+    found = next((project.id for project in projects if project.name == named), None)
+    if found is None:
         there = ", ".join(f"{project.name} ({project.id})" for project in projects) or "none"
-        what = "several projects are" if found else "no project is"
-        raise StoreError(f"In this workspace {what} called {named!r}. There are: {there}.")
-    return found[0]
+        raise StoreError(f"In this workspace no project is called {named!r}. There are: {there}.")
+    return found
 
 
 def area_named(store: Store, project_id: str, area: str | None) -> int | None:

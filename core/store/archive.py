@@ -13,13 +13,13 @@ import sqlalchemy as sa
 from ..durable import make_folder, write_whole
 from ..errors import InputError, StoreError
 from . import schema as t
-from .command import command, fetch_rows, project_row
+from .command import check_revision, command, fetch_rows, project_row
 from .csv_tables import FETCH_AGAIN
 from .engine import Store, now
 from .kept_files import KEEPERS, keep_bytes, kept_by
 from .project_rows import belongs_to, check_readable, insert_contents
 from .project_zip import TABLES, Contents, read_zip, write_zip
-from .projects import Project, check_name, free_name, new_project_id
+from .projects import Project, check_name, list_again, named, new_project_id
 from .tallies import write_progress
 
 _PROJECT = [t.project.c[name] for name in Project.__annotations__]
@@ -42,14 +42,18 @@ def archive_project(store: Store, project_id: str, *, expected_revision: int | N
         change.conn.execute(row.values(archived_at=now()))
 
 
-def restore_project(store: Store, project_id: str, *, expected_revision: int | None = None) -> None:
-    """Bring an archived project back into the list; `StoreError` if it isn't archived."""
+def restore_project(store: Store, project_id: str, *, expected_revision: int | None = None) -> str:
+    """Bring an archived project back into the list; `StoreError` if it isn't archived.
+
+    Returns the name it has then: “… (2)” where a listed project has that already.
+    """
     with command(store, project_id, "restore project", expected_revision=expected_revision) as change:
         if change.project.archived_at is None:
             raise StoreError(f"{change.project.name} isn't archived.")
-        name = free_name(change.conn, change.project.name, but=project_id)
-        row = sa.update(t.project).where(t.project.c.id == project_id)
-        change.conn.execute(row.values(archived_at=None, name=name))
+        given = list_again(change.conn, project_id, change.project.name)
+        if given != change.project.name:
+            change.detail = named(given, change.project.name)
+        return given
 
 
 def list_archived(store: Store) -> list[Archived]:
@@ -73,9 +77,10 @@ def import_project(store: Store, data: bytes, *, name: str | None = None) -> str
     """Make a new project of an exported one, and return its id.
 
     Seeds, scores, votes, task ids and log are those of the original, so that a result file of its batches is valid in
-    the copy too; all ids of the store are new, the project isn't archived. Embeddings that the workspace has are
-    linked. The log entry "import project" says what became of embeddings and kept files. Raises `InputError` for a
-    file that isn't an exported project, whole and unchanged; then nothing is taken in.
+    the copy too; all ids of the store are new, the project isn't archived. Where a listed project has its name already,
+    it is called “… (2)”. Embeddings that the workspace has are linked. The log entry "import project" says what became
+    of embeddings and kept files. Raises `InputError` for a file that isn't an exported project, whole and unchanged;
+    then nothing is taken in.
     """
     return _take_in(store, read_zip(data), name, "import project")
 
@@ -112,14 +117,16 @@ def _hangs_on_ballots(table: sa.Table) -> bool:
     )
 
 
-def delete_project(store: Store, project_id: str, typed_name: str) -> Path:
+def delete_project(store: Store, project_id: str, typed_name: str, *, expected_revision: int | None = None) -> Path:
     """Delete a project for good, and return the path of the export that is written to `backups/` before.
 
     Kept files that no other project uses go too; imported embeddings stay in the workspace. Raises `StoreError`
-    unless `typed_name` is the project's name, while a job of it runs, or where the backup can't be written.
+    unless `typed_name` is the project's name, while a job of it runs, or where the backup can't be written,
+    `StaleError` where it isn't at `expected_revision`.
     """
     with store.without_keys() as free, free.write(project_id) as conn:
         row = project_row(conn, project_id)
+        check_revision(row, expected_revision)
         if typed_name != row.name:
             raise StoreError(
                 f"The name typed is {typed_name!r}, not {row.name!r}, so nothing was deleted. Type it again."
@@ -203,7 +210,6 @@ def _take_in(store: Store, contents: Contents, name: str | None, action: str) ->
         with store.write(project_id) as conn:
             for data in contents.uploads.values():
                 keep_bytes(store, data)
-            name = free_name(conn, name)
             detail = insert_contents(conn, contents, project_id, name, from_file=action == "import project")
             check_readable(conn, project_id)
             # Counted here, as a file could say anything, and one of an older schema says nothing.
@@ -211,7 +217,8 @@ def _take_in(store: Store, contents: Contents, name: str | None, action: str) ->
                 sa.select(t.ballot.c.id).where(t.ballot.c.project_id == project_id)
             ).scalars():
                 write_progress(conn, ballot_id)
-            _write_log(conn, project_id, action, {"from": contents.project_id, "name": name} | detail)
+            given = list_again(conn, project_id, name)
+            _write_log(conn, project_id, action, {"from": contents.project_id} | named(given, name) | detail)
     except BaseException as error:
         _remove_unused(store, new_files)
         if isinstance(error, sa.exc.IntegrityError):

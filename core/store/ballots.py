@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
-from ..errors import StoreError
+from ..errors import StaleError, StoreError
 from . import schema as t
 from .command import fetch_rows
 from .comparisons import comparisons_of
@@ -110,16 +110,32 @@ def read_ballots(store: Store, project_id: str, area_id: int | None = None) -> l
         return ballots_of(conn, project_id, area_id)
 
 
-def open_ballot_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> Ballot:
-    """The open ballot of a ranking, else its open pilot; `StoreError` if neither is."""
-    ballots = [ballot for ballot in ballots_of(conn, project_id, area_id) if ballot.is_open]
+def open_ballot_of(conn: sa.Connection, project_id: str, area_id: int | None = None, code: str | None = None) -> Ballot:
+    """The open ballot of a ranking, else its open pilot; `StoreError` if neither is.
+
+    `code` says which ballot somebody means: `StaleError` where that isn't the one that is open (`check_meant`).
+    """
     pilot = pilot_of(conn, project_id, area_id)
-    if not ballots and pilot is not None and pilot.is_open:
-        return pilot
-    if not ballots:
+    ballots = [*ballots_of(conn, project_id, area_id), *([pilot] if pilot else [])]
+    found = next((ballot for ballot in ballots if ballot.is_open), None)
+    check_meant(conn, project_id, found, code)
+    if found is None:
         ranking_of(conn, project_id, area_id)
         raise StoreError("No ballot is open. Draw one on the Collect page first.")
-    return ballots[0]
+    return found
+
+
+def check_meant(conn: sa.Connection, project_id: str, found: Ballot | None, code: str | None) -> None:
+    """Raise `StaleError` where a command would act on another ballot than the one of this `code`; None means any.
+
+    Ballots are named by their codes, as a ballot that is drawn after another was discarded may get its id and number.
+    """
+    if code is None or (found is not None and found.code == code):
+        return
+    meant = next((ballot for ballot in every_ballot_of(conn, project_id) if ballot.code == code), None)
+    told = "The ballot that was meant is gone" if meant is None else f"{meant.called} is {meant.state} now"
+    instead = "" if found is None else f", and this would be {found.called}"
+    raise StaleError(f"{sentence_start(told)}{instead}. Nothing was done. The page now shows how it stands.")
 
 
 def ballot_seed(project_seed: int, plan_seed: int, number: int, place: int | None = None) -> int:

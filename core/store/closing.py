@@ -10,7 +10,7 @@ from ..errors import StoreError
 from . import schema as t
 from .areas import n_items_of
 from .audits import audit_votes, stored_audit
-from .ballots import Ballot, ballots_of, open_ballot_of, pilot_of, sentence_start
+from .ballots import Ballot, ballots_of, check_meant, open_ballot_of, pilot_of, sentence_start
 from .command import Change, check_revision, command, project_row
 from .engine import Store, now
 from .foresights import next_after
@@ -24,9 +24,14 @@ from .voting_rest import rests_voting
 
 @rests_voting
 def close_ballot(
-    store: Store, project_id: str, *, area_id: int | None = None, expected_revision: int | None = None
+    store: Store,
+    project_id: str,
+    *,
+    area_id: int | None = None,
+    code: str | None = None,
+    expected_revision: int | None = None,
 ) -> None:
-    """Close the open ballot and write its scores with 90 % intervals.
+    """Close the open ballot (the one of this `code`, see `ballots.check_meant`), with scores and 90 % intervals.
 
     By the paper's protocol these are x, y and ȳ of its items; by the protocol "runoff" θ and the expected Borda score
     of every item of the ranking, from the votes of all ballots. A pilot is only closed: it scores nothing.
@@ -36,7 +41,7 @@ def close_ballot(
     with store.read() as conn:
         project = project_row(conn, project_id)
         check_revision(project, expected_revision)
-        ballot = open_ballot_of(conn, project_id, area_id)
+        ballot = open_ballot_of(conn, project_id, area_id, code)
         ballots = [ballot] if ballot.is_pilot else ballots_of(conn, project_id, area_id)
         votes = [ballot_votes(conn, b.id) for b in ballots]
         n_items = n_items_of(conn, project_id)
@@ -69,15 +74,21 @@ def _mark_closed(
 
 
 def reopen_ballot(
-    store: Store, project_id: str, *, area_id: int | None = None, expected_revision: int | None = None
+    store: Store,
+    project_id: str,
+    *,
+    area_id: int | None = None,
+    code: str | None = None,
+    expected_revision: int | None = None,
 ) -> None:
     """Open the newest ballot again, as long as no later one is drawn; its scores are taken off.
 
-    That is the pilot while ballot 1 isn't drawn.
+    That is the pilot while ballot 1 isn't drawn. `code` is that of the one which is meant (`ballots.check_meant`).
     """
     with command(store, project_id, "reopen ballot", expected_revision=expected_revision) as change:
         pilot = pilot_of(change.conn, project_id, area_id)
         ballots = ballots_of(change.conn, project_id, area_id) or ([pilot] if pilot else [])
+        check_meant(change.conn, project_id, ballots[-1] if ballots else None, code)
         if not ballots or ballots[-1].is_open:
             raise StoreError("There is no closed ballot to reopen, or a later one is drawn already.")
         ballot = ballots[-1]

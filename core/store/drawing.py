@@ -256,11 +256,19 @@ def ballot_code(project_id: str, number: int, seed: int, drawn: DrawnBallot, che
 
 
 def discard_ballot(
-    store: Store, project_id: str, *, area_id: int | None = None, expected_revision: int | None = None
+    store: Store,
+    project_id: str,
+    *,
+    area_id: int | None = None,
+    code: str | None = None,
+    expected_revision: int | None = None,
 ) -> None:
-    """Take back the newest ballot, or the pilot, while it is open and has no answers at all."""
+    """Take back the newest ballot, or the pilot, while it is open and has no answers at all.
+
+    `code` is that of the one which is meant (`ballots.check_meant`).
+    """
     with command(store, project_id, "discard ballot", expected_revision=expected_revision) as change:
-        ballot = open_ballot_of(change.conn, project_id, area_id)
+        ballot = open_ballot_of(change.conn, project_id, area_id, code)
         answered = sa.select(t.assignment.c.id).where(t.assignment.c.ballot_id == ballot.id).limit(1)
         if change.conn.execute(answered).first() is not None:
             raise StoreError(

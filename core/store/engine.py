@@ -24,7 +24,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ..durable import sync_folder, write_whole
-from ..errors import StoreError
+from ..errors import StaleError, StoreError
 from . import dialects
 from .workspace import badge_of, default_workspace, prepare_folder
 
@@ -88,6 +88,10 @@ class Store:
     def _connected(self, *, writes: bool, wait: float | None = None) -> sa.Connection:
         return self.engine.connect().execution_options(**dialects.options(self.engine, writes=writes, wait=wait))
 
+    def looked_at(self, why: str) -> Store:
+        """The same workspace for somebody who may change nothing in it, which is told by a `StaleError` with `why`."""
+        return _LookedAt(self.folder, self.engine, why)
+
     @contextmanager
     def without_keys(self) -> Iterator[Store]:
         """The same workspace for a writer for whom SQLite doesn't follow foreign keys.
@@ -106,6 +110,22 @@ class Store:
             yield Store(self.folder, engine)
         finally:
             engine.dispose()
+
+
+@dataclass(frozen=True)
+class _LookedAt(Store):
+    """See `Store.looked_at`."""
+
+    why: str
+
+    @contextmanager
+    def write(self, of: dialects.Of = None) -> Iterator[sa.Connection]:
+        raise StaleError(self.why)
+        yield
+
+    @contextmanager
+    def without_keys(self) -> Iterator[Store]:
+        yield self
 
 
 @contextmanager

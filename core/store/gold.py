@@ -11,10 +11,10 @@ import sqlalchemy as sa
 from ..errors import InputError, Issue, StoreError
 from . import schema as t
 from .areas import items_of
+from .ballots import open_ballot_of
 from .command import Change, command, fetch_rows, insert_one, insert_rows
 from .engine import Store
 from .rankings import ballot_named, belongs, is_comparison
-from .voting import open_ballot_row
 
 MAX_GOLD = 100
 
@@ -36,14 +36,17 @@ def add_gold(
     pairs: Sequence[tuple[int, int]],
     *,
     area_id: int | None = None,
+    code: str | None = None,
     expected_revision: int | None = None,
 ) -> int:
     """Add checks to the open ballot; each pair has the positions of the item to choose and of the other one.
 
+    `code` is that of the ballot which is meant (`ballots.check_meant`).
+
     Returns how many are new. Raises `InputError` for items that don't exist or stand against themselves, or too many.
     """
     with command(store, project_id, "add checks", expected_revision=expected_revision) as change:
-        ballot = open_ballot_row(change.conn, project_id, area_id)
+        ballot = open_ballot_of(change.conn, project_id, area_id, code)
         known = {frozenset((gold.more, gold.less)) for gold in gold_of(change.conn, ballot.id)}
         new = [pair for pair in dict.fromkeys(pairs) if frozenset(pair) not in known]
         ids = _item_ids(change, new)
@@ -77,11 +80,15 @@ def remove_gold(
     question_id: int,
     *,
     area_id: int | None = None,
+    code: str | None = None,
     expected_revision: int | None = None,
 ) -> None:
-    """Take a check away that nobody was given yet; `StoreError` once somebody was, or where it stands in tasks."""
+    """Take a check away that nobody was given yet; `StoreError` once somebody was, or where it stands in tasks.
+
+    `code` is that of the ballot which is meant (`ballots.check_meant`).
+    """
     with command(store, project_id, "remove check", expected_revision=expected_revision) as change:
-        ballot = open_ballot_row(change.conn, project_id, area_id)
+        ballot = open_ballot_of(change.conn, project_id, area_id, code)
         if question_id not in {gold.question_id for gold in gold_of(change.conn, ballot.id)}:
             raise StoreError("This ballot has no such check.")
         given = sa.select(t.deal.c.id).where(t.deal.c.question_id == question_id).limit(1)

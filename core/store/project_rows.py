@@ -13,6 +13,7 @@ from .areas import items_of
 from .ballots import ballot_seed, ballots_of
 from .command import insert_rows, next_id, project_row
 from .csv_tables import FETCH_AGAIN, MAX_ISSUES, Rows
+from .engine import now
 from .item_rules import ItemRules
 from .kept_files import check_kept
 from .library import embeddings_of
@@ -44,7 +45,7 @@ def _linking() -> list[sa.Table]:
 def insert_contents(
     conn: sa.Connection, contents: Contents, project_id: str, name: str, *, from_file: bool
 ) -> dict[str, Any]:
-    """Insert a project's rows under new ids; what the log should say of it.
+    """Insert a project's rows under new ids, put away until `projects.list_again`; what the log should say of it.
 
     Of a project `from_file` no address gets a token before the owner says so (`publications.confirm_address`).
     """
@@ -56,8 +57,8 @@ def insert_contents(
         if table is t.embedding:
             continue
         rows = _moved(conn, table, contents.rows[table.name], maps)
-        if table is t.project:  # before it is there: a name is given once
-            here_now = {_place(table, "name"): name, _place(table, "archived_at"): None}
+        if table is t.project:  # put away until all of it is there: whoever is listed takes a name from others
+            here_now = {_place(table, "name"): name, _place(table, "archived_at"): now()}
             rows = [tuple(here_now.get(place, cell) for place, cell in enumerate(row)) for row in rows]
         if table is t.publication and from_file:
             at = _place(table, "confirmed")

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from ..errors import InputError
+from . import dialects
 from . import schema as t
 from .command import command, project_row
 from .engine import Store, now
 
 _LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"  # without l, o, 0 and 1
 MAX_NAME = 100
+_NAMES = "names of projects"  # the turn of those who give one
 
 
 @dataclass(frozen=True)
@@ -76,13 +78,30 @@ def check_name(name: str) -> str:
 
 
 def free_name(conn: sa.Connection, name: str, *, but: str | None = None) -> str:
-    """The name, or where a listed project other than `but` has it, “… (2)”, “… (3)”: people choose by names."""
+    """The name, or where a listed project other than `but` has it, “… (2)”, “… (3)”: people choose by names.
+
+    Whoever asks has a turn that ends with the transaction, so that the name is free until it is written. PostgreSQL's
+    writers of different projects don't wait for each other otherwise; ask last, as others wait.
+    """
+    dialects.lock(conn, _NAMES)
     listed = sa.select(t.project.c.name).where(t.project.c.archived_at.is_(None), t.project.c.id.is_distinct_from(but))
     taken, found, n = set(conn.execute(listed).scalars()), name, 1
     while found in taken:
         n += 1
         found = f"{name[: MAX_NAME - len(f' ({n})')].rstrip()} ({n})"
     return found
+
+
+def named(given: str, wished: str) -> dict[str, str]:
+    """How the log tells of a name: as it was given, and what was asked for where a project had that already."""
+    return {"name": given} if given == wished else {"name": given, "name asked for": wished}
+
+
+def list_again(conn: sa.Connection, project_id: str, name: str) -> str:
+    """List a project that is put away by this name, or the next that is free; returns the name it has then."""
+    given = free_name(conn, name, but=project_id)
+    conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(archived_at=None, name=given))
+    return given
 
 
 def create_project(
@@ -97,13 +116,14 @@ def create_project(
     """Make a project and return its id.
 
     `kind` is real, trial (simulated voters allowed) or demo; `notion` says what voters judge. The seed is
-    drawn unless it is given; every draw of the project follows from it.
+    drawn unless it is given; every draw of the project follows from it. Where a listed project has the name already,
+    the new one is called “… (2)”.
     """
     project_id = project_id or new_project_id()
     seed = secrets.randbelow(2**31) if seed is None else seed
     row = {
         "id": project_id,
-        "name": check_name(name),
+        "name": (wished := check_name(name)),
         "kind": kind,
         "notion": notion,
         "seed": seed,
@@ -112,24 +132,28 @@ def create_project(
     }
     entry = {"project_id": project_id, "revision": 1, "at": now(), "who": "owner", "action": "create project"}
     with store.write(project_id) as conn:
-        row["name"] = free_name(conn, str(row["name"]))
+        row["name"] = given = free_name(conn, wished)
         conn.execute(sa.insert(t.project).values(row))
-        conn.execute(sa.insert(t.log).values(**entry, detail={"name": row["name"], "kind": kind, "seed": seed}))
+        conn.execute(sa.insert(t.log).values(**entry, detail=named(given, wished) | {"kind": kind, "seed": seed}))
     return project_id
 
 
-def change_project(store: Store, project_id: str, *, name: str, notion: str, expected_revision: int) -> None:
-    """Rename a project or change what its voters judge; the notion is fixed once ballot 1 is drawn."""
+def change_project(store: Store, project_id: str, *, name: str, notion: str, expected_revision: int) -> str:
+    """Rename a project or change what its voters judge; the notion is fixed once ballot 1 is drawn.
+
+    Returns the name it has then: “… (2)” where another listed project has that already.
+    """
     from .areas import refuse_after_draw
 
-    name = check_name(name)
+    wished = given = check_name(name)
     with command(store, project_id, "change project", expected_revision=expected_revision) as change:
         if notion != change.project.notion:
             refuse_after_draw(change.conn, project_id, "What voters judge")
         if change.project.archived_at is None:
-            name = free_name(change.conn, name, but=project_id)
-        change.detail = {"name": name, "notion": notion}
-        change.conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(name=name, notion=notion))
+            given = free_name(change.conn, wished, but=project_id)
+        change.detail = named(given, wished) | {"notion": notion}
+        change.conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(name=given, notion=notion))
+        return given
 
 
 def read_log(store: Store, project_id: str, limit: int = 200) -> list[dict]:

@@ -95,15 +95,14 @@ def publish_on_turkle(
     """Put the ranking's open ballot (or what it lacks) on a Turkle, and remember where it is.
 
     `assignments` people are asked for each task. A further batch of a ballot goes into the project that is there
-    already. Raises `PlatformError` where Turkle refuses: then nothing is remembered.
+    already. Raises `PlatformError` where Turkle refuses: then nothing is remembered, and `StaleError` where another
+    ballot is open.
     """
     if not 1 <= assignments <= MAX_ASSIGNMENTS:
         raise InputError(f"Each task can be asked of 1 to {MAX_ASSIGNMENTS} people, not of {assignments}.")
-    with store.read() as conn:
-        drawn = open_ballot_of(conn, project_id, area_id)
+    with store.write(project_id) as conn:  # what couldn't be remembered must not be put there
+        drawn = open_ballot_of(conn, project_id, area_id, ballot.code)
         before = publications_of(conn, drawn.id)
-    if drawn.code != ballot.code:
-        raise StoreError("Another ballot is open now. Load the page again before you publish.")
     there = [one.project for one in before if one.address == site.address and one.confirmed]
     frame, only = ballot.comparisons(), ballot.only()
     batch = write_batch(frame, only=only, ascii_only=True).decode("ascii")

@@ -30,6 +30,7 @@ def simulate_votes(
     project_id: str,
     *,
     area_id: int | None = None,
+    code: str | None = None,
     share: float = 1.0,
     expected_revision: int | None = None,
 ) -> int:
@@ -37,7 +38,7 @@ def simulate_votes(
 
     The panel is the paper's (§4.1; σ* ~ U[.02, .2], ε ~ U[.005, .05]); tasks are dealt to the plan's voters
     evenly within one. A voter's opinions are drawn once and hold over all ballots. `share` < 1 answers only
-    that part of the missing tasks.
+    that part of the missing tasks. `code` is that of the ballot which is meant (`ballots.check_meant`).
 
     The votes of a large ballot take long to make, so they are made before the store is locked, and written if the
     project hasn't changed since. Raises `StoreError` in a real project.
@@ -47,7 +48,7 @@ def simulate_votes(
         check_revision(project, expected_revision)
         if project.kind == "real":
             raise StoreError("Simulated voters answer in demo and trial projects only. Real projects take real votes.")
-        ballot = open_ballot_of(conn, project_id, area_id)
+        ballot = open_ballot_of(conn, project_id, area_id, code)
         beliefs = read_beliefs(conn, store, project)
         settings = settings_for(conn, ballot.id)
         rng = np.random.default_rng([ballot.seed, 3, _n_assignments(conn, ballot.id)])

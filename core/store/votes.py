@@ -17,7 +17,7 @@ from ..platforms import Mapping, ResultFile, Table, open_results, read_table
 from ..row_classes import class_table, count_answers, count_rows
 from ..votes import Preview, classify
 from . import schema as t
-from .ballots import Ballot, every_ballot_of, open_ballot_of
+from .ballots import Ballot, check_meant, every_ballot_of, open_ballot_of
 from .command import command, insert_one, project_row
 from .comparisons import comparisons_of
 from .corrections import former_spellings_of
@@ -97,18 +97,31 @@ def preview_upload(
     *,
     mapping: Mapping | None = None,
     ballot_id: int | None = None,
+    code: str | None = None,
 ) -> UploadPreview:
     """Read a result file and say row by row what accepting it for the ranking's open ballot would do.
 
     `mapping` says which column is which; without one the project's own for these columns is taken, if there is one.
-    With `ballot_id`, for that open round of another scheme; then there is no mapping.
+    With `ballot_id`, for that open round of another scheme; then there is no mapping. `code` is that of the ballot or
+    round which is meant (`ballots.check_meant`).
     Raises `InputError` for a file that is no result file, `StoreError` if no ballot is open.
     """
     with store.read() as conn:
-        if ballot_id is not None:
-            return preview_of(conn, project_id, open_round(conn, project_id, ballot_id), data, filename, None)
-        ballot = open_ballot_of(conn, project_id, area_id)
+        ballot = _asked_for(conn, project_id, area_id, ballot_id, code)
+        if ballot.is_round:
+            return preview_of(conn, project_id, ballot, data, filename, None)
         return _preview(conn, project_id, ballot, data, filename, mapping)
+
+
+def _asked_for(
+    conn: sa.Connection, project_id: str, area_id: int | None, ballot_id: int | None, code: str | None
+) -> Ballot:
+    """The open round of this id, or the open ballot of the ranking, if that is the one of the code."""
+    if ballot_id is None:
+        return open_ballot_of(conn, project_id, area_id, code)
+    found = open_round(conn, project_id, ballot_id)
+    check_meant(conn, project_id, found, code)
+    return found
 
 
 def _preview(
@@ -208,10 +221,12 @@ def accept_upload(
     mapping: Mapping | None = None,
     found: UploadPreview | None = None,
     ballot_id: int | None = None,
+    code: str | None = None,
 ) -> Accepted:
     """Take the votes of a result file for the ranking's open ballot, all of them or none; it is kept byte for byte.
 
-    With `ballot_id`, the answers of a file for that open round of another scheme.
+    With `ballot_id`, the answers of a file for that open round of another scheme. `code` is that of the ballot or round
+    which is meant (`ballots.check_meant`).
 
     The file is read against the store as it is now, so that a second tab or a second press doubles nothing; `found`,
     its preview, saves that where the project hasn't changed since. `mapping` as for `preview_upload`.
@@ -219,9 +234,7 @@ def accept_upload(
     """
     with command(store, project_id, "accept upload") as change:
         conn = change.conn
-        ballot = (
-            open_ballot_of(conn, project_id, area_id) if ballot_id is None else open_round(conn, project_id, ballot_id)
-        )
+        ballot = _asked_for(conn, project_id, area_id, ballot_id, code)
         if found is None or not _still_holds(found, change.project, ballot, data, mapping):
             read = preview_of if ballot.is_round else _preview
             found = read(conn, project_id, ballot, data, filename, mapping)

@@ -12,11 +12,12 @@ import sqlalchemy as sa
 from ..errors import InputError, Issue, StoreError
 from ..voting_settings import VotingSettings, check_voting
 from . import schema as t
+from .ballots import open_ballot_of
 from .command import Change, command, insert_one
 from .engine import Store, now
 from .page_addresses import new_salt, salt_or_new
 from .page_tallies import write_dealt
-from .rankings import ballot_named, belongs, is_comparison
+from .rankings import ballot_named, belongs
 from .tallies import write_tallies
 from .voter_ids import refuse_other_hashing
 from .voting_rest import is_resting, take_back
@@ -54,36 +55,25 @@ def read_voting(store: Store, ballot_id: int) -> Voting | None:
         return voting_of(conn, ballot_id)
 
 
-def open_ballot_row(conn: sa.Connection, project_id: str, area_id: int | None) -> sa.Row:
-    """The open ballot of a ranking; `StoreError` where there is none."""
-    query = (
-        sa.select(t.ballot)
-        .where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id), t.ballot.c.state == "open")
-        .where(is_comparison())
-    )
-    row = conn.execute(query).one_or_none()
-    if row is None:
-        raise StoreError("No ballot is open. Draw one on the Collect page first.")
-    return row
-
-
 def open_voting(
     store: Store,
     project_id: str,
     settings: VotingSettings,
     *,
     area_id: int | None = None,
+    code: str | None = None,
     expected_revision: int | None = None,
 ) -> str:
     """Open the voting page of the ranking's open ballot, or change its settings; returns the code of its link.
 
-    Each comparison then wants `votes_per_comparison` votes. Raises `InputError` for settings that make no sense,
+    Each comparison then wants `votes_per_comparison` votes. `code` is that of the ballot which is meant
+    (`ballots.check_meant`). Raises `InputError` for settings that make no sense,
     `StoreError` if no ballot is open.
     """
     check_voting(settings)
     with command(store, project_id, "open voting", expected_revision=expected_revision) as change:
         conn = change.conn
-        ballot = open_ballot_row(conn, project_id, area_id)
+        ballot = open_ballot_of(conn, project_id, area_id, code)
         open_page(conn, project_id, area_id, ballot.id, settings)
         q = t.question.c
         n = settings.votes_per_comparison
@@ -114,15 +104,22 @@ def open_page(
 
 
 def set_voting_state(
-    store: Store, project_id: str, state: str, *, area_id: int | None = None, expected_revision: int | None = None
+    store: Store,
+    project_id: str,
+    state: str,
+    *,
+    area_id: int | None = None,
+    code: str | None = None,
+    expected_revision: int | None = None,
 ) -> None:
     """Pause, resume (open) or close the voting page of the open ballot. Paused, it keeps everybody's place.
 
-    Closed, it takes back what voters hold; opening it again is `open_voting`.
+    Closed, it takes back what voters hold; opening it again is `open_voting`. `code` is that of the ballot which is
+    meant (`ballots.check_meant`).
     """
     with command(store, project_id, f"voting {state}", expected_revision=expected_revision) as change:
         conn = change.conn
-        ballot = open_ballot_row(conn, project_id, area_id)
+        ballot = open_ballot_of(conn, project_id, area_id, code)
         change_state(conn, project_id, area_id, ballot.id, state, "ballot")
         change.detail = ballot_named(conn, project_id, area_id, ballot.number)
 

@@ -35,17 +35,17 @@ _THIS_PROCESS = secrets.token_hex(8)  # tells a process from an earlier one of t
 
 
 def rests_voting(close: Callable[P, R]) -> Callable[P, R]:
-    """Around a command that closes a ballot; it takes the store, the project's id and `area_id`.
+    """Around a command that closes a ballot; it takes the store, the project's id, `area_id` and the ballot's `code`.
 
     Voting is paused for it, closed once it is through, and as it was where it fails. What is kept for voters goes back.
     """
 
     @wraps(close)
     def closes(*args: P.args, **kwargs: P.kwargs) -> R:
-        store, project_id, area_id = _asked(*args, **kwargs)
+        store, project_id, area_id, code = _asked(*args, **kwargs)
         who = secrets.token_hex(8)
         try:
-            with _beating(store, project_id, _rest(store, project_id, area_id, who), who):
+            with _beating(store, project_id, _rest(store, project_id, area_id, code, who), who):
                 result = close(*args, **kwargs)
         except BaseException:
             _wake(store, lambda note: note.get("who") == who)
@@ -91,10 +91,10 @@ def _is_gone(note: Mapping[str, Any], ended: Collection[int]) -> bool:
     return note.get("process") != _THIS_PROCESS if pid == os.getpid() else not is_alive(pid)
 
 
-def _asked(*args: Any, **kwargs: Any) -> tuple[Store, str, int | None]:
-    """Store, project and area of a command's arguments."""
+def _asked(*args: Any, **kwargs: Any) -> tuple[Store, str, int | None, str | None]:
+    """Store, project, area and the ballot's code of a command's arguments."""
     names = dict(zip(("store", "project_id"), args, strict=False)) | kwargs
-    return names["store"], names["project_id"], names.get("area_id")
+    return names["store"], names["project_id"], names.get("area_id"), names.get("code")
 
 
 def _votings(project_id: str, area_id: int | None) -> sa.Select:
@@ -106,9 +106,11 @@ def _votings(project_id: str, area_id: int | None) -> sa.Select:
     )
 
 
-def _rest(store: Store, project_id: str, area_id: int | None, who: str) -> list[int]:
-    """Pause a ranking's open voting pages, with a note; the ids of those pages."""
+def _rest(store: Store, project_id: str, area_id: int | None, code: str | None, who: str) -> list[int]:
+    """Pause a ranking's open voting pages, or that of the ballot named, with a note; the ids of those pages."""
     is_open = _votings(project_id, area_id).where(t.voting.c.state == "open")
+    if code is not None:
+        is_open = is_open.where(t.ballot.c.code == code)
     with store.read() as conn:
         if not conn.execute(is_open).all():
             return []

@@ -26,7 +26,8 @@ def takes_long(view: CollectView, stage: Stage) -> bool:
 
 def params_of(stage: Stage, area_id: int | None, revision: int) -> dict[str, Any]:
     """What a job needs to close a ballot as it stood at a revision of the project."""
-    return {"area_id": area_id, "ballot": stage.number, "revision": revision}
+    code = stage.ballot.code if stage.ballot else ""
+    return {"area_id": area_id, "ballot": stage.number, "code": code, "revision": revision}
 
 
 def newest(store: Store, project_id: str, stage: Stage, area_id: int | None, revision: int) -> Job | None:

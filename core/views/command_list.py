@@ -22,7 +22,7 @@ from ..store.closing import reopen_ballot
 from ..store.drawing import discard_ballot, draw_next_ballot, draw_waiting
 from ..store.exclusions import Moved, exclude_voters, readmit_voters
 from ..store.policies import Policy, set_policy
-from ..store.projects import read_log
+from ..store.projects import get_project, read_log
 from ..store.settlement import Reviewed, review_assignments
 from ..store.simulated import simulate_votes
 from ..store.uploads import withdraw_upload
@@ -30,7 +30,7 @@ from ..store.voting import open_voting, withdraw_voters
 from ..voting_settings import VotingSettings
 from . import upload_jobs
 from .upload_words import withdrawn_said
-from .words import many
+from .words import many, other_name_said
 
 Values = Mapping[str, Any]
 
@@ -72,7 +72,7 @@ def _draw_waiting_said(n: int, of: Values) -> str:
 
 
 def _discard(store: Store, project_id: str, of: Values, revision: int) -> None:
-    discard_ballot(store, project_id, area_id=of["area_id"], expected_revision=revision)
+    discard_ballot(store, project_id, area_id=of["area_id"], code=of["code"], expected_revision=revision)
 
 
 def _discard_said(_: Any, of: Values) -> str:
@@ -82,7 +82,7 @@ def _discard_said(_: Any, of: Values) -> str:
 
 
 def _reopen(store: Store, project_id: str, of: Values, revision: int) -> None:
-    reopen_ballot(store, project_id, area_id=of["area_id"], expected_revision=revision)
+    reopen_ballot(store, project_id, area_id=of["area_id"], code=of["code"], expected_revision=revision)
 
 
 def _reopen_said(_: Any, of: Values) -> str:
@@ -90,7 +90,7 @@ def _reopen_said(_: Any, of: Values) -> str:
 
 
 def _simulate(store: Store, project_id: str, of: Values, revision: int) -> int:
-    return simulate_votes(store, project_id, area_id=of["area_id"], expected_revision=revision)
+    return simulate_votes(store, project_id, area_id=of["area_id"], code=of["code"], expected_revision=revision)
 
 
 def _simulate_said(n: int, of: Values) -> str:
@@ -100,7 +100,8 @@ def _simulate_said(n: int, of: Values) -> str:
 def _open_voting(store: Store, project_id: str, of: Values, revision: int) -> str:
     # Not `VotingSettings.of`, which leaves out silently what it doesn't take.
     settings = VotingSettings(**of["settings"] | {"ask": tuple(of["settings"]["ask"])})
-    return open_voting(store, project_id, settings, area_id=of["area_id"], expected_revision=revision)
+    of_ballot = {"area_id": of["area_id"], "code": of["code"]}
+    return open_voting(store, project_id, settings, **of_ballot, expected_revision=revision)
 
 
 def _voting_said(_: str, of: Values) -> str:
@@ -221,16 +222,22 @@ def _release_said(version: str, of: Values) -> str:
 # Projects as such
 
 
-def _copy(store: Store, _: str, of: Values, revision: int) -> str:
-    return duplicate_project(store, of["project_id"], of["name"])
+def _copy(store: Store, _: str, of: Values, revision: int) -> dict[str, str]:
+    project_id = duplicate_project(store, of["project_id"], of["name"])
+    return {"project_id": project_id, "name": get_project(store, project_id).name}
 
 
-def _copied_said(_: str, of: Values) -> str:
-    return say("{copy} is a copy of {name}.", copy=of["name"].strip(), name=of["original"])
+def _copied_said(result: Values, of: Values) -> str:
+    done = say("{copy} is a copy of {name}.", copy=result["name"], name=of["original"])
+    return f"{done} {other_name_said(result['name'], of['name'])}".rstrip()
+
+
+def _opens(result: Values) -> str:
+    return str(result["project_id"])
 
 
 def _delete(store: Store, _: str, of: Values, revision: int) -> None:
-    delete_project(store, of["project_id"], of["name"])
+    delete_project(store, of["project_id"], of["name"], expected_revision=of["revision"])
 
 
 def _deleted_said(_: Any, of: Values) -> str:
@@ -242,15 +249,16 @@ def _import(store: Store, _: str, of: Values, revision: int) -> dict[str, Any]:
 
 
 def imported(store: Store, data: bytes) -> dict[str, Any]:
-    """Take a project in: its id, and the embeddings that this workspace lacks."""
+    """Take a project in: its id, its name here and in the file, and the embeddings that this workspace lacks."""
     project_id = import_project(store, data)
     detail = read_log(store, project_id, 1)[0]["detail"]
-    return {"project_id": project_id, "missing": list(detail.get("embeddings missing", {}).values())}
+    names = {"name": detail["name"], "wished": detail.get("name asked for", detail["name"])}
+    return {"project_id": project_id, "missing": list(detail.get("embeddings missing", {}).values())} | names
 
 
 def imported_said(result: Values, of: Values) -> str:
-    """That a project is imported, and which embeddings this workspace lacks."""
-    done = say("The project is imported.")
+    """That a project is imported, what it is called, and which embeddings this workspace lacks."""
+    done = f"{say('The project is imported.')} {other_name_said(result['name'], result['wished'])}".rstrip()
     if not result["missing"]:
         return done
     lacks = say("Embeddings that this workspace lacks: {names}.", names=", ".join(result["missing"]))
@@ -272,9 +280,7 @@ COMMANDS = {
     "set_policy": LongCommand(to_say("Counting answers anew"), _set_policy, _policy_said),
     "review": LongCommand(to_say("Deciding on assignments"), _review, _reviewed_said),
     "release_version": LongCommand(to_say("Releasing the version"), _release, _release_said),
-    "copy_project": LongCommand(to_say("Copying the project"), _copy, _copied_said, str),
+    "copy_project": LongCommand(to_say("Copying the project"), _copy, _copied_said, _opens),
     "delete_project": LongCommand(to_say("Deleting the project"), _delete, _deleted_said),
-    "import_project": LongCommand(
-        to_say("Importing the project"), _import, imported_said, lambda result: str(result["project_id"])
-    ),
+    "import_project": LongCommand(to_say("Importing the project"), _import, imported_said, _opens),
 }

@@ -97,6 +97,7 @@ NAMES = (
     *(to_say("decision taken back"), to_say("votes out"), to_say("votes back"), to_say("address"), to_say("batch")),
     *(to_say("scheme"), to_say("bytes"), to_say("version"), to_say("changed"), to_say("new"), to_say("answers")),
     *(to_say("sitting"), to_say("sittings"), to_say("embeddings missing"), to_say("former project"), to_say("copy of")),
+    to_say("name asked for"),
     *(to_say("n ballots"), to_say("keep"), to_say("appearances"), to_say("reason"), to_say("notion"), to_say("ballot")),
 )
 # Keys that would say too little as they are.

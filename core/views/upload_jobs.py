@@ -19,6 +19,7 @@ from ..errors import InputError, Issue, RunoffError, StoreError
 from ..platforms import UnnamedColumnsError
 from ..spoken import to_say
 from ..store import Store
+from ..store.ballots import Ballot
 from ..store.brought_files import bring, brought
 from ..store.made_files import keep_made, made_path
 from ..store.votes import UploadPreview, accept_upload, preview_upload
@@ -85,17 +86,17 @@ def is_large(data: bytes, filename: str) -> bool:
     return len(data) > (LARGE_WORKBOOK if filename.lower().endswith(".xlsx") else LARGE)
 
 
-def params_of(sha256: str, filename: str, area_id: int | None, revision: int) -> dict[str, Any]:
-    """What a job needs to read a file that was brought, against the project as it stands at a revision."""
-    return {"version": VERSION, "sha256": sha256, "name": filename, "area_id": area_id, "revision": revision}
+def params_of(sha256: str, filename: str, ballot: Ballot, revision: int) -> dict[str, Any]:
+    """What a job needs to read a file that was brought, for a ballot, against the project as it is at a revision."""
+    of_ballot = {"area_id": ballot.area_id, "code": ballot.code}
+    return {"version": VERSION, "sha256": sha256, "name": filename, **of_ballot, "revision": revision}
 
 
 def preview(store: Store, project_id: str, params: Mapping[str, Any], job_id: str) -> dict[str, Any]:
     """Read a file as the job does, and keep its answers beside; what a page shows of it, as JSON."""
     try:
-        found = preview_upload(
-            store, project_id, brought(store, params["sha256"], params["name"]), params["name"], params["area_id"]
-        )
+        data = brought(store, params["sha256"], params["name"])
+        found = preview_upload(store, project_id, data, params["name"], params["area_id"], code=params["code"])
     except InputError as error:
         issues = [_issue_kept(issue) for issue in error.issues]
         unnamed = isinstance(error, UnnamedColumnsError)
@@ -147,14 +148,14 @@ def _table(found: UploadPreview) -> bytes:
 
 
 def arguments_of(
-    store: Store, area_id: int | None, files: list[tuple[bytes, str, platforms.Mapping | None]]
+    store: Store, ballot: Ballot, files: list[tuple[bytes, str, platforms.Mapping | None]]
 ) -> dict[str, Any]:
     """What the command "take_uploads" needs; the files (bytes, name, how its columns are read) are brought for it."""
     told = [
         {"sha256": bring(store, data), "name": name, "mapping": None if mapping is None else mapping.stored()}
         for data, name, mapping in files
     ]
-    return {"area_id": area_id, "files": told}
+    return {"area_id": ballot.area_id, "code": ballot.code, "files": told}
 
 
 def take(store: Store, project_id: str, of: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -168,7 +169,8 @@ def take(store: Store, project_id: str, of: Mapping[str, Any]) -> list[dict[str,
         mapping = None if file["mapping"] is None else platforms.Mapping.of(file["mapping"])
         try:
             data = brought(store, file["sha256"], file["name"])
-            taken = accept_upload(store, project_id, data, file["name"], of["area_id"], mapping=mapping)
+            meant = {"area_id": of["area_id"], "code": of["code"]}
+            taken = accept_upload(store, project_id, data, file["name"], **meant, mapping=mapping)
         except RunoffError as error:
             last = error
             done.append({"name": file["name"], "problem": str(error)})

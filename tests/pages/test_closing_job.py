@@ -84,7 +84,7 @@ def test_the_job_stops_at_a_signal_as_an_error_would(many, monkeypatch):
 
     monkeypatch.setattr(work, "close_ballot", close)
     before = signal.getsignal(signal.SIGTERM)
-    params = {"area_id": None, "ballot": 1, "revision": 1}
+    params = {"area_id": None, "ballot": 1, "code": "b1-0", "revision": 1}
     job = jobs.Job("a", "demo", closing.KIND, params, "running", None, 0, 0, "", None, None, "", None, None, None)
     with pytest.raises(SystemExit):
         work.WORK[closing.KIND](many, job, lambda *_: None)

@@ -195,16 +195,16 @@ def test_every_command_is_checked_against_what_its_visitor_saw(between):
     arguments = {
         "draw_ballot": {"area_id": None},
         "draw_waiting": {},
-        "discard_ballot": {"area_id": None, "number": 1},
-        "reopen_ballot": {"area_id": None, "number": 1},
-        "simulate_votes": {"area_id": None},
+        "discard_ballot": {"area_id": None, "code": "b1-0", "number": 1},
+        "reopen_ballot": {"area_id": None, "code": "b1-0", "number": 1},
+        "simulate_votes": {"area_id": None, "code": "b1-0"},
         "exclude_voters": {"voter_ids": [1], "reason": "x", "detail": {}},
         "readmit_voters": {"voter_ids": [1]},
         "withdraw_voters": {"sitting_ids": [1]},
         "set_policy": {"rejected": "leave out", "repeats": "latest"},
         "review": {"decisions": [[1, "approve", ""]]},
         "release_version": {"version": "1.0", "note": ""},
-        "open_voting": {"area_id": None, "settings": VotingSettings().stored()},
+        "open_voting": {"area_id": None, "code": "b1-0", "settings": VotingSettings().stored()},
     }
     uploads, of_workspace = {"take_uploads", "withdraw_upload"}, {"copy_project", "delete_project", "import_project"}
     assert set(arguments) | uploads | of_workspace == set(COMMANDS)
@@ -294,7 +294,8 @@ def test_the_voting_page_is_opened_by_a_job(between, visit, started):
 def test_settings_that_make_no_sense_are_refused_not_changed(between):
     draw_next_ballot(between, "demo")
     settings = VotingSettings().stored() | {"return_url": "javascript:alert(1)"}
+    arguments = {"area_id": None, "code": last(between).code, "settings": settings}
     revision = get_project(between, "demo").revision
     with pytest.raises(InputError):
-        long_commands.carry_out(between, "demo", "open_voting", {"area_id": None, "settings": settings}, revision)
+        long_commands.carry_out(between, "demo", "open_voting", arguments, revision)
     assert read_voting(between, last(between).id) is None
