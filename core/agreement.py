@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError, UndefinedMetricError
 from .estimates import Share, widened_tails
-from .spoken import say, to_say, written
 
 Distance = Literal["nominal", "interval"]
 Floats = NDArray[np.float64]
@@ -52,9 +51,9 @@ class Agreement:
     def interval(self, digits: int = 2) -> str:
         """The interval in words, or why there is none."""
         if np.isnan(self.lower):
-            return say("no interval: it takes two units with several answers")
-        lower, upper = (written(bound, f".{digits}f") for bound in (self.lower, self.upper))
-        return say("{level:.0f} % interval {lower} to {upper}", level=100 * self.level, lower=lower, upper=upper)
+            return "no interval: it takes two units with several answers"
+        lower, upper = (format(bound, f".{digits}f") for bound in (self.lower, self.upper))
+        return f"{100 * self.level:.0f} % interval {lower} to {upper}"
 
 
 def agreement(
@@ -163,12 +162,12 @@ def raw_agreement(
     pairs = n * (n - 1) // 2
     equal, pairs = equal[pairs > 0], pairs[pairs > 0]
     if not len(pairs):
-        return Share(None, reason=to_say("No comparison has answers of two voters."))
+        return Share(None, reason="No comparison has answers of two voters.")
     count, total = int(equal.sum()), int(pairs.sum())
     if len(pairs) < 2 or count in (0, total):
-        why = to_say("No interval: all pairs of answers are alike, so none varies.")
+        why = "No interval: all pairs of answers are alike, so none varies."
         if len(pairs) < 2:
-            why = to_say("No interval: one comparison has no interval.")
+            why = "No interval: one comparison has no interval."
         return Share(count / total, reason=why, count=count, total=total)
     rng = np.random.default_rng(seed)
     step = max(1, CELLS // len(pairs))  # resamples at once: the same numbers, and no gigabytes where overlap is large

@@ -6,8 +6,6 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from .spoken import say, to_say
-
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 MAX_POINTS = 5000
 GREY = "#808080"  # stands out on white and on near-black
@@ -39,14 +37,14 @@ def ballot_sizes(sizes: tuple[int, ...], appearances: tuple[int, ...]) -> Chart:
         }
     )
     base = alt.Chart(frame).encode(
-        x=alt.X("ballot:O", title=say("Ballot"), axis=alt.Axis(labelAngle=0)),
+        x=alt.X("ballot:O", title="Ballot", axis=alt.Axis(labelAngle=0)),
         tooltip=[
-            alt.Tooltip("ballot:O", title=say("Ballot")),
-            alt.Tooltip("items:Q", title=say("Items"), format=","),
-            alt.Tooltip("gathered:Q", title=say("Votes an item by then"), format=","),
+            alt.Tooltip("ballot:O", title="Ballot"),
+            alt.Tooltip("items:Q", title="Items", format=","),
+            alt.Tooltip("gathered:Q", title="Votes an item by then", format=","),
         ],
     )
-    bars = base.mark_bar(color=BLUE).encode(y=alt.Y("items:Q", title=say("Items")))
+    bars = base.mark_bar(color=BLUE).encode(y=alt.Y("items:Q", title="Items"))
     text = base.mark_text(dy=-8, color=GREY).encode(y="items:Q", text=alt.Text("items:Q", format=","))
     return (bars + text).properties(height=280)
 
@@ -72,13 +70,13 @@ def votes_along_ranks(sizes: tuple[int, ...], appearances: tuple[int, ...], unif
         alt.Chart(frame)
         .mark_rect(stroke=GREY, strokeWidth=0.5)
         .encode(
-            x=alt.X("from_rank:Q", title=say("Rank of the item (1 = top), logarithmic"), scale=ranks),
+            x=alt.X("from_rank:Q", title="Rank of the item (1 = top), logarithmic", scale=ranks),
             x2="to_rank:Q",
-            y=alt.Y("from_votes:Q", title=say("Votes on the item")),
+            y=alt.Y("from_votes:Q", title="Votes on the item"),
             y2="to_votes:Q",
             color=alt.Color(
                 "ballot:N",
-                title=say("Ballot"),
+                title="Ballot",
                 sort=names,
                 legend=alt.Legend(orient="top", columns=10, titleOrient="left", symbolStrokeWidth=0.5),
                 scale=alt.Scale(
@@ -86,9 +84,9 @@ def votes_along_ranks(sizes: tuple[int, ...], appearances: tuple[int, ...], unif
                 ),
             ),
             tooltip=[
-                alt.Tooltip("ballot:N", title=say("Ballot")),
-                alt.Tooltip("to_rank:Q", title=say("Items, N(k)"), format=","),
-                alt.Tooltip("to_votes:Q", title=say("Votes an item by then"), format=","),
+                alt.Tooltip("ballot:N", title="Ballot"),
+                alt.Tooltip("to_rank:Q", title="Items, N(k)", format=","),
+                alt.Tooltip("to_votes:Q", title="Votes an item by then", format=","),
             ],
         )
     )
@@ -104,12 +102,12 @@ def rescaling(points: pd.DataFrame, line: pd.DataFrame, ballot: int) -> Chart:
         alt.Chart(shown)
         .mark_point(filled=True, opacity=0.55, size=36, color=BLUE)
         .encode(
-            x=alt.X("x:Q", title=say("x in ballot {ballot}", ballot=ballot), scale=alt.Scale(zero=False)),
-            y=alt.Y("previous:Q", title=say("ȳ after ballot {ballot}", ballot=ballot - 1), scale=alt.Scale(zero=False)),
+            x=alt.X("x:Q", title=f"x in ballot {ballot}", scale=alt.Scale(zero=False)),
+            y=alt.Y("previous:Q", title=f"ȳ after ballot {ballot - 1}", scale=alt.Scale(zero=False)),
             tooltip=[
-                alt.Tooltip("pair:N", title=say("Item")),
-                alt.Tooltip("x:Q", title=say("x in the ballot"), format=".3f"),
-                alt.Tooltip("previous:Q", title=say("ȳ before"), format=".3f"),
+                alt.Tooltip("pair:N", title="Item"),
+                alt.Tooltip("x:Q", title="x in the ballot", format=".3f"),
+                alt.Tooltip("previous:Q", title="ȳ before", format=".3f"),
             ],
         )
     )
@@ -119,14 +117,14 @@ def rescaling(points: pd.DataFrame, line: pd.DataFrame, ballot: int) -> Chart:
     return alt.layer(*layers).properties(height=320)
 
 
-def scores_by_ballot(by_ballot: pd.DataFrame, rank_title: str = to_say("Rank")) -> Chart:
+def scores_by_ballot(by_ballot: pd.DataFrame, rank_title: str = "Rank") -> Chart:
     """The paper's Figure 4: x of every ballot and the final ȳ along the ranks, which `rank_title` says more of."""
     final = by_ballot.drop_duplicates("item")[["rank", "pair", "final"]].rename(columns={"final": "score"})
-    last = say("ȳ, final")
+    last = "ȳ, final"
     final = final.assign(series=last)
     shown = by_ballot[by_ballot["ballot"] <= len(BALLOT_COLOURS)]  # later ballots are small and would hide each other
     points = shown.rename(columns={"x": "score"})
-    names = {ballot: say("x, ballot {ballot}", ballot=ballot) for ballot in sorted(points["ballot"].unique())}
+    names = {ballot: f"x, ballot {ballot}" for ballot in sorted(points["ballot"].unique())}
     points = points.assign(series=points["ballot"].map(names))[["rank", "pair", "score", "series"]]
     series = [*names.values(), last]
     colours = [*BALLOT_COLOURS[: len(series) - 1], "#6b6b6b"]
@@ -137,8 +135,8 @@ def scores_by_ballot(by_ballot: pd.DataFrame, rank_title: str = to_say("Rank")) 
         alt.Chart(frame)
         .mark_point(filled=True, opacity=0.6, size=26)
         .encode(
-            x=alt.X("rank:Q", title=say(rank_title), scale=alt.Scale(nice=False, zero=False)),
-            y=alt.Y("score:Q", title=say("Score"), scale=alt.Scale(zero=False)),
+            x=alt.X("rank:Q", title=rank_title, scale=alt.Scale(nice=False, zero=False)),
+            y=alt.Y("score:Q", title="Score", scale=alt.Scale(zero=False)),
             color=alt.Color(
                 "series:N",
                 title=None,
@@ -151,10 +149,10 @@ def scores_by_ballot(by_ballot: pd.DataFrame, rank_title: str = to_say("Rank")) 
                 scale=alt.Scale(domain=series, range=[*BALLOT_SHAPES[: len(series) - 1], "circle"]),
             ),
             tooltip=[
-                alt.Tooltip("pair:N", title=say("Item")),
-                alt.Tooltip("series:N", title=say("Score of")),
-                alt.Tooltip("rank:Q", title=say("Rank")),
-                alt.Tooltip("score:Q", title=say("Score"), format=".3f"),
+                alt.Tooltip("pair:N", title="Item"),
+                alt.Tooltip("series:N", title="Score of"),
+                alt.Tooltip("rank:Q", title="Rank"),
+                alt.Tooltip("score:Q", title="Score", format=".3f"),
             ],
         )
         .properties(height=360)
@@ -172,14 +170,13 @@ def thin(frame: pd.DataFrame, limit: int = MAX_POINTS) -> pd.DataFrame:
 
 def similarity_curves(curves: pd.DataFrame, value: str) -> Chart:
     """The paper's Figure 3: values of items, of random pairs and the like, sorted, over the share of pairs."""
-    curves = curves.assign(pairs=curves["pairs"].map(_curve))
     names = list(dict.fromkeys(curves["pairs"]))
     dashes = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3]]
     return (
         alt.Chart(curves)
         .mark_line(strokeWidth=2.5)
         .encode(
-            x=alt.X("share:Q", title=say("Share of pairs, the most related first"), axis=alt.Axis(format="%")),
+            x=alt.X("share:Q", title="Share of pairs, the most related first", axis=alt.Axis(format="%")),
             y=alt.Y("value:Q", title=value),
             color=alt.Color(
                 "pairs:N",
@@ -189,27 +186,13 @@ def similarity_curves(curves: pd.DataFrame, value: str) -> Chart:
             ),
             strokeDash=alt.StrokeDash("pairs:N", title=None, scale=alt.Scale(domain=names, range=dashes[: len(names)])),
             tooltip=[
-                alt.Tooltip("pairs:N", title=say("Pairs")),
-                alt.Tooltip("share:Q", title=say("Share of pairs"), format=".0%"),
+                alt.Tooltip("pairs:N", title="Pairs"),
+                alt.Tooltip("share:Q", title="Share of pairs", format=".0%"),
                 alt.Tooltip("value:Q", title=value, format=".3f"),
             ],
         )
         .properties(height=300)
     )
-
-
-# What `similarity_curves` puts into a language; other names are those of areas.
-_CURVES = (
-    *(to_say("items"), to_say("all items"), to_say("random pairs"), to_say("exponential"), to_say("power law")),
-    *(to_say("embedding, all items"), to_say("embedding, random pairs")),
-)
-
-
-def _curve(name: str) -> str:
-    if name in _CURVES:
-        return say(name)
-    of, _, area = name.partition("embedding, ")
-    return say("embedding, {area}", area=area) if area and not of else name
 
 
 def accuracy_by_budget(curve: pd.DataFrame, figure: str, votes: int) -> Chart:
@@ -220,7 +203,7 @@ def accuracy_by_budget(curve: pd.DataFrame, figure: str, votes: int) -> Chart:
     names = list(dict.fromkeys(curve["protocol"]))
     colours = alt.Scale(domain=names, range=BALLOT_COLOURS[: len(names)])
     dashes = alt.Scale(domain=names, range=[[1, 0], [6, 3], [2, 2]][: len(names)])
-    x = alt.X("votes:Q", title=say("Votes of the campaign"), axis=alt.Axis(format="~s", tickCount=6))
+    x = alt.X("votes:Q", title="Votes of the campaign", axis=alt.Axis(format="~s", tickCount=6))
     base = alt.Chart(curve[curve["figure"] == figure]).encode(
         x=x, color=alt.Color("protocol:N", title=None, scale=colours, legend=alt.Legend(orient="top"))
     )
@@ -231,11 +214,11 @@ def accuracy_by_budget(curve: pd.DataFrame, figure: str, votes: int) -> Chart:
         y="mean:Q",
         strokeDash=alt.StrokeDash("protocol:N", title=None, scale=dashes, legend=alt.Legend(orient="top")),
         tooltip=[
-            alt.Tooltip("protocol:N", title=say("Protocol")),
-            alt.Tooltip("votes:Q", title=say("Votes"), format=","),
-            alt.Tooltip("mean:Q", title=say("Mean"), format=".3f"),
-            alt.Tooltip("lower:Q", title=say("90 % from"), format=".3f"),
-            alt.Tooltip("upper:Q", title=say("to"), format=".3f"),
+            alt.Tooltip("protocol:N", title="Protocol"),
+            alt.Tooltip("votes:Q", title="Votes", format=","),
+            alt.Tooltip("mean:Q", title="Mean", format=".3f"),
+            alt.Tooltip("lower:Q", title="90 % from", format=".3f"),
+            alt.Tooltip("upper:Q", title="to", format=".3f"),
         ],
     )
     here = alt.Chart(pd.DataFrame({"votes": [votes]})).mark_rule(color="#808080", strokeDash=[6, 4])
@@ -251,18 +234,17 @@ def top_intervals(top: pd.DataFrame) -> Chart:
         axis=alt.Axis(labelLimit=260, labelOverlap=False, labelFlush=False),
     )
     tooltip = [
-        alt.Tooltip("pair:N", title=say("Item")),
-        alt.Tooltip("rank:Q", title=say("Rank")),
-        alt.Tooltip("score:Q", title=say("Score"), format=".3f"),
-        alt.Tooltip("lower:Q", title=say("90 % from"), format=".3f"),
-        alt.Tooltip("upper:Q", title=say("to"), format=".3f"),
-        alt.Tooltip("votes:Q", title=say("Votes"), format=","),
+        alt.Tooltip("pair:N", title="Item"),
+        alt.Tooltip("rank:Q", title="Rank"),
+        alt.Tooltip("score:Q", title="Score", format=".3f"),
+        alt.Tooltip("lower:Q", title="90 % from", format=".3f"),
+        alt.Tooltip("upper:Q", title="to", format=".3f"),
+        alt.Tooltip("votes:Q", title="Votes", format=","),
     ]
     base = alt.Chart(top).encode(y=pairs, tooltip=tooltip)
     range_ = alt.Scale(zero=False)
     bars = base.mark_rule(color=BLUE, strokeWidth=3, opacity=0.5).encode(
-        x=alt.X("lower:Q", title=say("Score with its 90 % interval"), scale=range_, axis=alt.Axis(tickCount=8)),
-        x2="upper:Q",
+        x=alt.X("lower:Q", title="Score with its 90 % interval", scale=range_, axis=alt.Axis(tickCount=8)), x2="upper:Q"
     )
     dots = base.mark_point(color=BLUE, filled=True, size=60).encode(x="score:Q")
     return alt.layer(bars, dots).properties(height=max(120, 18 * len(top)))

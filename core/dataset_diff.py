@@ -11,7 +11,6 @@ import pandas as pd
 
 from .errors import UndefinedMetricError
 from .metrics import average_ranks, kendall, spearman, weighted_kendall, weighted_spearman
-from .spoken import written
 from .tables import DATASET
 
 _KEYS = ["area", "token_a", "token_b"]
@@ -66,12 +65,12 @@ class DatasetDiff:
         """The counts and the figures in words; `labels` name the figures otherwise than by their keys."""
         names = labels or {}
         return [
-            ("items in both", written(len(self.moved))),
-            ("items added", written(len(self.added))),
-            ("items removed", written(len(self.removed))),
-            ("scores moved", written(self.n_scores_moved)),
-            ("ranks moved", written(self.n_ranks_moved)),
-            *((names.get(name, name), "–" if v is None else written(v, ".4f")) for name, v in self.figures.items()),
+            ("items in both", f"{len(self.moved):,}"),
+            ("items added", f"{len(self.added):,}"),
+            ("items removed", f"{len(self.removed):,}"),
+            ("scores moved", f"{self.n_scores_moved:,}"),
+            ("ranks moved", f"{self.n_ranks_moved:,}"),
+            *((names.get(name, name), "–" if v is None else f"{v:.4f}") for name, v in self.figures.items()),
         ]
 
 

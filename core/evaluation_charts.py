@@ -10,31 +10,24 @@ import numpy as np
 import pandas as pd
 
 from .charts import BALLOT_COLOURS, BLUE, GREY, ORANGE, Chart, thin
-from .spoken import say, to_say
 
 N_NAMED = 3  # items that are named at the top of the scatter
-VOTES, TOKENS = to_say("other votes"), to_say("other tokens")
+VOTES, TOKENS = "other votes", "other tokens"
 
 
-def figures_by_model(
-    table: pd.DataFrame, figure: str, floor: tuple[float, float] | None, top: pd.DataFrame, label: str | None = None
-) -> Chart:
+def figures_by_model(table: pd.DataFrame, figure: str, floor: tuple[float, float] | None, top: pd.DataFrame) -> Chart:
     """One figure of each model as a dot with the intervals over votes and over tokens, the best at the top.
 
     `table` has embedding, estimate, lower, upper, "token lower" and "token upper"; `floor` is where nine of ten random
-    rankings lie, shaded; `top` has yardsticks (model, and the figure), drawn as dashed lines; `label` is what the
-    figure is called.
+    rankings lie, shaded; `top` has yardsticks (model, and the figure), drawn as dashed lines.
     """
-    label = label or figure
     shown = table.dropna(subset=["estimate"]).sort_values("estimate", ascending=False)
     names = list(shown["embedding"])
     y = alt.Y("embedding:N", sort=names, title=None, axis=alt.Axis(labelLimit=180, labelOverlap=False))
     ends = {VOTES: ("lower", "upper"), TOKENS: ("token lower", "token upper")}
     long = pd.concat(
         [
-            pd.DataFrame(
-                {"embedding": shown["embedding"], "interval": say(kind), "from": shown[low], "to": shown[high]}
-            )
+            pd.DataFrame({"embedding": shown["embedding"], "interval": kind, "from": shown[low], "to": shown[high]})
             for kind, (low, high) in ends.items()
         ]
     ).dropna()
@@ -48,39 +41,37 @@ def figures_by_model(
         layers.append(
             alt.Chart(lines)
             .mark_rule(strokeDash=[5, 4], color=GREY, strokeWidth=2)
-            .encode(x="value:Q", tooltip=[alt.Tooltip("yardstick:N", title=say("Yardstick")), _three("value", label)])
+            .encode(x="value:Q", tooltip=[alt.Tooltip("yardstick:N", title="Yardstick"), _three("value", figure)])
         )
-    kinds = [kind for kind in ends if say(kind) in set(long["interval"])]
-    colours = alt.Scale(
-        domain=[say(kind) for kind in kinds], range=[{VOTES: BLUE, TOKENS: ORANGE}[kind] for kind in kinds]
-    )
+    kinds = [kind for kind in ends if kind in set(long["interval"])]
+    colours = alt.Scale(domain=kinds, range=[{VOTES: BLUE, TOKENS: ORANGE}[kind] for kind in kinds])
     for kind in kinds:
         aside = 0 if len(kinds) == 1 else -5 if kind == VOTES else 5
         layers.append(
-            alt.Chart(long[long["interval"] == say(kind)])
+            alt.Chart(long[long["interval"] == kind])
             .mark_rule(strokeWidth=5, yOffset=aside)
             .encode(
                 y=y,
-                x=alt.X("from:Q", title=label, scale=x),
+                x=alt.X("from:Q", title=figure, scale=x),
                 x2="to:Q",
-                color=alt.Color("interval:N", title=say("90 % by"), scale=colours, legend=alt.Legend(orient="top")),
+                color=alt.Color("interval:N", title="90 % by", scale=colours, legend=alt.Legend(orient="top")),
                 tooltip=[
                     _model(),
-                    alt.Tooltip("interval:N", title=say("90 % by")),
-                    _three("from", say("From")),
-                    _three("to", say("To")),
+                    alt.Tooltip("interval:N", title="90 % by"),
+                    _three("from", "From"),
+                    _three("to", "To"),
                 ],
             )
         )
     dots = alt.Chart(shown).mark_point(filled=True, size=70, color=GREY, opacity=1)
     layers.append(
-        dots.encode(y=y, x=alt.X("estimate:Q", title=label, scale=x), tooltip=[_model(), _three("estimate", label)])
+        dots.encode(y=y, x=alt.X("estimate:Q", title=figure, scale=x), tooltip=[_model(), _three("estimate", figure)])
     )
     return alt.layer(*layers).properties(height=130 + 46 * len(names))
 
 
 def _model() -> alt.Tooltip:
-    return alt.Tooltip("embedding:N", title=say("Embedding"))
+    return alt.Tooltip("embedding:N", title="Embedding")
 
 
 def _three(name: str, title: str) -> alt.Tooltip:
@@ -94,11 +85,11 @@ def told_apart(groups: pd.DataFrame, names: Sequence[str]) -> Chart:
     spans = spans.assign(first=[names[n] for n in spans["min"]], last=[names[n] for n in spans["max"]])
     order = alt.Scale(domain=list(names))  # of both layers: a line from one to another would forget a sort
     y = alt.Y("embedding:N", scale=order, title=None, axis=alt.Axis(labelLimit=220, labelOverlap=False))
-    x = alt.X("group:N", title=say("Groups that aren't told apart"), axis=alt.Axis(labelAngle=0))
+    x = alt.X("group:N", title="Groups that aren't told apart", axis=alt.Axis(labelAngle=0))
     lines = alt.Chart(spans).mark_rule(strokeWidth=5, color=BLUE)
     lines = lines.encode(y=alt.Y("first:N", scale=order), y2="last:N", x=x)
     dots = alt.Chart(groups).mark_point(filled=True, size=110, color=BLUE, opacity=1)
-    dots = dots.encode(x=x, y=y, tooltip=[_model(), alt.Tooltip("group:N", title=say("Group"))])
+    dots = dots.encode(x=x, y=y, tooltip=[_model(), alt.Tooltip("group:N", title="Group")])
     return alt.layer(lines, dots).properties(height=110 + 34 * len(names))
 
 
@@ -106,7 +97,7 @@ def offset_curve(curve: pd.DataFrame, figure: str, n0: float) -> Chart:
     """A figure along n₀, a line a model; dashed: the n₀ that the page has."""
     names = list(dict.fromkeys(curve["embedding"]))
     shown = curve[curve["figure"] == figure].dropna()
-    x = alt.X("n0:Q", title=say("n₀: how far the weight reaches down the ranking"), scale=alt.Scale(type="sqrt"))
+    x = alt.X("n0:Q", title="n₀: how far the weight reaches down the ranking", scale=alt.Scale(type="sqrt"))
     lines = (
         alt.Chart(shown)
         .mark_line(point=True)
@@ -134,7 +125,7 @@ def layout_map(points: pd.DataFrame) -> Chart:
     scales = {name: alt.Scale(domain=[middle[name] - spread, middle[name] + spread], nice=False) for name in ("x", "y")}
     x = alt.X("x:Q", title=None, axis=None, scale=scales["x"])
     y = alt.Y("y:Q", title=None, axis=None, scale=scales["y"])
-    base = alt.Chart(shown).encode(x=x, y=y, tooltip=[alt.Tooltip("token:N", title=say("Token"))])
+    base = alt.Chart(shown).encode(x=x, y=y, tooltip=[alt.Tooltip("token:N", title="Token")])
     dots = base.mark_point(filled=True, size=45, color=BLUE, opacity=0.9)
     return alt.layer(dots, base.mark_text(dy=-9, color=GREY, limit=110).encode(text="token:N")).properties(height=420)
 
@@ -146,7 +137,7 @@ def rank_scatter(pairs: pd.DataFrame, worst: pd.DataFrame) -> Chart:
     """
     shown = thin(pairs.dropna(subset=["model_rank"]).sort_values("rank"))
     shown = shown.assign(pair=shown["token_a"] + " – " + shown["token_b"])
-    among, other = say("among the worst"), say("other")
+    among, other = "among the worst", "other"
     shown = shown.assign(marked=np.where(shown.index.isin(worst.index), among, other))
     top = float(shown["rank"].max()) if len(shown) else 1.0
     diagonal = pd.DataFrame({"rank": [1.0, top], "model_rank": [1.0, top]})
@@ -155,8 +146,8 @@ def rank_scatter(pairs: pd.DataFrame, worst: pd.DataFrame) -> Chart:
         alt.Chart(shown)
         .mark_point(filled=True, opacity=0.5, size=32)
         .encode(
-            x=alt.X("rank:Q", title=say("Rank by people (1 = most related)"), scale=scale),
-            y=alt.Y("model_rank:Q", title=say("Rank by the embedding"), scale=scale),
+            x=alt.X("rank:Q", title="Rank by people (1 = most related)", scale=scale),
+            y=alt.Y("model_rank:Q", title="Rank by the embedding", scale=scale),
             color=alt.Color(
                 "marked:N",
                 title=None,
@@ -169,11 +160,11 @@ def rank_scatter(pairs: pd.DataFrame, worst: pd.DataFrame) -> Chart:
                 scale=alt.Scale(domain=[other, among], range=["circle", "diamond"]),
             ),
             tooltip=[
-                alt.Tooltip("pair:N", title=say("Item")),
-                alt.Tooltip("area:N", title=say("Area")),
-                alt.Tooltip("rank:Q", title=say("Rank by people")),
-                alt.Tooltip("model_rank:Q", title=say("Rank by the embedding")),
-                alt.Tooltip("cosine:Q", title=say("cos"), format=".3f"),
+                alt.Tooltip("pair:N", title="Item"),
+                alt.Tooltip("area:N", title="Area"),
+                alt.Tooltip("rank:Q", title="Rank by people"),
+                alt.Tooltip("model_rank:Q", title="Rank by the embedding"),
+                alt.Tooltip("cosine:Q", title="cos", format=".3f"),
             ],
         )
     )

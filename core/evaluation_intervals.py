@@ -17,14 +17,13 @@ from scipy.special import ndtr
 from .errors import InputError
 from .evaluation import TOP_K, Comparison, Correlations, Evaluation, correlations, model_scores
 from .interval_rules import FIGURES, Interval, interval
-from .spoken import to_say
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 MOST_FOR_TAU_OF_AREAS = 300  # items of the ranking: from more of them, bounds of an area's τ_w hold far too seldom
 
-WHY_NOT_PAPER = to_say(
+WHY_NOT_PAPER = (
     "There are no intervals by the paper's protocol: resampling voters doesn't show by how much rescaled win ratios "
     "misplace items, and in simulated campaigns 90 % intervals held the true τ_w in only 37 to 71 of 100."
 )

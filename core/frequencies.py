@@ -20,14 +20,13 @@ import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError, Issue
-from .spoken import say, to_say
 from .tables import Schema
 
 Kind = Literal["corpus", "rank", "wordfreq"]
 KINDS: Mapping[Kind, str] = {
-    "corpus": to_say("counted in a corpus of one's own"),
-    "rank": to_say("estimated from the order of an embedding's vocabulary, which is a proxy"),
-    "wordfreq": to_say("taken from wordfreq, general texts of the language and so a proxy"),
+    "corpus": "counted in a corpus of one's own",
+    "rank": "estimated from the order of an embedding's vocabulary, which is a proxy",
+    "wordfreq": "taken from wordfreq, general texts of the language and so a proxy",
 }
 RARE_SHARE = 0.1
 
@@ -210,29 +209,29 @@ class _LookUp:
         """Frequency, whether it is rare, and why, of a token."""
         if listed := self._of(token):
             form, value = listed
-            return value, value < self.bound, "" if form == token else say("listed as {form}", form=form)
+            return value, value < self.bound, "" if form == token else f"listed as {form}"
         parts = _parts(token)
         if len(parts) > 1:
             return self._judge_parts(parts)
         if other := self._other_case(token):
-            return np.nan, None, say("listed only in other letters, as {form}", form=other)
+            return np.nan, None, f"listed only in other letters, as {other}"
         if self.complete:
-            return np.nan, True, say("not listed, so it doesn't occur in the corpus")
+            return np.nan, True, "not listed, so it doesn't occur in the corpus"
         if self.most_unlisted < self.bound:
-            why = say("not listed, so it is at most as frequent as the least frequent word, which is rare")
+            why = "not listed, so it is at most as frequent as the least frequent word, which is rare"
             return np.nan, True, why
-        return np.nan, None, say("not listed, and even the least frequent word of the list is not rare")
+        return np.nan, None, "not listed, and even the least frequent word of the list is not rare"
 
     def _judge_parts(self, parts: list[str]) -> tuple[float, bool | None, str]:
         for part in parts:
             listed = self._of(part)
             if listed is None and self._other_case(part) is None and self.most_unlisted < self.bound:
-                why = say("not listed as one expression; its part {part} is not listed either, so rare", part=part)
+                why = f"not listed as one expression; its part {part} is not listed either, so rare"
                 return np.nan, True, why
             if listed and listed[1] < self.bound:
-                why = say("not listed as one expression; its part {part} is rare, so it is too", part=listed[0])
+                why = f"not listed as one expression; its part {listed[0]} is rare, so it is too"
                 return np.nan, True, why
-        why = say("not listed as one expression; its parts are frequent enough, which says nothing about the whole")
+        why = "not listed as one expression; its parts are frequent enough, which says nothing about the whole"
         return np.nan, None, why
 
 

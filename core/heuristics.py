@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .spoken import say
-
 if TYPE_CHECKING:
     from .plan import Plan
 
@@ -48,9 +46,7 @@ def _ballot_problems(plan: Plan) -> Iterator[PlanProblem]:
             "n_ballots_low",
             2,
             ballots,
-            say(
-                "With a single ballot every item gets the same votes; only from 2 ballots on do the top items get more."
-            ),
+            "With a single ballot every item gets the same votes; only from 2 ballots on do the top items get more.",
         )
         return
     if ballots > 10:
@@ -58,10 +54,9 @@ def _ballot_problems(plan: Plan) -> Iterator[PlanProblem]:
             "n_ballots_high",
             10,
             ballots,
-            say(
-                "The plan has {ballots} ballots; more than 10 interrupt the collection too often, "
-                "since all votes of a ballot must be in before the next is drawn.",
-                ballots=ballots,
+            (
+                f"The plan has {ballots} ballots; more than 10 interrupt the collection too often, since all votes "
+                "of a ballot must be in before the next is drawn."
             ),
         )
     lowest, highest = (2 / n) ** (1 / (ballots - 1)), 0.1 ** (1 / (ballots - 1))
@@ -70,11 +65,9 @@ def _ballot_problems(plan: Plan) -> Iterator[PlanProblem]:
             "keep_low",
             lowest,
             keep,
-            say(
-                "The share that stays, α, is {keep:.3g}, under {lowest:.3g}; the last ballot then has hardly two "
-                "items, and a true top item is easily lost on the way.",
-                keep=keep,
-                lowest=lowest,
+            (
+                f"The share that stays, α, is {keep:.3g}, under {lowest:.3g}; the last ballot then has hardly two "
+                "items, and a true top item is easily lost on the way."
             ),
         )
     if _below(highest, keep):
@@ -82,13 +75,9 @@ def _ballot_problems(plan: Plan) -> Iterator[PlanProblem]:
             "keep_high",
             highest,
             keep,
-            say(
-                "The share that stays, α, is {keep:.3g}, over {highest:.3g}; more than 10 % of the items "
-                "({last} of {all}) reach the last ballot, so the votes are hardly focused on the top.",
-                keep=keep,
-                highest=highest,
-                last=plan.sizes[-1],
-                all=n,
+            (
+                f"The share that stays, α, is {keep:.3g}, over {highest:.3g}; more than 10 % of the items "
+                f"({plan.sizes[-1]} of {n}) reach the last ballot, so the votes are hardly focused on the top."
             ),
         )
     for number, (before, size) in enumerate(zip(plan.sizes, plan.sizes[1:], strict=False), start=2):
@@ -97,12 +86,9 @@ def _ballot_problems(plan: Plan) -> Iterator[PlanProblem]:
                 "no_item_left_out",
                 before - 1,
                 size,
-                say(
-                    "Ballot {number} has all {size} items of the ballot before, because {keep:.3g} of them rounds to "
-                    "all of them; it adds votes but no focus.",
-                    number=number,
-                    size=size,
-                    keep=keep,
+                (
+                    f"Ballot {number} has all {size} items of the ballot before, because {keep:.3g} of them rounds "
+                    "to all of them; it adds votes but no focus."
                 ),
             )
             return
@@ -114,9 +100,9 @@ def _precision_problems(plan: Plan) -> Iterator[PlanProblem]:
             "top_appearances_low",
             100,
             plan.top_appearances,
-            say(
-                "A top item appears {n} times over all ballots, under 100; its score will not be precise.",
-                n=plan.top_appearances,
+            (
+                f"A top item appears {plan.top_appearances} times over all ballots, under 100; its score will not be "
+                "precise."
             ),
         )
     needed = 50 * plan.n_items / ((1 - plan.keep) * plan.n_ballots)
@@ -125,11 +111,9 @@ def _precision_problems(plan: Plan) -> Iterator[PlanProblem]:
             "n_comparisons_low",
             needed,
             plan.n_comparisons,
-            say(
-                "The plan has {n:,} comparisons, under the {needed:,} that precise scores at the top are expected to "
-                "take.",
-                n=plan.n_comparisons,
-                needed=math.ceil(needed),
+            (
+                f"The plan has {plan.n_comparisons:,} comparisons, under the {math.ceil(needed):,} that precise "
+                "scores at the top are expected to take."
             ),
         )
 
@@ -143,12 +127,9 @@ def _drawing_problems(plan: Plan) -> Iterator[PlanProblem]:
             "odd_appearances",
             m + 1,
             m,
-            say(
-                "In {ballots} appearances and items are both odd (first {m} and {n}), "
-                "so one item must appear once more than the others; an even number avoids it.",
-                ballots=_ballots(odd),
-                m=m,
-                n=n,
+            (
+                f"In {_ballots(odd)} appearances and items are both odd (first {m} and {n}), so one item must appear "
+                "once more than the others; an even number avoids it."
             ),
             is_slight=True,
         )
@@ -167,27 +148,20 @@ def _drawing_problems(plan: Plan) -> Iterator[PlanProblem]:
 def _crowded(ballots: list[int], m: int, n: int) -> str:
     """What to say where items appear m times among n in the first of these ballots."""
     if len(ballots) == 1:
-        return say(
-            "In {ballots} an item appears more often ({m} times) than it has opponents ({opponents}), so the same two "
-            "items meet more than once.",
-            ballots=_ballots(ballots),
-            m=m,
-            opponents=n - 1,
+        return (
+            f"In {_ballots(ballots)} an item appears more often ({m} times) than it has opponents ({n - 1}), so "
+            "the same two items meet more than once."
         )
-    return say(
-        "In {ballots} an item appears more often ({m} times) than it has opponents ({opponents} in ballot {first}), so "
-        "the same two items meet more than once.",
-        ballots=_ballots(ballots),
-        m=m,
-        opponents=n - 1,
-        first=ballots[0],
+    return (
+        f"In {_ballots(ballots)} an item appears more often ({m} times) than it has opponents ({n - 1} in ballot "
+        f"{ballots[0]}), so the same two items meet more than once."
     )
 
 
 def _ballots(numbers: list[int]) -> str:
     if len(numbers) == 1:
-        return say("ballot {number}", number=numbers[0])
-    return say("ballots {first} and {last}", first=", ".join(map(str, numbers[:-1])), last=numbers[-1])
+        return f"ballot {numbers[0]}"
+    return f"ballots {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
 
 
 def _below(value: float, bound: float) -> bool:

@@ -16,7 +16,6 @@ from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import cdist
 
 from .errors import InputError, Issue
-from .spoken import say
 from .tables import ITEMS, Schema
 from .tokens import AreaTokens, clean_token
 
@@ -216,11 +215,11 @@ def _near(tokens: Sequence[str], threshold: float) -> Iterable[tuple[int, int, f
     for a, b in pairs | plurals | near:
         value = ratio(texts[a], texts[b])
         if (a, b) in pairs:
-            yield a, b, value, say("the same but for case, accents, spaces and hyphens")
+            yield a, b, value, "the same but for case, accents, spaces and hyphens"
         elif (a, b) in plurals:
-            yield a, b, value, say("the same but for a plural ending")
+            yield a, b, value, "the same but for a plural ending"
         else:
-            yield a, b, value, say("{n:.0f} % the same letters in order", n=value)
+            yield a, b, value, f"{value:.0f} % the same letters in order"
 
 
 def _grouped(texts: Sequence[str]) -> list[list[int]]:

@@ -1,9 +1,9 @@
 """Languages of what people read: the English text is the key, and a catalogue has it in another language.
 
-Catalogues are gettext files: `languages/it.po` has what voters read, `languages/it.app.po` the app's own texts
-(`core/spoken.py`). `python -m tests.catalogue` keeps them in step with the sources, and a test holds that nothing is
-missing. Who owns a project chooses its voters' language; texts of their own are in no catalogue and stay as they are.
-Values of fields and result files are the same in every language.
+Voters read the texts of these catalogues (gettext files, `languages/it.po`); the owner's app, files and logs are in
+English. `python -m tests.catalogue` keeps them in step with the sources, and a test holds that nothing is missing. Who
+owns a project chooses its voters' language; texts of their own are in no catalogue and stay as they are. Values of
+fields and result files are the same in every language.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache, cached_property
+from functools import cache
 from gettext import GNUTranslations, NullTranslations
 from importlib.resources import files
 from typing import Any
@@ -23,7 +23,7 @@ from babel.dates import format_datetime
 from babel.messages import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
-from babel.numbers import format_decimal, get_decimal_symbol, get_group_symbol
+from babel.numbers import format_decimal
 
 from .errors import InputError
 
@@ -67,15 +67,6 @@ class Language:
         """
         return format_decimal(value, "#,##0.#########", locale=self.code)
 
-    @cached_property
-    def marks(self) -> Mapping[int, str]:
-        """For `str.translate`: the signs of Python's numbers as they are written here.
-
-        >>> "1,234.5".translate(language("it").marks)
-        '1.234,5'
-        """
-        return {ord(","): get_group_symbol(self.code), ord("."): get_decimal_symbol(self.code)}
-
     def moment(self, when: datetime) -> str:
         """A date with its time, in the time zone that it has.
 
@@ -103,16 +94,13 @@ class Language:
 
 
 @cache
-def language(code: str, of: str = "") -> Language:
-    """The language of a code of `LANGUAGES`, for voters or, with `of="app"`, for who works in the app.
-
-    Raises `InputError` for another code.
-    """
+def language(code: str) -> Language:
+    """The language of a code of `LANGUAGES`; `InputError` for another code."""
     if code not in LANGUAGES:
         raise InputError(f"There is no language {code!r}; there is {', '.join(LANGUAGES)}.")
     if code == STANDARD:
         return Language(code, NullTranslations(), Catalog(STANDARD))
-    with files(__package__).joinpath("languages", f"{code}.{of}.po" if of else f"{code}.po").open("rb") as file:
+    with files(__package__).joinpath("languages", f"{code}.po").open("rb") as file:
         catalogue = read_po(file, locale=code)
     packed = io.BytesIO()
     write_mo(packed, catalogue)

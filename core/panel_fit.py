@@ -26,7 +26,6 @@ from .estimates import LEVEL, Estimate, Share, share, widened_tails
 from .panel import Panel
 from .panel_search import Ranges, likeliest_ranges, log_marginal
 from .scores.borda import checked_votes
-from .spoken import say, to_say
 from .voter_likelihood import Pairs, log_likelihoods
 from .voters import checked_similarity
 
@@ -151,29 +150,27 @@ def fit_panel(
     ties = share(int((y == 0.5).sum()), len(y), level)
     counted = _Counted(basis, voters.astype(np.int64), votes, ties, int((~placed).sum()))
     if len(used) < LEAST_VOTES:
-        return counted.without(
-            say("A fit needs {least} votes that are no ties, and there are {n}.", least=LEAST_VOTES, n=len(used))
-        )
+        return counted.without(f"A fit needs {LEAST_VOTES} votes that are no ties, and there are {len(used)}.")
     rows = log_likelihoods(pairs, y[used], row.ravel(), len(voters), SIGMA, EPSILON)
     return _fitted(counted, _Surface.of(rows), resamples, level, rng)
 
 
 # Of assumed similarities, as sentences call them.
-FAMILIES = {"exponential": to_say("exponential"), "power_law": to_say("power law")}
+FAMILIES = {"exponential": "exponential", "power_law": "power law"}
 
 
 def _basis(similarity: ArrayLike | AssumedSimilarity) -> tuple[Floats, str]:
     if isinstance(similarity, AssumedSimilarity):
-        return similarity.z, say(
-            "Conditional on {family} similarities, given to the items by the ranks of their scores: "
-            "with another family the same votes give another σ*, and errors of the ranks make it too high.",
-            family=say(FAMILIES[similarity.family]),
+        return similarity.z, (
+            f"Conditional on {FAMILIES[similarity.family]} similarities, given to the items by the ranks of "
+            "their scores: with another family the same votes give another σ*, and errors of the ranks make it "
+            "too high."
         )
     z = np.asarray(similarity, dtype=np.float64)
     if z.ndim == 1:
         z = z.copy()
         z[~np.isnan(z)] = checked_similarity(z[~np.isnan(z)])
-        return z, say("Conditional on the similarities given: what the panel as a whole sees otherwise counts into σ*.")
+        return z, "Conditional on the similarities given: what the panel as a whole sees otherwise counts into σ*."
     raise InputError(f"Similarities must be one row of numbers, found an array of shape {z.shape}.")
 
 
@@ -243,12 +240,11 @@ def _fitted(counted: _Counted, surface: _Surface, resamples: int, level: float, 
     n_voters = len(counted.voters)
     no_width = ""
     if n_voters == 1:
-        no_width = say("One voter shows no differences between voters.")
+        no_width = "One voter shows no differences between voters."
     elif np.median(counted.votes) < VOTES_FOR_WIDTH:
-        no_width = say(
-            "Differences between voters need {least} untied votes a voter, and the middle voter has {n:g}.",
-            least=VOTES_FOR_WIDTH,
-            n=float(np.median(counted.votes)),
+        no_width = (
+            f"Differences between voters need {VOTES_FOR_WIDTH} untied votes a voter, and the middle voter has "
+            f"{float(np.median(counted.votes)):g}."
         )
     drawn = np.ones((1, n_voters))
     if n_voters >= LEAST_VOTERS:
@@ -257,7 +253,7 @@ def _fitted(counted: _Counted, surface: _Surface, resamples: int, level: float, 
     found = likeliest_ranges(surface.likelihood, surface.scale, surface.nodes, drawn, points=bool(no_width))
     coins = counted.votes * np.log(0.5)
     if found.log_likelihood[0] - coins.sum() < BETTER_THAN_CHANCE:
-        return counted.without(say("The votes follow these similarities no better than tossed coins would."))
+        return counted.without("The votes follow these similarities no better than tossed coins would.")
     sigma, epsilon = (_range(ranges, n_voters, level, no_width) for ranges in (found.nonconformity, found.oversight))
     by_sigma, by_epsilon, logs = surface.expected(_first(found.nonconformity), _first(found.oversight))
     guessers = tuple(counted.voters[coins - logs > GUESSES].tolist())
@@ -276,7 +272,7 @@ def _range(ranges: Ranges, n_voters: int, level: float, no_width: str) -> Fitted
 def _estimate(values: Floats, n_voters: int, level: float) -> Estimate:
     """The first value, with the interval of the others."""
     if len(values) == 1:
-        reason = say("An interval needs votes of at least {least} voters; found {n}.", least=LEAST_VOTERS, n=n_voters)
+        reason = f"An interval needs votes of at least {LEAST_VOTERS} voters; found {n_voters}."
         return Estimate(float(values[0]), reason=reason)
     lower, upper = np.quantile(values[1:], widened_tails(n_voters, level))
     return Estimate(float(values[0]), float(lower), float(upper))

@@ -15,7 +15,7 @@ from .assumed_similarity import AssumedSimilarity
 from .errors import InputError
 from .estimates import LEVEL, Estimate, Share, share, widened_tails
 from .panel_fit import LEAST_VOTERS, PanelFit, fit_panel
-from .spoken import say, say_many
+from .plurals import plural
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -119,7 +119,7 @@ def _times(seconds: ArrayLike | None, n: int) -> Floats:
 def _seconds(times: Floats, codes: Ints, rng: np.random.Generator, level: float) -> tuple[Estimate, Estimate]:
     """Mean and median of the times, with intervals from voters drawn with replacement."""
     if not len(times):
-        nothing = Estimate(None, reason=say("No answer has a time."))
+        nothing = Estimate(None, reason="No answer has a time.")
         return nothing, nothing
     order = np.argsort(times, kind="stable")
     ordered = times[order]
@@ -127,7 +127,7 @@ def _seconds(times: Floats, codes: Ints, rng: np.random.Generator, level: float)
     n_voters = int(row.max()) + 1
     mean, median = float(times.mean()), float(np.median(times))
     if n_voters < LEAST_VOTERS:
-        why = say("An interval needs times of at least {least} voters; found {n}.", least=LEAST_VOTERS, n=n_voters)
+        why = f"An interval needs times of at least {LEAST_VOTERS} voters; found {n_voters}."
         return Estimate(mean, reason=why), Estimate(median, reason=why)
     drawn = rng.multinomial(n_voters, np.full(n_voters, 1 / n_voters), size=RESAMPLES)
     means, medians = [], []
@@ -147,18 +147,14 @@ def _remarks(mean: Estimate, median: Estimate, n_voters: int, fit: PanelFit | No
     remarks = []
     if mean.estimate is not None and median.estimate and mean.estimate >= LONG_TAIL * median.estimate:
         remarks.append(
-            say(
-                "Some answers took very long: the mean of {mean:.0f} s is {times:.1f} times the median. A cost by the "
-                "mean pays for the pauses.",
-                mean=mean.estimate,
-                times=mean.estimate / median.estimate,
-            )
+            f"Some answers took very long: the mean of {mean.estimate:.0f} s is "
+            f"{mean.estimate / median.estimate:.1f} times the median. A cost by the mean pays for the pauses."
         )
     if n_voters < LEAST_VOTERS:
-        remarks.append(say("Only {n} voters answered: nothing here says how voters differ.", n=n_voters))
+        remarks.append(f"Only {n_voters} voters answered: nothing here says how voters differ.")
     if fit is not None and fit.guessers:
         remarks.append(
-            say_many(
+            plural(
                 len(fit.guessers),
                 "{n} voter answered like tossed coins; look at them before the panel is used.",
                 "{n} voters answered like tossed coins; look at them before the panel is used.",

@@ -7,14 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .errors import InputError
-from .spoken import to_say
 
-REJECTED = {"leave out": to_say("not counted"), "count": to_say("counted like the others")}
-REPEATS = {
-    "earliest": to_say("the earliest counts"),
-    "latest": to_say("the latest counts"),
-    "none": to_say("none of them counts"),
-}
+REJECTED = {"leave out": "not counted", "count": "counted like the others"}
+REPEATS = {"earliest": "the earliest counts", "latest": "the latest counts", "none": "none of them counts"}
 
 
 @dataclass(frozen=True)

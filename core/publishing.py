@@ -17,10 +17,8 @@ from .datasheet.sections import datasheet
 from .datasheet.writing import to_html, to_markdown
 from .errors import InputError, StoreError
 from .formats import for_mteb, for_simlex, parquet, to_parquet, to_records
-from .language import STANDARD
 from .published import write_published
 from .splits import Split, split_by_tokens
-from .spoken import speaking
 from .store import Store
 from .store.command import check_revision, project_row
 from .store.record_files import record_files
@@ -83,7 +81,6 @@ class Publication:
         return self.data
 
 
-@speaking(STANDARD)
 def publish(store: Store, project_id: str, version: str = "", *, expected_revision: int | None = None) -> Publication:
     """Everything of a project's dataset as one zip; the same state and version give the same bytes.
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .frequencies import KINDS, RARITY, Frequencies
-from .spoken import say, say_many
+from .plurals import plural
 from .tables import Schema
 from .tokens import AreaTokens
 
@@ -40,13 +40,10 @@ def rare_by_area(areas: Sequence[AreaTokens], rarity: pd.DataFrame, frequencies:
 def _advice(n_rare: int, n_known: int, n_unknown: int, frequencies: Frequencies) -> str:
     """A sentence or three on an area's rare tokens."""
     if not n_known:
-        return say(
-            "{source} doesn't tell for any of the tokens whether it is rare. Choose another source.",
-            source=frequencies.label,
-        )
+        return f"{frequencies.label} doesn't tell for any of the tokens whether it is rare. Choose another source."
     if n_rare:
         said = [
-            say_many(
+            plural(
                 n_rare,
                 "{n} of {of} tokens ({share:.0%}) is rare.",
                 "{n} of {of} tokens ({share:.0%}) are rare.",
@@ -55,17 +52,15 @@ def _advice(n_rare: int, n_known: int, n_unknown: int, frequencies: Frequencies)
             )
         ]
     else:
-        said = [say("None of {of} tokens is rare.", of=n_known)]
+        said = [f"None of {n_known} tokens is rare."]
     said.append(
-        say(
-            "Rare tokens show whether a model takes a few common ones for everything's neighbours; "
-            "the paper wants a relevant fraction of them, and names no number."
-        )
+        "Rare tokens show whether a model takes a few common ones for everything's neighbours; "
+        "the paper wants a relevant fraction of them, and names no number."
     )
     if not n_rare:
-        said.append(say("Add some."))
+        said.append("Add some.")
     if n_unknown:
-        said.append(say("{n} can't be told.", n=n_unknown))
+        said.append(f"{n_unknown} can't be told.")
     if frequencies.is_proxy:
-        said.append(say("Frequencies were {how}.", how=say(KINDS[frequencies.kind])))
+        said.append(f"Frequencies were {KINDS[frequencies.kind]}.")
     return " ".join(said)

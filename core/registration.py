@@ -13,20 +13,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from .errors import InputError
-from .spoken import to_say
 
 FORMAT = "runoff registration 1"
 # What is compared later, and what people call it. The date, the project's name and versions may change freely.
 PARTS = {
-    "notion": to_say("what voters judge"),
-    "ranking": to_say("one ranking over all areas or one an area"),
-    "items": to_say("the items"),
-    "item_rules": to_say("which pairs become items"),
-    "plans": to_say("the plan"),
-    "wording": to_say("what voters read"),
-    "seeds": to_say("the seeds"),
-    "n0": to_say("n₀"),
-    "exclusions": to_say("the rules for leaving votes out"),
+    "notion": "what voters judge",
+    "ranking": "one ranking over all areas or one an area",
+    "items": "the items",
+    "item_rules": "which pairs become items",
+    "plans": "the plan",
+    "wording": "what voters read",
+    "seeds": "the seeds",
+    "n0": "n₀",
+    "exclusions": "the rules for leaving votes out",
 }
 
 

@@ -6,7 +6,6 @@ import altair as alt
 import pandas as pd
 
 from .charts import BLUE, GREY, ORANGE, Chart
-from .spoken import say
 
 N_COLOURED = 10
 STEP = 17  # height a named item needs
@@ -25,13 +24,13 @@ def places_by_ballot(history: pd.DataFrame) -> Chart:
     frame = history.assign(group=["first" if place <= N_COLOURED else "rest" for place in history["place"]])
     x = alt.X(
         "ballot:O",
-        title=say("After ballot"),
+        title="After ballot",
         axis=alt.Axis(labelAngle=0),
         scale=alt.Scale(domain=list(range(1, last + 1)), padding=0.15),
     )
     y = alt.Y(
         "rank:Q",
-        title=say("Place (1 = most related), logarithmic"),
+        title="Place (1 = most related), logarithmic",
         scale=alt.Scale(type="log", domain=[lowest, 1], nice=False),
     )
     colour = (
@@ -55,7 +54,7 @@ def places_by_ballot(history: pd.DataFrame) -> Chart:
             y=y,
             shape=alt.Shape(
                 "in_ballot:N",
-                title=say("In the ballot"),
+                title="In the ballot",
                 legend=None,
                 scale=alt.Scale(domain=[True, False], range=["circle", "stroke"]),
             ),
@@ -84,13 +83,13 @@ def _first_of(pairs: pd.Series) -> str:
 
 def _tooltip(frame: pd.DataFrame) -> list[alt.Tooltip]:
     bounds = [
-        alt.Tooltip("rank_lower:Q", title=say("90 % from"), format=".1f"),
-        alt.Tooltip("rank_upper:Q", title=say("to"), format=".1f"),
+        alt.Tooltip("rank_lower:Q", title="90 % from", format=".1f"),
+        alt.Tooltip("rank_upper:Q", title="to", format=".1f"),
     ]
     return [
-        alt.Tooltip("pair:N", title=say("Item")),
-        alt.Tooltip("ballot:O", title=say("After ballot")),
-        alt.Tooltip("rank:Q", title=say("Place")),
+        alt.Tooltip("pair:N", title="Item"),
+        alt.Tooltip("ballot:O", title="After ballot"),
+        alt.Tooltip("rank:Q", title="Place"),
         *(bounds if frame["rank_lower"].notna().any() else []),
-        alt.Tooltip("score:Q", title=say("Score"), format=".3f"),
+        alt.Tooltip("score:Q", title="Score", format=".3f"),
     ]

@@ -19,17 +19,16 @@ from .estimates import LEVEL, holm
 from .leave_one_out import Predictions, predict
 from .pairwise_agreement import pairwise_agreement
 from .quality import side_bias
-from .spoken import tell, to_say
 from .tables import VOTER_ANSWERS
 
 Floats = NDArray[np.float64]
 
-NO_GOLD = to_say("no voter was given a comparison with a known answer")
-NO_OVERLAP = to_say("no comparison was answered by two voters")
-NO_REPEAT = to_say("no comparison was put to the same voter twice")
-NO_TIMES = to_say("no result file tells how long answers took")
-NO_SIDES = to_say("no answer tells on which side the chosen item stood")
-ALIKE = to_say("the votes don't settle how voters differ, so all have one lapse")
+NO_GOLD = "no voter was given a comparison with a known answer"
+NO_OVERLAP = "no comparison was answered by two voters"
+NO_REPEAT = "no comparison was put to the same voter twice"
+NO_TIMES = "no result file tells how long answers took"
+NO_SIDES = "no answer tells on which side the chosen item stood"
+ALIKE = "the votes don't settle how voters differ, so all have one lapse"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,19 +62,19 @@ class VoterQuality:
         """Why a figure of a voter is undefined; "" where it is defined."""
         if not pd.isna(row[column]):
             return ""
-        return self.reasons.get(column) or _OWN_REASONS.get(column, to_say("there is nothing to tell it from"))
+        return self.reasons.get(column) or _OWN_REASONS.get(column, "there is nothing to tell it from")
 
 
 _OWN_REASONS = {
-    "gold": to_say("the voter was given no comparison with a known answer"),
-    "same": to_say("nobody else answered any of the voter's comparisons"),
-    "pairwise": to_say("nobody else answered any of the voter's comparisons"),
-    "gap": to_say("other voters didn't vote on the voter's items, or all of the voter's votes are ties"),
-    "consistent": to_say("the voter was never asked the same comparison twice"),
-    "p_holm": to_say("no answer of the voter tells on which side the chosen item stood"),
-    "speed": to_say("no answer of the voter has a time"),
-    "lapse": to_say("the voter's votes aren't in the fit"),
-    "sharpness": to_say("the voter's votes aren't in the fit"),
+    "gold": "the voter was given no comparison with a known answer",
+    "same": "nobody else answered any of the voter's comparisons",
+    "pairwise": "nobody else answered any of the voter's comparisons",
+    "gap": "other voters didn't vote on the voter's items, or all of the voter's votes are ties",
+    "consistent": "the voter was never asked the same comparison twice",
+    "p_holm": "no answer of the voter tells on which side the chosen item stood",
+    "speed": "no answer of the voter has a time",
+    "lapse": "the voter's votes aren't in the fit",
+    "sharpness": "the voter's votes aren't in the fit",
 }
 
 
@@ -245,7 +244,7 @@ def _alpha(frame: pd.DataFrame) -> tuple[Agreement | None, str]:
     shared = given[given.duplicated("comparison", keep=False)]
     n_answered = given["comparison"].nunique()
     if shared.empty:
-        return None, tell("of {n:,} answered comparisons none was answered by two voters", n=n_answered)
+        return None, f"of {n_answered:,} answered comparisons none was answered by two voters"
     places = shared.assign(place=shared.groupby("comparison").cumcount())
     try:
         found = agreement(places.pivot(index="place", columns="comparison", values="answer"), distance="nominal")

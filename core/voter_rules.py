@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 
 from .errors import InputError
-from .spoken import say, to_say
 
 
 @dataclass(frozen=True)
@@ -44,47 +43,47 @@ RULES: dict[str, Rule] = {
     rule.key: rule
     for rule in (
         Rule(
-            "ranking", to_say("Against the ranking of the others"), to_say("Further below expectation than"),
-            to_say("The whole 90 % interval of the voter's agreement with the ranking by the other votes lies further "
+            "ranking", "Against the ranking of the others", "Further below expectation than",
+            ("The whole 90 % interval of the voter's agreement with the ranking by the other votes lies further "
             "below what an ordinary voter would reach. Needs no checks."),
             0.1, 0.0, 0.5, 0.01, "judged", 20,
         ),
         Rule(
-            "pairwise", to_say("Pairwise agreement (Avraham, Goldberg)"), to_say("SDs under the mean, above"),
-            to_say("Mean agreement with every other voter who shares comparisons, against the mean of all voters. By "
+            "pairwise", "Pairwise agreement (Avraham, Goldberg)", "SDs under the mean, above",
+            ("Mean agreement with every other voter who shares comparisons, against the mean of all voters. By "
             "nature one in six honest voters lies more than one standard deviation (SD) under it."),
             1.0, 0.0, 5.0, 0.1, "shared", 10,
         ),
         Rule(
-            "gold", to_say("Comparisons with a known answer"), to_say("Share right, below"),
-            to_say("Too few right answers where the answer is known."),
+            "gold", "Comparisons with a known answer", "Share right, below",
+            "Too few right answers where the answer is known.",
             0.7, 0.0, 1.0, 0.05, "gold_n", 4,
         ),
         Rule(
-            "consistency", to_say("The same comparison again"), to_say("Share of same answers, below"),
-            to_say("Too few same answers where a comparison came to the voter again. Near ties change with honest "
+            "consistency", "The same comparison again", "Share of same answers, below",
+            ("Too few same answers where a comparison came to the voter again. Near ties change with honest "
             "voters too."),
             0.6, 0.0, 1.0, 0.05, "repeat_n", 5,
         ),
         Rule(
-            "speed", to_say("Speed"), to_say("Median time over that of all, below"),
-            to_say("Faster than others by so much. Some people are quick."),
+            "speed", "Speed", "Median time over that of all, below",
+            "Faster than others by so much. Some people are quick.",
             0.33, 0.0, 1.0, 0.01, "timed", 10,
         ),
         Rule(
-            "lapse", to_say("Lapse ε"), to_say("ε above"),
-            to_say("The fit puts so much of the voter's votes down to oversight. Clickers hide in a low "
+            "lapse", "Lapse ε", "ε above",
+            ("The fit puts so much of the voter's votes down to oversight. Clickers hide in a low "
             "sharpness instead."),
             0.15, 0.0, 0.5, 0.01, "votes", 20,
         ),
         Rule(
-            "sharpness", to_say("Sharpness s"), to_say("s below"),
-            to_say("The fit takes the voter for so blunt: score differences that decide others hardly matter here."),
+            "sharpness", "Sharpness s", "s below",
+            "The fit takes the voter for so blunt: score differences that decide others hardly matter here.",
             0.3, 0.0, 1.0, 0.05, "votes", 20,
         ),
         Rule(
-            "side", to_say("Side"), to_say("p (Holm) below"),
-            to_say("The voter prefers a side more than luck explains, whatever it shows."),
+            "side", "Side", "p (Holm) below",
+            "The voter prefers a side more than luck explains, whatever it shows.",
             0.05, 0.0, 0.5, 0.01, "sided", 1,
         ),
     )
@@ -130,12 +129,9 @@ Asked = tuple[pd.Series, Callable[..., str]]
 def _ranking(table: pd.DataFrame, bound: float) -> Asked:
     return (
         table["gap_upper"] < -bound,
-        lambda v: say(
-            "agrees with the ranking of the others in {agrees:.0%} of {judged:,} votes, where {expected:.0%} is to be "
-            "expected",
-            agrees=v.agrees,
-            judged=v.judged,
-            expected=v.expected,
+        lambda v: (
+            f"agrees with the ranking of the others in {v.agrees:.0%} of {v.judged:,} votes, where {v.expected:.0%} "
+            "is to be expected"
         ),
     )
 
@@ -145,43 +141,36 @@ def _pairwise(table: pd.DataFrame, bound: float) -> Asked:
     mean, sd = (float(known.mean()), float(known.std(ddof=1))) if len(known) > 2 else (np.nan, np.nan)
     return (
         table["pairwise"] < mean - bound * sd,
-        lambda v: say(
-            "agrees with others in {pairwise:.0%} on average; the mean of voters is {mean:.0%}, their SD {sd:.0%}",
-            pairwise=v.pairwise,
-            mean=mean,
-            sd=sd,
+        lambda v: (
+            f"agrees with others in {v.pairwise:.0%} on average; the mean of voters is {mean:.0%}, their SD {sd:.0%}"
         ),
     )
 
 
 def _gold(table: pd.DataFrame, bound: float) -> Asked:
-    return table["gold"] < bound, lambda v: say("{n:,} of {of:,} known answers right", n=v.gold_right, of=v.gold_n)
+    return table["gold"] < bound, lambda v: f"{v.gold_right:,} of {v.gold_n:,} known answers right"
 
 
 def _consistency(table: pd.DataFrame, bound: float) -> Asked:
-    return table["consistent"] < bound, lambda v: say(
-        "{n:,} of {of:,} repeats answered the same", n=v.repeat_same, of=v.repeat_n
-    )
+    return table["consistent"] < bound, lambda v: f"{v.repeat_same:,} of {v.repeat_n:,} repeats answered the same"
 
 
 def _speed(table: pd.DataFrame, bound: float) -> Asked:
-    return table["speed"] < bound, lambda v: say(
-        "{seconds:.1f} s a comparison, {speed:.2f} times the median of all", seconds=v.seconds, speed=v.speed
-    )
+    return table["speed"] < bound, lambda v: f"{v.seconds:.1f} s a comparison, {v.speed:.2f} times the median of all"
 
 
 def _lapse(table: pd.DataFrame, bound: float) -> Asked:
-    return table["lapse"] > bound, lambda v: say("lapse ε = {lapse:.2f}", lapse=v.lapse)
+    return table["lapse"] > bound, lambda v: f"lapse ε = {v.lapse:.2f}"
 
 
 def _sharpness(table: pd.DataFrame, bound: float) -> Asked:
-    return table["sharpness"] < bound, lambda v: say("sharpness s = {sharpness:.2f}", sharpness=v.sharpness)
+    return table["sharpness"] < bound, lambda v: f"sharpness s = {v.sharpness:.2f}"
 
 
 def _side(table: pd.DataFrame, bound: float) -> Asked:
-    return table["p_holm"] < bound, lambda v: say(
-        "chose left in {left:,} of {sided:,} answers (p = {p:.2g}, Holm)", left=v.left, sided=v.sided, p=v.p_holm
-    )
+    return table[
+        "p_holm"
+    ] < bound, lambda v: f"chose left in {v.left:,} of {v.sided:,} answers (p = {v.p_holm:.2g}, Holm)"
 
 
 _ASKED: dict[str, Callable[[pd.DataFrame, float], Asked]] = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.spoken import say, to_say
 from core.views import tasks
 from core.views.collect import CollectView, Stage
 from core.views.long_commands import is_many
@@ -21,7 +20,7 @@ from ui.turkle_box import fetched_files
 
 project = frame.project()
 store = frame.store()
-st.title(say("Collect"))
+st.title("Collect")
 standings = cache.load_standings(store, project)
 area_id = frame.area(project, standings)
 view: CollectView = cache.load_collect(store, project, area_id)
@@ -31,50 +30,48 @@ def open_ballot(stage: Stage) -> None:
     """The open ballot: its progress, its files, its votes, its end."""
     st.subheader(stage.title)
     if stage.ballot.n_tied:
-        told = to_say("{n} items were tied at the cut; {kept} of them stayed, by a seeded draw.")
-        st.caption(say(told, n=stage.ballot.n_tied, kept=stage.ballot.n_tied_kept))
+        told = "{n} items were tied at the cut; {kept} of them stayed, by a seeded draw."
+        st.caption(told.format(n=stage.ballot.n_tied, kept=stage.ballot.n_tied_kept))
     progress(stage)
     checks_box.collected(store, stage.ballot)
     if view.dealing is not None:
         dealing_line(view.dealing)
         voters_box(store, project, stage.ballot, view.dealing)
-    st.markdown("##### " + say("1. Give it to voters"))
+    st.markdown("##### 1. Give it to voters")
     pages = tasks.load(store, stage.ballot, view.settings, project.notion)
     collecting_box(store, project, stage.ballot, view, pages, stage)
     preview_box(store, project, stage.ballot, pages)
     trial_box(store, project, stage.ballot, pages)
-    st.markdown("##### " + say("2. Take the votes back"))
+    st.markdown("##### 2. Take the votes back")
     uploads.upload_box(store, project, stage.ballot, more=fetched_files(project))
     if project.may_simulate and not stage.progress.is_complete:
-        st.caption(say("Or, in a demo or trial project:"))
+        st.caption("Or, in a demo or trial project:")
         long_commands.offer(
-            say("Let simulated voters answer this ballot"),
+            "Let simulated voters answer this ballot",
             project,
             "simulate_votes",
             {"area_id": area_id, "code": stage.ballot.code},
             is_long=is_many(stage.n_comparisons),
             icon=":material/science:",
-            help=say(
-                "The paper's voter model (§4.1) answers what is missing. Its votes are marked as simulated for ever."
-            ),
+            help="The paper's voter model (§4.1) answers what is missing. Its votes are marked as simulated for ever.",
         )
-    st.markdown("##### " + say("3. Close it"))
+    st.markdown("##### 3. Close it")
     vote_checks.show(project, area_id, sum(s.progress.votes for s in view.stages if s.progress))
     close_box(project, area_id, view, stage)
 
 
 if view.plan is None:
-    frame.nothing_yet(say("Ballots are drawn by a plan, and there is none yet."), "plan", say("make the plan"))
+    frame.nothing_yet("Ballots are drawn by a plan, and there is none yet.", "plan", "make the plan")
 stage = view.open_stage
 st.markdown(view.headline)
 if any(stage.progress and stage.progress.simulated for stage in view.stages):
-    st.warning(say("Some of these votes were given by simulated voters."), icon=":material/science:")
+    st.warning("Some of these votes were given by simulated voters.", icon=":material/science:")
 timeline(view.stages)
 if stage is not None:
     open_ballot(stage)
 else:
     between_ballots(project, area_id, view, standings)
 pilot_box(store, project, area_id, view)
-with st.expander(say("Uploads ({n})", n=len(view.uploads))):
+with st.expander(f"Uploads ({len(view.uploads)})"):
     uploads.upload_list(store, project, view.uploads, stage.number if stage else None)
 settlement_box(store, project, view)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.spoken import say, say_many
+from core.plurals import many, plural
 from core.store.library import add_embedding, other_embeddings, read_embeddings, remove_embedding
 from core.views.tokens import TokensView
-from core.views.words import many, moment
+from core.views.words import moment
 from ui import cache, choosers, coverage, embedding_view, frame, imports
-from ui.tables import said_columns
 
 project = frame.project()
 store = frame.store()
@@ -17,10 +16,10 @@ mine = read_embeddings(store, project.id)
 view: TokensView = cache.load_tokens(store, project)
 covered = {found.embedding_id: found for found in view.coverage}
 
-st.title(say("Embeddings"))
+st.title("Embeddings")
 if mine:
     st.markdown(
-        say_many(
+        plural(
             len(mine),
             "**{n} embedding is compared in this project.**",
             "**{n} embeddings are compared in this project.**",
@@ -28,7 +27,7 @@ if mine:
     )
 else:
     st.markdown(
-        say("**An embedding gives each word a vector. The finished dataset tells how well it ranks related pairs.**")
+        "**An embedding gives each word a vector. The finished dataset tells how well it ranks related pairs.**"
     )
 imports.watch(store, project)
 
@@ -44,42 +43,38 @@ if mine:
             "imported (UTC)": moment(embedding.imported_at),
         }
         rows.append(row)
-    columns = said_columns("name", "dimensions", "tokens covered", "format", "from", "imported (UTC)")
-    columns |= {"words": st.column_config.NumberColumn(say("words"), format="localized")}
-    st.dataframe(rows, hide_index=True, column_config=columns, alt=say("Embeddings of the project"))
+    columns = {"words": st.column_config.NumberColumn("words", format="localized")}
+    st.dataframe(rows, hide_index=True, column_config=columns, alt="Embeddings of the project")
     for found in view.coverage:
         if found.problem:
             st.error(frame.plain(f"{found.name}: {found.problem}"))
     if not view.areas:
-        frame.next_step("tokens", say("add token lists"))
+        frame.next_step("tokens", "add token lists")
 
-st.subheader(say("Import an embedding"))
+st.subheader("Import an embedding")
 imports.import_box(store, project)
 
 if mine:
-    st.subheader(say("Look at an embedding"))
+    st.subheader("Look at an embedding")
     chosen = mine[0]
     if len(mine) > 1:
-        chosen = choosers.embedding(say("Embedding"), mine, key=f"look-{project.id}")
+        chosen = choosers.embedding("Embedding", mine, key=f"look-{project.id}")
     embedding_view.show(cache.load_embedding(store, project, chosen.id), project)
 
 others = other_embeddings(store, project.id)
 if others:
-    st.subheader(say("From another project"))
+    st.subheader("From another project")
     with st.form("add from workspace"):
         chosen = choosers.embedding(
-            say("Imported before"),
-            others,
-            key=f"add-{project.id}",
-            called=lambda e: f"{e.name} ({many(e.n_words, 'word')})",
+            "Imported before", others, key=f"add-{project.id}", called=lambda e: f"{e.name} ({many(e.n_words, 'word')})"
         )
-        if st.form_submit_button(say("Use it here")):
-            done = say("{name} is used in this project.", name=chosen.name)
+        if st.form_submit_button("Use it here"):
+            done = f"{chosen.name} is used in this project."
             frame.carry_out(add_embedding, store, project.id, chosen.id, done=done)
 if mine:
-    with st.expander(say("Remove an embedding from this project")), st.form("remove"):
-        gone = choosers.embedding(say("Embedding"), mine, key=f"remove-{project.id}")
-        st.caption(say("The import itself stays in the workspace, for other projects."))
-        if st.form_submit_button(say("Remove it")):
-            done = say("{name} is not compared any more.", name=gone.name)
+    with st.expander("Remove an embedding from this project"), st.form("remove"):
+        gone = choosers.embedding("Embedding", mine, key=f"remove-{project.id}")
+        st.caption("The import itself stays in the workspace, for other projects.")
+        if st.form_submit_button("Remove it"):
+            done = f"{gone.name} is not compared any more."
             frame.carry_out(remove_embedding, store, project.id, gone.id, done=done)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.spoken import say
 from core.store.library import read_embeddings
 from core.views.evaluate import EvaluateView
 from ui import (
@@ -21,9 +20,9 @@ from ui import (
 )
 
 project = frame.project()
-st.title(say("Evaluate"))
+st.title("Evaluate")
 if not read_embeddings(frame.store(), project.id):
-    frame.nothing_yet(say("There is no embedding to compare yet."), "embeddings", say("load an embedding"))
+    frame.nothing_yet("There is no embedding to compare yet.", "embeddings", "load an embedding")
 
 with st.container():  # each has a place of its own, full or empty, so that the open tab stays open
     imports.watch(frame.store(), project)
@@ -31,7 +30,7 @@ answer = st.container()  # the headline stands above the settings that it follow
 n0, notion, policy, top = evaluation_headline.settings(project)
 view: EvaluateView = cache.load_evaluation(frame.store(), project, n0, notion, policy, top)
 if view.dataset.empty:
-    frame.nothing_yet(say("There are no scores to compare with yet."), "collect", say("collect votes"))
+    frame.nothing_yet("There are no scores to compare with yet.", "collect", "collect votes")
 if not view.evaluations:
     with answer:
         evaluation_headline.show(view, None, None, project)
@@ -43,9 +42,7 @@ with st.container():
     by_tokens = evaluation_tables.token_intervals(view, project)
 with answer:
     evaluation_headline.show(view, by_votes, by_tokens, project)
-figures, differences, why, parts, variants = st.tabs(
-    [say("Figures"), say("Differences"), say("Why"), say("Parts"), say("Variants")]
-)
+figures, differences, why, parts, variants = st.tabs(["Figures", "Differences", "Why", "Parts", "Variants"])
 with figures:
     evaluation_tables.show(view, by_votes, by_tokens, project)
 with differences:
@@ -58,10 +55,8 @@ with parts:
     evaluation_parts_box.show(view, project)
 with variants:
     evaluation_parts_box.variants(view, project)
-with st.expander(say("Add a model"), icon=":material/add:"):
+with st.expander("Add a model", icon=":material/add:"):
     frame.link(
-        "embeddings",
-        say("A file of vectors or of similarities: on the Embeddings page"),
-        icon=":material/upload_file:",
+        "embeddings", "A file of vectors or of similarities: on the Embeddings page", icon=":material/upload_file:"
     )
     encoder_box.show(frame.store(), project, "evaluate")

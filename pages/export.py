@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.spoken import say
+from core.plurals import many
 from core.views.export import ExportView
-from core.views.words import many
 from ui import cache, dataset_files, frame
 from ui.datasheet_box import datasheet_box
 from ui.releases_box import releases_box
@@ -15,9 +14,9 @@ project = frame.project()
 view: ExportView = cache.load_export(frame.store(), project)
 dataset = view.dataset
 
-st.title(say("Export"))
+st.title("Export")
 if dataset.empty:
-    frame.nothing_yet(say("There is no dataset yet: it needs votes."), "collect", say("collect votes"))
+    frame.nothing_yet("There is no dataset yet: it needs votes.", "collect", "collect votes")
 
 about = dataset.attrs
 n_ballots = max(about["ballots_closed"], 1)
@@ -26,16 +25,14 @@ counts = {
     "votes": many(about["votes"], "vote"),
     "ballots": many(n_ballots, "ballot"),
 }
-st.markdown(say("**{items} with scores, from {votes} in {ballots}.**", **counts))
+st.markdown("**{items} with scores, from {votes} in {ballots}.**".format(**counts))
 if about["provisional"]:
     st.info(
-        say("Provisional: not all ballots are closed. File names and description say so."),
-        icon=":material/hourglass_top:",
+        "Provisional: not all ballots are closed. File names and description say so.", icon=":material/hourglass_top:"
     )
 if about["simulated_votes"]:
     st.warning(
-        say("The dataset holds votes of simulated voters. File names and description say so."),
-        icon=":material/science:",
+        "The dataset holds votes of simulated voters. File names and description say so.", icon=":material/science:"
     )
 
 dataset_files.whole(project, about["votes"])
@@ -43,15 +40,13 @@ dataset_files.formats(view)
 datasheet_box(project, view.fields)
 releases_box(project, view)
 
-st.subheader(say("What is in it"))
+st.subheader("What is in it")
 st.caption(
-    say(
-        "The first ten items, under the names of the file's columns. The 90 % interval of the score goes from lower to "
-        "upper, that of the rank, where there is one, from rank_lower to rank_upper; ballots is how many the item was "
-        "in."
-    )
+    "The first ten items, under the names of the file's columns. The 90 % interval of the score goes from lower to "
+    "upper, that of the rank, where there is one, from rank_lower to rank_upper; ballots is how many the item was "
+    "in."
 )
 three = dict.fromkeys(("score", "lower", "upper"), st.column_config.NumberColumn(format="%.3f"))
-st.dataframe(dataset.head(10), hide_index=True, column_config=three, alt=say("The first ten rows of the dataset"))
-with st.expander(say("The description")):
+st.dataframe(dataset.head(10), hide_index=True, column_config=three, alt="The first ten rows of the dataset")
+with st.expander("The description"):
     st.code(view.description, language=None, wrap_lines=True)  # the colours of JSON would be too faint

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.spoken import say
 from ui import frame
-from ui.formulas import FORMULAS, SOURCE, said
+from ui.formulas import FORMULAS, SOURCE
 from ui.glossary import WORDS
 
-st.title(say("Help"))
+st.title("Help")
 st.markdown(
-    say(
-        "**Runoff builds a list of word pairs ranked by how related people find them, most exact at the top, and ranks "
-        "word embeddings with it.**"
-    )
+    "**Runoff builds a list of word pairs ranked by how related people find them, most exact at the top, and ranks "
+    "word embeddings with it.**"
 )
 if st.session_state.get("project_id"):
-    frame.next_step("project", say("see where the project stands"))
+    frame.next_step("project", "see where the project stands")
 st.markdown(
-    say(
-        """
+    """
 1. **Embeddings**: load the models you want to compare.
 2. **Tokens**: give lists of words by semantic area; all pairs of an area become items.
 3. **Plan**: choose how many ballots there are and how many votes they take.
@@ -30,12 +26,10 @@ st.markdown(
 7. **Evaluate**: see how well each embedding ranks the items as people do.
 8. **Export**: publish the dataset: one zip with its datasheet and the votes behind it; release versions.
 """
-    )
 )
-st.subheader(say("How votes are collected today"))
+st.subheader("How votes are collected today")
 st.markdown(
-    say(
-        """
+    """
 The Collect page asks *How do you collect votes?* and shows the steps and files of the chosen way:
 
 - **Voting page**: people open a link to a page of Runoff's own, and each vote is stored at once. Give the link to a
@@ -51,12 +45,10 @@ Whatever the way, *See a task as voters see it* shows what goes out, and *Try it
 count for nothing and tell how long they take. Archived results become a project of their own: *New project* in the side
 bar, then *From archived results*.
 """
-    )
 )
-st.subheader(say("How scores come about"))
+st.subheader("How scores come about")
 st.markdown(
-    say(
-        """
+    """
 Voters see two items and choose the more related one. In ballot 1 each item is shown M times; its score is the share it
 won. Then only the top share α stays, so that later votes go to the top ranks, where they are needed most.
 
@@ -66,19 +58,17 @@ items meet that the votes can't tell apart yet, and one fit of all votes gives e
 same accuracy. Source of the paper's: Lombardo et al., *Top-Rank-Focused Adaptive Vote Collection for
 the Evaluation of Domain-Specific Semantic Models*, EMNLP 2020.
 """
-    )
 )
-with st.expander(say("The formulas")):
+with st.expander("The formulas"):
     for name, formula, about in FORMULAS:
-        st.markdown(f"**{say(name)}**")
-        st.latex(said(formula))
-        st.caption(say(about))
-    st.caption(say(SOURCE))
-st.subheader(say("Words"))
-part = st.text_input(say("Find a word"), placeholder=say("For example: ballot")).strip().casefold()
-words = [(say(word), say(meaning)) for word, meaning in WORDS]
-found = [(word, meaning) for word, meaning in words if part in f"{word} {meaning}".casefold()]
+        st.markdown(f"**{name}**")
+        st.latex(formula)
+        st.caption(about)
+    st.caption(SOURCE)
+st.subheader("Words")
+part = st.text_input("Find a word", placeholder="For example: ballot").strip().casefold()
+found = [(word, meaning) for word, meaning in WORDS if part in f"{word} {meaning}".casefold()]
 for word, meaning in found:
     st.markdown(f"**{word}**: {meaning}")
 if not found:
-    st.caption(say("None of the words explained here has that in it."))
+    st.caption("None of the words explained here has that in it.")

@@ -7,10 +7,10 @@ from functools import partial
 import streamlit as st
 
 from core.errors import PlanError
-from core.spoken import say
+from core.plurals import many
 from core.store.plans import PlanSettings, proposed_plan, read_plan, save_plan
 from core.views.plan import given_away
-from core.views.words import many, slug
+from core.views.words import slug
 from ui import cache, frame, plan_figures
 from ui.budget_box import budget_box
 from ui.checks_box import checks_cost
@@ -21,13 +21,13 @@ from ui.registration_box import registration_box
 from ui.schemes_which_box import plan_link
 
 project = frame.project()
-st.title(say("Plan"))
+st.title("Plan")
 standings = cache.load_standings(frame.store(), project)
 if sum(standing.n_items for standing in standings) < 2:
     frame.nothing_yet(
-        say("A plan needs two items at least: three tokens in one area, or two areas."),
+        "A plan needs two items at least: three tokens in one area, or two areas.",
         key="tokens",
-        label=say("add token lists"),
+        label="add token lists",
     )
 headline = st.empty()
 fixed = st.container()
@@ -38,7 +38,7 @@ saved = read_plan(frame.store(), project.id, area_id)
 locked = bool(standing.ballots)
 key = f"{project.id}-{area_id}-{'saved' if saved else 'new'}"  # of the widgets, which start from what is saved
 if standing.n_items < 2:
-    st.warning(say("This area has one item, and a ranking needs two: add tokens to it, or rank all areas together."))
+    st.warning("This area has one item, and a ranking needs two: add tokens to it, or rank all areas together.")
     frame.stop()
 start = saved or proposed_plan(standing.n_items, project.seed)
 
@@ -47,31 +47,28 @@ def save_box(settings: PlanSettings) -> None:
     """The button that saves, or the way on where there is nothing to save."""
     with st.container(horizontal=True, vertical_alignment="center"):
         frame.command_button(
-            say("Save this plan"),
+            "Save this plan",
             partial(save_plan, area_ids=(area_id,)),
             project.id,
             settings,
-            done=say("The plan is saved. Next: draw ballot 1 on the Collect page."),
+            done="The plan is saved. Next: draw ballot 1 on the Collect page.",
             type="primary" if settings != saved else "secondary",
             disabled=settings == saved,
         )
         others = [other.ranking.area_id for other in standings if not other.ballots and other.n_items > 1]
         if len(others) > 1:
             frame.command_button(
-                say("Save it for all {n} areas", n=len(others)),
+                f"Save it for all {len(others)} areas",
                 partial(save_plan, area_ids=tuple(others)),
                 project.id,
                 settings,
-                done=say(
-                    "The plan of {n} areas is saved. Next: draw their first ballots on the Collect page.",
-                    n=len(others),
-                ),
-                help=say("Every area without a ballot gets these numbers; each keeps its own number of items."),
+                done=f"The plan of {len(others)} areas is saved. Next: draw their first ballots on the Collect page.",
+                help="Every area without a ballot gets these numbers; each keeps its own number of items.",
             )
         if settings == saved:
-            frame.link("collect", say("**Next: collect votes**"), icon=":material/arrow_forward:")
+            frame.link("collect", "**Next: collect votes**", icon=":material/arrow_forward:")
         elif saved:
-            st.caption(say("Not saved yet: these numbers differ from the saved plan."))
+            st.caption("Not saved yet: these numbers differ from the saved plan.")
 
 
 try:
@@ -81,16 +78,11 @@ except PlanError as error:
     frame.show_error(error)
     frame.stop()
 headline.markdown(
-    say(
-        "**{votes:,} votes in {ballots} take {items:,} items down to the top {top:,}.**",
-        votes=plan.n_comparisons,
-        ballots=many(plan.n_ballots, "ballot"),
-        items=plan.n_items,
-        top=plan.sizes[-1],
-    )
+    f"**{plan.n_comparisons:,} votes in {many(plan.n_ballots, 'ballot')} take {plan.n_items:,} items down to the "
+    f"top {plan.sizes[-1]:,}.**"
 )
 if locked:
-    fixed.info(say("The plan is fixed: ballot 1 is drawn."), icon=":material/lock:")
+    fixed.info("The plan is fixed: ballot 1 is drawn.", icon=":material/lock:")
 else:
     plan_figures.trial_seconds(project.id, settings, key=key)
     pilot_seconds(frame.store(), project, area_id, settings, key=key)
@@ -103,14 +95,14 @@ plan_figures.wage_box(project.id, settings, cost, key=key, locked=locked)
 plan_figures.ballots(plan, settings, name=f"{slug(project.name)}-plan")
 for pair in given_away(frame.store(), project.id, settings.wording.examples):
     shown = frame.plain(" – ".join(pair))
-    st.warning(say("An example shows {pair}, which voters are asked about too. Take another pair.", pair=shown))
+    st.warning(f"An example shows {shown}, which voters are asked about too. Take another pair.")
 for problem in plan.problems():
     if problem.is_slight:
         st.caption(frame.plain(problem.message))
     else:
         st.warning(frame.plain(problem.message), icon=":material/lightbulb:")
 if all(problem.is_slight for problem in plan.problems()):
-    st.success(say("The plan keeps to the paper's advice (§2.7)."), icon=":material/check_circle:")
+    st.success("The plan keeps to the paper's advice (§2.7).", icon=":material/check_circle:")
 plan_link(project, area_id, settings)
 planner_box(project, area_id, settings, plan, key=key, locked=locked)
 registration_box(project, planned=saved is not None, locked=any(each.ballots for each in standings))

@@ -5,12 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from core.csv_writing import table_for_spreadsheets
-from core.language import STANDARD
-from core.spoken import say, speaking
 from core.store.archive import delete_project
 from core.store.projects import change_project, read_log
 from core.store.templates import is_untouched
-from core.views.log import COLUMNS, log_table
+from core.views.log import log_table
 from core.views.words import other_name_said, slug
 from ui import cache, choosers, frame, project_files, tour
 from ui.new_project import NOTIONS, new_box
@@ -19,7 +17,7 @@ LOGGED = 1000  # entries of the log that are shown
 
 if not st.session_state.get("project_id"):
     st.title(frame.plain("Runoff"))
-    st.markdown(say("**There is no project yet. Make one to begin.**"))
+    st.markdown("**There is no project yet. Make one to begin.**")
     new_box()
     frame.stop()
 
@@ -30,21 +28,21 @@ st.title(frame.plain(project.name))
 st.markdown(f"**{frame.plain(view.headline)}**")
 if view.simulated:
     st.warning(
-        say("This project holds votes of simulated voters. Its scores say how Runoff works, and nothing about people."),
+        "This project holds votes of simulated voters. Its scores say how Runoff works, and nothing about people.",
         icon=":material/science:",
     )
 begins = bool(st.session_state.get("_begins"))  # asked for by a button: then it stands first
 if begins:
     with st.container(border=True):
-        st.markdown(say("##### A new project"))
+        st.markdown("##### A new project")
         new_box()
-        if st.button(say("Not now"), icon=":material/close:"):
+        if st.button("Not now", icon=":material/close:"):
             st.session_state["_begins"] = False
             st.rerun()
 tour.offer()
 frame.next_step(view.next_page, frame.plain(view.next_label[:1].lower() + view.next_label[1:]), area_id=view.next_area)
 
-st.subheader(say("The way of the data"))
+st.subheader("The way of the data")
 for step in view.steps:
     mark = ":material/check_circle:" if step.done else ":material/radio_button_unchecked:"
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
@@ -52,20 +50,18 @@ for step in view.steps:
             frame.link(step.page, step.title, icon=mark)
         st.caption(frame.plain(step.state))
 
-with st.expander(say("Settings of this project")), st.form("settings"):
-    name = st.text_input(say("Name"), project.name, max_chars=100)
+with st.expander("Settings of this project"), st.form("settings"):
+    name = st.text_input("Name", project.name, max_chars=100)
     notion = choosers.radio(
-        say("What voters judge"),
-        {key: say(words) for key, words in NOTIONS.items()},
+        "What voters judge",
+        dict(NOTIONS),
         project.notion,
         key=f"notion-of-{project.id}-{project.notion}",
         disabled=bool(view.fixed_by),
-        help=say(
-            "Fixed once a ballot or the pilot is drawn. Relatedness ranks embeddings by |cos|, similarity by cos."
-        ),
+        help="Fixed once a ballot or the pilot is drawn. Relatedness ranks embeddings by |cos|, similarity by cos.",
     )
-    st.caption(say("Seed of the project: {seed}. Every draw follows from it.", seed=project.seed))
-    if st.form_submit_button(say("Save")):
+    st.caption(f"Seed of the project: {project.seed}. Every draw follows from it.")
+    if st.form_submit_button("Save"):
         frame.carry_out(
             change_project,
             frame.store(),
@@ -73,25 +69,22 @@ with st.expander(say("Settings of this project")), st.form("settings"):
             name=name,
             notion=notion,
             expected_revision=frame.expected(),
-            done=lambda given: f"{say('The settings are saved.')} {other_name_said(given, name)}".rstrip(),
+            done=lambda given: f"The settings are saved. {other_name_said(given, name)}".rstrip(),
         )
 if not begins:
-    with st.expander(say("New project, import")):
+    with st.expander("New project, import"):
         new_box()
-with st.expander(say("Files, copies, deleting")):
+with st.expander("Files, copies, deleting"):
     project_files.files_box(frame.store(), project)
-with st.expander(say("Log: who did what when")):
+with st.expander("Log: who did what when"):
     entries = read_log(frame.store(), project.id, LOGGED)
     log = log_table(entries)
-    with speaking(STANDARD):  # a file is the same whoever takes it
-        log_file = table_for_spreadsheets(log_table(entries))
     if len(log) == LOGGED:
-        st.caption(say("The newest {n:,} entries. The project file holds all of them.", n=LOGGED))
-    shown_as = {column: say(column) for column in COLUMNS}
-    st.dataframe(log, hide_index=True, lazy=True, column_config=shown_as, alt=say("Log of the project"))
+        st.caption(f"The newest {LOGGED:,} entries. The project file holds all of them.")
+    st.dataframe(log, hide_index=True, lazy=True, alt="Log of the project")
     st.download_button(
-        say("Download the log (CSV)"),
-        log_file,
+        "Download the log (CSV)",
+        table_for_spreadsheets(log),
         f"{slug(project.name)}-log.csv",
         "text/csv",
         icon=":material/download:",
@@ -99,8 +92,8 @@ with st.expander(say("Log: who did what when")):
     )
 if project.kind != "demo" and is_untouched(frame.store(), project.id):
     with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button(say("Undo: remove this project"), icon=":material/undo:"):
-            done = say("{name} is removed. A copy lies in the workspace's folder backups.", name=project.name)
+        if st.button("Undo: remove this project", icon=":material/undo:"):
+            done = f"{project.name} is removed. A copy lies in the workspace's folder backups."
             frame.carry_out(
                 delete_project,
                 frame.store(),
@@ -109,4 +102,4 @@ if project.kind != "demo" and is_untouched(frame.store(), project.id):
                 done=done,
                 expected_revision=frame.expected(),
             )
-        st.caption(say("No vote has come yet, so the project can be taken back as it was made."))
+        st.caption("No vote has come yet, so the project can be taken back as it was made.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.spoken import say
 from ui import cache, frame
 from ui.schemes_best_worst_box import best_worst_box
 from ui.schemes_collect_box import collect_box
@@ -14,25 +13,16 @@ from ui.schemes_side_box import side_box
 from ui.schemes_which_box import which_box
 
 project = frame.project()
-st.title(say("Other schemes"))
+st.title("Other schemes")
 st.markdown(
-    say(
-        "**Votes on comparisons are one way to ask people; here are the others: ratings, best–worst choices, and "
-        "orders of target groups.** See which suits you, collect with this project's items, or read files."
-    )
+    "**Votes on comparisons are one way to ask people; here are the others: ratings, best–worst choices, and "
+    "orders of target groups.** See which suits you, collect with this project's items, or read files."
 )
 standings = cache.load_standings(frame.store(), project)
 area_id = frame.area(project, standings)
 n_items = sum(standing.n_items for standing in standings if standing.ranking.area_id == area_id)
 which, collect, ratings, best_worst, groups, side = st.tabs(
-    [
-        say("Which scheme?"),
-        say("Collect"),
-        say("Ratings"),
-        say("Best–worst"),
-        say("Target groups"),
-        say("Side by side"),
-    ],
+    ["Which scheme?", "Collect", "Ratings", "Best–worst", "Target groups", "Side by side"],
     key="schemes-tab",
     on_change="rerun",  # so that a message above doesn't lead back to the first
 )

@@ -7,15 +7,13 @@ from functools import partial
 import streamlit as st
 
 from core.dataset import to_csv
-from core.spoken import say, say_many
+from core.plurals import many, plural
 from core.views.scores import ScoresView, file_stem
-from core.views.words import many
 from ui import cache, frame, score_figures, trust_panel, vote_checks
-from ui.tables import columns
 
 project = frame.project()
 store = frame.store()
-st.title(say("Scores"))
+st.title("Scores")
 area_id = frame.area(project, cache.load_standings(store, project))
 view: ScoresView = cache.load_scores(store, project, area_id)
 dataset = view.dataset
@@ -23,23 +21,23 @@ about = dataset.attrs
 stem = file_stem(about) + view.area_part
 
 if dataset.empty:
-    frame.nothing_yet(say("There are no votes yet, so there are no scores."), "collect", say("collect votes"))
+    frame.nothing_yet("There are no votes yet, so there are no scores.", "collect", "collect votes")
 
 score_help = (
-    say("ȳ, the mean of the rescaled scores, on the scale of ballot 1. Higher is more related.")
+    "ȳ, the mean of the rescaled scores, on the scale of ballot 1. Higher is more related."
     if view.has_borda
-    else say("The share of votes it would win against all other items, by one fit of the votes of all ballots.")
+    else "The share of votes it would win against all other items, by one fit of the votes of all ballots."
 )
 
 
 def headline() -> None:
     votes, items = many(about["votes"], "vote"), many(len(dataset), "item")
     leader = frame.plain(view.leader)
-    st.markdown(say("**Most related: {leader}**, by {votes} on {items}.", leader=leader, votes=votes, items=items))
+    st.markdown(f"**Most related: {leader}**, by {votes} on {items}.")
     if about["simulated_votes"]:
-        st.warning(say("These scores hold votes of simulated voters."), icon=":material/science:")
+        st.warning("These scores hold votes of simulated voters.", icon=":material/science:")
     if about["provisional"]:
-        said = say_many(
+        said = plural(
             about["ballots_closed"],
             "Provisional: {n} of {planned} ballots is closed. An open ballot counts once it is closed.",
             "Provisional: {n} of {planned} ballots are closed. An open ballot counts once it is closed.",
@@ -51,66 +49,59 @@ def headline() -> None:
     if about["unscored_items"]:
         n = about["unscored_items"]
         st.info(
-            say_many(
+            plural(
                 n,
                 "{n} item without a vote yet, and so without a score.",
                 "{n} items without a vote yet, and so without a score.",
             )
         )
     if view.interval_note:
-        st.caption(frame.plain(say(view.interval_note)))
+        st.caption(frame.plain(view.interval_note))
 
 
 def ranking() -> None:
-    word = st.text_input(say("Find a token"), placeholder=say("Type a part of a token"), key=f"find-{project.id}")
+    word = st.text_input("Find a token", placeholder="Type a part of a token", key=f"find-{project.id}")
     shown = view.ranking(word)
     if word.strip():
-        st.caption(say("{n:,} of {all:,} items", n=len(shown), all=len(dataset)))
+        st.caption(f"{len(shown):,} of {len(dataset):,} items")
     three = st.column_config.NumberColumn(format="%.3f")
     st.dataframe(
         shown,
         hide_index=True,
         height=420,
         lazy=True,
-        column_config=columns(
-            shown,
-            {
-                "rank": st.column_config.NumberColumn(help=say("1 is the top; tied items share their average rank.")),
-                "rank_lower": st.column_config.NumberColumn(
-                    say("rank from"), help=say("Best rank of the 90 % interval.")
+        column_config={
+            "rank": st.column_config.NumberColumn(help="1 is the top; tied items share their average rank."),
+            "rank_lower": st.column_config.NumberColumn("rank from", help="Best rank of the 90 % interval."),
+            "rank_upper": st.column_config.NumberColumn("rank to", help="Worst rank of the 90 % interval."),
+            "score": st.column_config.NumberColumn(format="%.3f", help=score_help),
+            "lower": three,
+            "upper": st.column_config.NumberColumn(
+                format="%.3f",
+                help=(
+                    "lower and upper bound the score's 90 % interval; voters were resampled 1,000 times. "
+                    "By the paper's protocol an item that won every vote has an interval of no width."
                 ),
-                "rank_upper": st.column_config.NumberColumn(
-                    say("rank to"), help=say("Worst rank of the 90 % interval.")
-                ),
-                "score": st.column_config.NumberColumn(format="%.3f", help=score_help),
-                "lower": three,
-                "upper": st.column_config.NumberColumn(
-                    format="%.3f",
-                    help=say(
-                        "lower and upper bound the score's 90 % interval; voters were resampled 1,000 times. "
-                        "By the paper's protocol an item that won every vote has an interval of no width."
-                    ),
-                ),
-                "votes": st.column_config.NumberColumn(help=say("Votes behind the score, over all its ballots.")),
-                "ballots": st.column_config.NumberColumn(help=say("Ballots the item was in.")),
-            },
-        ),
-        alt=say("Ranking of the items"),
+            ),
+            "votes": st.column_config.NumberColumn(help="Votes behind the score, over all its ballots."),
+            "ballots": st.column_config.NumberColumn(help="Ballots the item was in."),
+        },
+        alt="Ranking of the items",
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.download_button(
-            say("Download the ranking (CSV)"),
+            "Download the ranking (CSV)",
             partial(to_csv, dataset),
             f"{stem}.csv",
             "text/csv",
             icon=":material/download:",
             on_click="ignore",
         )
-        frame.link("export", say("More formats on the Export page"), icon=":material/arrow_forward:")
+        frame.link("export", "More formats on the Export page", icon=":material/arrow_forward:")
 
 
 headline()
-st.subheader(say("Ranking"))
+st.subheader("Ranking")
 ranking()
 if view.n_closed:
     trust_panel.show(project, area_id, about["votes"])

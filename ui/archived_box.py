@@ -9,35 +9,35 @@ import streamlit as st
 from core.archived import archive_mapping, missing_words, rebuild
 from core.errors import RunoffError
 from core.platforms import Mapping, open_results
-from core.spoken import say, to_say
+from core.plurals import many
 from core.store import Store
 from core.store.archived import ImportedArchive, import_archived
 from core.store.projects import get_project
 from core.views import columns
-from core.views.words import many, other_name_said
+from core.views.words import other_name_said
 from ui import choosers, frame
 from ui.columns_form import columns_form
 
-NOTIONS = {"relatedness": to_say("Relatedness"), "similarity": to_say("Similarity")}
+NOTIONS = {"relatedness": "Relatedness", "similarity": "Similarity"}
 
 
 def archived_box(store: Store) -> None:
     """Files, columns, what will be made, and the button that makes it."""
     turn = st.session_state.setdefault("_archived_turn", 0)
     if not st.toggle(
-        say("From archived results"),
+        "From archived results",
         key=f"archived-{turn}",
-        help=say("Tokens and comparisons are rebuilt from the words shown to voters."),
+        help="Tokens and comparisons are rebuilt from the words shown to voters.",
     ):
         return
     uploads = st.file_uploader(
-        say("Result files of the campaign"),
+        "Result files of the campaign",
         type=["csv", "tsv", "txt", "json", "jsonl", "xlsx"],
         accept_multiple_files=True,
         key=f"archived-files-{turn}",
     )
     if not uploads:
-        st.caption(say("For example Batch_…_batch_results.csv of Mechanical Turk, with its Input columns."))
+        st.caption("For example Batch_…_batch_results.csv of Mechanical Turk, with its Input columns.")
         return
     files = [(file.name, file.getvalue()) for file in uploads]
     try:
@@ -49,7 +49,7 @@ def archived_box(store: Store) -> None:
         return
     mapping = columns_form(found, guessed, f"archived-{uploads[0].file_id}", with_areas=True)
     by_file = len(files) > 1 and st.checkbox(
-        say("Each file is a ballot of its own, in this order"), help=say("Else all files together are one ballot.")
+        "Each file is a ballot of its own, in this order", help="Else all files together are one ballot."
     )
     if missing := missing_words(tables[0], mapping):
         st.info(frame.plain(missing), icon=":material/info:")
@@ -62,7 +62,7 @@ def archived_box(store: Store) -> None:
     n_tokens = sum(map(len, told.areas.values()))
     parts = [many(len(told.areas), "area"), many(n_tokens, "token"), many(len(told.items), "item")]
     parts.append(many(sum(len(ballot.comparisons) for ballot in told.ballots), "comparison"))
-    st.markdown(say("**Found: {counts}.**", counts=", ".join(parts)))
+    st.markdown(f"**Found: {', '.join(parts)}.**")
     for note in told.notes:
         st.warning(frame.plain(str(note)))
     _form(store, files, mapping, by_file)
@@ -70,20 +70,20 @@ def archived_box(store: Store) -> None:
 
 def _form(store: Store, files: list[tuple[str, bytes]], mapping: Mapping, by_file: bool) -> None:
     with st.form("archived"):
-        name = st.text_input(say("Name of the project"), files[0][0].rsplit(".", 1)[0][:100], max_chars=100)
-        notions = {name: say(words) for name, words in NOTIONS.items()}
-        notion = choosers.radio(say("What voters judged"), notions, key="archived-notion", horizontal=True)
+        name = st.text_input("Name of the project", files[0][0].rsplit(".", 1)[0][:100], max_chars=100)
+        notions = dict(NOTIONS)
+        notion = choosers.radio("What voters judged", notions, key="archived-notion", horizontal=True)
         random_opponents = st.checkbox(
-            say("Opponents were drawn at random"),
-            help=say(
+            "Opponents were drawn at random",
+            help=(
                 "Then scores are Borda scores, as in the paper. Else they are Bradley–Terry scores, which ask nothing "
                 "of how opponents were chosen."
             ),
         )
-        if not st.form_submit_button(say("Make the project"), type="primary"):
+        if not st.form_submit_button("Make the project", type="primary"):
             return
     try:
-        with st.spinner(say("Importing…")):
+        with st.spinner("Importing…"):
             done = import_archived(
                 store,
                 name,
@@ -107,17 +107,16 @@ def imported_said(name: str, done: ImportedArchive) -> str:
     """What became of archived results, in a few sentences."""
     votes = sum(counts.get("new", 0) for counts in done.counts.values())
     others = sum(sum(counts.values()) for counts in done.counts.values()) - votes
-    text = say(
-        "{project} is made: {items}, {votes}, {others} kept or left out (see Collect › Uploads)."
+    text = (
+        (
+            f"{name} is made: {many(done.n_items, 'item')}, {many(votes, 'vote')}, {many(others, 'other answer')} "
+            "kept or left out (see Collect › Uploads)."
+        )
         if others
-        else "{project} is made: {items}, {votes}.",
-        project=name,
-        items=many(done.n_items, "item"),
-        votes=many(votes, "vote"),
-        others=many(others, "other answer"),
+        else f"{name} is made: {many(done.n_items, 'item')}, {many(votes, 'vote')}."
     )
     notes = " ".join(str(note) for note in done.notes)
-    end = say("All votes are scored.")
+    end = "All votes are scored."
     if done.why_open:
-        end = say("The ballot is still open: {why}", why=done.why_open)
+        end = f"The ballot is still open: {done.why_open}"
     return f"{text} {notes} {end}"

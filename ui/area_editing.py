@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core.errors import RunoffError
-from core.spoken import say, to_say
+from core.plurals import many
 from core.store import Store
 from core.store.archive import copy_without_ballots
 from core.store.areas import change_area, change_areas, delete_area
@@ -16,22 +16,20 @@ from core.store.corrections import correct_spelling
 from core.store.projects import Project
 from core.tokens import AreaTokens, Renamed, checked, read_pasted
 from core.views.tokens import TokensView
-from core.views.words import many
 from ui import choosers, frame
 from ui.area_entry import take
 from ui.project_files import open_copy
-from ui.tables import said_columns
 
-AS = (to_say("Text"), to_say("Table"))
+AS = ("Text", "Table")
 _ALL = ""  # no area has an empty name, and one may be called as all are here
 
 
 def edit_box(store: Store, project: Project, view: TokensView) -> None:
     """The tokens of one area or of all; what is typed stays until it is saved."""
-    as_table = choosers.segmented_control(say("Edit as"), {way: say(way) for way in AS}, key=f"edit-as-{project.id}")
+    as_table = choosers.segmented_control("Edit as", {way: way for way in AS}, key=f"edit-as-{project.id}")
     if as_table == "Table":
-        scopes = {_ALL: say("All areas")} | _names(view)
-        name = choosers.selectbox(say("Area"), scopes, key=f"scope-{project.id}", apart=_an_area)
+        scopes = {_ALL: "All areas"} | _names(view)
+        name = choosers.selectbox("Area", scopes, key=f"scope-{project.id}", apart=_an_area)
         areas = tuple(area for area in view.areas if name in (_ALL, area.name))
         _table(store, project, areas, one=name != _ALL)
         return
@@ -39,16 +37,16 @@ def edit_box(store: Store, project: Project, view: TokensView) -> None:
     stored = "\n".join(area.tokens)
     text = st.text_area(_label(area), stored, height=300, key=f"tokens-{project.id}-{area.name}-{hash(stored)}")
     with st.container(horizontal=True):
-        if st.button(say("Save changes"), disabled=text == stored):
+        if st.button("Save changes", disabled=text == stored):
             take(lambda areas: change_area(store, project.id, area, areas[0].tokens), read_pasted, area.name, text)
-        if st.button(say("Delete area")):
-            done = say("The area {name} is deleted. The log keeps its tokens.", name=area.name)
+        if st.button("Delete area"):
+            done = f"The area {area.name} is deleted. The log keeps its tokens."
             frame.carry_out(delete_area, store, project.id, area, done=done)
 
 
 def _chosen(project: Project, view: TokensView) -> AreaTokens:
     """The area that is looked at; by its name, so that it stays the same one when its tokens change."""
-    name = choosers.selectbox(say("Area"), _names(view), key=f"edit-{project.id}")
+    name = choosers.selectbox("Area", _names(view), key=f"edit-{project.id}")
     return next(area for area in view.areas if area.name == name)
 
 
@@ -57,12 +55,12 @@ def _names(view: TokensView) -> dict[str, str]:
 
 
 def _an_area(name: str) -> str:
-    return "" if name == _ALL else say("an area")
+    return "" if name == _ALL else "an area"
 
 
 def _label(area: AreaTokens) -> str:
     n_tokens, n_pairs = many(len(area.tokens), "token"), many(area.n_items, "pair")
-    return say("Tokens, one a line ({tokens}: {pairs})", tokens=n_tokens, pairs=n_pairs)
+    return f"Tokens, one a line ({n_tokens}: {n_pairs})"
 
 
 def _table(store: Store, project: Project, areas: Sequence[AreaTokens], *, one: bool) -> None:
@@ -76,10 +74,9 @@ def _table(store: Store, project: Project, areas: Sequence[AreaTokens], *, one: 
         hide_index=True,
         height=400,
         key=f"table-{project.id}-{one}-{hash(tuple(areas))}",
-        column_config=said_columns("area", "token"),
-        alt=say("Areas and tokens to edit"),
+        alt="Areas and tokens to edit",
     )
-    st.caption(say("The empty row at the end takes a new token. To remove rows, tick them and press Delete."))
+    st.caption("The empty row at the end takes a new token. To remove rows, tick them and press Delete.")
     edited = edited.fillna({"area": areas[0].name if one else "", "token": ""})
     given = list(edited[["area", "token"]].itertuples(index=False, name=None))
     if one:
@@ -91,9 +88,9 @@ def _table(store: Store, project: Project, areas: Sequence[AreaTokens], *, one: 
         if changed:
             frame.show_error(error)
         new = ()
-    if st.button(say("Save the table"), disabled=not (changed and new)):
+    if st.button("Save the table", disabled=not (changed and new)):
         names = ", ".join(area.name for area in new[:10]) + ("…" if len(new) > 10 else "")
-        done = say("Saved: {names}.", names=names)
+        done = f"Saved: {names}."
         frame.carry_out(change_areas, store, project.id, tuple(areas), new, done=done)
 
 
@@ -101,28 +98,25 @@ def locked_box(store: Store, project: Project, view: TokensView) -> None:
     """The tokens to read; corrections of spelling; a copy in which everything can be changed."""
     area = _chosen(project, view)
     rows = [{"token": token} for token in area.tokens]
-    columns = said_columns("token")
-    st.dataframe(rows, hide_index=True, column_config=columns, height=300, alt=say("Tokens of the area"))
+    st.dataframe(rows, hide_index=True, height=300, alt="Tokens of the area")
     with st.form(f"correct-{project.id}-{area.name}", clear_on_submit=True):
-        st.markdown(say("**Correct a spelling**"))
+        st.markdown("**Correct a spelling**")
         tokens = {token: token for token in area.tokens}
-        old = choosers.selectbox(say("Token"), tokens, key=f"old-{project.id}-{area.name}")
-        new = st.text_input(say("Its correct spelling"), max_chars=200, key=f"new-spelling-{project.id}-{area.name}")
-        st.caption(say("Votes and items stay, and files with the old spelling are still taken. The log keeps both."))
-        if st.form_submit_button(say("Correct it")):
+        old = choosers.selectbox("Token", tokens, key=f"old-{project.id}-{area.name}")
+        new = st.text_input("Its correct spelling", max_chars=200, key=f"new-spelling-{project.id}-{area.name}")
+        st.caption("Votes and items stay, and files with the old spelling are still taken. The log keeps both.")
+        if st.form_submit_button("Correct it"):
             frame.carry_out(correct_spelling, store, project.id, area.name, old, new, done=_corrected)
     with st.form(f"copy-without-{project.id}"):
-        st.markdown(say("**Change anything else**"))
-        st.caption(
-            say("That needs a project of its own: a copy with these areas, plan and embeddings, without ballots.")
-        )
-        name = st.text_input(say("Name of the copy"), say("{name} (changed)", name=project.name)[:100], max_chars=100)
-        if st.form_submit_button(say("Make a copy without ballots")):
-            done = to_say("{copy} has the areas and the plan of {name}, and no ballots.")
+        st.markdown("**Change anything else**")
+        st.caption("That needs a project of its own: a copy with these areas, plan and embeddings, without ballots.")
+        name = st.text_input("Name of the copy", f"{project.name} (changed)"[:100], max_chars=100)
+        if st.form_submit_button("Make a copy without ballots"):
+            done = "{copy} has the areas and the plan of {name}, and no ballots."
             open_copy(copy_without_ballots, store, project, name, done=done)
 
 
 def _corrected(done: Renamed) -> str:
     ((_, old, new),) = done.changes
-    said = say("{old} is spelled {new} now.", old=old, new=new)
+    said = f"{old} is spelled {new} now."
     return " ".join([said, *(f"{note}." for note in map(str, done.notes))])

@@ -9,7 +9,6 @@ from typing import Any
 import streamlit as st
 
 from core.errors import RunoffError
-from core.spoken import say
 from core.store import Store
 from core.store.areas import add_areas
 from core.store.projects import Project
@@ -28,7 +27,7 @@ def take(action: Callable[..., Any], reader: Callable[..., TokenLists], *args: A
         frame.show_error(error)
         return
     names = ", ".join(area.name for area in lists.areas)
-    if frame.carried_out(action, lists.areas, done=say("Saved: {names}.", names=names)):
+    if frame.carried_out(action, lists.areas, done=f"Saved: {names}."):
         _flash_notes([str(note) for note in lists.notes])
         st.session_state["_areas_turn"] = st.session_state.get("_areas_turn", 0) + 1
         st.rerun()
@@ -39,32 +38,27 @@ def _flash_notes(notes: list[str]) -> None:
     if len(notes) == 1:
         frame.flash(notes[0], kind="warning")
     elif notes:
-        told = [*notes[:SHOWN], *([say("and {n} more", n=len(notes) - SHOWN)] if len(notes) > SHOWN else [])]
-        frame.flash(say("{n} remarks on what was read.", n=len(notes)), kind="warning", details=told)
+        told = [*notes[:SHOWN], *([f"and {len(notes) - SHOWN} more"] if len(notes) > SHOWN else [])]
+        frame.flash(f"{len(notes)} remarks on what was read.", kind="warning", details=told)
 
 
 def add_box(store: Store, project: Project) -> None:
     """New areas by paste or from a file. The boxes are emptied once their areas are saved."""
     key = f"{project.id}-{st.session_state.get('_areas_turn', 0)}"
-    paste, file = st.tabs([say("Paste"), say("From a file")])
+    paste, file = st.tabs(["Paste", "From a file"])
     with paste, st.form(f"paste-{project.id}"):
-        name = st.text_input(
-            say("Area"), placeholder=say("For example: Sales & marketing"), max_chars=100, key=f"new-name-{key}"
-        )
+        name = st.text_input("Area", placeholder="For example: Sales & marketing", max_chars=100, key=f"new-name-{key}")
         text = st.text_area(
-            say("Tokens, one a line"),
-            height=180,
-            placeholder=say("sales\nmarketing\nmachine learning"),
-            key=f"new-text-{key}",
+            "Tokens, one a line", height=180, placeholder="sales\nmarketing\nmachine learning", key=f"new-text-{key}"
         )
-        if st.form_submit_button(say("Add area"), type="primary"):
+        if st.form_submit_button("Add area", type="primary"):
             if not clean_token(name):
-                st.error(say("The area has no name. Type one above the tokens."))
+                st.error("The area has no name. Type one above the tokens.")
             else:
                 take(partial(add_areas, store, project.id), read_pasted, name, text)
     with file:
         upload = st.file_uploader(
-            say("CSV, TSV or Excel with the columns area and token, or a list of one token a line"),
+            "CSV, TSV or Excel with the columns area and token, or a list of one token a line",
             type=["csv", "tsv", "txt", "xlsx"],
             key=f"new-file-{key}",
         )
@@ -78,7 +72,7 @@ def _file_box(store: Store, project: Project, data: bytes, filename: str, key: s
         found = preview(data, filename)
         sheet = None
         if len(found.sheets) > 1:
-            sheet = choosers.selectbox(say("Sheet"), {name: name for name in found.sheets}, key=f"sheet-{key}")
+            sheet = choosers.selectbox("Sheet", {name: name for name in found.sheets}, key=f"sheet-{key}")
             found = preview(data, filename, sheet=sheet)
     except RunoffError as error:
         frame.show_error(error)
@@ -88,14 +82,12 @@ def _file_box(store: Store, project: Project, data: bytes, filename: str, key: s
         columns = _columns_box(found, f"{key}-{sheet}")
         if not found.guess.is_certain:
             st.warning(
-                say(
-                    "The first row is taken for the names of the columns. If it holds a token, put a row with the "
-                    "names area and token above it."
-                )
+                "The first row is taken for the names of the columns. If it holds a token, put a row with the "
+                "names area and token above it."
             )
     table = [dict(zip(_columns(found).values(), row, strict=False)) for row in found.sample[:5]]
-    st.dataframe(table, hide_index=True, alt=say("The first rows of the file"))
-    if st.button(say("Add these areas"), type="primary"):
+    st.dataframe(table, hide_index=True, alt="The first rows of the file")
+    if st.button("Add these areas", type="primary"):
         read = partial(read_areas_file, data, filename, columns=columns, sheet=sheet)
         take(partial(add_areas, store, project.id), read)
 
@@ -105,24 +97,22 @@ def _columns_box(found: Preview, key: str) -> tuple[int | None, int]:
     names = _columns(found)
     left, right = st.columns(2)
     area = choosers.selectbox(
-        say("Area column"),
-        names | {_NO_COLUMN: say("one area for all")},
+        "Area column",
+        names | {_NO_COLUMN: "one area for all"},
         _NO_COLUMN if found.guess.area is None else found.guess.area,
         key=f"area-column-{key}",
         apart=_nth,
         place=left,
     )
-    token = choosers.selectbox(
-        say("Token column"), names, found.guess.token or 0, key=f"token-column-{key}", place=right
-    )
+    token = choosers.selectbox("Token column", names, found.guess.token or 0, key=f"token-column-{key}", place=right)
     return None if area == _NO_COLUMN else area, token
 
 
 def _columns(found: Preview) -> dict[int, str]:
     """The columns by their places, by names of which no two are equal."""
-    names = {place: name or say("column {n}", n=place + 1) for place, name in enumerate(found.header)}
+    names = {place: name or f"column {place + 1}" for place, name in enumerate(found.header)}
     return choosers.told_apart(names, _nth)
 
 
 def _nth(place: int) -> str:
-    return "" if place == _NO_COLUMN else say("column {n}", n=place + 1)
+    return "" if place == _NO_COLUMN else f"column {place + 1}"

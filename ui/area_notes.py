@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.spoken import say, say_many
+from core.plurals import plural
 from core.views.tokens import TokensView
 from ui import frame
 
@@ -17,23 +17,21 @@ def show(view: TokensView) -> None:
     if not view.locked:
         _near(view)
     for area, token, names in view.hidden[:10]:
-        seen = ", ".join(map(say, names))
-        text = say(
-            "{token} in {area} holds characters that can't be seen: {names}.", token=token, area=area, names=seen
-        )
+        seen = ", ".join(names)
+        text = f"{token} in {area} holds characters that can't be seen: {seen}."
         st.warning(frame.plain(text))
     if len(view.hidden) > 10:
-        st.warning(say_many(len(view.hidden) - 10, "So do {n} other tokens.", "So do {n} other tokens."))
+        st.warning(plural(len(view.hidden) - 10, "So do {n} other tokens.", "So do {n} other tokens."))
     if view.encoded:
         named = ", ".join(token for _, token in view.encoded[:10])
-        about = say_many(
+        about = plural(
             len(view.encoded),
             "{n} token with characters that Mechanical Turk refuses as they are: {named}.",
             "{n} tokens with characters that Mechanical Turk refuses as they are: {named}.",
             named=named,
         )
-        about += " " + say(
-            "The batch file writes them as references such as &#x1F525;, and voters see the characters all the same."
+        about += (
+            " The batch file writes them as references such as &#x1F525;, and voters see the characters all the same."
         )
         st.info(frame.plain(about), icon=":material/info:")
 
@@ -41,18 +39,18 @@ def show(view: TokensView) -> None:
 def _shared(view: TokensView) -> None:
     n = len(view.shared)
     if view.rules.merge_shared:
-        said = say_many(
+        said = plural(
             n,
             "{n} pair of tokens in more than one area: such a pair stays in the first of them only.",
             "{n} pairs of tokens in more than one area: such a pair stays in the first of them only.",
         )
     else:
-        said = say_many(
+        said = plural(
             n,
             "{n} pair of tokens in more than one area: such a pair is an item of its own in each.",
             "{n} pairs of tokens in more than one area: such a pair is an item of its own in each.",
         )
-    said += " " + say("Choose under “Which pairs become items”.")
+    said += " Choose under “Which pairs become items”."
     st.info(said, icon=":material/info:")
 
 
@@ -62,10 +60,10 @@ def _near(view: TokensView) -> None:
     left = [f"{a} – {b} ({area})" for area, a, b in pairs if (area, a, b) not in view.rules.excluded]
     if not left:
         return
-    said = say_many(
+    said = plural(
         len(left),
         "{n} pair of tokens that hardly differ: {named}.",
         "{n} pairs of tokens that hardly differ: {named}.",
         named=", ".join(left[:5]) + (", …" if len(left) > 5 else ""),
     )
-    st.info(frame.plain(f"{said} " + say("Choose under “Which pairs become items”.")), icon=":material/info:")
+    st.info(frame.plain(f"{said} Choose under “Which pairs become items”."), icon=":material/info:")

@@ -6,7 +6,6 @@ from functools import partial
 
 import streamlit as st
 
-from core.spoken import say
 from core.store.ballots import PILOT
 from core.store.closing import close_ballot
 from core.store.projects import Project
@@ -20,38 +19,35 @@ from ui import closing_box, frame, long_commands, trust_panel
 def close_box(project: Project, area_id: int | None, view: CollectView, stage: Stage) -> None:
     """The end of a ballot, with what should be known before."""
     if stage.progress.untouched:
-        st.caption(say("It can be closed once it has votes."))
+        st.caption("It can be closed once it has votes.")
     if view.warnings and not stage.progress.untouched:
         st.warning("\n\n".join(map(frame.plain, view.warnings)), icon=":material/lightbulb:")
     complete = not view.warnings
     ask = not complete and not stage.progress.untouched
-    sure = complete or (ask and st.checkbox(say("Close it all the same"), key=f"sure-{project.id}-{project.revision}"))
+    sure = complete or (ask and st.checkbox("Close it all the same", key=f"sure-{project.id}-{project.revision}"))
     with st.container(horizontal=True):
         kind = "primary" if complete else "secondary"
         if takes_long(view, stage):
             closing_box.close_button(project, area_id, stage, type=kind, disabled=not sure)
         else:
             frame.command_button(
-                say("Close {ballot}", ballot=stage.called),
+                f"Close {stage.called}",
                 partial(close_ballot, area_id=area_id, code=stage.ballot.code),
                 project.id,
-                done=say(
-                    "The pilot is closed: its figures stand below."
-                    if stage.number == PILOT
-                    else "Ballot {number} is closed and its scores are computed.",
-                    number=stage.number,
-                ),
+                done="The pilot is closed: its figures stand below."
+                if stage.number == PILOT
+                else f"Ballot {stage.number} is closed and its scores are computed.",
                 type=kind,
                 disabled=not sure,
             )
         if stage.progress.untouched:
             long_commands.offer(
-                say("Discard this draw"),
+                "Discard this draw",
                 project,
                 "discard_ballot",
                 {"area_id": area_id, "code": stage.ballot.code, "number": stage.number},
                 is_long=is_many(stage.n_comparisons),
-                help=say("Takes the ballot back; before ballot 1 the plan can be changed again."),
+                help="Takes the ballot back; before ballot 1 the plan can be changed again.",
             )
 
 
@@ -61,7 +57,7 @@ def between_ballots(project: Project, area_id: int | None, view: CollectView, st
     with st.container(horizontal=True, vertical_alignment="center"):
         if view.next_number is not None:
             long_commands.offer(
-                say("Draw ballot {number}", number=view.next_number),
+                f"Draw ballot {view.next_number}",
                 project,
                 "draw_ballot",
                 {"area_id": area_id},
@@ -72,22 +68,22 @@ def between_ballots(project: Project, area_id: int | None, view: CollectView, st
         waiting = [standing for standing in standings if standing.waits_for_draw]
         if len(waiting) > 1 and view.next_number is not None:
             long_commands.offer(
-                say("Draw in all {n} areas that wait", n=len(waiting)),
+                f"Draw in all {len(waiting)} areas that wait",
                 project,
                 "draw_waiting",
                 {},
                 is_long=is_many(len(waiting) * view.stages[view.next_number - 1].n_comparisons),
-                help=say("Draws the next ballot of every area that has a plan and no open ballot."),
+                help="Draws the next ballot of every area that has a plan and no open ballot.",
             )
         if view.last_closed is not None:
-            frame.link("scores", say("See the scores"), icon=":material/leaderboard:")
+            frame.link("scores", "See the scores", icon=":material/leaderboard:")
             long_commands.offer(
-                say("Reopen ballot {number}", number=view.last_closed.number),
+                f"Reopen ballot {view.last_closed.number}",
                 project,
                 "reopen_ballot",
                 {"area_id": area_id, "code": view.last_closed.ballot.code, "number": view.last_closed.number},
                 is_long=is_many(view.last_closed.n_comparisons),
-                help=say("Its scores are taken off until it is closed again."),
+                help="Its scores are taken off until it is closed again.",
             )
 
 

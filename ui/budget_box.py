@@ -5,24 +5,23 @@ from __future__ import annotations
 import streamlit as st
 
 from core.errors import PlanError
-from core.spoken import say, to_say
 from core.store.plans import PlanSettings, with_budget, within_cost
 from core.views.planner import appearances_said
 from ui import choosers, frame
 
 KINDS = {
-    "votes": to_say("votes"),
-    "hours": to_say("hours of voters' time"),
-    "money": to_say("money, fees included"),
+    "votes": "votes",
+    "hours": "hours of voters' time",
+    "money": "money, fees included",
 }
 
 
 def budget_box(project_id: str, settings: PlanSettings, n_items: int, *, key: str) -> None:
     """Find M for a budget as the plan's protocol likes it, and put it into its box (`key` is that of the widgets)."""
-    with st.popover(say("Find M for a budget"), icon=":material/savings:"):
-        kinds = {kind: say(words) for kind, words in KINDS.items()}
-        kind = choosers.radio(say("Budget of"), kinds, key=f"budget-kind-{project_id}")
-        amount = st.number_input(say("At most"), 1.0, 1e9, 1000.0, key=f"budget-{project_id}")
+    with st.popover("Find M for a budget", icon=":material/savings:"):
+        kinds = dict(KINDS)
+        kind = choosers.radio("Budget of", kinds, key=f"budget-kind-{project_id}")
+        amount = st.number_input("At most", 1.0, 1e9, 1000.0, key=f"budget-{project_id}")
         try:
             if kind == "votes":
                 within = with_budget(settings, n_items, int(amount))
@@ -34,11 +33,11 @@ def budget_box(project_id: str, settings: PlanSettings, n_items: int, *, key: st
             return
         said = appearances_said(found.appearances_by_ballot)
         same = found.appearances_by_ballot == settings.plan(n_items).appearances_by_ballot
-        text = say("**M = {m}**: {n:,} votes.", m=said, n=found.n_comparisons)
+        text = f"**M = {said}**: {found.n_comparisons:,} votes."
         if same:
-            text = say("**M = {m}**: {n:,} votes, as it is.", m=said, n=found.n_comparisons)
+            text = f"**M = {said}**: {found.n_comparisons:,} votes, as it is."
         st.markdown(text)
-        st.button(say("Use it"), on_click=_use, args=(said, key), disabled=same)
+        st.button("Use it", on_click=_use, args=(said, key), disabled=same)
 
 
 def _use(said: str, key: str) -> None:

@@ -17,7 +17,6 @@ from core.foresight import Foresight
 from core.planning import Guess, PanelCeiling
 from core.publishing import Publication, publish
 from core.settlement import Rules
-from core.spoken import spoken
 from core.store import Store
 from core.store.at_stake import AtStake, of_project, of_upload
 from core.store.forecasts import GuessSource, read_ceiling, read_guess
@@ -55,13 +54,11 @@ _KEEP = 32
 
 def _load(view: Any, store: Store, project: Project, *args: Any) -> Any:
     name = f"{view.__module__}.{view.__name__}"
-    return _cached(name, spoken().code, str(store.folder), project.id, project.stamp, args, view, store)
+    return _cached(name, str(store.folder), project.id, project.stamp, args, view, store)
 
 
 @st.cache_resource(max_entries=_KEEP, show_spinner=False)
-def _cached(
-    name: str, code: str, folder: str, project_id: str, stamp: int, args: tuple, _view: Any, _store: Store
-) -> Any:
+def _cached(name: str, folder: str, project_id: str, stamp: int, args: tuple, _view: Any, _store: Store) -> Any:
     return _view(_store, project_id, *args)
 
 
@@ -117,7 +114,7 @@ def load_standings(store: Store, project: Project) -> tuple[overview.Standing, .
 def load_round(view: Any, store: Store, project: Project, found: Round) -> Any:
     """What a view of `core.views.rounds` says of a round."""
     named = getattr(view, "func", view)
-    return _cached(f"{named.__module__}.{named.__name__}", spoken().code, str(store.folder), project.id, project.stamp,
+    return _cached(f"{named.__module__}.{named.__name__}", str(store.folder), project.id, project.stamp,
                    (found.id,), lambda store, project_id, _: view(store, project_id, found), store)  # fmt: skip
 
 
@@ -159,12 +156,12 @@ def load_settlement_of(
     rules."""
     here = (str(store.folder), project.id, project.revision)
     read = settlement_job.FIGURES.of_job
-    assignments = _cached("assignments of a job", "", *here, (job_id,), lambda store, _, id_: read(store, id_), store)
+    assignments = _cached("assignments of a job", *here, (job_id,), lambda store, _, id_: read(store, id_), store)
 
     def settled(store: Store, project_id: str, *_: Any) -> settlement.SettlementView:
         return settlement.load(store, project_id, ballot_id, rules, assignments=assignments)
 
-    return _cached("settlement of a job", spoken().code, *here, (ballot_id, rules, job_id), settled, store)
+    return _cached("settlement of a job", *here, (ballot_id, rules, job_id), settled, store)
 
 
 def load_checks(store: Store, project: Project, area_id: int | None = None) -> checks.VoteChecks:

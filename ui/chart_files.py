@@ -10,7 +10,6 @@ import streamlit as st
 from core.chart_files import COLUMN, to_png, to_svg
 from core.charts import Chart
 from core.csv_writing import table_for_spreadsheets
-from core.spoken import say
 
 
 def show(chart: Chart, table: pd.DataFrame, *, name: str, alt: str) -> None:
@@ -19,16 +18,16 @@ def show(chart: Chart, table: pd.DataFrame, *, name: str, alt: str) -> None:
     The files are made when they are asked for, in light colours whatever the theme.
     """
     st.altair_chart(chart, alt=alt)
-    narrow = say("As wide as one of a paper's two columns, 3⅓ inches, with smaller letters.")
+    narrow = "As wide as one of a paper's two columns, 3⅓ inches, with smaller letters."
     files = (
-        ("SVG", partial(to_svg, chart), "svg", "image/svg+xml", say("For papers: sharp at any size. 6.5 inches wide.")),
-        ("PNG", partial(to_png, chart), "png", "image/png", say("300 dots an inch. 6.5 inches wide.")),
-        (say("SVG, one column"), partial(to_svg, chart, width=COLUMN), "column.svg", "image/svg+xml", narrow),
-        (say("PNG, one column"), partial(to_png, chart, width=COLUMN), "column.png", "image/png", narrow),
-        ("CSV", partial(table_for_spreadsheets, table), "csv", "text/csv", say("The figures behind the chart.")),
+        ("SVG", partial(to_svg, chart), "svg", "image/svg+xml", "For papers: sharp at any size. 6.5 inches wide."),
+        ("PNG", partial(to_png, chart), "png", "image/png", "300 dots an inch. 6.5 inches wide."),
+        ("SVG, one column", partial(to_svg, chart, width=COLUMN), "column.svg", "image/svg+xml", narrow),
+        ("PNG, one column", partial(to_png, chart, width=COLUMN), "column.png", "image/png", narrow),
+        ("CSV", partial(table_for_spreadsheets, table), "csv", "text/csv", "The figures behind the chart."),
     )
     with (
-        st.popover(say("Save this chart"), icon=":material/download:", type="tertiary", key=f"save-{name}"),
+        st.popover("Save this chart", icon=":material/download:", type="tertiary", key=f"save-{name}"),
         st.container(horizontal=True),
     ):
         for label, make, ending, mime, about in files:

@@ -21,7 +21,6 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from core.errors import StaleError
-from core.spoken import say
 from core.store.library import Imported
 from core.views.words import to_the_second
 
@@ -120,7 +119,7 @@ def names_of(there: Iterable[Imported], called: Callable[[Imported], str] | None
     """What embeddings are called by their ids; of one name each with the time of its import."""
     by_id = {one.id: one for one in there}
     names = {id_: called(one) if called else one.name for id_, one in by_id.items()}
-    return told_apart(names, lambda id_: say("imported {time}", time=to_the_second(by_id[id_].imported_at)))
+    return told_apart(names, lambda id_: f"imported {to_the_second(by_id[id_].imported_at)}")
 
 
 def _of_one(
@@ -196,6 +195,4 @@ def _note(before: Mapping[Any, str], gone: Iterable[Hashable]) -> None:
 def refuse_if_gone() -> None:
     """Raise `StaleError` where something that was chosen when a button was pressed isn't there any more."""
     if gone := st.session_state.get(_GONE):
-        raise StaleError(
-            say("“{name}” is not there any more, so nothing was done. Look at what is chosen now.", name=gone[0])
-        )
+        raise StaleError(f"“{gone[0]}” is not there any more, so nothing was done. Look at what is chosen now.")

@@ -8,13 +8,12 @@ import streamlit as st
 
 from core import job_sweep, jobs
 from core.errors import RunoffError
-from core.spoken import say, to_say
 from core.store.projects import Project
 from core.views import closing
 from core.views.collect import Stage
 from ui import frame
 
-HELP = to_say("It scores this many votes in the background, which may take minutes, or hours. You may leave this page.")
+HELP = "It scores this many votes in the background, which may take minutes, or hours. You may leave this page."
 
 
 def close_button(project: Project, area_id: int | None, stage: Stage, **options: Any) -> None:
@@ -27,7 +26,7 @@ def close_button(project: Project, area_id: int | None, stage: Stage, **options:
         return
     if job is not None and job.state in ("failed", "cancelled"):
         st.warning(frame.plain(closing.ended_said(store, stage, job)))
-    if st.button(say("Close {ballot}", ballot=stage.called), help=say(HELP), key=f"close-{key}", **options):
+    if st.button(f"Close {stage.called}", help=HELP, key=f"close-{key}", **options):
         try:
             jobs.start(
                 store, closing.KIND, closing.params_of(stage, area_id, revision), project_id=project.id, once=True
@@ -45,23 +44,23 @@ def _watch(job_id: str, stage: Stage, key: str) -> None:
     job = jobs.read_job(store, job_id)
     if job.ended:
         if job.state == "done":
-            frame.flash(say("Ballot {number} is closed and its scores are computed.", number=number))
+            frame.flash(f"Ballot {number} is closed and its scores are computed.")
         frame.changed_here()
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center"):
-        message = to_say(
+        message = (
             ":material/hourglass_top: Ballot {number} is being closed in the background, {seconds:,.0f} s so far. "
             "{rests}You may leave this page. Any change to the project stops it."
         )
         if job.started_at is None:
-            message = to_say(
+            message = (
                 ":material/hourglass_top: Ballot {number} is being closed in the background, starting. {rests}You may "
                 "leave this page. Any change to the project stops it."
             )
-        rests = say("Voting rests meanwhile.") + " " if closing.is_resting(store, stage) else ""
+        rests = "Voting rests meanwhile. " if closing.is_resting(store, stage) else ""
         seconds = jobs.age(job.started_at) if job.started_at else 0.0
-        st.caption(say(message, number=number, seconds=seconds, rests=rests))
-        if st.button(say("Stop"), key=f"stop-{key}"):
+        st.caption(message.format(number=number, seconds=seconds, rests=rests))
+        if st.button("Stop", key=f"stop-{key}"):
             jobs.cancel(store, job_id)
             frame.changed_here()
             st.rerun()

@@ -6,7 +6,6 @@ import streamlit as st
 
 from core.platforms import PLATFORMS
 from core.platforms.base import Outgoing, Platform
-from core.spoken import say
 from core.store import Store
 from core.store.ballots import Ballot
 from core.store.projects import Project
@@ -28,15 +27,15 @@ def collecting_box(
 ) -> None:
     """The chooser, and below it what the chosen way needs."""
     way = choosers.radio(
-        say("How do you collect votes?"),
-        {way: say(words) for way, (words, *_) in WAYS.items()},
+        "How do you collect votes?",
+        {way: words for way, (words, *_) in WAYS.items()},
         way_in_use(store, ballot, view.uploads),
         horizontal=True,
         key=f"way-{ballot.id}",
         persist_state="session",
-        help=say("You may use several ways for one ballot: votes from all of them count."),
+        help="You may use several ways for one ballot: votes from all of them count.",
     )
-    st.caption(say(WAYS[way][1]))
+    st.caption(WAYS[way][1])
     whole = outgoing(store, project.id, ballot, pages)
     has_missing = not stage.progress.untouched and not stage.progress.is_complete
     top_up = outgoing(store, project.id, ballot, pages, missing=True) if has_missing else None
@@ -53,14 +52,14 @@ def collecting_box(
     else:
         if way == "turkle":
             turkle_box(store, project, ballot, whole, top_up)
-            st.markdown(say("**By hand**"))
+            st.markdown("**By hand**")
         steps(_PLATFORM[way])
         files(_PLATFORM[way], whole, top_up)
 
 
 def steps(platform: Platform) -> None:
     """What the owner does on the platform, in order."""
-    st.markdown("\n".join(f"{n}. {say(step)}" for n, step in enumerate(platform.steps, 1)))
+    st.markdown("\n".join(f"{n}. {step}" for n, step in enumerate(platform.steps, 1)))
 
 
 def files(platform: Platform, whole: Outgoing, top_up: Outgoing | None) -> None:
@@ -69,7 +68,7 @@ def files(platform: Platform, whole: Outgoing, top_up: Outgoing | None) -> None:
     for number, file in enumerate(shown.values()):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.download_button(
-                say(file.label),
+                file.label,
                 file.make,
                 file.name,
                 file.mime,
@@ -77,4 +76,4 @@ def files(platform: Platform, whole: Outgoing, top_up: Outgoing | None) -> None:
                 icon=":material/download:",
                 on_click="ignore",
             )
-            st.caption(say(file.note))
+            st.caption(file.note)

@@ -9,7 +9,6 @@ import streamlit as st
 from core.errors import RunoffError
 from core.platforms import Mapping
 from core.platforms.mapping import MEANINGS, ROLES
-from core.spoken import say, to_say
 from core.views.columns import Columns, meaning_of
 from ui import choosers, frame
 
@@ -18,38 +17,34 @@ IDS = ("comparison", "task")
 WORDS = ("left_a", "left_b", "right_a", "right_b")
 MORE = ("choice_too", "submitted_at", "seconds", "status", "reason", "assignment")
 _NONE = "–"
-_SHOWN = (to_say("row"), to_say("voter"), to_say("task"), to_say("n"), to_say("choice"), to_say("status"),
-          to_say("time (UTC)"), to_say("left"), to_say("right"))  # fmt: skip
 _HELP = {
-    "voter": to_say("Who voted. The same name is the same voter."),
-    "choice": to_say("What was chosen. A name with {n} stands for several columns, one a comparison of the row."),
-    "comparison": to_say("As in the table of comparisons that was given out. Not needed where the words are there."),
-    "task": to_say("The task's id, where a row is a task. Not needed where the words are there."),
-    "left_a": to_say(
-        "The words that stood on the left (or first). Not needed where the id of the comparison is there."
-    ),
-    "assignment": to_say("What tells two answers of one voter to the same comparison apart."),
-    "status": to_say("Answers whose status says rejected are kept and, by the usual policy, not counted."),
+    "voter": "Who voted. The same name is the same voter.",
+    "choice": "What was chosen. A name with {n} stands for several columns, one a comparison of the row.",
+    "comparison": "As in the table of comparisons that was given out. Not needed where the words are there.",
+    "task": "The task's id, where a row is a task. Not needed where the words are there.",
+    "left_a": "The words that stood on the left (or first). Not needed where the id of the comparison is there.",
+    "assignment": "What tells two answers of one voter to the same comparison apart.",
+    "status": "Answers whose status says rejected are kept and, by the usual policy, not counted.",
 }
 
 
 def columns_form(columns: Columns, start: Mapping, key: str, *, with_areas: bool = False) -> Mapping:
     """Fields for every role, filled in from `start`, and the first rows as they are read; the mapping as it stands."""
     chosen = {role: getattr(start, role) for role in ROLES}
-    st.caption(say("Say which column is which. What is sure from the names is filled in."))
+    st.caption("Say which column is which. What is sure from the names is filled in.")
     chosen |= _fields(columns, start, MAIN, key)
     chosen |= _fields(columns, start, IDS, key)
     chosen |= _fields(columns, start, WORDS, key)
-    more = say("Areas, time, status and other columns" if with_areas else "Time, status and other columns")
+    more = "Areas, time, status and other columns" if with_areas else "Time, status and other columns"
     separator = start.separator
     if st.toggle(more, key=f"{key}-more"):
         areas = ("area_left", "area_right") if with_areas else ()
         chosen |= _fields(columns, start, (*areas, *MORE), key)
         separator = st.text_input(
-            say("Sign between the two tokens, where one column holds a pair"),
+            "Sign between the two tokens, where one column holds a pair",
             start.separator,
             key=f"{key}-separator",
-            help=say("For example – or /. Then choose the pair's column as its first token."),
+            help="For example – or /. Then choose the pair's column as its first token.",
         )
     mapping = replace(start, **chosen, separator=separator)
     if mapping.choice:
@@ -59,9 +54,8 @@ def columns_form(columns: Columns, start: Mapping, key: str, *, with_areas: bool
     except RunoffError as error:
         st.info(frame.plain(str(error)), icon=":material/info:")
     else:
-        st.caption(say("The first rows, as they are read:"))
-        config = {name: say(name) for name in _SHOWN}
-        st.dataframe(table, hide_index=True, column_config=config, alt=say("The first rows as they are read"))
+        st.caption("The first rows, as they are read:")
+        st.dataframe(table, hide_index=True, alt="The first rows as they are read")
     return mapping
 
 
@@ -72,12 +66,12 @@ def _fields(columns: Columns, start: Mapping, roles: tuple[str, ...], key: str) 
         for role, place in zip(roles[at : at + 2], st.columns(2), strict=False):
             now = getattr(start, role)
             chosen[role] = choosers.selectbox(
-                say(ROLES[role]),
+                ROLES[role],
                 options | {now: options.get(now, now)},  # a list shows names as they are, no Markdown
                 now,
                 key=f"{key}-{role}",
                 place=place,
-                help=say(_HELP[role]) if role in _HELP else None,
+                help=_HELP.get(role),
             )
     return chosen
 
@@ -85,7 +79,7 @@ def _fields(columns: Columns, start: Mapping, roles: tuple[str, ...], key: str) 
 def _called(columns: Columns, name: str) -> str:
     """A column's name; of several that have it the first is read."""
     n = columns.header.count(name)
-    return name if n < 2 else say("{name} (the first of {n})", name=name, n=n)
+    return name if n < 2 else f"{name} (the first of {n})"
 
 
 def _meanings(columns: Columns, mapping: Mapping, key: str) -> tuple[tuple[str, str], ...]:
@@ -93,12 +87,12 @@ def _meanings(columns: Columns, mapping: Mapping, key: str) -> tuple[tuple[str, 
     values = columns.values(mapping.choice)
     if not values:
         return mapping.choices
-    meanings = {name: say(words) for name, words in MEANINGS.items()} | {"?": say("not known: can't be read")}
+    meanings = dict(MEANINGS) | {"?": "not known: can't be read"}
     said = []
     for at in range(0, len(values), 2):
         for value, place in zip(values[at : at + 2], st.columns(2), strict=False):
             meaning = choosers.selectbox(
-                say("“{value}” means", value=frame.plain(value)),
+                f"“{frame.plain(value)}” means",
                 meanings,
                 meaning_of(value, mapping),
                 key=f"{key}-means-{mapping.choice}-{value}",

@@ -9,15 +9,14 @@ import streamlit as st
 from core.errors import RunoffError
 from core.published import read_published
 from core.publishing import Publication
-from core.spoken import say, to_say
 from core.store.projects import Project
 from core.views import publication_job
 from core.views.export import FORMATS, ExportView
 from core.views.publication_job import MANY, MadePublication
 from ui import cache, frame, kept_jobs
 
-_BUTTON = to_say("Make the dataset to publish (zip)")
-_ABOUT = to_say(
+_BUTTON = "Make the dataset to publish (zip)"
+_ABOUT = (
     "The dataset in all formats, its datasheet, the votes under pseudonyms, plan and seeds, and checksums: a folder "
     "that Hugging Face datasets loads, and from which anybody can compute the scores again."
 )
@@ -29,7 +28,7 @@ def whole(project: Project, n_votes: int) -> None:
     if made is None:
         return
     st.download_button(
-        say("Download the dataset (zip, {size:.1f} MB)", size=max(made.size / 1e6, 0.1)),
+        f"Download the dataset (zip, {max(made.size / 1e6, 0.1):.1f} MB)",
         made.read,
         made.filename,
         "application/zip",
@@ -39,21 +38,21 @@ def whole(project: Project, n_votes: int) -> None:
     )
     with st.container(horizontal=True):
         for label, path, mime in (
-            (say("Datasheet (page)"), "datasheet.html", "text/html"),
-            (say("Datasheet (Markdown)"), "datasheet.md", "text/markdown"),
+            ("Datasheet (page)", "datasheet.html", "text/html"),
+            ("Datasheet (Markdown)", "datasheet.md", "text/markdown"),
         ):
             stem = made.filename.removesuffix(".zip")
             make = partial(_member, made, path)
             st.download_button(label, make, f"{stem}-{path}", mime, on_click="ignore", icon=":material/description:")
     for path, why in made.left_out.items():
-        st.caption(frame.plain(say("Not in it: {path}. {why}", path=path, why=why)))
+        st.caption(frame.plain(f"Not in it: {path}. {why}"))
 
 
 def _by_job(project: Project) -> MadePublication | None:
     """The zip that a job has made; None as long as none has."""
-    job = kept_jobs.of_votes(publication_job.FIGURES, project, None, say(_BUTTON), place="publication")
+    job = kept_jobs.of_votes(publication_job.FIGURES, project, None, _BUTTON, place="publication")
     if job is None:
-        st.caption(say(_ABOUT))
+        st.caption(_ABOUT)
         return None
     return publication_job.FIGURES.of_job(frame.store(), job.id)
 
@@ -62,13 +61,13 @@ def _at_once(project: Project) -> Publication | None:
     """The zip as the project stands now; None until it is asked for."""
     asked = (project.id, project.stamp)
     if st.session_state.get("_publication_asked") != asked:
-        if not st.button(say(_BUTTON), type="primary", icon=":material/inventory_2:"):
-            st.caption(say(_ABOUT))
+        if not st.button(_BUTTON, type="primary", icon=":material/inventory_2:"):
+            st.caption(_ABOUT)
             return None
         st.session_state["_publication_asked"] = asked
         st.rerun()
     try:
-        with st.spinner(say("Making the files: agreement and reliability are computed…")):
+        with st.spinner("Making the files: agreement and reliability are computed…"):
             return cache.load_publication(frame.store(), project)
     except RunoffError as error:
         frame.show_error(error)
@@ -81,12 +80,12 @@ def _member(made: Publication | MadePublication, path: str) -> bytes:
 
 def formats(view: ExportView) -> None:
     """Single files, each made when it is downloaded."""
-    with st.expander(say("Single files and other formats")):
+    with st.expander("Single files and other formats"):
         for found in FORMATS:
             problem = view.problems.get(found.label, "")
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.download_button(
-                    say(found.label),
+                    found.label,
                     partial(found.make, view.dataset),
                     f"{view.stem}{found.ending}",
                     found.mime,
@@ -96,4 +95,4 @@ def formats(view: ExportView) -> None:
                     disabled=bool(problem),
                     width=220,  # all alike, so that what is said of them stands in one column
                 )
-                st.caption(frame.plain(problem or say(found.about)))
+                st.caption(frame.plain(problem or found.about))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.spoken import say
 from core.store.projects import Project
 
 _DRAWN, _DRAWING, _REFUSED = "_drawn", "_drawing", "_refused"  # in the session
@@ -21,11 +20,9 @@ def begin(shown: Project | None) -> None:
     st.session_state[_DRAWING] = None if shown is None else (shown.id, shown.name)
     st.session_state[_REFUSED] = None
     if shown is not None and drawn is not None and drawn[0] != shown.id:
-        st.session_state[_REFUSED] = say(
-            "This page was drawn for “{drawn}”; “{shown}” is shown now. Nothing was done. Choose the project that you "
-            "mean, and do it again.",
-            drawn=drawn[1],
-            shown=shown.name,
+        st.session_state[_REFUSED] = (
+            f"This page was drawn for “{drawn[1]}”; “{shown.name}” is shown now. Nothing was done. Choose the "
+            "project that you mean, and do it again."
         )
 
 

@@ -7,13 +7,12 @@ import streamlit as st
 from core import charts
 from core.embeddings import Embedding
 from core.errors import InputError
-from core.spoken import say
+from core.plurals import many
 from core.store.library import set_subwords
 from core.store.projects import Project
 from core.views.embedding import EmbeddingView, Figure3
-from core.views.words import many, slug
+from core.views.words import slug
 from ui import chart_files, coverage, frame
-from ui.tables import said_columns
 
 
 def show(view: EmbeddingView, project: Project) -> None:
@@ -26,11 +25,11 @@ def show(view: EmbeddingView, project: Project) -> None:
     if view.imported.has_subwords:
         _subwords(view, project)
     st.caption(coverage.said(view.imported))
-    with st.expander(say("Change how tokens are looked up")):
+    with st.expander("Change how tokens are looked up"):
         coverage.look_up_form(frame.store(), project, view.imported)
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown(say("##### Items against random pairs"))
+        st.markdown("##### Items against random pairs")
         figure3(view.figure3, project, view.imported.name)
     with right:
         _neighbours(view.embedding, project)
@@ -40,16 +39,16 @@ def show(view: EmbeddingView, project: Project) -> None:
 
 def _subwords(view: EmbeddingView, project: Project) -> None:
     use = st.toggle(
-        say("Make vectors of missing words from their parts"),
+        "Make vectors of missing words from their parts",
         view.imported.subwords,
         key=f"subwords-{project.id}-{view.imported.id}-{project.revision}",
-        help=say("fastText can. Such words are covered then, but the model has never seen them as a whole."),
+        help="fastText can. Such words are covered then, but the model has never seen them as a whole.",
     )
     if use != view.imported.subwords:
         name = view.imported.name
-        done = say("{name} knows only the words of its vocabulary now.", name=name)
+        done = f"{name} knows only the words of its vocabulary now."
         if use:
-            done = say("{name} makes vectors of missing words now.", name=name)
+            done = f"{name} makes vectors of missing words now."
         frame.carry_out(set_subwords, frame.store(), project.id, view.imported.id, use, done=done)
 
 
@@ -59,35 +58,30 @@ def figure3(figure: Figure3, project: Project, name: str) -> None:
         st.error(frame.plain(figure.problem))
         return
     if not figure.n_items:
-        st.caption(say("The embedding has none of the project's items yet."))
+        st.caption("The embedding has none of the project's items yet.")
     if figure.curves.empty:
         return
     value = "|cos|" if figure.notion == "relatedness" else "cos"
     chart_files.show(
-        charts.similarity_curves(figure.curves.assign(pairs=figure.curves["pairs"].map(say)), value),
+        charts.similarity_curves(figure.curves, value),
         figure.curves,
         name=f"{slug(project.name)}-{slug(name)}-items-and-random-pairs",
-        alt=say("Values of items and of random pairs"),
+        alt="Values of items and of random pairs",
     )
-    medians = ", ".join(say("{name} {median:.2f}", name=say(name), median=m) for name, m in figure.medians.items())
+    medians = ", ".join(f"{name} {m:.2f}" for name, m in figure.medians.items())
     items = many(figure.n_items, "item")
     if len(figure.medians) < 2:
-        st.caption(say("Values of {items} within areas, sorted. Median: {medians}.", items=items, medians=medians))
+        st.caption(f"Values of {items} within areas, sorted. Median: {medians}.")
         return
     st.caption(
-        say(
-            "{value} of {items} within areas and of random pairs of the vocabulary (Figure 3 of "
-            "the paper). Medians: {medians}. Where the items lie higher, areas bring related words together.",
-            value=value,
-            items=items,
-            medians=medians,
-        )
+        f"{value} of {items} within areas and of random pairs of the vocabulary (Figure 3 of the paper). "
+        f"Medians: {medians}. Where the items lie higher, areas bring related words together."
     )
 
 
 def _neighbours(embedding: Embedding, project: Project) -> None:
-    st.markdown(say("##### Nearest words"))
-    word = st.text_input(say("Word"), key=f"neighbours-{project.id}", placeholder=say("Type a word of the vocabulary"))
+    st.markdown("##### Nearest words")
+    word = st.text_input("Word", key=f"neighbours-{project.id}", placeholder="Type a word of the vocabulary")
     if not word.strip():
         return
     try:
@@ -96,29 +90,28 @@ def _neighbours(embedding: Embedding, project: Project) -> None:
         frame.show_error(error)
         return
     rows = [{"word": near, "cos": round(cosine, 3)} for near, cosine in found]
-    alt = say("Nearest words of {word}", word=word)
-    st.dataframe(rows, hide_index=True, column_config=said_columns("word"), alt=alt)
+    alt = f"Nearest words of {word}"
+    st.dataframe(rows, hide_index=True, alt=alt)
 
 
 def _vectors(view: EmbeddingView) -> None:
     norms, same = view.norms, view.duplicates
     if norms is None or same is None:
         return
-    st.markdown(say("##### Its vectors"))
-    said = [say("{n:,} of {of:,} vectors can be compared", n=norms.n_usable, of=norms.n_words)]
+    st.markdown("##### Its vectors")
+    said = [f"{norms.n_usable:,} of {norms.n_words:,} vectors can be compared"]
     if norms.n_zero:
-        said.append(say("{n:,} are all zeros", n=norms.n_zero))
+        said.append(f"{norms.n_zero:,} are all zeros")
     if norms.n_not_finite:
-        said.append(say("{n:,} hold NaN or ∞", n=norms.n_not_finite))
+        said.append(f"{norms.n_not_finite:,} hold NaN or ∞")
     st.caption("; ".join(said) + ".")
-    ends = {0.0: say("shortest"), 1.0: say("longest")}
+    ends = {0.0: "shortest", 1.0: "longest"}
     quantiles = {ends.get(share, f"{share:.0%}"): round(length, 3) for share, length in norms.quantiles}
-    st.caption(say("How long the vectors are: the length under which so many of them stay."))
-    row = {say("of the vectors"): say("length up to"), **quantiles}
-    st.dataframe([row], hide_index=True, alt=say("Lengths of the vectors"))
+    st.caption("How long the vectors are: the length under which so many of them stay.")
+    row = {"of the vectors": "length up to", **quantiles}
+    st.dataframe([row], hide_index=True, alt="Lengths of the vectors")
     if same.n_groups:
         words, vectors = many(same.n_words, "word"), many(same.n_groups, "vector")
-        st.caption(say("{words} share {vectors} with another word, such as:", words=words, vectors=vectors))
+        st.caption(f"{words} share {vectors} with another word, such as:")
         rows = [{"the same vector": " · ".join(group[:12])} for group in same.groups[:5]]
-        columns = said_columns("the same vector")
-        st.dataframe(rows, hide_index=True, column_config=columns, alt=say("Words with equal vectors"))
+        st.dataframe(rows, hide_index=True, alt="Words with equal vectors")

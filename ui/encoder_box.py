@@ -7,11 +7,10 @@ import streamlit as st
 from core import jobs
 from core.encoders import ENCODED, FoundEncoder, look_at
 from core.errors import RunoffError
-from core.spoken import say, say_many
+from core.plurals import many, plural
 from core.store import Store
 from core.store.library import read_embeddings
 from core.store.projects import Project
-from core.views.words import many
 from ui import cache, frame
 from ui.files import typed_path
 
@@ -22,14 +21,14 @@ def show(store: Store, project: Project, place: str) -> None:
     """A path, what is there, and the button that encodes the tokens; `place` keeps two boxes apart."""
     n_tokens = cache.load_tokens(store, project).n_tokens
     if not n_tokens:
-        st.caption(say("An encoder reads the project's tokens: add token lists first."))
+        st.caption("An encoder reads the project's tokens: add token lists first.")
         return
     _lacking(store, project)
     key = f"{place}-{project.id}"
     text = st.text_input(
-        say("Folder of the encoder"),
+        "Folder of the encoder",
         key=f"encoder-{key}",
-        help=say(
+        help=(
             "A folder as the package sentence-transformers writes it, with config.json in it. A model of BERT's kind "
             "(MiniLM, BGE, E5, GTE) is computed here and needs nothing else."
         ),
@@ -37,11 +36,8 @@ def show(store: Store, project: Project, place: str) -> None:
     path = typed_path(text) if text.strip() else None
     if path is None:
         st.caption(
-            say(
-                "An encoder makes a vector of any text: here of each of the {tokens}, read as one short "
-                "text. It lacks none. Nothing is fetched from the internet.",
-                tokens=many(n_tokens, "token"),
-            )
+            f"An encoder makes a vector of any text: here of each of the {many(n_tokens, 'token')}, read as one "
+            "short text. It lacks none. Nothing is fetched from the internet."
         )
         return
     try:
@@ -49,16 +45,16 @@ def show(store: Store, project: Project, place: str) -> None:
     except RunoffError as error:
         frame.show_error(error)
         return
-    st.markdown(say("Recognised: **{what}**", what=frame.plain(found.sentence())))
+    st.markdown(f"Recognised: **{frame.plain(found.sentence())}**")
     trusted = True
     if found.needs_trust:
         st.warning(frame.plain(found.needs_trust))
-        trusted = st.checkbox(say("I know where this model comes from, and I trust it"), key=f"trust-{key}-{path}")
-    name = st.text_input(say("Name in this project"), found.name, max_chars=100, key=f"encoder-name-{key}-{path}")
-    label = say("Encode {tokens}", tokens=many(n_tokens, "token"))
+        trusted = st.checkbox("I know where this model comes from, and I trust it", key=f"trust-{key}-{path}")
+    name = st.text_input("Name in this project", found.name, max_chars=100, key=f"encoder-name-{key}-{path}")
+    label = f"Encode {many(n_tokens, 'token')}"
     if st.button(label, type="primary", key=f"encode-{key}", disabled=not trusted):
         if not name.strip():
-            st.error(say("The encoder has no name. Type one."))
+            st.error("The encoder has no name. Type one.")
             return
         _start(store, project, found, name.strip(), trusted)
 
@@ -73,7 +69,7 @@ def _lacking(store: Store, project: Project) -> None:
         if later := covered[embedding.id].missing["token"].nunique() - unusable:
             st.warning(
                 frame.plain(
-                    say_many(
+                    plural(
                         later,
                         "{name} hasn't read {n} token that came later. Encode them all again from {source}.",
                         "{name} hasn't read {n} tokens that came later. Encode them all again from {source}.",

@@ -8,45 +8,42 @@ import pandas as pd
 import streamlit as st
 
 from core.evaluation import POLICIES, TOP_K
-from core.spoken import say, say_many, to_say
+from core.plurals import many, plural
 from core.store.projects import Project
 from core.views import evaluate_tokens
 from core.views.evaluate import EvaluateView, IntervalsView
 from core.views.evaluate_tokens import TokensView
-from core.views.words import many
 from ui import cache, choosers, frame
 
 SHORT = {
-    "common": to_say("items that all cover"),
-    "own": to_say("each its own items"),
-    "lowest": to_say("missing = lowest"),
-    "parts": to_say("missing = mean of parts"),
+    "common": "items that all cover",
+    "own": "each its own items",
+    "lowest": "missing = lowest",
+    "parts": "missing = mean of parts",
 }
-NOTIONS = {"relatedness": to_say("|cos| (relatedness)"), "similarity": to_say("cos (similarity)")}
+NOTIONS = {"relatedness": "|cos| (relatedness)", "similarity": "cos (similarity)"}
 
 
 def settings(project: Project) -> tuple[float, str, str, int]:
     """n₀, the notion, the policy for missing words and the k of the precision, as chosen."""
     with st.container(horizontal=True, vertical_alignment="top"):
         n0 = st.number_input(
-            say("Offset n₀"), 0.0, 1000.0, 2.0, 1.0, key=f"n0-{project.id}", persist_state="session", width=140,
-            help=say(
-                "Rank n weighs 1/(n + n₀)². A small n₀ puts nearly all weight on the first ranks; the paper takes 2."
-            ),
+            "Offset n₀", 0.0, 1000.0, 2.0, 1.0, key=f"n0-{project.id}", persist_state="session", width=140,
+            help="Rank n weighs 1/(n + n₀)². A small n₀ puts nearly all weight on the first ranks; the paper takes 2.",
         )  # fmt: skip
         notion = choosers.segmented_control(
-            say("Models rank by"), {key: say(words) for key, words in NOTIONS.items()}, project.notion,
+            "Models rank by", dict(NOTIONS), project.notion,
             key=f"notion-{project.id}",
-            help=say("The project's own notion is chosen at first."),
+            help="The project's own notion is chosen at first.",
         )  # fmt: skip
         policy = choosers.selectbox(
-            say("Words that an embedding lacks"), {key: say(SHORT[key]) for key in POLICIES},
+            "Words that an embedding lacks", {key: SHORT[key] for key in POLICIES},
             key=f"policy-{project.id}", width=210,
-            help="\n\n".join(f"**{say(SHORT[name])}**: {say(text)}." for name, text in POLICIES.items()),
+            help="\n\n".join(f"**{SHORT[name]}**: {text}." for name, text in POLICIES.items()),
         )  # fmt: skip
         top = st.number_input(
-            say("Top k"), 1, 10_000, TOP_K, key=f"top-{project.id}", width=110,
-            help=say("For the precision: how many of people's k highest items are among an embedding's k highest."),
+            "Top k", 1, 10_000, TOP_K, key=f"top-{project.id}", width=110,
+            help="For the precision: how many of people's k highest items are among an embedding's k highest.",
         )  # fmt: skip
     return float(n0), notion, policy, int(top)
 
@@ -61,65 +58,51 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
     for evaluation in view.evaluations:
         if evaluation.proposed:
             st.warning(
-                say(
-                    "{embedding} proposed {tokens} of this dataset, which favours it (§2.2). See the figures without "
-                    "them below.",
-                    embedding=frame.plain(evaluation.model),
-                    tokens=many(len(evaluation.proposed), "token"),
+                (
+                    f"{frame.plain(evaluation.model)} proposed {many(len(evaluation.proposed), 'token')} of this "
+                    "dataset, which favours it (§2.2). See the figures without them below."
                 ),
                 icon=":material/balance:",
             )
     about = view.dataset.attrs
     _next_step(about["provisional"], project)
     if about["simulated_votes"]:
-        st.warning(say("The dataset holds votes of simulated voters."), icon=":material/science:")
+        st.warning("The dataset holds votes of simulated voters.", icon=":material/science:")
     if project.kind == "demo":
         st.caption(
-            say(
-                "The demo's simulated voters follow a sentence model. Word vectors as small as the demo's rank the top "
-                "differently, so low figures are to be expected here."
-            )
+            "The demo's simulated voters follow a sentence model. Word vectors as small as the demo's rank the top "
+            "differently, so low figures are to be expected here."
         )
     if about["provisional"]:
-        st.info(say("The dataset is provisional: not all ballots are closed."), icon=":material/hourglass_top:")
+        st.info("The dataset is provisional: not all ballots are closed.", icon=":material/hourglass_top:")
     if view.ranked_apart:
         st.caption(
-            say(
-                "Each area has a ranking of its own, and scores of two areas don't compare: a figure over all areas is "
-                "the mean of the areas' figures."
-            )
+            "Each area has a ranking of its own, and scores of two areas don't compare: a figure over all areas is "
+            "the mean of the areas' figures."
         )
     st.caption(
-        say(
-            "ρ_w and τ_w say how far an embedding ranks the items as people do, the top ranks weighing most: 1 is full "
-            "agreement; a random ranking of more than a few dozen items lies below 0. "
-            "With n₀ = {n0:g} the first rank holds R(n₀) = {share:.0%} of the weight of a long ranking.",
-            n0=view.n0,
-            share=view.first_rank_share,
-        )
+        "ρ_w and τ_w say how far an embedding ranks the items as people do, the top ranks weighing most: 1 is "
+        f"full agreement; a random ranking of more than a few dozen items lies below 0. With n₀ = {view.n0:g} "
+        f"the first rank holds R(n₀) = {view.first_rank_share:.0%} of the weight of a long ranking."
     )
 
 
 def _leader(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None) -> None:
     leaders = view.leaders
     if leaders.empty or view.compared is None:
-        st.markdown(say("**No embedding can be compared: see the reasons below.**"))
+        st.markdown("**No embedding can be compared: see the reasons below.**")
         return
     row = leaders.iloc[0]
     by_votes = _between(view, found, row["embedding"])
     if len(view.overall) == 1:
         reaches = (
-            say(
-                "**{name} reaches ρ_w = {rho:.3f} and τ_w = {tau:.3f}**{by_votes}, the mean over areas, "
-                "on {n:,} of {all:,} items.",
-                **_of(row),
-                by_votes=by_votes,
-            )
+            (
+                "**{name} reaches ρ_w = {rho:.3f} and τ_w = {tau:.3f}**{by_votes}, the mean over areas, on {n:,} of "
+                "{all:,} items."
+            ).format(by_votes=by_votes, **_of(row))
             if view.ranked_apart
-            else say(
-                "**{name} reaches ρ_w = {rho:.3f} and τ_w = {tau:.3f}**{by_votes} on {n:,} of {all:,} items.",
-                **_of(row),
-                by_votes=by_votes,
+            else "**{name} reaches ρ_w = {rho:.3f} and τ_w = {tau:.3f}**{by_votes} on {n:,} of {all:,} items.".format(
+                by_votes=by_votes, **_of(row)
             )
         )
         st.markdown(reaches)
@@ -134,13 +117,13 @@ def _leader(view: EvaluateView, found: IntervalsView | None, tokens: TokensView 
     values = {
         "leader": _leads(view, leaders),
         "by_votes": by_votes,
-        "items": say("the items that all cover") if len(view.common) else many(row["covered"], "item"),
+        "items": "the items that all cover" if len(view.common) else many(row["covered"], "item"),
         "apart": f"; {apart}" if apart else "",
     }
     if view.ranked_apart:
-        st.markdown(say("**{leader}**{by_votes}, the mean over areas, on {items}{apart}.", **values))
+        st.markdown("**{leader}**{by_votes}, the mean over areas, on {items}{apart}.".format(**values))
     else:
-        st.markdown(say("**{leader}**{by_votes} on {items}{apart}.", **values))
+        st.markdown("**{leader}**{by_votes} on {items}{apart}.".format(**values))
 
 
 def _of(row: pd.Series) -> dict[str, Any]:
@@ -155,14 +138,10 @@ def _leads(view: EvaluateView, leaders: pd.DataFrame) -> str:
     compared = view.compared
     fewer = compared.fewer(compared.names.index(leaders["embedding"].iloc[0])) if compared else ()
     if not fewer:
-        return say_many(
-            len(leaders),
-            "{names} leads: ρ_w = {rho:.3f}",
-            "{names} lead: ρ_w = {rho:.3f}",
-            names=names,
-            rho=rho,
+        return plural(
+            len(leaders), "{names} leads: ρ_w = {rho:.3f}", "{names} lead: ρ_w = {rho:.3f}", names=names, rho=rho
         )
-    return say_many(
+    return plural(
         len(leaders),
         "{names} leads, over fewer items than {other}: ρ_w = {rho:.3f}",
         "{names} lead, over fewer items than {other}: ρ_w = {rho:.3f}",
@@ -178,7 +157,7 @@ def _between(view: EvaluateView, found: IntervalsView | None, name: str) -> str:
     figures = dict(zip(found.compared.names, found.compared.figures, strict=True))[name].rho_w
     if figures.lower is None:
         return ""
-    return say(" (90 % by votes: {lower:.3f} to {upper:.3f})", lower=figures.lower, upper=figures.upper)
+    return f" (90 % by votes: {figures.lower:.3f} to {figures.upper:.3f})"
 
 
 def _next_step(provisional: bool, project: Project) -> None:
@@ -187,4 +166,4 @@ def _next_step(provisional: bool, project: Project) -> None:
     if provisional:
         frame.next_step(overview.next_page, overview.next_label[:1].lower() + overview.next_label[1:])
     else:
-        frame.next_step("export", say("take the dataset with you"))
+        frame.next_step("export", "take the dataset with you")

@@ -7,7 +7,6 @@ from typing import Any
 import streamlit as st
 
 from core import jobs
-from core.spoken import say
 from core.store import Store
 from core.store.projects import Project
 from core.views import evaluate_jobs
@@ -22,7 +21,7 @@ def figure(name: str, button: str, view: EvaluateView, project: Project, *extra:
     if evaluate_jobs.is_quick(name, view, *extra):
         if name == "votes":  # whose draws are kept for every n₀
             return cache.load_intervals(store, project, view)
-        with st.spinner(f"{say(slow.label)} …", show_time=True):
+        with st.spinner(f"{slow.label} …", show_time=True):
             return cache.of_evaluation(slow.made, store, project, view, *extra)
     params = evaluate_jobs.params_of(name, view, project.revision, *extra)
     key = f"{name}-{project.id}-{'-'.join(map(str, extra))}"

@@ -6,25 +6,22 @@ import streamlit as st
 
 from core import jobs
 from core.errors import RunoffError
-from core.spoken import say, to_say
 from core.store.projects import Project
 from core.views import evaluate_needed
 from core.views.evaluate import FIGURES, EvaluateView
 from core.views.evaluate_needed import KIND, Asked
 from ui import choosers, frame, running_jobs
 
-VOTERS = {"paper": to_say("like the paper's voters"), "fitted": to_say("as fitted to this project's votes")}
+VOTERS = {"paper": "like the paper's voters", "fitted": "as fitted to this project's votes"}
 
 
 def show(view: EvaluateView, project: Project) -> None:
     """What is asked, the button, the work under way, and its answer."""
-    st.subheader(say("What would it take?"))
+    st.subheader("What would it take?")
     st.caption(
-        say(
-            "Campaigns of more and of fewer votes are simulated, as if people's ranking here were the true one, and "
-            "subsets of the tokens are drawn; each time the interval of the difference is taken as above. What is "
-            "needed tells the two apart in 80 of 100."
-        )
+        "Campaigns of more and of fewer votes are simulated, as if people's ranking here were the true one, and "
+        "subsets of the tokens are drawn; each time the interval of the difference is taken as above. What is "
+        "needed tells the two apart in 80 of 100."
     )
     asked = _asked(view, project)
     if asked is None:
@@ -37,26 +34,26 @@ def show(view: EvaluateView, project: Project) -> None:
     else:
         _button(project, asked, busy=any(not job.ended for job in recent))
         if same and same[0].state == "failed":
-            st.error(frame.plain(say("The simulation ended early. {error}", error=same[0].error)))
+            st.error(frame.plain(f"The simulation ended early. {same[0].error}"))
     if any(not job.ended for job in recent):
-        running_jobs.watch(project, {KIND: say("Simulating")}, at_most=True)
+        running_jobs.watch(project, {KIND: "Simulating"}, at_most=True)
 
 
 def _asked(view: EvaluateView, project: Project) -> Asked | None:
     names = {evaluation.model: evaluation.model for evaluation in view.evaluations}
     labels = {label: key for key, label in FIGURES}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        first = choosers.selectbox(say("Embedding"), names, key=f"needed-first-{project.id}", width=240)
+        first = choosers.selectbox("Embedding", names, key=f"needed-first-{project.id}", width=240)
         others = {name: name for name in names if name != first}
-        second = choosers.selectbox(say("against"), others, key=f"needed-second-{project.id}", width=240)
-        figures = {label: say(label) for label in labels}
-        label = choosers.selectbox(say("by"), figures, key=f"needed-figure-{project.id}", width=120)
+        second = choosers.selectbox("against", others, key=f"needed-second-{project.id}", width=240)
+        figures = {label: label for label in labels}
+        label = choosers.selectbox("by", figures, key=f"needed-figure-{project.id}", width=120)
         voters = choosers.selectbox(
-            say("Simulated voters"),
-            {key: say(words) for key, words in VOTERS.items()},
+            "Simulated voters",
+            dict(VOTERS),
             key=f"needed-voters-{project.id}",
             width=260,
-            help=say("Fitting takes some seconds for 20,000 votes, within the simulation."),
+            help="Fitting takes some seconds for 20,000 votes, within the simulation.",
         )
     if second is None:
         return None
@@ -65,9 +62,8 @@ def _asked(view: EvaluateView, project: Project) -> Asked | None:
 
 def _button(project: Project, asked: Asked, *, busy: bool) -> None:
     if st.button(
-        say("Simulate what it takes"), icon=":material/science:", key=f"needed-go-{project.id}", disabled=busy,
-        help=say("A minute for 100 items, some minutes for 1,000. It goes on in the background."),
-    ):  # fmt: skip
+        "Simulate what it takes", icon=":material/science:", key=f"needed-go-{project.id}", disabled=busy,
+        help="A minute for 100 items, some minutes for 1,000. It goes on in the background."):  # fmt: skip
         try:
             choosers.refuse_if_gone()
             jobs.start(frame.store(), KIND, asked.params(), project_id=project.id)
@@ -88,4 +84,4 @@ def _answer(view: EvaluateView, asked: Asked, job: jobs.Job) -> None:
         st.caption(evaluate_needed.simulated(needed))
     for problem in answer.problems:
         st.caption(frame.plain(problem))
-    st.caption(frame.plain(say("Simulated with {voters}, by the protocol “runoff”.", voters=answer.voters)))
+    st.caption(frame.plain(f"Simulated with {answer.voters}, by the protocol “runoff”."))

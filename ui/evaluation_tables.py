@@ -8,34 +8,33 @@ import streamlit as st
 from core import evaluation_charts
 from core.csv_writing import table_for_spreadsheets
 from core.evaluation import Comparison
-from core.spoken import say, to_say
+from core.plurals import many
 from core.store.projects import Project
-from core.views import evaluate_jobs, evaluate_scale, evaluate_tokens
+from core.views import evaluate_jobs, evaluate_tokens
 from core.views.evaluate import BOUNDS, FIGURES, EvaluateView, IntervalsView
 from core.views.evaluate_scale import Scale
 from core.views.evaluate_tokens import TokensView
 from core.views.scores import file_stem
-from core.views.words import many, slug
+from core.views.words import slug
 from ui import chart_files, choosers, evaluation_jobs, frame
-from ui.tables import columns
 
 MANY = 1000  # resamples on request
 HELP = {
-    "ρ_w": to_say("Spearman's ρ with more weight on top ranks (Eq. 8). 1 is full agreement."),
-    "τ_w": to_say("Kendall's τ with more weight on top ranks (Eq. 8). It counts pairs of items in the right order."),
-    "ρ": to_say("Spearman's rank correlation: all ranks weigh the same."),
-    "τ": to_say("Kendall's rank correlation (tau-b): all ranks weigh the same."),
-    "Pearson": to_say("The correlation of the scores themselves, which depends on their scales."),
-    "top k": to_say("Precision: the share of people's k highest items that are among the embedding's k highest."),
+    "ρ_w": "Spearman's ρ with more weight on top ranks (Eq. 8). 1 is full agreement.",
+    "τ_w": "Kendall's τ with more weight on top ranks (Eq. 8). It counts pairs of items in the right order.",
+    "ρ": "Spearman's rank correlation: all ranks weigh the same.",
+    "τ": "Kendall's rank correlation (tau-b): all ranks weigh the same.",
+    "Pearson": "The correlation of the scores themselves, which depends on their scales.",
+    "top k": "Precision: the share of people's k highest items that are among the embedding's k highest.",
 }
-WHAT_INTERVALS_ARE = to_say(
+WHAT_INTERVALS_ARE = (
     "*Other votes*: 90 % intervals of the figure that votes without noise would give; voters resampled {n:,} times, "
     "items fixed. Noise takes away from a figure, so the interval may begin above it. Those of ρ and τ are wide, as "
     "ballots ask least about the bottom of the ranking. In simulations of up to 300 items 89 to 92 % of them held, by "
     "figure. τ_w of an area has none in larger rankings, top k has one for k = 20 only, and Pearson none, as votes "
     "don't tell the scale it hangs on."
 )
-WHAT_TOKENS_ARE = to_say(
+WHAT_TOKENS_ARE = (
     "*Other tokens*: 90 % intervals of what {n:,} other tokens of these kinds would give, scores taken as they are. In "
     "simulations 90 to 92 % of them held, by figure, in single cases 82 to 98 %; fewer than 15 tokens have none."
 )
@@ -45,17 +44,17 @@ def votes_intervals(view: EvaluateView, project: Project) -> IntervalsView | Non
     """Intervals over votes: at once where votes are few, by a job where it takes long; None until they are there."""
     few = evaluate_jobs.is_quick("votes", view)
     if few and st.session_state.get(f"more-{project.id}", False):
-        found = evaluation_jobs.figure("votes", say("Resample {n:,} times", n=MANY), view, project, MANY)
+        found = evaluation_jobs.figure("votes", f"Resample {MANY:,} times", view, project, MANY)
         if found is not None:
             return found
-    about = say("Resamples the voters: a minute for 400,000 votes.")
-    return evaluation_jobs.figure("votes", say("Compute intervals over votes"), view, project, help=about)
+    about = "Resamples the voters: a minute for 400,000 votes."
+    return evaluation_jobs.figure("votes", "Compute intervals over votes", view, project, help=about)
 
 
 def token_intervals(view: EvaluateView, project: Project) -> TokensView | None:
     """Intervals over tokens: at once for few items, by a job for more; None until they are there."""
-    about = say("Some seconds an embedding for a few thousand items.")
-    return evaluation_jobs.figure("tokens", say("Compute intervals over tokens"), view, project, help=about)
+    about = "Some seconds an embedding for a few thousand items."
+    return evaluation_jobs.figure("tokens", "Compute intervals over tokens", view, project, help=about)
 
 
 def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None, project: Project) -> None:
@@ -64,28 +63,26 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
     scale = scale_of(view, project)
     if view.compared is not None:
         _chart(view, found, tokens, view.compared, scale, project)
-    _table(with_votes.overall.drop(columns="area"), say("Embeddings over all areas"))
+    _table(with_votes.overall.drop(columns="area"), "Embeddings over all areas")
     _intervals_said(view, found, tokens, project)
     _floor_and_top(*scale)
     if len(with_votes.common):
-        st.subheader(say("Over the items that all cover"))
-        st.caption(say("The embeddings cover different items, so only these figures compare directly."))
-        _table(with_votes.common.drop(columns=["area", "covered", "coverage"]), say("Over their common items"))
+        st.subheader("Over the items that all cover")
+        st.caption("The embeddings cover different items, so only these figures compare directly.")
+        _table(with_votes.common.drop(columns=["area", "covered", "coverage"]), "Over their common items")
     if len(view.without_proposed):
-        st.subheader(say("Without the tokens that an embedding proposed"))
-        st.caption(
-            say("The items that hold such a token are left out for all embeddings, so these figures are fairer.")
-        )
-        _table(view.without_proposed.drop(columns="area"), say("Embeddings without proposed tokens"))
-    st.subheader(say("By area"))
+        st.subheader("Without the tokens that an embedding proposed")
+        st.caption("The items that hold such a token are left out for all embeddings, so these figures are fairer.")
+        _table(view.without_proposed.drop(columns="area"), "Embeddings without proposed tokens")
+    st.subheader("By area")
     _table(
         evaluate_tokens.by_area(view, found.compared if found else None, tokens.compared if tokens else None),
-        say("Embeddings by area"),
+        "Embeddings by area",
     )
     for reason in view.undefined:
-        st.caption(say("Blank: {reason}", reason=frame.plain(reason)))
+        st.caption(f"Blank: {frame.plain(reason)}")
     st.download_button(
-        say("Download this table (CSV)"), table_for_spreadsheets(with_votes.table), "evaluation.csv", "text/csv",
+        "Download this table (CSV)", table_for_spreadsheets(with_votes.table), "evaluation.csv", "text/csv",
         on_click="ignore", icon=":material/download:",
     )  # fmt: skip
 
@@ -93,10 +90,10 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
 def scale_of(view: EvaluateView, project: Project) -> tuple[Scale, Scale]:
     """The floor and the top; empty until they are there."""
     nothing = Scale(pd.DataFrame(), pd.DataFrame())
-    about = say("Random rankings and spellings: half a minute for 100,000 items.")
-    floor = evaluation_jobs.figure("floor", say("Compute the floor"), view, project, help=about)
-    about = say("Halves of the voters, and a perfect model: a second for 20,000 votes.")
-    top = evaluation_jobs.figure("top", say("Compute the top"), view, project, help=about)
+    about = "Random rankings and spellings: half a minute for 100,000 items."
+    floor = evaluation_jobs.figure("floor", "Compute the floor", view, project, help=about)
+    about = "Halves of the voters, and a perfect model: a second for 20,000 votes."
+    top = evaluation_jobs.figure("top", "Compute the top", view, project, help=about)
     return floor or nothing, top or nothing
 
 
@@ -109,8 +106,8 @@ def _chart(
     project: Project,
 ) -> None:
     figure = choosers.segmented_control(
-        say("Figure"), {label: say(label) for _, label in FIGURES}, "ρ_w", key=f"figure-{project.id}",
-        help="\n\n".join(f"**{say(name)}**: {say(text)}" for name, text in HELP.items()),
+        "Figure", {label: label for _, label in FIGURES}, "ρ_w", key=f"figure-{project.id}",
+        help="\n\n".join(f"**{name}**: {text}" for name, text in HELP.items()),
     )  # fmt: skip
     by_votes = found.compared if found else None
     table = evaluate_tokens.figures_table(
@@ -119,15 +116,11 @@ def _chart(
     shown = table[table["figure"] == figure]
     floor, top = scale
     stem = f"{file_stem(view.dataset.attrs)}-{slug(figure)}"
-    chart = evaluation_charts.figures_by_model(
-        shown, figure, floor.band(figure), evaluate_scale.said(top.top), label=say(figure)
-    )
-    chart_files.show(chart, table, name=f"{stem}-by-model", alt=say("Figures of the embeddings"))
-    said = say("Shaded: nine of ten random rankings.") + " " if floor.band(figure) else ""
+    chart = evaluation_charts.figures_by_model(shown, figure, floor.band(figure), top.top)
+    chart_files.show(chart, table, name=f"{stem}-by-model", alt="Figures of the embeddings")
+    said = "Shaded: nine of ten random rankings. " if floor.band(figure) else ""
     if len(top.top) and figure in top.top:
-        said += say(
-            "Dashed: what votes like these would give a perfect model, and half of the voters against the other."
-        )
+        said += "Dashed: what votes like these would give a perfect model, and half of the voters against the other."
     st.caption(said)
 
 
@@ -135,17 +128,15 @@ def _floor_and_top(floor: Scale, top: Scale) -> None:
     """What the lowest and the highest of the chart mean, in a table of their own."""
     if not len(floor.floor) and not len(top.top):
         return
-    with st.expander(say("Floor and top: random rankings, spellings, the votes themselves")):
+    with st.expander("Floor and top: random rankings, spellings, the votes themselves"):
         labels = [label for _, label in FIGURES]
         parts = [part.reindex(columns=["model", *labels]) for part in (top.top, floor.floor) if len(part)]
         if parts:
-            rows = evaluate_scale.said(pd.concat(parts).dropna(axis="columns", how="all"))
-            st.dataframe(rows, hide_index=True, column_config=columns(rows, _config()), alt=say("Floor and top"))
+            rows = pd.concat(parts).dropna(axis="columns", how="all")
+            st.dataframe(rows, hide_index=True, column_config=_config(), alt="Floor and top")
         st.caption(
-            say(
-                "An embedding that isn't above the spellings has shown no knowledge of meaning. None can be expected "
-                "above the perfect model, which falls short of 1 by the noise of the votes alone."
-            )
+            "An embedding that isn't above the spellings has shown no knowledge of meaning. None can be expected "
+            "above the perfect model, which falls short of 1 by the noise of the votes alone."
         )
         for problem in (*floor.problems, *top.problems):
             st.caption(frame.plain(problem))
@@ -156,37 +147,37 @@ def _table(table: pd.DataFrame, alt: str) -> None:
     counts = [name for name in ("items", "covered") if name in shown]  # last: a phone shows the first columns only
     first = [name for name in ("embedding", "area", "coverage") if name in shown]
     order = [*first, *(name for name in shown if name not in (*first, *counts)), *counts]
-    st.dataframe(shown, hide_index=True, column_order=order, column_config=columns(shown, _config()), alt=alt)
+    st.dataframe(shown, hide_index=True, column_order=order, column_config=_config(), alt=alt)
 
 
 def _intervals_said(
     view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None, project: Project
 ) -> None:
-    said = [say("By {votes}.", votes=many(view.dataset.attrs["votes"], "vote"))]
+    said = [f"By {many(view.dataset.attrs['votes'], 'vote')}."]
     if found is None:
-        said.append(say("Intervals are computed when you ask for them."))
+        said.append("Intervals are computed when you ask for them.")
     elif found.problem:
-        said.append(frame.plain(say(found.problem)))
+        said.append(frame.plain(found.problem))
     elif found.resamples:
-        said.append(say(WHAT_INTERVALS_ARE, n=found.resamples))
+        said.append(WHAT_INTERVALS_ARE.format(n=found.resamples))
     if tokens is not None and tokens.problem:
         said.append(frame.plain(tokens.problem))
     elif tokens is not None and tokens.n_tokens:
-        said.append(say(WHAT_TOKENS_ARE, n=tokens.n_tokens))
+        said.append(WHAT_TOKENS_ARE.format(n=tokens.n_tokens))
     st.caption(" ".join(said))
     if found and found.resamples and evaluate_jobs.is_quick("votes", view):
-        about = say("Steadier bounds, half a minute or more.")
-        st.toggle(say("Resample {n:,} times", n=MANY), key=f"more-{project.id}", help=about)
+        about = "Steadier bounds, half a minute or more."
+        st.toggle(f"Resample {MANY:,} times", key=f"more-{project.id}", help=about)
 
 
 def _config() -> dict:
-    config = {name: st.column_config.NumberColumn(format="%.3f", help=say(HELP[name])) for _, name in FIGURES}
+    config = {name: st.column_config.NumberColumn(format="%.3f", help=HELP[name]) for _, name in FIGURES}
     for bound in BOUNDS:
         name, end = bound.rsplit(" ", 1)
         help_ = (
-            say("The lower bound of the 90 % interval of {figure} over votes.", figure=say(name))
+            f"The lower bound of the 90 % interval of {name} over votes."
             if end == "lower"
-            else say("The upper bound of the 90 % interval of {figure} over votes.", figure=say(name))
+            else f"The upper bound of the 90 % interval of {name} over votes."
         )
         config[bound] = st.column_config.NumberColumn(format="%.3f", help=help_)
     config["coverage"] = st.column_config.ProgressColumn(
@@ -194,6 +185,6 @@ def _config() -> dict:
         width="small",
         min_value=0,
         max_value=1,
-        help=say("Share of the items both of whose tokens the embedding has."),
+        help="Share of the items both of whose tokens the embedding has.",
     )
     return config

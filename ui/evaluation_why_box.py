@@ -6,26 +6,25 @@ import streamlit as st
 
 from core import charts, evaluation_charts
 from core.errors import InputError
-from core.spoken import say, say_many
+from core.plurals import many, plural
 from core.store.projects import Project
 from core.views import evaluate_why
 from core.views.evaluate import EvaluateView
 from core.views.evaluate_why import WhyView
 from core.views.scores import file_stem, pair_label
-from core.views.words import many, slug
+from core.views.words import slug
 from ui import cache, chart_files, choosers, evaluation_jobs, frame
 from ui.shares import in_percent, share_column
-from ui.tables import columns as shown_as
 
 
 def show(view: EvaluateView, project: Project) -> None:
     """All of it, of one chosen embedding."""
-    st.subheader(say("Where people and embedding disagree"))
+    st.subheader("Where people and embedding disagree")
     names = [evaluation.model for evaluation in view.evaluations]
     place = 0
     if len(names) > 1:
         by_name = {name: name for name in names}  # of a project no two embeddings have one
-        place = names.index(choosers.selectbox(say("Embedding"), by_name, key=f"model-{project.id}"))
+        place = names.index(choosers.selectbox("Embedding", by_name, key=f"model-{project.id}"))
     why = cache.of_evaluation(_why, frame.store(), project, view, place)
     stem = f"{file_stem(view.dataset.attrs)}-{slug(names[place])}"
     left, right = st.columns(2, gap="large")
@@ -35,7 +34,7 @@ def show(view: EvaluateView, project: Project) -> None:
             evaluation_charts.rank_scatter(pairs, why.worst),
             pairs,
             name=f"{stem}-ranks",
-            alt=say("Ranks by people and by the embedding"),
+            alt="Ranks by people and by the embedding",
         )
     with right:
         _worst(why)
@@ -63,60 +62,58 @@ def _worst(why: WhyView) -> None:
     config = {
         "cosine": st.column_config.NumberColumn(format="%.3f"),
         "pair": st.column_config.Column(width="medium"),
-        "share": share_column(digits=1, help=say("Of all that keeps ρ_w under 1: Σ w·gap² over the items.")),
-        "hubs": st.column_config.Column(help=say("Tokens that the embedding puts into too many of its top items.")),
+        "share": share_column(digits=1, help="Of all that keeps ρ_w under 1: Σ w·gap² over the items."),
+        "hubs": st.column_config.Column(help="Tokens that the embedding puts into too many of its top items."),
     }
-    alt = say("The worst disagreements")
-    st.dataframe(table, hide_index=True, column_config=shown_as(table, config), height=420, alt=alt)
-    st.caption(say("The items that cost the most, top ranks weighing more."))
+    alt = "The worst disagreements"
+    st.dataframe(table, hide_index=True, column_config=config, height=420, alt=alt)
+    st.caption("The items that cost the most, top ranks weighing more.")
 
 
 def _hubs(why: WhyView, view: EvaluateView) -> None:
-    st.markdown(say("##### Hubs"))
+    st.markdown("##### Hubs")
     found = why.crowded[why.crowded["is_hub"]]
-    about = say(
-        "Asked of the {items} by the embedding, a tenth of all it covers: how many of them is each token in?",
-        items=many(why.top, "highest item"),
+    about = (
+        f"Asked of the {many(why.top, 'highest item')} by the embedding, a tenth of all it covers: how many of "
+        "them is each token in?"
     )
     if why.skewness is not None:
-        skew = say("The skewness of their numbers is {skewness:.2f}; 0 has no hubs.", skewness=why.skewness)
+        skew = f"The skewness of their numbers is {why.skewness:.2f}; 0 has no hubs."
         about = f"{about} {skew}"
     if not len(found):
-        st.caption(f"{about} {say('No token is in twice as many as by people.')}")
+        st.caption(f"{about} No token is in twice as many as by people.")
         return
-    st.caption(f"{about} {say('These are in at least twice as many as by people:')}")
+    st.caption(f"{about} These are in at least twice as many as by people:")
     three = st.column_config.NumberColumn(format="%.1f")
     named = found.head(10).drop(columns="is_hub").rename(columns={"by_model": "by embedding", "by_people": "by people"})
     config = dict.fromkeys(("by embedding", "by people", "more"), three)
-    st.dataframe(named, hide_index=True, column_config=shown_as(named, config), alt=say("Hubs of the embedding"))
+    st.dataframe(named, hide_index=True, column_config=config, alt="Hubs of the embedding")
 
 
 def _contrast(view: EvaluateView, place: int, stem: str, project: Project) -> None:
-    st.markdown(say("##### Items of each area against random pairs"))
+    st.markdown("##### Items of each area against random pairs")
     curves = cache.of_evaluation(_contrast_of, frame.store(), project, view, place)
     if curves.empty:
-        st.caption(say("The embedding has none of the items."))
+        st.caption("The embedding has none of the items.")
         return
     value = "|cos|" if view.notion == "relatedness" else "cos"
     if curves["pairs"].nunique() > 5:  # more lines can't be told from each other
         kept = [*list(dict.fromkeys(curves["pairs"]))[:4], "random pairs"]
-        st.caption(say("The first four areas."))
+        st.caption("The first four areas.")
         curves = curves[curves["pairs"].isin(kept)]
-    alt = say("Values by area and of random pairs")
+    alt = "Values by area and of random pairs"
     chart_files.show(charts.similarity_curves(curves, value), curves, name=f"{stem}-areas", alt=alt)
-    st.caption(
-        say("Figure 3 of the paper. Where an area lies no higher than random pairs, the embedding hardly knows it.")
-    )
+    st.caption("Figure 3 of the paper. Where an area lies no higher than random pairs, the embedding hardly knows it.")
 
 
 def _map(view: EvaluateView, place: int, stem: str, project: Project) -> None:
-    st.markdown(say("##### A map of an area's tokens"))
+    st.markdown("##### A map of an area's tokens")
     areas = {area: area for area in view.evaluations[place].pairs["area"] if area}
-    area = choosers.selectbox(say("Area"), areas, key=f"map-{project.id}")
+    area = choosers.selectbox("Area", areas, key=f"map-{project.id}")
     if area is None:
         return
     try:
-        found = evaluation_jobs.figure("map", say("Draw the map"), view, project, place, area)
+        found = evaluation_jobs.figure("map", "Draw the map", view, project, place, area)
     except InputError as error:
         frame.show_error(error)
         return
@@ -127,14 +124,11 @@ def _map(view: EvaluateView, place: int, stem: str, project: Project) -> None:
         evaluation_charts.layout_map(points),
         points,
         name=f"{stem}-{slug(area)}-map",
-        alt=say("Tokens of {area} in the plane", area=area),
+        alt=f"Tokens of {area} in the plane",
     )
     st.caption(
-        say(
-            "Near by cosine is near here, as well as two dimensions can: they keep {share:.0%} of the squared "
-            "distances. The axes mean nothing.",
-            share=kept,
-        )
+        f"Near by cosine is near here, as well as two dimensions can: they keep {kept:.0%} of the squared "
+        "distances. The axes mean nothing."
     )
 
 
@@ -142,14 +136,14 @@ def _spellings(why: WhyView) -> None:
     evaluation = why.evaluation
     if evaluation.missing:
         n = len(evaluation.missing)
-        with st.expander(say_many(n, "{n} token without a vector", "{n} tokens without a vector")):
-            rows = [{"token": token, "reason": say(reason)} for token, reason in evaluation.missing.items()]
-            config, alt = shown_as(("token", "reason")), say("Tokens without a vector")
-            st.dataframe(rows, hide_index=True, column_config=config, alt=alt)
+        with st.expander(plural(n, "{n} token without a vector", "{n} tokens without a vector")):
+            rows = [{"token": token, "reason": reason} for token, reason in evaluation.missing.items()]
+            alt = "Tokens without a vector"
+            st.dataframe(rows, hide_index=True, alt=alt)
     if evaluation.found_as:
         n = len(evaluation.found_as)
-        label = say_many(n, "{n} token found under another spelling", "{n} tokens found under another spelling")
+        label = plural(n, "{n} token found under another spelling", "{n} tokens found under another spelling")
         with st.expander(label):
             found = [{"token": token, "found as": name} for token, name in evaluation.found_as.items()]
-            config, alt = shown_as(("token", "found as")), say("Tokens found under another spelling")
-            st.dataframe(found, hide_index=True, column_config=config, alt=alt)
+            alt = "Tokens found under another spelling"
+            st.dataframe(found, hide_index=True, alt=alt)

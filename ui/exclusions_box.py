@@ -7,30 +7,25 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.spoken import say, say_many, speaking, to_say
+from core.plurals import many, plural
 from core.store.projects import Project
 from core.views import preview_job
 from core.views.long_commands import rescoring_is_long
 from core.views.voter_preview import Preview
 from core.views.voters import VotersView
-from core.views.words import many
 from core.voter_rules import RULES, Rule, n_judged, propose
 from ui import cache, choosers, frame, glossary, kept_jobs, long_commands
-from ui.tables import said_columns
 
 BY_AGREEMENT = {"pairwise", "ranking"}
-_NOW_AND_THEN = (to_say("ρ_w now"), to_say("ρ_w then"), to_say("τ_w now"), to_say("τ_w then"))
-_LEFT_OUT = (to_say("voter"), to_say("since (UTC)"), to_say("reason"), to_say("proposed because"))
+_NOW_AND_THEN = ("ρ_w now", "ρ_w then", "τ_w now", "τ_w then")
 
 
 def proposals(project: Project, view: VotersView, names: dict[int, str]) -> pd.DataFrame:
     """The rules, each off at first, with how many voters it would name; returns what those that are on propose."""
-    with st.expander(say("Rules that propose whom to leave out"), key=f"rules-{project.id}"):
+    with st.expander("Rules that propose whom to leave out", key=f"rules-{project.id}"):
         st.caption(
-            say(
-                "A rule only proposes. Each says how many voters it would name, of those with enough answers to judge, "
-                "whether it is on or off."
-            )
+            "A rule only proposes. Each says how many voters it would name, of those with enough answers to judge, "
+            "whether it is on or off."
         )
         bounds = {}
         for rule in RULES.values():
@@ -38,19 +33,16 @@ def proposals(project: Project, view: VotersView, names: dict[int, str]) -> pd.D
             if on:
                 bounds[rule.key] = bound
     found = propose(view.quality.table, bounds)
-    with speaking("en"):  # what is logged
-        found["logged"] = propose(view.quality.table, bounds)["reason"]
     if len(found):
         n = found["voter_id"].nunique()
-        st.markdown(say("**{voters} proposed.**", voters=many(n, "voter")))
-        shown = found.assign(voter=found["voter_id"].map(names), rule=[say(RULES[key].label) for key in found["rule"]])
-        config = {"voter": say("voter"), "reason": say("reason"), "rule": say("rule")}
-        st.dataframe(shown[list(config)], hide_index=True, column_config=config, alt=say("Proposals and their reasons"))
+        st.markdown(f"**{many(n, 'voter')} proposed.**")
+        shown = found.assign(voter=found["voter_id"].map(names), rule=[RULES[key].label for key in found["rule"]])
+        st.dataframe(shown[["voter", "reason", "rule"]], hide_index=True, alt="Proposals and their reasons")
     elif bounds:
-        st.caption(say("The rules that are on propose nobody."))
+        st.caption("The rules that are on propose nobody.")
     if BY_AGREEMENT & set(bounds):
         st.warning(
-            say(
+            (
                 "Leaving out those who agree least raises every agreement figure, also where nobody was careless. "
                 "Report the figures with all voters too."
             ),
@@ -64,14 +56,11 @@ def _rule(project: Project, view: VotersView, rule: Rule) -> tuple[bool, float]:
     key = f"rule-{project.id}-{rule.key}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         on = st.toggle(
-            say(rule.label), key=f"{key}-on", persist_state="session", width=330,
-            help=say(
-                "{about} It says nothing of voters with fewer than {cases}.",
-                about=say(rule.about), cases=many(rule.least, "case"),
-            ),
+            rule.label, key=f"{key}-on", persist_state="session", width=330,
+            help=f"{rule.about} It says nothing of voters with fewer than {many(rule.least, 'case')}.",
         )  # fmt: skip
         bound = st.number_input(
-            say(rule.asks),
+            rule.asks,
             rule.low,
             rule.high,
             rule.bound,
@@ -82,7 +71,7 @@ def _rule(project: Project, view: VotersView, rule: Rule) -> tuple[bool, float]:
         )
         n = propose(view.quality.table, {rule.key: bound})["voter_id"].nunique()
         judged = n_judged(view.quality.table, rule.key)
-        said = say("names {n:,} of {voters}" if judged else "can judge nobody here", n=n, voters=many(judged, "voter"))
+        said = f"names {n:,} of {many(judged, 'voter')}" if judged else "can judge nobody here"
         st.markdown(said, width="content")
     return on, float(bound)
 
@@ -90,7 +79,7 @@ def _rule(project: Project, view: VotersView, rule: Rule) -> tuple[bool, float]:
 def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool, is_large: bool) -> None:
     """Choose voters, look at what leaving them out changes, and do it."""
     names = view.called(hashed)
-    st.subheader(say("Leave voters out"))
+    st.subheader("Leave voters out")
     found = proposals(project, view, names)
     key = f"leave-out-{project.id}-{project.revision}"
     there = view.quality.table
@@ -98,29 +87,25 @@ def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool
     proposed = found["voter_id"].drop_duplicates().tolist()
     if proposed:
         st.button(
-            say_many(len(proposed), "Choose the proposed voter", "Choose the {n} proposed voters"),
+            plural(len(proposed), "Choose the proposed voter", "Choose the {n} proposed voters"),
             on_click=partial(_choose, key, proposed), icon=":material/playlist_add_check:",
         )  # fmt: skip
     offered = {id_: names[id_] for id_ in ids}
-    chosen = choosers.multiselect(say("Voters to leave out"), offered, key=key, placeholder=say("Nobody yet"))
+    chosen = choosers.multiselect("Voters to leave out", offered, key=key, placeholder="Nobody yet")
     if not chosen:
         st.caption(
-            say(
-                "Their votes stay in the store, laid aside, in all ballots and also those to come. It is logged, and "
-                "can be undone at any time."
-            )
+            "Their votes stay in the store, laid aside, in all ballots and also those to come. It is logged, and "
+            "can be undone at any time."
         )
         return
     preview = _preview(project, area_id, tuple(sorted(chosen)), is_large)
     if preview is not None:
         show_preview(preview)
-    reasons = {int(id_): rows["logged"].tolist() for id_, rows in found.groupby("voter_id")}
-    about = say("For the log and the datasheet")
-    reason = st.text_input(say("Reason"), key=f"{key}-reason", max_chars=500, placeholder=about)
+    reasons = {int(id_): rows["reason"].tolist() for id_, rows in found.groupby("voter_id")}
+    about = "For the log and the datasheet"
+    reason = st.text_input("Reason", key=f"{key}-reason", max_chars=500, placeholder=about)
     detail = {str(id_): {"proposed": reasons[id_]} for id_ in chosen if id_ in reasons}
-    if st.button(
-        say("Leave {voters} out", voters=many(len(chosen), "voter")), type="primary", disabled=not reason.strip()
-    ):
+    if st.button(f"Leave {many(len(chosen), 'voter')} out", type="primary", disabled=not reason.strip()):
         arguments = {"voter_ids": chosen, "reason": reason, "detail": detail}
         long_commands.carry_out(project, "exclude_voters", arguments, is_long=_is_long(project))
 
@@ -128,9 +113,9 @@ def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool
 def _preview(project: Project, area_id: int | None, chosen: tuple[int, ...], is_large: bool) -> Preview | None:
     """What leaving them out would change: at once, or of many votes by a job; None as long as it isn't done."""
     if not is_large:
-        with st.spinner(say("Scoring without them …")):
+        with st.spinner("Scoring without them …"):
             return cache.load_voter_preview(frame.store(), project, area_id, chosen)
-    button = say("See what would change")
+    button = "See what would change"
     job = kept_jobs.of_votes(preview_job.FIGURES, project, area_id, button, place="preview", extra=chosen)
     return None if job is None else cache.load_voter_preview_of(frame.store(), project, area_id, job.id)
 
@@ -147,13 +132,13 @@ def show_preview(preview: Preview) -> None:
         if preview.problem:
             st.error(frame.plain(preview.problem))
         if len(preview.models):
-            config = {name: st.column_config.NumberColumn(say(name), format="%.3f") for name in _NOW_AND_THEN}
+            config = {name: st.column_config.NumberColumn(name, format="%.3f") for name in _NOW_AND_THEN}
             st.dataframe(
                 preview.models,
                 hide_index=True,
-                column_config=config | {"embedding": say("embedding")},
+                column_config=config,
                 placeholder="–",
-                alt=say("Embeddings without them"),
+                alt="Embeddings without them",
             )
 
 
@@ -162,13 +147,12 @@ def left_out(project: Project, view: VotersView, hashed: bool) -> None:
     if not view.left_out:
         return
     names = view.called(hashed)
-    st.subheader(say("Left out"), help=glossary.of("Left out"))
-    config = said_columns(*_LEFT_OUT)
-    st.dataframe(view.left_out_table(hashed), hide_index=True, column_config=config, alt=say("Voters left out"))
+    st.subheader("Left out", help=glossary.of("Left out"))
+    st.dataframe(view.left_out_table(hashed), hide_index=True, alt="Voters left out")
     out = [exclusion.voter_id for exclusion in view.left_out]
     offered = {id_: names.get(id_, str(id_)) for id_ in out}
-    chosen = choosers.multiselect(say("Voters to readmit"), offered, key=f"readmit-{project.id}-{project.revision}")
-    if st.button(say("Let them count again"), disabled=not chosen):
+    chosen = choosers.multiselect("Voters to readmit", offered, key=f"readmit-{project.id}-{project.revision}")
+    if st.button("Let them count again", disabled=not chosen):
         long_commands.carry_out(project, "readmit_voters", {"voter_ids": chosen}, is_long=_is_long(project))
 
 

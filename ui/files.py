@@ -8,10 +8,8 @@ from pathlib import Path
 import streamlit as st
 
 from core import jobs
-from core.spoken import say
 from core.store import Store
 from ui import frame
-from ui.tables import said_columns
 
 MAX_SHOWN = 500
 
@@ -20,17 +18,17 @@ def choose_file(store: Store, key: str) -> Path | None:
     """A file's path, typed or picked; None as long as there is none. What is wrong with a path is said."""
     st.session_state.setdefault(f"folder-{key}", str(Path.home()))
     text = st.text_input(
-        say("Path of the file"),
+        "Path of the file",
         placeholder=str(Path.home() / "vectors.bin"),
         key=f"path-{key}",
-        help=say("Any size. The file is read once and may be moved afterwards."),
+        help="Any size. The file is read once and may be moved afterwards.",
     )
     left, right = st.columns(2)
-    with left.popover(say("Browse folders"), icon=":material/folder_open:", width="stretch"):
+    with left.popover("Browse folders", icon=":material/folder_open:", width="stretch"):
         _browse(key)
     recent = jobs.recent_paths(store)
     if recent:
-        with right.popover(say("Recent files"), icon=":material/history:", width="stretch"):
+        with right.popover("Recent files", icon=":material/history:", width="stretch"):
             for path in recent:
                 st.button(path, key=f"recent-{key}-{path}", on_click=_take, args=(key, path), type="tertiary")
     if not text.strip():
@@ -42,12 +40,12 @@ def choose_file(store: Store, key: str) -> Path | None:
 def typed_path(text: str) -> Path | None:
     """The path that somebody typed, with ~ for a home folder; None, and a message, where it can't be one."""
     if "\0" in text:
-        st.error(say("A path can't hold that character."))
+        st.error("A path can't hold that character.")
         return None
     try:
         return Path(text.strip().strip('"')).expanduser()
     except RuntimeError:
-        st.error(frame.plain(say("There is no home folder of that name: {name}", name=text.strip())))
+        st.error(frame.plain(f"There is no home folder of that name: {text.strip()}"))
         return None
 
 
@@ -58,21 +56,14 @@ def _checked(path: Path) -> Path | None:
             return path
         if path.is_dir():
             held = _some(path, "")
-            st.info(
-                frame.plain(say("That is a folder. Add a file's name, or browse it. It holds: {names}", names=held))
-            )
+            st.info(frame.plain(f"That is a folder. Add a file's name, or browse it. It holds: {held}"))
         elif path.parent.is_dir():
-            text = say(
-                "There is no file {file} in {folder}. Near it: {names}",
-                file=path.name,
-                folder=path.parent,
-                names=_some(path.parent, path.name),
-            )
+            text = f"There is no file {path.name} in {path.parent}. Near it: {_some(path.parent, path.name)}"
             st.warning(frame.plain(text))
         else:
-            st.warning(frame.plain(say("There is no folder {folder}.", folder=path.parent)))
+            st.warning(frame.plain(f"There is no folder {path.parent}."))
     except OSError as error:
-        st.warning(frame.plain(say("{path} can't be looked at ({error}).", path=path, error=error.strerror)))
+        st.warning(frame.plain(f"{path} can't be looked at ({error.strerror})."))
     return None
 
 
@@ -80,7 +71,7 @@ def _some(folder: Path, begin: str) -> str:
     """A few names in a folder that begin like the one that was typed."""
     names = sorted(_shown(entry) for entry in folder.iterdir() if not entry.name.startswith("."))
     near = [name for name in names if name.casefold().startswith(begin.casefold()[:3])] if begin else names
-    return ", ".join(near[:6]) or say("nothing")
+    return ", ".join(near[:6]) or "nothing"
 
 
 def _browse(key: str) -> None:
@@ -90,19 +81,15 @@ def _browse(key: str) -> None:
         visible = [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
         entries = sorted(visible, key=lambda entry: (not _is_folder(entry), entry.name.casefold()))
     except OSError as error:
-        st.warning(frame.plain(say("The folder can't be opened ({error}).", error=error.strerror)))
+        st.warning(frame.plain(f"The folder can't be opened ({error.strerror})."))
         entries = []
     st.button(
-        say("One folder up"),
-        key=f"up-{key}",
-        on_click=_enter,
-        args=(key, folder.parent),
-        icon=":material/arrow_upward:",
+        "One folder up", key=f"up-{key}", on_click=_enter, args=(key, folder.parent), icon=":material/arrow_upward:"
     )
     shown = entries[:MAX_SHOWN]
     rows = [{"name": _shown(entry) + ("/" if _is_folder(entry) else ""), "MB": _megabytes(entry)} for entry in shown]
     if not rows:
-        st.caption(say("Nothing to choose here."))
+        st.caption("Nothing to choose here.")
         return
     picked = st.dataframe(
         rows,
@@ -110,15 +97,14 @@ def _browse(key: str) -> None:
         on_select="rerun",
         selection_mode="single-row",
         key=f"entries-{key}-{folder}",
-        column_config=said_columns("name"),
-        alt=say("Files and folders"),
+        alt="Files and folders",
         height=320,
     )
     for row in picked.selection.rows:
         entry = shown[row]
         action = _enter if _is_folder(entry) else _take
         name = _shown(entry)
-        label = say("Open {name}", name=name) if _is_folder(entry) else say("Choose {name}", name=name)
+        label = f"Open {name}" if _is_folder(entry) else f"Choose {name}"
         st.button(frame.plain(label), key=f"pick-{key}", type="primary", on_click=action, args=(key, entry))
 
 

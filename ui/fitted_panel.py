@@ -6,16 +6,12 @@ import streamlit as st
 
 from core.errors import RunoffError
 from core.panel import Panel
-from core.spoken import say, to_say
 from core.store.panel_fits import BALLOT_VOTES, PILOT_VOTES, StoredFit
 from core.store.projects import Project
 from core.views.panel_fit import fit_table, rests_on
 from ui import cache, frame
 
-FITTED = {
-    PILOT_VOTES: to_say("as fitted to the pilot's votes"),
-    BALLOT_VOTES: to_say("as fitted to this project's votes"),
-}
+FITTED = {PILOT_VOTES: "as fitted to the pilot's votes", BALLOT_VOTES: "as fitted to this project's votes"}
 EAGER = 5_000  # votes that are fitted before anybody asks, in a fraction of a second
 
 
@@ -26,8 +22,7 @@ def offered(project: Project, area_id: int | None, similarity: str, chosen: str 
     """
     there, reasons = {}, []
     votes = cache.load_votes_to_fit(frame.store(), project, area_id)
-    for which, words in FITTED.items():
-        name = say(words)
+    for which, name in FITTED.items():
         if not votes[which]:
             continue
         if votes[which] > EAGER and chosen != which:
@@ -37,7 +32,7 @@ def offered(project: Project, area_id: int | None, similarity: str, chosen: str 
         if found.fit is not None and found.fit.panel() is not None:
             there[which] = name
         else:
-            reasons.append(say("Voters {which} aren't offered: {why}", which=name, why=found.reason))
+            reasons.append(f"Voters {name} aren't offered: {found.reason}")
     return there, reasons
 
 
@@ -46,21 +41,17 @@ def fitted(project: Project, area_id: int | None, similarity: str, which: str, n
     found = _fit(project, area_id, similarity, which)
     panel = None if found.fit is None else found.fit.panel(n_voters)
     if panel is None:
-        told = say("Voters {which}: {why} The paper's voters are taken.", which=say(FITTED[which]), why=found.reason)
+        told = f"Voters {FITTED[which]}: {found.reason} The paper's voters are taken."
         st.warning(frame.plain(told))
         return None
     config = {
-        "mean": st.column_config.TextColumn(
-            say("mean"), help=say("Over the voters, with a 90 % interval, voters resampled.")
-        ),
+        "mean": st.column_config.TextColumn("mean", help="Over the voters, with a 90 % interval, voters resampled."),
         "width of the range": st.column_config.TextColumn(
-            say("width of the range"),
-            help=say(
-                "Voters are taken to lie evenly on a range of this width around the mean. Without a width, all alike."
-            ),
+            "width of the range",
+            help="Voters are taken to lie evenly on a range of this width around the mean. Without a width, all alike.",
         ),
     }
-    st.dataframe(fit_table(found), hide_index=True, column_config=config, alt=say("The fitted panel"))
+    st.dataframe(fit_table(found), hide_index=True, column_config=config, alt="The fitted panel")
     st.caption(frame.plain(rests_on(found)))
     return panel
 

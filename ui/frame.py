@@ -10,35 +10,33 @@ from typing import Any, NoReturn
 import streamlit as st
 
 from core.errors import InputError, RunoffError, StaleError
-from core.spoken import say, to_say
 from core.store import Store, open_store
 from core.store.projects import Project, get_project, list_projects
 from core.views.overview import Standing
-from ui import choosers, drawn_page, speech
-from ui.tables import said_columns
+from ui import choosers, drawn_page
 
 # key, title, icon; the key is the file's name and the page's address
 PAGES = (
-    ("project", to_say("Project"), ":material/home:"),
-    ("embeddings", to_say("Embeddings"), ":material/hub:"),
-    ("tokens", to_say("Tokens"), ":material/label:"),
-    ("plan", to_say("Plan"), ":material/tune:"),
-    ("collect", to_say("Collect"), ":material/how_to_vote:"),
-    ("voters", to_say("Voters"), ":material/groups:"),
-    ("scores", to_say("Scores"), ":material/leaderboard:"),
-    ("evaluate", to_say("Evaluate"), ":material/fact_check:"),
-    ("export", to_say("Export"), ":material/download:"),
-    ("schemes", to_say("Other schemes"), ":material/balance:"),
-    ("help", to_say("Help"), ":material/help:"),
+    ("project", "Project", ":material/home:"),
+    ("embeddings", "Embeddings", ":material/hub:"),
+    ("tokens", "Tokens", ":material/label:"),
+    ("plan", "Plan", ":material/tune:"),
+    ("collect", "Collect", ":material/how_to_vote:"),
+    ("voters", "Voters", ":material/groups:"),
+    ("scores", "Scores", ":material/leaderboard:"),
+    ("evaluate", "Evaluate", ":material/fact_check:"),
+    ("export", "Export", ":material/download:"),
+    ("schemes", "Other schemes", ":material/balance:"),
+    ("help", "Help", ":material/help:"),
 )
 
-_KINDS = {"demo": to_say("Demo: simulated voters"), "trial": to_say("Trial: may hold simulated votes")}
+_KINDS = {"demo": "Demo: simulated voters", "trial": "Trial: may hold simulated votes"}
 
 
 def navigation() -> Any:
     """Register the pages and return the one that was asked for."""
     pages = {
-        key: st.Page(f"../pages/{key}.py", title=say(title), icon=icon, url_path=key, default=key == "project")
+        key: st.Page(f"../pages/{key}.py", title=title, icon=icon, url_path=key, default=key == "project")
         for key, title, icon in PAGES
     }
     st.session_state["_pages"] = pages
@@ -51,7 +49,7 @@ def navigation() -> Any:
 def link(key: str, label: str, icon: str | None = None, *, area_id: int | None = None) -> None:
     """A link to another page that keeps the project; to an area's own ranking, where each has one."""
     page = st.session_state["_pages"][key]
-    query = {"project": st.session_state["project_id"]} | speech.in_address()
+    query = {"project": st.session_state["project_id"]}
     if area_id is not None:
         query["area"] = str(area_id)
     st.page_link(page, label=label, icon=icon, query_params=query)
@@ -70,12 +68,12 @@ def area(project: Project, standings: Sequence[Standing]) -> int | None:
     if st.session_state.get("_area_picked") != chosen:
         st.session_state["_area_picked"] = chosen
     choosers.selectbox(
-        say("Area"),
+        "Area",
         {key: f"{standing.ranking.area} ({standing.said})" for key, standing in known.items()},
         key="_area_picked",
         on_change=_pick_area,
         args=(project.id,),
-        help=say("Each area has a ranking of its own: its own plan, ballots and scores."),
+        help="Each area has a ranking of its own: its own plan, ballots and scores.",
     )
     st.session_state[f"_area-{project.id}"] = st.query_params["area"] = chosen
     return known[chosen].ranking.area_id
@@ -88,7 +86,7 @@ def _pick_area(project_id: str) -> None:
 
 def next_step(key: str, label: str, *, area_id: int | None = None) -> None:
     """The page's one primary next step."""
-    link(key, say("**Next: {label}**", label=label), icon=":material/arrow_forward:", area_id=area_id)
+    link(key, f"**Next: {label}**", icon=":material/arrow_forward:", area_id=area_id)
 
 
 def nothing_yet(sentence: str, key: str, label: str) -> NoReturn:
@@ -126,13 +124,13 @@ def stop() -> NoReturn:
 def project() -> Project:
     """The chosen project as it stands now. Says so if it changed since this visitor last saw it."""
     if not st.session_state.get("project_id"):
-        st.info(say("There is no project yet. Make one on the Project page."), icon=":material/info:")
+        st.info("There is no project yet. Make one on the Project page.", icon=":material/info:")
         stop()
     found = get_project(store(), st.session_state["project_id"])
     seen = st.session_state.get("_seen")
     known = seen[1] if seen and seen[0] == found.id else found.revision
     if known != found.revision:
-        st.info(say("The project was changed in the meantime, perhaps in another tab. This is how it stands now."))
+        st.info("The project was changed in the meantime, perhaps in another tab. This is how it stands now.")
     st.session_state["_expected"] = known
     st.session_state["_seen"] = (found.id, found.revision)
     return found
@@ -154,7 +152,7 @@ def choose_project() -> None:
     asked = st.query_params.get("project")
     if asked and asked not in projects and asked != st.session_state.get("_unknown_project"):
         st.session_state["_unknown_project"] = asked
-        text = say("There is no project “{name}” in this workspace, so another one is shown.", name=asked)
+        text = f"There is no project “{asked}” in this workspace, so another one is shown."
         flash(text, kind="warning")
     before = st.session_state.get("project_id")
     chosen = next((key for key in (asked, before) if key in projects), next(iter(projects), None))
@@ -164,18 +162,18 @@ def choose_project() -> None:
         return
     st.session_state["_picked"] = chosen
     choosers.selectbox(
-        say("Project"),
+        "Project",
         {key: item.name for key, item in projects.items()},
         place=st.sidebar,
         key="_picked",
         on_change=_pick,
-        help=say("Everything on the pages is about this project."),
+        help="Everything on the pages is about this project.",
     )
-    about = say("Your own lists, or a file.")
-    if st.sidebar.button(say("New project"), type="tertiary", icon=":material/add:", help=about):
+    about = "Your own lists, or a file."
+    if st.sidebar.button("New project", type="tertiary", icon=":material/add:", help=about):
         begin_project()
     if projects[chosen].kind != "real":
-        st.sidebar.caption(f":material/science: {say(_KINDS[projects[chosen].kind])}")
+        st.sidebar.caption(f":material/science: {_KINDS[projects[chosen].kind]}")
     st.query_params["project"] = chosen
     _show_campaign(projects[chosen])
 
@@ -248,7 +246,7 @@ def show_error(error: RunoffError) -> None:
     elif isinstance(error, InputError) and len(error.issues) > 1:
         st.error(plain(error.args[0]))
         rows = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in error.issues]
-        st.dataframe(rows, hide_index=True, column_config=said_columns("row", "column", "what", "found"))
+        st.dataframe(rows, hide_index=True)
     else:
         st.error(plain(str(error)))
 

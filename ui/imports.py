@@ -13,7 +13,7 @@ from core import job_sweep, jobs
 from core.durable import private
 from core.embeddings import ENCODINGS, EncodingError, Recognised, sniff
 from core.errors import InputError, RunoffError
-from core.spoken import say, say_many
+from core.plurals import plural
 from core.store import Store
 from core.store.projects import Project
 from ui import choosers, encoder_box, frame
@@ -24,18 +24,16 @@ KINDS = ("import_embedding", encoder_box.KIND)
 
 def import_box(store: Store, project: Project) -> None:
     """Path or upload; what was recognised is shown before the import starts."""
-    path_tab, upload_tab, encoder_tab = st.tabs(
-        [say("From a path on this machine"), say("By upload"), say("A sentence encoder")]
-    )
+    path_tab, upload_tab, encoder_tab = st.tabs(["From a path on this machine", "By upload", "A sentence encoder"])
     with path_tab:
         path = choose_file(store, f"{project.id}-{_turn()}")
         if path is not None:
             _offer(store, project, path, path.name, {"path": str(path), "shown": str(path)})
     with upload_tab:
         file = st.file_uploader(
-            say("Embedding file"),
+            "Embedding file",
             key=f"embedding-{project.id}-{_turn()}",
-            help=say("Up to 1,000 MB; larger files, and files that could run a program, by path only."),
+            help="Up to 1,000 MB; larger files, and files that could run a program, by path only.",
         )
         kept = _keep(store, file) if file is not None else None
         if file is not None and kept is not None:
@@ -43,10 +41,8 @@ def import_box(store: Store, project: Project) -> None:
     with encoder_tab:
         encoder_box.show(store, project, "import")
     st.caption(
-        say(
-            "Read: word2vec and GloVe text, word2vec binary, fastText .vec and .bin, gensim's own files, NumPy arrays "
-            "and lists of words, tables of similarities; packed or not. The content decides, not the file's name."
-        )
+        "Read: word2vec and GloVe text, word2vec binary, fastText .vec and .bin, gensim's own files, NumPy arrays "
+        "and lists of words, tables of similarities; packed or not. The content decides, not the file's name."
     )
 
 
@@ -65,10 +61,7 @@ def _keep(store: Store, file: Any) -> Path | None:
                 shutil.copyfileobj(file, handle, 1 << 22)
         except OSError as error:
             path.unlink(missing_ok=True)
-            told = say(
-                "The file can't be kept in the workspace ({error}). Make room, or import it by its path.",
-                error=error.strerror,
-            )
+            told = f"The file can't be kept in the workspace ({error.strerror}). Make room, or import it by its path."
             st.error(frame.plain(told))
             return None
         kept[file.file_id] = path
@@ -83,21 +76,21 @@ def _offer(store: Store, project: Project, path: Path, shown: str, params: dict)
     except RunoffError as error:
         frame.show_error(error)
         return
-    st.markdown(say("Recognised: **{what}**", what=frame.plain(found.sentence())))
+    st.markdown(f"Recognised: **{frame.plain(found.sentence())}**")
     for note in found.notes:
         st.caption(frame.plain(note))
     if found.needs_trust:
         if params.get("uploaded"):
-            only = say("It is imported by its path only, from a place you know.")
+            only = "It is imported by its path only, from a place you know."
             st.error(frame.plain(f"{found.needs_trust} {only}"))
             return
         st.warning(frame.plain(found.needs_trust))
-        options["trusted"] = st.checkbox(say("I know where this file comes from, and I trust it"), key=f"trust-{key}")
-    name = st.text_input(say("Name in this project"), Path(shown).stem, max_chars=100, key=f"name-{key}")
+        options["trusted"] = st.checkbox("I know where this file comes from, and I trust it", key=f"trust-{key}")
+    name = st.text_input("Name in this project", Path(shown).stem, max_chars=100, key=f"name-{key}")
     ready = not found.needs_vocabulary and (not found.needs_trust or options.get("trusted"))
-    if st.button(say("Import"), type="primary", key=f"import-{key}", disabled=not ready):
+    if st.button("Import", type="primary", key=f"import-{key}", disabled=not ready):
         if not name.strip():
-            st.error(say("The embedding has no name. Type one."))
+            st.error("The embedding has no name. Type one.")
             return
         _start(store, project, {**params, **options, "name": name.strip()})
 
@@ -115,21 +108,21 @@ def _recognise(path: Path, shown: str, key: str) -> tuple[Recognised, dict]:
         suggested = found.needs_encoding
     # A fault may lie beyond the beginning that was looked at, so the choice is always there.
     first = suggested or "utf-8"
-    with st.container() if suggested else st.expander(say("The words aren't in UTF-8?")):
+    with st.container() if suggested else st.expander("The words aren't in UTF-8?"):
         options["encoding"] = choosers.selectbox(
-            say("Encoding of the words"),
+            "Encoding of the words",
             {encoding: encoding for encoding in (first, *ENCODINGS)},
             key=f"encoding-{key}",
-            help=say("utf-8-replace keeps what is in UTF-8, and marks what isn't with �."),
+            help="utf-8-replace keeps what is in UTF-8, and marks what isn't with �.",
         )
     if options["encoding"] != "utf-8":
         found = sniff(path, name=name, encoding=options["encoding"])
     if found is not None and found.needs_vocabulary:
         st.warning(frame.plain(found.needs_vocabulary))
-        words = st.text_input(say("File with the words, one a line"), key=f"vocabulary-{key}")
+        words = st.text_input("File with the words, one a line", key=f"vocabulary-{key}")
         listed = typed_path(words) if words.strip() else None
         if listed is not None and not listed.is_file():
-            st.error(frame.plain(say("There is no file {file}.", file=listed)))
+            st.error(frame.plain(f"There is no file {listed}."))
         elif listed is not None:
             options["vocabulary"] = str(listed)
             found = sniff(path, name=name, encoding=options["encoding"], vocabulary=listed)
@@ -161,16 +154,16 @@ def watch(store: Store, project: Project) -> None:
         if job.state == "done":
             n, name = job.result["n_words"], job.result["name"]
             if job.kind == "import_embedding":
-                frame.flash(say_many(n, "{name} is imported: {n} word.", "{name} is imported: {n} words.", name=name))
+                frame.flash(plural(n, "{name} is imported: {n} word.", "{name} is imported: {n} words.", name=name))
                 continue
             frame.flash(
-                say_many(n, "{name} is added: {n} encoded token.", "{name} is added: {n} encoded tokens.", name=name)
+                plural(n, "{name} is added: {n} encoded token.", "{name} is added: {n} encoded tokens.", name=name)
             )
         elif job.state == "failed":
-            text = say("{name} wasn't imported. {error}", name=job.params["name"], error=job.error)
+            text = f"{job.params['name']} wasn't imported. {job.error}"
             frame.flash(text, kind="warning")
         else:
-            text = say("The import of {name} is cancelled; nothing of it is left.", name=job.params["name"])
+            text = f"The import of {job.params['name']} is cancelled; nothing of it is left."
             frame.flash(text, kind="warning")
     if shown:
         st.session_state["_watched"] = []
@@ -192,22 +185,22 @@ def _watch_running(project: Project) -> None:
         with st.container(border=True):
             name = frame.plain(job.params["name"])
             if job.kind == "import_embedding":
-                st.markdown(say("Importing **{name}**", name=name))
+                st.markdown(f"Importing **{name}**")
             else:
-                st.markdown(say("Encoding the tokens with **{name}**", name=name))
+                st.markdown(f"Encoding the tokens with **{name}**")
             st.progress(job.share, text=_pace(job))
-            if st.button(say("Cancel"), key=f"cancel-{job.id}"):
+            if st.button("Cancel", key=f"cancel-{job.id}"):
                 jobs.cancel(store, job.id)
                 st.rerun()
 
 
 def _pace(job: jobs.Job) -> str:
     if job.started_at is None or not job.total:
-        return say("Starting…")
+        return "Starting…"
     if job.kind != "import_embedding":
-        return say("{done:,.0f} of {total:,.0f} tokens", done=job.done, total=job.total)
+        return f"{job.done:,.0f} of {job.total:,.0f} tokens"
     rate = job.done / max(jobs.age(job.started_at), 0.1) / 1e6
     left = job.seconds_left()
     done, total = job.done / 1e6, job.total / 1e6
-    pace = say("{done:,.0f} of {total:,.0f} MB, {rate:,.0f} MB/s", done=done, total=total, rate=rate)
-    return pace if left is None else say("{pace}, {seconds:,.0f} s left", pace=pace, seconds=left)
+    pace = f"{done:,.0f} of {total:,.0f} MB, {rate:,.0f} MB/s"
+    return pace if left is None else f"{pace}, {left:,.0f} s left"

@@ -12,14 +12,14 @@ import streamlit as st
 
 from core import job_sweep, jobs
 from core.errors import RunoffError
-from core.spoken import say, say_many, to_say
+from core.plurals import plural
 from core.store import Store
 from core.store.projects import Project
 from core.views.kept_figures import KeptFigures
 from core.views.words import moment
 from ui import frame
 
-HELP = to_say("It reads all votes in the background, which may take some minutes. You may leave this page.")
+HELP = "It reads all votes in the background, which may take some minutes. You may leave this page."
 
 
 def of_votes(
@@ -37,18 +37,18 @@ def of_votes(
     """
     key = f"{place}-{project.id}-{area_id}"
     params = figures.params_of(area_id, project.revision, *extra)
-    job = job_of(project, figures.kind, params, figures.label, button, key=key, help=say(HELP), holds=figures.is_there)
+    job = job_of(project, figures.kind, params, figures.label, button, key=key, help=HELP, holds=figures.is_there)
     since = figures.votes_since(project, job) if job is not None else 0
     if job is not None and since:
         with st.container(horizontal=True, vertical_alignment="center"):
-            told = say_many(
+            told = plural(
                 since,
                 "As of {moment}; {n} vote was given or taken back since.",
                 "As of {moment}; {n} votes were given or taken back since.",
                 moment=moment(job.created_at),
             )
             st.caption(f":material/history: {frame.plain(told)}")
-            _button(project, figures.kind, params, say("Compute it anew"), f"anew-{key}", say(HELP))
+            _button(project, figures.kind, params, "Compute it anew", f"anew-{key}", HELP)
     return job
 
 
@@ -65,7 +65,7 @@ def job_of(
 ) -> jobs.Job | None:
     """The job that has done just this; None as long as none has: the `button` that starts it, or its sign, is shown.
 
-    label : what a job says is going on, to be said; holds : whether what a job that is done has made is still there.
+    label : what a job says is going on; holds : whether what a job that is done has made is still there.
     """
     store = frame.store()
     job = jobs.same_job(store, project.id, kind, params)
@@ -75,7 +75,7 @@ def job_of(
         watch(job.id, label, key)
         return None
     if job is not None and job.state == "failed":
-        st.warning(frame.plain(say("{what} ended early. {error}", what=say(label), error=job.error)))
+        st.warning(frame.plain(f"{label} ended early. {job.error}"))
     _button(project, kind, params, button, f"compute-{key}", help)
     return None
 
@@ -101,14 +101,10 @@ def watch(job_id: str, label: str, key: str) -> None:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center"):
         if job.started_at is None:
-            said = say("{what} in the background, starting. You may leave this page.", what=say(label))
+            said = f"{label} in the background, starting. You may leave this page."
         else:
-            said = say(
-                "{what} in the background, {seconds:,.0f} s so far. You may leave this page.",
-                what=say(label),
-                seconds=jobs.age(job.started_at),
-            )
+            said = f"{label} in the background, {jobs.age(job.started_at):,.0f} s so far. You may leave this page."
         st.caption(f":material/hourglass_top: {said}")
-        if st.button(say("Stop"), key=f"stop-{key}"):
+        if st.button("Stop", key=f"stop-{key}"):
             jobs.cancel(store, job_id)
             st.rerun()

@@ -9,7 +9,6 @@ import streamlit as st
 from core import jobs
 from core.errors import InputError, RunoffError
 from core.platforms import Mapping
-from core.spoken import say
 from core.store import Store
 from core.store.ballots import Ballot
 from core.store.brought_files import bring
@@ -50,8 +49,8 @@ def preview(store: Store, project: Project, ballot: Ballot, file: Any) -> LargeP
         kept_jobs.watch(job.id, upload_jobs.DOING, f"preview-{file.file_id}")
         return None
     if job.state == "failed":
-        st.warning(frame.plain(say("{what} ended early. {error}", what=say(upload_jobs.DOING), error=job.error)))
-    if st.button(say("Read it again"), key=f"again-{file.file_id}", icon=":material/refresh:"):
+        st.warning(frame.plain(f"{upload_jobs.DOING} ended early. {job.error}"))
+    if st.button("Read it again", key=f"again-{file.file_id}", icon=":material/refresh:"):
         try:
             bring(store, file.getvalue())
             _start(store, project, job.params)
@@ -98,7 +97,7 @@ def show_problem(store: Store, project: Project, file: Any, error: RunoffError, 
     """Why a file can't be read, and the form that names its columns where that may help."""
     st.markdown(f"**{frame.plain(file.name)}**")
     if is_unnamed:
-        st.info(say("Runoff doesn't know these columns: say which column is which."), icon=":material/view_column:")
+        st.info("Runoff doesn't know these columns: say which column is which.", icon=":material/view_column:")
     else:
         frame.show_error(error)
     if isinstance(error, InputError):

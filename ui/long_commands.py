@@ -9,7 +9,6 @@ import streamlit as st
 
 from core import job_sweep, jobs
 from core.errors import RunoffError
-from core.spoken import say
 from core.store.projects import Project
 from core.views import long_commands
 from ui import frame
@@ -46,7 +45,7 @@ def carry_out(project: Project, name: str, arguments: Mapping[str, Any], *, is_l
         by_job(project, name, arguments)
         return
     found = long_commands.COMMANDS[name]
-    with st.spinner(f"{say(found.doing)} …"):
+    with st.spinner(f"{found.doing} …"):
         frame.carry_out(
             long_commands.carry_out, frame.store(), project.id, name, arguments, frame.expected(),
             done=lambda result: found.said(result, arguments),
@@ -95,8 +94,8 @@ def show_under_way() -> None:
     running = long_commands.under_way(frame.store(), project_id)
     begun = st.session_state.pop(_BEGUN, None)
     if begun is not None and running:  # whoever pressed a button far down the page doesn't see its top
-        what = say(long_commands.COMMANDS[begun].doing)
-        told = say("{what} began in the background. Its sign stands at the top of the page.", what=what)
+        what = long_commands.COMMANDS[begun].doing
+        told = f"{what} began in the background. Its sign stands at the top of the page."
         st.toast(frame.plain(told), icon=":material/hourglass_top:")
     with st.container():  # one place, with a sign or without: what follows keeps its own
         if running:
@@ -114,16 +113,12 @@ def _watch(project_id: str | None, were_running: set[str]) -> None:
         st.rerun()
     for job in running:
         with st.container(horizontal=True, vertical_alignment="center"):
-            what = say(long_commands.COMMANDS[job.params["command"]].doing)
+            what = long_commands.COMMANDS[job.params["command"]].doing
             if job.started_at is None:
-                said = say("{what} in the background, starting. You may leave this page.", what=what)
+                said = f"{what} in the background, starting. You may leave this page."
             else:
-                said = say(
-                    "{what} in the background, {seconds:,.0f} s so far. You may leave this page.",
-                    what=what,
-                    seconds=jobs.age(job.started_at),
-                )
+                said = f"{what} in the background, {jobs.age(job.started_at):,.0f} s so far. You may leave this page."
             st.caption(f":material/hourglass_top: {said}")
-            if st.button(say("Stop"), key=f"stop-{job.id}"):
+            if st.button("Stop", key=f"stop-{job.id}"):
                 jobs.cancel(store, job.id)
                 st.rerun()

@@ -7,7 +7,6 @@ from typing import Any
 import streamlit as st
 
 from core.errors import RunoffError
-from core.spoken import say
 from core.store import Store
 from core.store.mappings import forget_mapping, read_mapping, remember_mapping
 from core.store.projects import Project
@@ -21,22 +20,18 @@ def mapping_box(store: Store, project: Project, file: Any, *, needed: bool) -> N
     found = _table(file) if needed else None
     if needed and found is None:
         return  # no table, which was said above
-    if not st.toggle(
-        say("Name the columns of {file}", file=frame.plain(file.name)), value=needed, key=f"columns-open-{file.file_id}"
-    ):
+    if not st.toggle(f"Name the columns of {frame.plain(file.name)}", value=needed, key=f"columns-open-{file.file_id}"):
         return
     with st.container(border=True):
         found = found or columns.load(file.getvalue(), file.name)
         known = read_mapping(store, project.id, found.header)
         mapping = columns_form(found, known or found.guessed, f"columns-{file.file_id}")
         with st.container(horizontal=True):
-            if st.button(
-                say("Read it so"), type="primary", key=f"map-{file.file_id}", disabled=not mapping.is_complete
-            ):
-                done = say("These columns are remembered: files with the same header are read so from now on.")
+            if st.button("Read it so", type="primary", key=f"map-{file.file_id}", disabled=not mapping.is_complete):
+                done = "These columns are remembered: files with the same header are read so from now on."
                 frame.carry_out(remember_mapping, store, project.id, found.header, mapping, done=done)
-            if known is not None and st.button(say("Forget these columns"), key=f"unmap-{file.file_id}"):
-                frame.carry_out(forget_mapping, store, project.id, found.header, done=say("The columns are forgotten."))
+            if known is not None and st.button("Forget these columns", key=f"unmap-{file.file_id}"):
+                frame.carry_out(forget_mapping, store, project.id, found.header, done="The columns are forgotten.")
 
 
 def _table(file: Any) -> columns.Columns | None:

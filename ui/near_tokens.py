@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.spoken import say, say_many
+from core.plurals import plural
 from core.store import Store
 from core.store.areas import add_tokens
 from core.store.library import Imported
@@ -13,43 +13,40 @@ from core.tokens import AreaTokens
 from core.views.near_tokens import N_SAMPLED, ProposedView
 from core.views.tokens import TokensView
 from ui import cache, choosers, frame
-from ui.tables import said_columns
 
 
 def _chooser(view: TokensView, key: str) -> Imported | None:
     """An embedding with vectors, None where there is none."""
     usable = [found.imported for found in view.coverage if not found.problem and found.imported.has_vectors]
     if not usable:
-        st.caption(say("There is no embedding with vectors yet."))
-        frame.link("embeddings", say("Load an embedding"), icon=":material/hub:")
+        st.caption("There is no embedding with vectors yet.")
+        frame.link("embeddings", "Load an embedding", icon=":material/hub:")
         return None
-    return choosers.embedding(say("Embedding"), usable, key=key)
+    return choosers.embedding("Embedding", usable, key=key)
 
 
 def propose_box(store: Store, project: Project, view: TokensView) -> None:
     """Words near an area's tokens, to be ticked and added."""
     st.caption(
-        say(
-            "The words nearest to the middle of an area's tokens (the mean of their unit vectors). They suit the model "
-            "that proposes them: when it is evaluated, Runoff warns and also gives its figures without them (§2.2)."
-        )
+        "The words nearest to the middle of an area's tokens (the mean of their unit vectors). They suit the model "
+        "that proposes them: when it is evaluated, Runoff warns and also gives its figures without them (§2.2)."
     )
     imported = _chooser(view, f"near-embedding-{project.id}")
     if imported is None:
         return
     areas = {area.name: area.name for area in view.areas}
-    area = choosers.selectbox(say("Area to add to"), areas, key=f"near-area-{project.id}")
+    area = choosers.selectbox("Area to add to", areas, key=f"near-area-{project.id}")
     asked = (project.id, imported.id, area)
-    if st.button(say("Propose tokens")):
+    if st.button("Propose tokens"):
         st.session_state["_near_tokens"] = asked
     if st.session_state.get("_near_tokens") != asked:
         return
-    with st.spinner(say("Looking through the vocabulary…")):
+    with st.spinner("Looking through the vocabulary…"):
         found = cache.load_proposed(store, project, imported.id, area)
     if found.problem:
         st.error(frame.plain(found.problem))
     elif found.proposed.empty:
-        st.caption(say("It has no further words near these tokens."))
+        st.caption("It has no further words near these tokens.")
     else:
         _tick(store, project, found)
 
@@ -61,28 +58,26 @@ def _tick(store: Store, project: Project, found: ProposedView) -> None:
         ticked = []
         half = -(-len(found.proposed) // 2)
         for place, (token, cosine, nearest, like) in enumerate(found.proposed.itertuples(index=False, name=None)):
-            about = say("nearest to {token}", token=nearest)
+            about = f"nearest to {nearest}"
             if like:
-                about = say("nearest to {token}; hardly differs from {other}", token=nearest, other=like)
+                about = f"nearest to {nearest}; hardly differs from {like}"
             mark = " :material/content_copy:" if like else ""
-            label = say("{token} ({cosine:.2f}){mark}", token=frame.plain(token), cosine=cosine, mark=mark)
+            label = f"{frame.plain(token)} ({cosine:.2f}){mark}"
             if columns[place // half].checkbox(label, key=f"near-{hash(found.area)}-{token}", help=frame.plain(about)):
                 ticked.append(token)
         st.caption(
-            say(
-                "In brackets: the cosine with the middle of the area. :material/content_copy: hardly differs from a "
-                "token that is there, or from a proposal above."
-            )
+            "In brackets: the cosine with the middle of the area. :material/content_copy: hardly differs from a "
+            "token that is there, or from a proposal above."
         )
-        if st.form_submit_button(say("Add the ticked tokens"), type="primary"):
+        if st.form_submit_button("Add the ticked tokens", type="primary"):
             _add(store, project, found.area, found.imported, ticked)
 
 
 def _add(store: Store, project: Project, area: AreaTokens, imported: Imported, tokens: list[str]) -> None:
     if not tokens:
-        st.warning(say("No token is ticked."))
+        st.warning("No token is ticked.")
         return
-    done = say_many(
+    done = plural(
         len(tokens),
         "{n} token added to {area}, marked as proposed by {name}.",
         "{n} tokens added to {area}, marked as proposed by {name}.",
@@ -97,50 +92,42 @@ def proposed_list(view: TokensView) -> None:
     if not view.proposed:
         return
     st.caption(
-        say_many(len(view.proposed), "{n} token proposed by an embedding:", "{n} tokens proposed by an embedding:")
+        plural(len(view.proposed), "{n} token proposed by an embedding:", "{n} tokens proposed by an embedding:")
     )
     rows = [{"token": token, "area": area, "proposed by": by} for (area, token), by in view.proposed.items()]
-    columns = said_columns("token", "area", "proposed by")
-    st.dataframe(rows, hide_index=True, column_config=columns, alt=say("Tokens proposed by embeddings"))
+    st.dataframe(rows, hide_index=True, alt="Tokens proposed by embeddings")
 
 
 def hubness_box(store: Store, project: Project, view: TokensView) -> None:
     """How often each token is a near neighbour of others, counted on request."""
     st.caption(
-        say(
-            "N_k: how often a token is among the k nearest of the others, the project's tokens and {n:,} words "
-            "drawn from the vocabulary (seeded). Hubs are near to nearly everything, which says little about meaning. "
-            "A dataset that holds some shows which models have them (§2.1).",
-            n=N_SAMPLED,
-        )
+        f"N_k: how often a token is among the k nearest of the others, the project's tokens and {N_SAMPLED:,} "
+        "words drawn from the vocabulary (seeded). Hubs are near to nearly everything, which says little about "
+        "meaning. A dataset that holds some shows which models have them (§2.1)."
     )
     imported = _chooser(view, f"hub-embedding-{project.id}")
     if imported is None:
         return
-    k = int(st.number_input(say("Neighbours, k"), 1, 100, 10, key=f"hub-k-{project.id}"))
+    k = int(st.number_input("Neighbours, k", 1, 100, 10, key=f"hub-k-{project.id}"))
     asked = (project.id, imported.id, k)
-    if st.button(say("Count the neighbours")):
+    if st.button("Count the neighbours"):
         st.session_state["_hubness"] = asked
     if st.session_state.get("_hubness") != asked:
         return
-    with st.spinner(say("Counting…")):
+    with st.spinner("Counting…"):
         found = cache.load_hubness(store, project, imported.id, k)
     if found.found is None:
         st.error(frame.plain(found.problem))
         return
     skew = found.found.skewness
-    said = frame.plain(found.found.problem) if skew is None else say("**Skewness of N_k: {skew:.2f}**", skew=skew)
+    said = frame.plain(found.found.problem) if skew is None else f"**Skewness of N_k: {skew:.2f}**"
     st.markdown(
-        say(
-            "{said} over {tokens:,} tokens and {words:,} words of {name}; the mean of N_k is {k}.",
-            said=said,
-            tokens=found.n_tokens,
-            words=found.n_sampled,
-            name=frame.plain(imported.name),
-            k=k,
+        (
+            f"{said} over {found.n_tokens:,} tokens and {found.n_sampled:,} words of {frame.plain(imported.name)}; "
+            f"the mean of N_k is {k}."
         ),
-        help=say("0 is a symmetric distribution. Above about 1 a few words are near neighbours of very many: hubs."),
+        help="0 is a symmetric distribution. Above about 1 a few words are near neighbours of very many: hubs.",
     )
-    n_k = st.column_config.NumberColumn("N_k", format="%.1f", help=say("Ties for the last place share it."))
-    columns = {**said_columns("token"), "n_k": n_k}
-    st.dataframe(found.by_tokens, hide_index=True, column_config=columns, height=300, alt=say("N_k of the tokens"))
+    n_k = st.column_config.NumberColumn("N_k", format="%.1f", help="Ties for the last place share it.")
+    columns = {"n_k": n_k}
+    st.dataframe(found.by_tokens, hide_index=True, column_config=columns, height=300, alt="N_k of the tokens")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from core.errors import RunoffError
-from core.spoken import say, to_say
 from core.store.projects import create_project, get_project
 from core.store.templates import create_from_template
 from core.views.words import other_name_said
@@ -13,53 +12,44 @@ from ui import choosers, frame, project_files
 from ui.archived_box import archived_box
 
 NOTIONS = {
-    "relatedness": to_say("Relatedness: any strong tie counts, opposites too"),
-    "similarity": to_say("Similarity: only likeness of meaning counts"),
+    "relatedness": "Relatedness: any strong tie counts, opposites too",
+    "similarity": "Similarity: only likeness of meaning counts",
 }
-KINDS = {
-    "real": to_say("Real: only people vote"),
-    "trial": to_say("Trial: simulated voters may answer too, marked for ever"),
-}
+KINDS = {"real": "Real: only people vote", "trial": "Trial: simulated voters may answer too, marked for ever"}
 STARTS = {
-    "empty": to_say("Empty: your own token lists"),
-    "template": to_say("Template: two areas of everyday words, a plan, and a drawn pilot of 50 comparisons"),
+    "empty": "Empty: your own token lists",
+    "template": "Template: two areas of everyday words, a plan, and a drawn pilot of 50 comparisons",
 }
 
 
 def new_project() -> None:
     """The form of a project of one's own, empty or from the template."""
     with st.form("new project", clear_on_submit=True):
-        name = st.text_input(say("Name"), placeholder=say("For example: biomedical terms"), max_chars=100)
+        name = st.text_input("Name", placeholder="For example: biomedical terms", max_chars=100)
         notion = choosers.radio(
-            say("What voters judge"),
-            {key: say(words) for key, words in NOTIONS.items()},
+            "What voters judge",
+            dict(NOTIONS),
             key="new-notion",
-            help=say(
-                "Relatedness ranks embeddings by |cos|, similarity by cos. It can be changed until a ballot is drawn."
-            ),
+            help="Relatedness ranks embeddings by |cos|, similarity by cos. It can be changed until a ballot is drawn.",
         )
         kind = choosers.radio(
-            say("Kind"),
-            {key: say(words) for key, words in KINDS.items()},
+            "Kind",
+            dict(KINDS),
             key="new-kind",
-            help=say("Take a trial to see the whole way first, with no people."),
+            help="Take a trial to see the whole way first, with no people.",
         )
-        starts = {key: say(words) for key, words in STARTS.items()}
-        start = choosers.radio(say("Start from"), starts, key="new-start")
-        if st.form_submit_button(say("Create project"), type="primary"):
+        starts = dict(STARTS)
+        start = choosers.radio("Start from", starts, key="new-start")
+        if st.form_submit_button("Create project", type="primary"):
             make = create_project if start == "empty" else create_from_template
             try:
                 project_id = make(frame.store(), name, kind=kind, notion=notion)
             except RunoffError as error:
                 frame.show_error(error)
                 return
-            following = say("its token lists") if start == "empty" else say("let people vote on the pilot")
+            following = "its token lists" if start == "empty" else "let people vote on the pilot"
             given = get_project(frame.store(), project_id).name
-            done = say(
-                "The project {name} is made. Next: {following}. It can be undone at the end of this page.",
-                name=given,
-                following=following,
-            )
+            done = f"The project {given} is made. Next: {following}. It can be undone at the end of this page."
             frame.flash(f"{done} {other_name_said(given, name)}".rstrip())
             frame.open_project(project_id)
 
@@ -67,6 +57,6 @@ def new_project() -> None:
 def new_box() -> None:
     """Everything that makes a project: a form, a project file, archived results."""
     new_project()
-    st.caption(say("Or take in one that exists: a project file of Runoff, or the result files of an old campaign."))
+    st.caption("Or take in one that exists: a project file of Runoff, or the result files of an old campaign.")
     project_files.import_box(frame.store())
     archived_box(frame.store())

@@ -6,7 +6,6 @@ import streamlit as st
 
 from core.language import language
 from core.platforms.offline import MAX_FILES, write_offline
-from core.spoken import say
 from core.store import Store
 from core.store.ballots import Ballot, read_comparisons
 from core.store.plans import PlanSettings
@@ -17,19 +16,17 @@ from core.zips import pack
 
 def offline_box(store: Store, project: Project, ballot: Ballot, plan: PlanSettings) -> None:
     """How many files, and their download."""
-    with st.expander(say("Let people vote without a server (a page in a file)"), icon=":material/draft:"):
+    with st.expander("Let people vote without a server (a page in a file)", icon=":material/draft:"):
         st.caption(
-            say(
-                "Each file holds a part of the ballot, works from a disk or any web host, keeps the answers in the "
-                "browser, and ends with a CSV to send back to you. Upload that below."
-            )
+            "Each file holds a part of the ballot, works from a disk or any web host, keeps the answers in the "
+            "browser, and ends with a CSV to send back to you. Upload that below."
         )
         most = min(MAX_FILES, max(1, ballot.n_comparisons // plan.task_size))
-        about = say("The ballot's tasks are dealt to as many files.")
-        n_files = int(st.number_input(say("For how many voters"), 1, most, 1, help=about))
+        about = "The ballot's tasks are dealt to as many files."
+        n_files = int(st.number_input("For how many voters", 1, most, 1, help=about))
 
         standard = language(plan.wording.language).text(CONSENT)
-        consent = st.text_area(say("Consent, shown before the first comparison"), standard, key=f"offline-{ballot.id}")
+        consent = st.text_area("Consent, shown before the first comparison", standard, key=f"offline-{ballot.id}")
 
         def files() -> dict[str, bytes]:
             return write_offline(
@@ -47,7 +44,7 @@ def offline_box(store: Store, project: Project, ballot: Ballot, plan: PlanSettin
 
         if n_files == 1:
             st.download_button(
-                say("Web page (HTML)"),
+                "Web page (HTML)",
                 lambda: next(iter(files().values())),
                 f"{ballot.code}-ballot.html",
                 "text/html",
@@ -56,5 +53,5 @@ def offline_box(store: Store, project: Project, ballot: Ballot, plan: PlanSettin
         else:
             name = f"{ballot.code}-ballot.zip"
             st.download_button(
-                say("Web pages (ZIP)"), lambda: pack(files().items()), name, "application/zip", on_click="ignore"
+                "Web pages (ZIP)", lambda: pack(files().items()), name, "application/zip", on_click="ignore"
             )

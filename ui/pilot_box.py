@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from core.spoken import say
+from core.plurals import many
 from core.store import Store
 from core.store.closing import reopen_ballot
 from core.store.pilots import FEWEST, MOST, STANDARD, draw_pilot
@@ -14,7 +14,7 @@ from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.views.collect import CollectView
 from core.views.pilot import PilotView, share_said
-from core.views.words import estimated, many
+from core.views.words import estimated
 from ui import cache, frame
 from ui.shares import in_percent, share_column
 
@@ -29,56 +29,52 @@ def pilot_box(store: Store, project: Project, area_id: int | None, view: Collect
 
 
 def _offer(project: Project, area_id: int | None) -> None:
-    with st.expander(say("Pilot first"), icon=":material/science:"):
+    with st.expander("Pilot first", icon=":material/science:"):
         st.markdown(
-            say(
-                "Some comparisons before ballot 1 tell how long one takes, how often voters tie or don't know a word, "
-                "and how much they differ, while the plan can still be changed. Their votes never enter a score."
-            )
+            "Some comparisons before ballot 1 tell how long one takes, how often voters tie or don't know a word, "
+            "and how much they differ, while the plan can still be changed. Their votes never enter a score."
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
             number = st.number_input(
-                say("Comparisons"),
+                "Comparisons",
                 FEWEST,
                 MOST,
                 STANDARD,
                 10,
                 key=f"pilot-{project.id}-{area_id}",
                 width=160,
-                help=say(
+                help=(
                     "50 to 100 are enough for times and shares. Let five voters at least answer them, so that there "
                     "are intervals. With few items there may be some comparisons less or more."
                 ),
             )
             frame.command_button(
-                say("Draw the pilot"),
+                "Draw the pilot",
                 partial(draw_pilot, area_id=area_id),
                 project.id,
                 int(number),
-                done=lambda n: say("The pilot of {n} comparisons is drawn. Next: give it to voters.", n=n),
+                done=lambda n: f"The pilot of {n} comparisons is drawn. Next: give it to voters.",
                 icon=":material/casino:",
             )
-        st.caption(say("The token lists, what voters judge and the ranking are fixed then; the plan is not."))
+        st.caption("The token lists, what voters judge and the ranking are fixed then; the plan is not.")
 
 
 def _closed(store: Store, project: Project, area_id: int | None, view: CollectView) -> None:
     before = view.next_number == 1
     with st.expander(
-        say("Pilot: {comparisons}", comparisons=many(view.pilot.n_comparisons, "comparison")),
-        expanded=before,
-        icon=":material/science:",
+        f"Pilot: {many(view.pilot.n_comparisons, 'comparison')}", expanded=before, icon=":material/science:"
     ):
         figures(cache.load_pilot(store, project, area_id))
         if not before:
             return
         with st.container(horizontal=True, vertical_alignment="center"):
-            frame.link("plan", say("Take these figures into the plan"), icon=":material/tune:", area_id=area_id)
+            frame.link("plan", "Take these figures into the plan", icon=":material/tune:", area_id=area_id)
             frame.command_button(
-                say("Reopen the pilot"),
+                "Reopen the pilot",
                 partial(reopen_ballot, area_id=area_id, code=view.pilot.ballot.code),
                 project.id,
-                done=say("The pilot is open again."),
-                help=say("For more votes, or to withdraw an upload."),
+                done="The pilot is open again.",
+                help="For more votes, or to withdraw an upload.",
             )
 
 
@@ -86,34 +82,19 @@ def figures(view: PilotView) -> None:
     """Times, shares, counts and remarks of a pilot, with 90 % intervals."""
     found = view.figures
     if found is None:
-        st.caption(say("No answer counts."))
+        st.caption("No answer counts.")
         return
-    timed = say(
-        "Over {answers} with a time. In brackets a 90 % interval, voters resampled.",
-        answers=many(found.n_timed, "answer"),
-    )
+    timed = f"Over {many(found.n_timed, 'answer')} with a time. In brackets a 90 % interval, voters resampled."
     shown = (
         (
-            say("Mean time, t̄"),
+            "Mean time, t̄",
             estimated(found.seconds_mean, 1, " s"),
-            f"{timed} {say('Hours and money follow from it (Eq. 10).')}",
+            f"{timed} Hours and money follow from it (Eq. 10).",
         ),
-        (say("Median time"), estimated(found.seconds_median, 1, " s"), timed),
-        (
-            say("Ties"),
-            share_said(found.ties),
-            say("Of the votes, with Wilson's 90 % interval, which doesn't know of voters."),
-        ),
-        (
-            say("Unknown words"),
-            share_said(found.unknown),
-            say("Answers “I don't know a word here” of all, as for ties."),
-        ),
-        (
-            say("Voters"),
-            say("{n:,}", n=found.n_voters),
-            say("They gave {answers}.", answers=many(found.n_answers, "answer")),
-        ),
+        ("Median time", estimated(found.seconds_median, 1, " s"), timed),
+        ("Ties", share_said(found.ties), "Of the votes, with Wilson's 90 % interval, which doesn't know of voters."),
+        ("Unknown words", share_said(found.unknown), "Answers “I don't know a word here” of all, as for ties."),
+        ("Voters", f"{found.n_voters:,}", f"They gave {many(found.n_answers, 'answer')}."),
     )
     with st.container(horizontal=True, gap="large"):
         for label, value, about in shown:
@@ -127,26 +108,19 @@ def figures(view: PilotView) -> None:
     for remark in view.remarks:
         st.warning(frame.plain(remark), icon=":material/lightbulb:")
     if view.tokens is not None and len(view.tokens):
-        st.markdown(say("**Words of comparisons that somebody didn't know a word of**"))
+        st.markdown("**Words of comparisons that somebody didn't know a word of**")
         st.caption(
-            say(
-                "Voters don't say which word it was, so each of the four has the answer. Look at those with a large "
-                "share."
-            )
+            "Voters don't say which word it was, so each of the four has the answer. Look at those with a large share."
         )
         config = {
-            "area": say("area"),
-            "token": say("token"),
-            "answers": say("answers"),
-            "unknown": say("unknown"),
-            "share": share_column(say("share"), help=say("Of the answers with this word.")),
+            "share": share_column("share", help="Of the answers with this word."),
         }
         st.dataframe(
             in_percent(view.tokens, "share"),
             hide_index=True,
             column_config=config,
             lazy=True,
-            alt=say("Words that may be unknown"),
+            alt="Words that may be unknown",
         )
 
 
@@ -156,7 +130,7 @@ def pilot_seconds(store: Store, project: Project, area_id: int | None, settings:
     if seconds is None or seconds == settings.seconds_per_comparison:
         return
     st.button(
-        say("Use the {seconds:.1f} s a comparison of the pilot", seconds=seconds),
+        f"Use the {seconds:.1f} s a comparison of the pilot",
         icon=":material/timer:",
         on_click=_use,
         args=(f"seconds_per_comparison-{key}", seconds),

@@ -7,43 +7,29 @@ import streamlit as st
 
 from core import charts
 from core.plan import Cost, Plan, quota
-from core.spoken import say
+from core.plurals import many
 from core.store.plans import PlanSettings
-from core.views.words import many
 from core.wages import reward_for_wage
 from ui import chart_files
 
 
 def figures(plan: Plan, settings: PlanSettings, cost: Cost) -> None:
     """The plan's numbers in a row of figures."""
-    paid = say(
-        "{n:,} tasks: rewards {rewards:,.2f} and fees {fees:,.2f}.",
-        n=cost.n_tasks,
-        rewards=cost.rewards,
-        fees=cost.fees,
-    )
+    paid = f"{cost.n_tasks:,} tasks: rewards {cost.rewards:,.2f} and fees {cost.fees:,.2f}."
     shown = (
         (
-            say("Comparisons, N_comp"),
-            say("{n:,}", n=plan.n_comparisons),
-            say("One vote each; ⌈M·N(k)/2⌉ summed over the ballots (Eq. 3)."),
+            "Comparisons, N_comp",
+            f"{plan.n_comparisons:,}",
+            "One vote each; ⌈M·N(k)/2⌉ summed over the ballots (Eq. 3).",
         ),
+        ("Top item, M_top", f"{plan.top_appearances:,}", "How often an item that stays to the end is shown (Eq. 4)."),
         (
-            say("Top item, M_top"),
-            say("{n:,}", n=plan.top_appearances),
-            say("How often an item that stays to the end is shown (Eq. 4)."),
+            "If even, M_unif",
+            f"{plan.uniform_appearances:.1f}",
+            "How often each item would be shown if no ballot cut any (2·N_comp/N).",
         ),
-        (
-            say("If even, M_unif"),
-            say("{n:.1f}", n=plan.uniform_appearances),
-            say("How often each item would be shown if no ballot cut any (2·N_comp/N)."),
-        ),
-        (
-            say("Voters' time"),
-            say("{hours:,.1f} h", hours=cost.hours),
-            say("N_comp times the seconds a comparison (Eq. 10)."),
-        ),
-        (say("Money"), say("{n:,.2f}", n=cost.total), paid),
+        ("Voters' time", f"{cost.hours:,.1f} h", "N_comp times the seconds a comparison (Eq. 10)."),
+        ("Money", f"{cost.total:,.2f}", paid),
     )
     with st.container(horizontal=True):
         for label, value, about in shown:
@@ -57,7 +43,7 @@ def trial_seconds(project_id: str, settings: PlanSettings, *, key: str) -> None:
         return
     seconds = round(pace.mean, 1)
     st.button(
-        say("Use the {seconds:.1f} s a comparison of your trial", seconds=seconds),
+        f"Use the {seconds:.1f} s a comparison of your trial",
         icon=":material/timer:",
         on_click=_use,
         args=(f"seconds_per_comparison-{key}", seconds),
@@ -70,7 +56,7 @@ def wage_box(project_id: str, settings: PlanSettings, cost: Cost, *, key: str, l
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         wanted = st.number_input(
-            say("Wage to reach, an hour"),
+            "Wage to reach, an hour",
             0.0,
             10_000.0,
             0.0,
@@ -78,15 +64,13 @@ def wage_box(project_id: str, settings: PlanSettings, cost: Cost, *, key: str, l
             key=f"wage-{project_id}",
             persist_state="session",
             width=220,
-            help=say(
+            help=(
                 "In the currency of the reward; 0 compares with nothing. A minimum wage where your voters live is a "
                 "start. Tasks on Mechanical Turk paid about 2 US$ an hour in the median (Hara et al., CHI 2018)."
             ),
         )
         if not wanted:
-            st.caption(
-                say("A voter earns {wage:,.2f} an hour. Is that fair where your voters live?", wage=cost.hourly_wage)
-            )
+            st.caption(f"A voter earns {cost.hourly_wage:,.2f} an hour. Is that fair where your voters live?")
             return
         reward = reward_for_wage(
             wanted,
@@ -94,25 +78,20 @@ def wage_box(project_id: str, settings: PlanSettings, cost: Cost, *, key: str, l
             comparisons_per_task=settings.task_size,
         )
         if settings.reward >= reward:
-            st.caption(say("A voter earns {wage:,.2f} an hour, which reaches it.", wage=cost.hourly_wage))
+            st.caption(f"A voter earns {cost.hourly_wage:,.2f} an hour, which reaches it.")
             return
         st.button(
-            say("Set the reward to {reward:,.2f}", reward=reward),
+            f"Set the reward to {reward:,.2f}",
             on_click=_use,
             args=(f"reward-{key}", reward),
             disabled=locked,
             type="primary",
         )
     st.warning(
-        say(
-            "A voter earns {wage:,.2f} an hour, under {wanted:,.2f}. A task of {comparisons} at {seconds:g} s each "
-            "needs a reward of {needed:,.2f}; it is {reward:,.2f}.",
-            wage=cost.hourly_wage,
-            wanted=wanted,
-            comparisons=many(settings.task_size, "comparison"),
-            seconds=settings.seconds_per_comparison,
-            needed=reward,
-            reward=settings.reward,
+        (
+            f"A voter earns {cost.hourly_wage:,.2f} an hour, under {wanted:,.2f}. A task of "
+            f"{many(settings.task_size, 'comparison')} at {settings.seconds_per_comparison:g} s each needs a reward "
+            f"of {reward:,.2f}; it is {settings.reward:,.2f}."
         ),
         icon=":material/payments:",
     )
@@ -135,31 +114,20 @@ def ballots(plan: Plan, settings: PlanSettings, *, name: str) -> None:
     )
     left, right = st.columns(2)
     with left:
-        st.markdown(say("**Items a ballot**"))
+        st.markdown("**Items a ballot**")
         chart = charts.ballot_sizes(plan.sizes, plan.appearances_by_ballot)
-        chart_files.show(chart, table, name=f"{name}-items", alt=say("Items in each ballot"))
+        chart_files.show(chart, table, name=f"{name}-items", alt="Items in each ballot")
     with right:
-        st.markdown(say("**Votes an item**"))
+        st.markdown("**Votes an item**")
         chart = charts.votes_along_ranks(plan.sizes, plan.appearances_by_ballot, plan.uniform_appearances)
-        chart_files.show(chart, table, name=f"{name}-votes", alt=say("Votes on an item by its rank"))
-        st.caption(say("The dashed line is M_unif: what each item would get if no ballot cut any."))
-    labels = {
-        "ballot": say("ballot"),
-        "items, N(k)": say("items, N(k)"),
-        "appearances, M": say("appearances, M"),
-        "comparisons": say("comparisons"),
-        "votes an item by then": say("votes an item by then"),
-    }
-    whole = {name: st.column_config.NumberColumn(label, format="localized") for name, label in labels.items()}
-    st.dataframe(table, hide_index=True, column_config=whole, alt=say("The ballots of the plan"))
+        chart_files.show(chart, table, name=f"{name}-votes", alt="Votes on an item by its rank")
+        st.caption("The dashed line is M_unif: what each item would get if no ballot cut any.")
+    whole = dict.fromkeys(table.columns, st.column_config.NumberColumn(format="localized"))
+    st.dataframe(table, hide_index=True, column_config=whole, alt="The ballots of the plan")
     first = quota(plan, settings.n_voters, settings.task_size)[0]
     st.caption(
-        say(
-            "So that the fastest voters don't decide (§2.5): in ballot 1 at most {tasks} ({comparisons}) a voter, "
-            "{share:.1%} of its votes. Set this limit where voters work; the Collect page shows how evenly the votes "
-            "came.",
-            tasks=many(first.tasks_per_voter, "task"),
-            comparisons=many(first.comparisons_per_voter, "comparison"),
-            share=first.share,
-        )
+        "So that the fastest voters don't decide (§2.5): in ballot 1 at most "
+        f"{many(first.tasks_per_voter, 'task')} ({many(first.comparisons_per_voter, 'comparison')}) a voter, "
+        f"{first.share:.1%} of its votes. Set this limit where voters work; the Collect page shows how evenly "
+        "the votes came."
     )

@@ -11,7 +11,6 @@ from typing import Any
 import streamlit as st
 
 from core.errors import PlanError
-from core.spoken import say, to_say
 from core.store.areas import read_areas
 from core.store.plans import PROTOCOLS, PlanSettings, with_budget
 from core.store.projects import Project
@@ -37,22 +36,22 @@ class NumberField:
 
 
 NUMBERS = (
-    NumberField("n_ballots", to_say("Ballots, n_b"), 1, 20, 1, to_say("The collection goes in this many rounds; after "
-                "each, only the leading items stay. Advised: 2 to 10.")),
-    NumberField("keep", to_say("Share that stays, α"), 0.01, 0.99, 0.05, to_say("The fraction of a ballot's items that "
-                "goes on.")),
-    NumberField("task_size", to_say("Comparisons a task"), 1, 50, 1, to_say("A task is what one voter answers in one "
-                "sitting.")),
-    NumberField("n_voters", to_say("Voters"), 1, 1_000_000, 1, to_say("How many people you expect. The Collect page "
-                "warns when few of them give most votes.")),
-    NumberField("seconds_per_comparison", to_say("Seconds a comparison"), 0.1, 3600.0, 1.0, to_say("The average time "
-                "t̄ of one comparison; hours follow from it (Eq. 10).")),
-    NumberField("reward", to_say("Reward a task"), 0.0, 10_000.0, 0.05, to_say("In your currency; 0 where nobody is "
-                "paid.")),
-    NumberField("fee", to_say("Platform's fee, %"), 0.0, 1000.0, 5.0, to_say("What the platform takes on top of the "
-                "reward; Mechanical Turk took 20 %."), scale=100.0),
-    NumberField("seed", to_say("Seed"), 0, 2**31 - 1, 1, to_say("The same seed draws the same ballots from the same "
-                "votes.")),
+    NumberField("n_ballots", "Ballots, n_b", 1, 20, 1,
+                "The collection goes in this many rounds; after each, only the leading items stay. Advised: 2 to 10."),
+    NumberField("keep", "Share that stays, α", 0.01, 0.99, 0.05,
+                "The fraction of a ballot's items that goes on."),
+    NumberField("task_size", "Comparisons a task", 1, 50, 1,
+                "A task is what one voter answers in one sitting."),
+    NumberField("n_voters", "Voters", 1, 1_000_000, 1,
+                "How many people you expect. The Collect page warns when few of them give most votes."),
+    NumberField("seconds_per_comparison", "Seconds a comparison", 0.1, 3600.0, 1.0,
+                "The average time t̄ of one comparison; hours follow from it (Eq. 10)."),
+    NumberField("reward", "Reward a task", 0.0, 10_000.0, 0.05,
+                "In your currency; 0 where nobody is paid."),
+    NumberField("fee", "Platform's fee, %", 0.0, 1000.0, 5.0,
+                "What the platform takes on top of the reward; Mechanical Turk took 20 %.", scale=100.0),
+    NumberField("seed", "Seed", 0, 2**31 - 1, 1,
+                "The same seed draws the same ballots from the same votes."),
 )  # fmt: skip
 
 
@@ -61,19 +60,19 @@ def ranking_choice(project: Project, standings: Sequence[Standing]) -> None:
     n_areas = len(read_areas(frame.store(), project.id))
     if n_areas < 2:
         return
-    kinds = {"all": say("One ranking over all areas"), "area": say("One ranking for each area")}
+    kinds = {"all": "One ranking over all areas", "area": "One ranking for each area"}
     if any(standing.fixed_by for standing in standings):
         if any(standing.ballots for standing in standings):
-            st.caption(say("{ranking}: fixed, as ballot 1 is drawn.", ranking=kinds[project.ranking]))
+            st.caption(f"{kinds[project.ranking]}: fixed, as ballot 1 is drawn.")
         else:
-            st.caption(say("{ranking}: fixed, as the pilot is drawn.", ranking=kinds[project.ranking]))
+            st.caption(f"{kinds[project.ranking]}: fixed, as the pilot is drawn.")
         return
     chosen = choosers.segmented_control(
-        say("Ranking"),
+        "Ranking",
         kinds,
         project.ranking,
         key=f"ranking-{project.id}-{project.ranking}",
-        help=say(
+        help=(
             "One ranking compares items of all areas with each other. With one for each area, no comparison crosses "
             "areas: each has its own plan, ballots and scores, and its scores don't compare with another area's."
         ),
@@ -85,7 +84,7 @@ def ranking_choice(project: Project, standings: Sequence[Standing]) -> None:
             project.id,
             chosen,
             expected_revision=frame.expected(),
-            done=say("{ranking}: make its plan.", ranking=kinds[chosen]),
+            done=f"{kinds[chosen]}: make its plan.",
         )
 
 
@@ -103,7 +102,7 @@ def settings_form(start: PlanSettings, notion: str, n_items: int, *, key: str, l
     for place, field in zip(places, NUMBERS, strict=True):
         on_change = again if field.name in ("n_ballots", "keep") else None
         values[field.name] = _number(place, field, getattr(start, field.name), key, locked, on_change)
-    ties = st.toggle(say("Voters may answer “equal”"), start.ties_allowed, key=f"ties-{key}", disabled=locked)
+    ties = st.toggle("Voters may answer “equal”", start.ties_allowed, key=f"ties-{key}", disabled=locked)
     checks, mistyped = None, None
     try:
         checks = checks_form(start.checks, key=key, locked=locked)
@@ -140,15 +139,15 @@ def _spread_again(start: PlanSettings, n_items: int, key: str) -> None:
 
 
 def _protocol(start: PlanSettings, key: str, locked: bool, on_change: Callable[[], None]) -> str:
-    names = {"runoff": say("Runoff’s own: near neighbours meet"), "paper": say("The paper’s: opponents at random")}
+    names = {"runoff": "Runoff’s own: near neighbours meet", "paper": "The paper’s: opponents at random"}
     chosen = choosers.segmented_control(
-        say("Protocol"),
+        "Protocol",
         {protocol: names[protocol] for protocol in PROTOCOLS},
         start.protocol,
         key=f"protocol-{key}",
         disabled=locked,
         on_change=on_change,
-        help=say(
+        help=(
             "In both, ballot after ballot only the leading items stay. Runoff's own lets near neighbours meet from "
             "ballot 2 on and fits all votes together, which tells more per vote. The paper's draws opponents at random "
             "and averages rescaled win ratios; take it to repeat published work."
@@ -163,14 +162,14 @@ def _number(
     whole = isinstance(before, int)
     kind = int if whole else float
     shown = place.number_input(
-        say(field.label),
+        field.label,
         kind(field.lowest),
         kind(field.highest),
         kind(before) if field.scale == 1.0 else round(before * field.scale, 6),
         None if field.step is None else kind(field.step),
         key=f"{field.name}-{key}",
         disabled=locked,
-        help=say(field.help),
+        help=field.help,
         on_change=on_change,
     )
     return kind(shown) if field.scale == 1.0 else round(float(shown) / field.scale, 6)
@@ -181,10 +180,10 @@ def _appearances(place: Any, start: PlanSettings, key: str, locked: bool) -> str
     # Not the box's own default: `_spread_again` writes there too, and Streamlit wants one or the other.
     st.session_state.setdefault(f"m-{key}", str(before) if isinstance(before, int) else ", ".join(map(str, before)))
     return place.text_input(
-        say("Appearances, M"),
+        "Appearances, M",
         key=f"m-{key}",
         disabled=locked,
-        help=say("How often each item is shown in a ballot: one number, or one a ballot (20, 20, 30). Best even."),
+        help="How often each item is shown in a ballot: one number, or one a ballot (20, 20, 30). Best even.",
     )
 
 

@@ -13,48 +13,40 @@ from core.errors import RunoffError
 from core.panel import PAPER_PANEL, Panel
 from core.plan import Plan
 from core.planning.ceiling import RELIABLE
-from core.spoken import say, spoken, to_say
+from core.plurals import many
 from core.store.forecasts import GuessSource, make_forecast
 from core.store.library import read_embeddings
 from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.views import planner
-from core.views.words import many, slug
+from core.views.words import slug
 from ui import cache, chart_files, choosers, fitted_panel, frame, paper_figures, planner_jobs
 
 PANELS: dict[str, tuple[str, Panel]] = {
-    "paper": (to_say("as in the paper"), PAPER_PANEL),
-    "noisy": (to_say("with twice the differences of opinion"), replace(PAPER_PANEL, nonconformity=(0.04, 0.4))),
-    "careless": (to_say("with 10 % random clickers"), replace(PAPER_PANEL, random_clickers=0.1)),
+    "paper": ("as in the paper", PAPER_PANEL),
+    "noisy": ("with twice the differences of opinion", replace(PAPER_PANEL, nonconformity=(0.04, 0.4))),
+    "careless": ("with 10 % random clickers", replace(PAPER_PANEL, random_clickers=0.1)),
 }
-SHAPES_OF_SIMILARITY = {
-    "exponential": to_say("exponential (few items stand out)"),
-    "power_law": to_say("power law (very few do)"),
-}
+SHAPES_OF_SIMILARITY = {"exponential": "exponential (few items stand out)", "power_law": "power law (very few do)"}
 
 # Of the columns of the outlook: what each is called and what it means.
 COLUMNS = {
-    "protocol": (to_say("protocol"), None),
-    "votes": (to_say("votes"), None),
+    "protocol": ("protocol", None),
+    "votes": ("votes", None),
     "ρ_w": (
         "ρ_w",
-        to_say(
-            "Between the scores and the true ranking: the mean over campaigns, and in brackets where 90 % of them lie."
-        ),
+        "Between the scores and the true ranking: the mean over campaigns, and in brackets where 90 % of them lie.",
     ),
-    "τ_w": ("τ_w", to_say("The same for τ_w.")),
-    "top items cut": (
-        to_say("top items cut"),
-        to_say("Share of the true top items that aren't in the last ballot any more."),
-    ),
+    "τ_w": ("τ_w", "The same for τ_w."),
+    "top items cut": ("top items cut", "Share of the true top items that aren't in the last ballot any more."),
     "tells apart": (
-        to_say("tells apart"),
-        to_say(
+        "tells apart",
+        (
             "The smallest difference in ρ_w of two models that shows in 80 % of campaigns, tested at 5 %, two-sided. "
             "The items are taken as given."
         ),
     ),
-    "campaigns": (to_say("campaigns"), to_say("How many campaigns were simulated.")),
+    "campaigns": ("campaigns", "How many campaigns were simulated."),
 }
 
 
@@ -62,10 +54,7 @@ def planner_box(
     project: Project, area_id: int | None, settings: PlanSettings, plan: Plan, *, key: str, locked: bool
 ) -> None:
     """The whole of it; `key` is that of the plan's widgets, which a plan found is put into."""
-    st.subheader(
-        say("What these votes would give"),
-        help=say("By campaigns that simulated voters answer (§4.1 of the paper)."),
-    )
+    st.subheader("What these votes would give", help="By campaigns that simulated voters answer (§4.1 of the paper).")
     source = guess_source(project, area_id, min(settings.n_voters, 1000))
     try:
         guess = cache.load_guess(frame.store(), project, area_id, source)
@@ -83,32 +72,32 @@ def planner_box(
 def guess_source(project: Project, area_id: int | None, n_voters: int) -> GuessSource:
     """The choice of what items and voters are guessed to be; every page that asks it shows the same choice."""
     left, right = st.columns(2)
-    guesses = {name: say(shape) for name, shape in SHAPES_OF_SIMILARITY.items()}
+    guesses = dict(SHAPES_OF_SIMILARITY)
     for imported in read_embeddings(frame.store(), project.id):
-        guesses[imported.id] = say("cosines of {embedding}", embedding=imported.name)
+        guesses[imported.id] = f"cosines of {imported.name}"
     similarity = choosers.selectbox(
-        say("Guess of the relatedness"),
+        "Guess of the relatedness",
         guesses,
         place=left,
         key=f"guess-{project.id}",
         persist_state="session",
-        help=say(
+        help=(
             "How related the items truly are, which nobody knows before. Try more than one: a good plan is good under "
             "each. An embedding's cosines only shape the guess; its ranking isn't used for the dataset."
         ),
     )
     key = f"panel-{project.id}"
     fits, reasons = fitted_panel.offered(project, area_id, similarity, st.session_state.get(key))
-    names = {name: say(words) for name, (words, _) in PANELS.items()} | fits
+    names = {name: words for name, (words, _) in PANELS.items()} | fits
     if st.session_state.get(key, "paper") not in names:
         st.session_state[key] = "paper"
     panel = choosers.selectbox(
-        say("Guess of the voters"),
+        "Guess of the voters",
         names,
         place=right,
         key=key,
         persist_state="session",
-        help=say(
+        help=(
             "How much opinions differ (σ* from .02 to .2 in the paper) and how often a voter slips (ε from .005 to "
             ".05). The plan's number of voters answers."
         ),
@@ -125,45 +114,30 @@ def _outlook(asked: planner_jobs.Asked) -> None:
     store = frame.store()
     outlook = planner.load_outlook(store, asked.guess, asked.plan)
     if not outlook.is_complete:
-        if not st.button(say("Simulate this plan"), icon=":material/science:", key=f"simulate-{asked.key}"):
-            st.caption(say("Takes a few seconds. What was simulated once is kept, and shown at once."))
+        if not st.button("Simulate this plan", icon=":material/science:", key=f"simulate-{asked.key}"):
+            st.caption("Takes a few seconds. What was simulated once is kept, and shown at once.")
             return
-        with st.spinner(say("Simulated voters are at work…")):
+        with st.spinner("Simulated voters are at work…"):
             for protocol in planner.PROTOCOLS:
                 make_forecast(store, asked.guess, asked.plan, protocol)
         outlook = planner.load_outlook(store, asked.guess, asked.plan)
     ours = outlook.forecasts[asked.settings.protocol]
     if not math.isnan(ours.rho_w.mean):
         st.markdown(
-            say(
-                "**About ρ_w = {rho:.2f} and τ_w = {tau:.2f} by {votes}. Two models are told apart in 8 of 10 "
-                "campaigns if their ρ_w differ by {separable:.2f}.**",
-                rho=ours.rho_w.mean,
-                tau=ours.tau_w.mean,
-                votes=many(ours.n_comparisons, "vote"),
-                separable=ours.separable,
-            )
+            f"**About ρ_w = {ours.rho_w.mean:.2f} and τ_w = {ours.tau_w.mean:.2f} by "
+            f"{many(ours.n_comparisons, 'vote')}. Two models are told apart in 8 of 10 campaigns if their ρ_w "
+            f"differ by {ours.separable:.2f}.**"
         )
-    st.dataframe(
-        outlook.table(), hide_index=True, column_config=_columns(), alt=say("Forecast of the plan by protocol")
-    )
+    st.dataframe(outlook.table(), hide_index=True, column_config=_columns(), alt="Forecast of the plan by protocol")
     _ceiling(asked)
     if ours.n_items < asked.plan.n_items:
-        st.caption(
-            say(
-                "{n:,} items stand for the {all:,}, each shown as often as planned.",
-                n=ours.n_items,
-                all=asked.plan.n_items,
-            )
-        )
+        st.caption(f"{ours.n_items:,} items stand for the {asked.plan.n_items:,}, each shown as often as planned.")
 
 
 def _columns() -> dict[str, Any]:
     plain = {"protocol", "votes", "campaigns"}  # as Streamlit has them: text to the left, numbers to the right
     return {
-        name: (st.column_config.Column if name in plain else st.column_config.TextColumn)(
-            say(label), help=None if about is None else say(about)
-        )
+        name: (st.column_config.Column if name in plain else st.column_config.TextColumn)(label, help=about)
         for name, (label, about) in COLUMNS.items()
     }
 
@@ -175,28 +149,18 @@ def _ceiling(asked: planner_jobs.Asked) -> None:
         return
     if found.is_reliable:
         st.caption(
-            say(
-                "Ceiling: if each of the {n:,} voters judged every item, their median opinion would reach "
-                "ρ_w = {rho:.3f} and τ_w = {tau:.3f}.",
-                n=found.n_voters,
-                rho=found.rho_w,
-                tau=found.tau_w,
-            )
+            f"Ceiling: if each of the {found.n_voters:,} voters judged every item, their median opinion would "
+            f"reach ρ_w = {found.rho_w:.3f} and τ_w = {found.tau_w:.3f}."
         )
         return
     cure = (
-        say("{n:,} such voters would reach {reliable}.", n=found.enough, reliable=spoken().number(RELIABLE))
+        f"{found.enough:,} such voters would reach {RELIABLE}."
         if found.enough
-        else say("Eight times as many such voters would not do either: find voters who agree more, or clearer items.")
+        else "Eight times as many such voters would not do either: find voters who agree more, or clearer items."
     )
     st.warning(
-        say(
-            "This panel can't give you a reliable top: even the median opinion of all {n:,} voters on every item "
-            "reaches only ρ_w = {rho:.2f}. {cure}",
-            n=found.n_voters,
-            rho=found.rho_w,
-            cure=cure,
-        )
+        f"This panel can't give you a reliable top: even the median opinion of all {found.n_voters:,} voters on "
+        f"every item reaches only ρ_w = {found.rho_w:.2f}. {cure}"
     )
 
 
@@ -207,24 +171,14 @@ def _curve(asked: planner_jobs.Asked) -> None:
     if budgets > 1:
         for column, (key, figure) in zip(st.columns(2, gap="large"), planner.CURVES.items(), strict=True):
             with column:
-                shown = curve.assign(protocol=curve["protocol"].map(say))
-                chart = charts.accuracy_by_budget(shown, figure, asked.plan.n_comparisons)
+                chart = charts.accuracy_by_budget(curve, figure, asked.plan.n_comparisons)
                 table = curve[curve["figure"] == figure]
-                chart_files.show(
-                    chart,
-                    table,
-                    name=f"{slug(asked.project.name)}-{key}",
-                    alt=say("{figure} by budget", figure=figure),
-                )
-        st.caption(say("Lines are means, bands hold 90 % of the campaigns. The dashed line is this plan."))
+                chart_files.show(chart, table, name=f"{slug(asked.project.name)}-{key}", alt=f"{figure} by budget")
+        st.caption("Lines are means, bands hold 90 % of the campaigns. The dashed line is this plan.")
     if len(curve) < planner.n_wanted(asked.plan) * len(planner.CURVES):
         plan = {"n_items": asked.plan.n_items, "n_ballots": asked.plan.n_ballots, "keep": asked.plan.keep}
         plan["appearances"] = asked.plan.appearances
         params = asked.params(plan=plan, protocols=list(planner.PROTOCOLS))
         planner_jobs.job_button(
-            say("Simulate other budgets"),
-            "plan_curve",
-            params,
-            asked,
-            help=say("A quarter to three times these votes."),
+            "Simulate other budgets", "plan_curve", params, asked, help="A quarter to three times these votes."
         )

@@ -12,16 +12,15 @@ from core.budgets import affordable_comparisons
 from core.errors import PlanError, RunoffError
 from core.plan import Plan
 from core.planning import GOALS, Guess, Search
-from core.spoken import say, to_say
+from core.plurals import many
 from core.store.forecasts import GuessSource, known_search
 from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.views import planner
-from core.views.words import many
 from ui import choosers, frame, running_jobs
 
-DOING = {"plan_curve": to_say("Simulating other budgets"), "plan_search": to_say("Searching the best plan")}
-BUDGETS = {"votes": to_say("votes"), "hours": to_say("voters' hours"), "total": to_say("money, with fees")}
+DOING = {"plan_curve": "Simulating other budgets", "plan_search": "Searching the best plan"}
+BUDGETS = {"votes": "votes", "hours": "voters' hours", "total": "money, with fees"}
 
 
 @dataclass(frozen=True)
@@ -47,21 +46,21 @@ def search_box(asked: Asked, *, locked: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         budget = _budget(asked)
         goal = choosers.selectbox(
-            say("To get right"),
-            {goal: say(words) for goal, words in GOALS.items()},
+            "To get right",
+            dict(GOALS),
             key=f"goal-{asked.project.id}",
             persist_state="session",
             width=180,
-            help=say("Both weigh the top ranks most. τ_w asks for the right order, ρ_w for ranks that are near."),
+            help="Both weigh the top ranks most. τ_w asks for the right order, ρ_w for ranks that are near.",
         )
         found = known_search(frame.store(), asked.guess, budget, asked.settings.protocol, goal)
         if found is None and budget:
             params = asked.params(n_comparisons=budget, protocol=asked.settings.protocol, goal=goal)
-            about = say(
+            about = (
                 "Over a hundred plans are tried: numbers of ballots, α, M the same in each, rising or falling. "
                 "It takes half a minute by the paper's protocol, some minutes by Runoff's own."
             )
-            job_button(say("Find the best plan"), "plan_search", params, asked, help=about)
+            job_button("Find the best plan", "plan_search", params, asked, help=about)
     if found is not None:
         _found(found, asked, locked=locked)
 
@@ -69,14 +68,14 @@ def search_box(asked: Asked, *, locked: bool) -> None:
 def _budget(asked: Asked) -> int:
     """The comparisons to spend, given as votes, voters' hours or money; 0 where that can't be told."""
     kind = choosers.selectbox(
-        say("Budget of"), {kind: say(words) for kind, words in BUDGETS.items()},
+        "Budget of", dict(BUDGETS),
         key=f"search-of-{asked.project.id}", width=170,
-        help=say("Tasks that aren't full may cost up to one task a ballot more."),
+        help="Tasks that aren't full may cost up to one task a ballot more.",
     )  # fmt: skip
     cost = asked.settings.cost(asked.plan)
     usual = {"votes": float(asked.plan.n_comparisons), "hours": cost.hours, "total": cost.total}[kind]
     given = st.number_input(
-        say("At most"), 0.0, 1e9, round(usual, 2), key=f"search-{kind}-{asked.key}-{usual}", width=180,
+        "At most", 0.0, 1e9, round(usual, 2), key=f"search-{kind}-{asked.key}-{usual}", width=180,
         format="%.0f" if kind == "votes" else "%.2f",
     )  # fmt: skip
     if kind == "votes":
@@ -100,31 +99,21 @@ def _found(found: Search, asked: Asked, *, locked: bool) -> None:
     appearances = planner.appearances_said(plan.appearances_by_ballot)
     with st.container(border=True):
         st.markdown(
-            say(
-                "**Best of {n:,} plans: {ballots}, α = {keep:g}, M = {appearances}** ({votes}).",
-                n=found.n_tried,
-                ballots=many(plan.n_ballots, "ballot"),
-                keep=plan.keep,
-                appearances=appearances,
-                votes=many(plan.n_comparisons, "vote"),
-            )
+            f"**Best of {found.n_tried:,} plans: {many(plan.n_ballots, 'ballot')}, α = {plan.keep:g}, M = "
+            f"{appearances}** ({many(plan.n_comparisons, 'vote')})."
         )
         if found.paper is not None:
             sure = abs(found.gain) > 2 * found.gain_error
             st.caption(
-                say(
-                    "Against the paper's plan (7 ballots, α = .5, M = {appearances}) it gains {gain:+.3f} ± "
-                    "{error:.3f} in {figure}, over {n} campaigns that the search hadn't seen.",
-                    appearances=found.paper.plan.appearances,
-                    gain=found.gain,
-                    error=found.gain_error,
-                    figure=_judged(found.goal),
-                    n=found.best.n_campaigns,
+                (
+                    f"Against the paper's plan (7 ballots, α = .5, M = {found.paper.plan.appearances}) it gains "
+                    f"{found.gain:+.3f} ± {found.gain_error:.3f} in {_judged(found.goal)}, over "
+                    f"{found.best.n_campaigns} campaigns that the search hadn't seen."
                 )
-                + ("" if sure else " " + say("That is no clear difference."))
+                + ("" if sure else " That is no clear difference.")
             )
         st.button(
-            say("Use this plan"),
+            "Use this plan",
             icon=":material/check:",
             on_click=_use,
             args=(plan, asked.key),
@@ -134,7 +123,7 @@ def _found(found: Search, asked: Asked, *, locked: bool) -> None:
 
 
 def _judged(goal: str) -> str:
-    return say("the mean of ρ_w and τ_w") if goal == "both" else GOALS[goal]
+    return "the mean of ρ_w and τ_w" if goal == "both" else GOALS[goal]
 
 
 def _use(plan: Plan, key: str) -> None:
@@ -163,7 +152,7 @@ def watch(project: Project) -> None:
     for job in recent:
         if job.state == "failed" and job.id in told:
             told.discard(job.id)
-            st.error(frame.plain(say("The simulation ended early. {why}", why=job.error)))
+            st.error(frame.plain(f"The simulation ended early. {job.error}"))
     if any(not job.ended for job in recent):
         told.update(job.id for job in recent if not job.ended)
         running_jobs.watch(project, DOING)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from core.policy import REJECTED, REPEATS
-from core.spoken import say
 from core.store import Store
 from core.store.policies import read_policy
 from core.store.projects import Project
@@ -17,35 +16,30 @@ def policy_box(store: Store, project: Project) -> None:
     """The policy of the project, and the form that changes it."""
     now = read_policy(store, project.id)
     st.caption(
-        say(
-            "Answers of rejected assignments are {rejected}; of a voter's several votes on one comparison {repeats}.",
-            rejected=say(REJECTED[now.rejected]),
-            repeats=say(REPEATS[now.repeats]),
-        )
+        f"Answers of rejected assignments are {REJECTED[now.rejected]}; of a voter's several votes on one "
+        f"comparison {REPEATS[now.repeats]}."
     )
-    with st.expander(say("Change what counts")), st.form(f"policy-{project.id}"):
+    with st.expander("Change what counts"), st.form(f"policy-{project.id}"):
         rejected = choosers.radio(
-            say("Answers of rejected assignments are"),
+            "Answers of rejected assignments are",
             {name: _choice(words, name == "leave out") for name, words in REJECTED.items()},
             now.rejected,
             key=f"rejected-{project.id}-{now.rejected}",
-            help=say("The owner rejected them on the platform, or in the file's column Reject."),
+            help="The owner rejected them on the platform, or in the file's column Reject.",
         )
         repeats = choosers.radio(
-            say("Of a voter's several votes on one comparison"),
+            "Of a voter's several votes on one comparison",
             {name: _choice(words, name == "earliest") for name, words in REPEATS.items()},
             now.repeats,
             key=f"repeats-{project.id}-{now.repeats}",
-            help=say(
-                "By the time they were submitted, in whatever order the files come. No vote is lost by any choice."
-            ),
+            help="By the time they were submitted, in whatever order the files come. No vote is lost by any choice.",
         )
-        st.caption(say("Open ballots are counted anew at once. Closed ones keep their count until they are reopened."))
-        if st.form_submit_button(say("Save")):
+        st.caption("Open ballots are counted anew at once. Closed ones keep their count until they are reopened.")
+        if st.form_submit_button("Save"):
             is_long = rescoring_is_long(cache.load_standings(store, project))
             arguments = {"rejected": rejected, "repeats": repeats}
             long_commands.carry_out(project, "set_policy", arguments, is_long=is_long)
 
 
 def _choice(label: str, is_default: bool) -> str:
-    return say("{choice} (default)", choice=say(label)) if is_default else say(label)
+    return f"{label} (default)" if is_default else label

@@ -8,7 +8,6 @@ from functools import partial
 import streamlit as st
 
 from core.errors import RunoffError
-from core.spoken import say, to_say
 from core.store import Store
 from core.store.archive import (
     archive_project,
@@ -28,21 +27,21 @@ from core.views.words import moment, other_name_said
 from ui import cache, frame, kept_jobs, long_commands
 
 LARGE = 1_000_000  # bytes of a project file that is taken in within some seconds
-_PREPARE = to_say("Prepare the project file")
-_HOLDS = to_say("Tokens, plan, ballots, votes, uploads, scores and log; no embeddings.")
+_PREPARE = "Prepare the project file"
+_HOLDS = "Tokens, plan, ballots, votes, uploads, scores and log; no embeddings."
 
 
 def import_box(store: Store) -> None:
     """A project from a file, and the projects that were put away."""
     turn = st.session_state.setdefault("_project_turn", 0)
-    file = st.file_uploader(say("Project file (zip)"), type=["zip"], key=f"project-file-{turn}")
-    if file is not None and st.button(say("Import this project"), type="primary"):
+    file = st.file_uploader("Project file (zip)", type=["zip"], key=f"project-file-{turn}")
+    if file is not None and st.button("Import this project", type="primary"):
         is_large = len(file.getvalue()) > LARGE
         try:
             if is_large:
                 arguments = {"sha256": bring(store, file.getvalue()), "filename": file.name}
             else:
-                with st.spinner(say("Importing…")):
+                with st.spinner("Importing…"):
                     found = imported(store, file.getvalue())
         except RunoffError as error:
             frame.show_error(error)
@@ -56,8 +55,8 @@ def import_box(store: Store) -> None:
     for archived in list_archived(store):
         with st.container(horizontal=True, vertical_alignment="center"):
             when = moment(archived.archived_at)
-            st.caption(frame.plain(say("{name}, put away on {when} UTC", name=archived.project.name, when=when)))
-            if st.button(say("Take out again"), key=f"restore-{archived.project.id}"):
+            st.caption(frame.plain(f"{archived.project.name}, put away on {when} UTC"))
+            if st.button("Take out again", key=f"restore-{archived.project.id}"):
                 _restore(store, archived.project)
 
 
@@ -68,7 +67,7 @@ def _restore(store: Store, archived: Project) -> None:
     except RunoffError as error:
         frame.show_error(error)
         return
-    frame.flash(f"{say('{name} is back.', name=given)} {other_name_said(given, archived.name)}".rstrip())
+    frame.flash(f"{given} is back. {other_name_said(given, archived.name)}".rstrip())
     frame.open_project(archived.id)
 
 
@@ -77,41 +76,35 @@ def files_box(store: Store, project: Project) -> None:
     data = _file_by_job(project) if _is_large(store, project) else _file_at_once(store, project)
     if data is not None:
         st.download_button(
-            say("Download the project file (zip)"),
-            data,
-            f"runoff-{project.id}.zip",
-            "application/zip",
-            on_click="ignore",
+            "Download the project file (zip)", data, f"runoff-{project.id}.zip", "application/zip", on_click="ignore"
         )
     with st.form("copy"):
-        name = st.text_input(say("Name of a copy"), say("{name} (copy)", name=project.name)[:100], max_chars=100)
-        if st.form_submit_button(say("Make a copy")):
+        name = st.text_input("Name of a copy", f"{project.name} (copy)"[:100], max_chars=100)
+        if st.form_submit_button("Make a copy"):
             if _is_large(store, project):
                 arguments = {"project_id": project.id, "name": name, "original": project.name}
                 long_commands.by_job(None, "copy_project", arguments)
                 return
-            done = to_say("{copy} is a copy of {name}.")
+            done = "{copy} is a copy of {name}."
             open_copy(duplicate_project, store, project, name, done=done)
     frame.command_button(
-        say("Put this project away"),
+        "Put this project away",
         archive_project,
         project.id,
-        done=say("{name} is put away. Take it out again under “New project”.", name=project.name),
-        help=say("It is hidden, and nothing of it is lost."),
+        done=f"{project.name} is put away. Take it out again under “New project”.",
+        help="It is hidden, and nothing of it is lost.",
     )
     with st.form("delete"):
         stake = cache.load_at_stake(store, project)
         if stake.votes:
             st.caption(f":material/warning: {frame.plain(at_stake.said(at_stake.DELETES, stake))}")
-        typed = st.text_input(
-            say("To delete the project, type its name"), help=say("A project file is kept in the backups.")
-        )
-        if st.form_submit_button(say("Delete this project")):
+        typed = st.text_input("To delete the project, type its name", help="A project file is kept in the backups.")
+        if st.form_submit_button("Delete this project"):
             if typed == project.name and _is_large(store, project):
                 arguments = {"project_id": project.id, "name": typed, "revision": frame.expected()}
                 long_commands.by_job(None, "delete_project", arguments)
                 return
-            done = say("{name} is deleted. A copy lies in the workspace's folder backups.", name=project.name)
+            done = f"{project.name} is deleted. A copy lies in the workspace's folder backups."
             frame.carry_out(delete_project, store, project.id, typed, done=done, expected_revision=frame.expected())
 
 
@@ -122,8 +115,8 @@ def _is_large(store: Store, project: Project) -> bool:
 
 def _file_at_once(store: Store, project: Project) -> bytes | None:
     """The project file that this visitor asked for; it is kept in the session."""
-    if st.button(say(_PREPARE), help=say(_HOLDS)):
-        with st.spinner(say("Writing…")):
+    if st.button(_PREPARE, help=_HOLDS):
+        with st.spinner("Writing…"):
             st.session_state["_project_file"] = (project.id, project.revision, export_project(store, project.id))
     kept = st.session_state.get("_project_file")
     return kept[2] if kept and kept[:2] == (project.id, project.revision) else None
@@ -131,9 +124,9 @@ def _file_at_once(store: Store, project: Project) -> bytes | None:
 
 def _file_by_job(project: Project) -> Callable[[], bytes] | None:
     """What reads the project file that a job has written; None as long as none has."""
-    job = kept_jobs.of_votes(project_file_job.FIGURES, project, None, say(_PREPARE), place="project-file")
+    job = kept_jobs.of_votes(project_file_job.FIGURES, project, None, _PREPARE, place="project-file")
     if job is None:
-        st.caption(say(_HOLDS))
+        st.caption(_HOLDS)
         return None
     return partial(read_made, project_file_job.FIGURES.of_job(frame.store(), job.id))
 
@@ -149,5 +142,5 @@ def open_copy(copy: Callable[[Store, str, str], str], store: Store, project: Pro
         frame.show_error(error)
         return
     given = get_project(store, copied).name
-    frame.flash(f"{say(done, copy=given, name=project.name)} {other_name_said(given, name)}".rstrip())
+    frame.flash(f"{done.format(copy=given, name=project.name)} {other_name_said(given, name)}".rstrip())
     frame.open_project(copied)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.spoken import say
 from core.store.projects import Project
 from core.store.registrations import read_registration, register_plan
 from core.views.words import moment, slug
 from ui import frame
-from ui.tables import said_columns
 
 
 def registration_box(project: Project, *, planned: bool, locked: bool) -> None:
@@ -17,30 +15,29 @@ def registration_box(project: Project, *, planned: bool, locked: bool) -> None:
     found = read_registration(frame.store(), project.id)
     if found is None and (locked or not planned):
         return
-    with st.expander(say("Registration") if found else say("Register this plan before the first vote")):
+    with st.expander("Registration" if found else "Register this plan before the first vote"):
         if found is not None:
             when = moment(found.at)
-            st.markdown(say("**Registered on {when} UTC.** SHA-256 `{sha256}`", when=when, sha256=found.sha256))
+            st.markdown(f"**Registered on {when} UTC.** SHA-256 `{found.sha256}`")
             if found.is_kept:
-                st.success(say("All of it was kept so far."), icon=":material/check_circle:")
+                st.success("All of it was kept so far.", icon=":material/check_circle:")
             else:
-                st.warning(say("What differs from the registration is told in the dataset's description too."))
+                st.warning("What differs from the registration is told in the dataset's description too.")
                 rows = [
-                    {"part": say(part.part), "registered": part.registered, "now": part.found}
+                    {"part": part.part, "registered": part.registered, "now": part.found}
                     for part in found.kept
                     if not part.same
                 ]
-                columns = said_columns("part", "registered", "now")
-                alt = say("What differs from the registration")
-                st.dataframe(rows, hide_index=True, column_config=columns, alt=alt)
+                alt = "What differs from the registration"
+                st.dataframe(rows, hide_index=True, alt=alt)
             st.download_button(
-                say("Download the registration (JSON)"),
+                "Download the registration (JSON)",
                 found.content,
                 f"{slug(project.name)}-registration-{found.sha256[:8]}.json",
                 "application/json",
                 icon=":material/download:",
                 on_click="ignore",
-                help=say("Publish it, or its SHA-256, where it gets a date that others trust."),
+                help="Publish it, or its SHA-256, where it gets a date that others trust.",
             )
         if not locked and planned:
             _register(project, again=found is not None)
@@ -48,19 +45,17 @@ def registration_box(project: Project, *, planned: bool, locked: bool) -> None:
 
 def _register(project: Project, *, again: bool) -> None:
     st.caption(
-        say(
-            "Freezes the saved plan, its seeds, the items, what voters read, n₀ and your rules for leaving votes out. "
-            "Whoever reads the dataset can then see that nothing was chosen after the votes were known."
-        )
+        "Freezes the saved plan, its seeds, the items, what voters read, n₀ and your rules for leaving votes out. "
+        "Whoever reads the dataset can then see that nothing was chosen after the votes were known."
     )
     with st.form(f"register-{project.id}"):
         exclusions = st.text_area(
-            say("Rules for leaving out votes or voters"),
-            placeholder=say("For example: voters who fail two of five checks are left out."),
+            "Rules for leaving out votes or voters",
+            placeholder="For example: voters who fail two of five checks are left out.",
             max_chars=4000,
         )
-        n0 = st.number_input(say("Offset n₀ of the weights"), 0.0, 1000.0, 2.0, 1.0)
-        if st.form_submit_button(say("Register again") if again else say("Register")):
+        n0 = st.number_input("Offset n₀ of the weights", 0.0, 1000.0, 2.0, 1.0)
+        if st.form_submit_button("Register again" if again else "Register"):
             frame.carry_out(
                 register_plan,
                 frame.store(),
@@ -68,5 +63,5 @@ def _register(project: Project, *, again: bool) -> None:
                 n0=float(n0),
                 exclusions=exclusions,
                 expected_revision=frame.expected(),
-                done=say("The plan is registered. Download the file, and publish it or its SHA-256."),
+                done="The plan is registered. Download the file, and publish it or its SHA-256.",
             )

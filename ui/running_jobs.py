@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import streamlit as st
 
 from core import job_sweep, jobs
-from core.spoken import say
 from core.store.projects import Project
 from ui import frame
 
@@ -26,14 +25,14 @@ def watch(project: Project, doing: Mapping[str, str], *, at_most: bool = False) 
     for job in running:
         with st.container(horizontal=True, vertical_alignment="center"):
             left = job.seconds_left()
-            done = say(doing[job.kind])
+            done = doing[job.kind]
             if left is None:
                 text = f"{done}…"
             elif at_most:
-                text = say("{work}, at most {seconds:,.0f} s left", work=done, seconds=left)
+                text = f"{done}, at most {left:,.0f} s left"
             else:
-                text = say("{work}, {seconds:,.0f} s left", work=done, seconds=left)
+                text = f"{done}, {left:,.0f} s left"
             st.progress(job.share, text=text)
-            if st.button(say("Stop"), key=f"stop-{job.id}"):
+            if st.button("Stop", key=f"stop-{job.id}"):
                 jobs.cancel(store, job.id)
                 st.rerun()

@@ -8,10 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from core.errors import Issue
-from core.spoken import say, say_many, speaking
+from core.plurals import plural
 from core.views.rating_sets import as_csv
 from ui import frame
-from ui.tables import figures, named
+from ui.tables import figures
 
 
 def show_table(table: pd.DataFrame, about: Mapping[str, str], alt: str, *, height: int | None = None) -> None:
@@ -26,11 +26,10 @@ def _no_reason(table: pd.DataFrame) -> bool:
 
 
 def download(label: str, make: Callable[[], pd.DataFrame], name: str) -> None:
-    """A button that saves a table as a CSV a spreadsheet can open safely, made in English whoever looks."""
+    """A button that saves a table as a CSV that a spreadsheet can open safely."""
 
     def file() -> bytes:
-        with speaking("en"):
-            return as_csv(make())
+        return as_csv(make())
 
     st.download_button(
         label, file, name, "text/csv", icon=":material/download:", on_click="ignore", key=f"download-{name}"
@@ -40,13 +39,8 @@ def download(label: str, make: Callable[[], pd.DataFrame], name: str) -> None:
 def show_issues(issues: Iterable[Issue], notes: Iterable[str] = ()) -> None:
     """What a reader of files left out, row by row, and what else it has to say."""
     for note in notes:
-        st.caption(frame.plain(say(note)))
+        st.caption(frame.plain(note))
     rows = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in issues]
     if rows:
-        with st.expander(say_many(len(rows), "{n} row or cell to look at", "{n} rows or cells to look at")):
-            st.dataframe(
-                rows,
-                hide_index=True,
-                column_config=named(rows[0]),
-                alt=say("Rows and cells that weren't taken as they are"),
-            )
+        with st.expander(plural(len(rows), "{n} row or cell to look at", "{n} rows or cells to look at")):
+            st.dataframe(rows, hide_index=True, alt="Rows and cells that weren't taken as they are")

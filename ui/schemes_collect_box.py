@@ -17,7 +17,6 @@ from core.schemes.group_drawing import draw_groups
 from core.schemes.group_files import groups_of, read_groups
 from core.schemes.scales import CLSS, SCALES, RatingScale
 from core.schemes.target_groups import TargetGroup
-from core.spoken import say, to_say
 from core.store.areas import read_areas
 from core.store.library import open_library, read_embeddings
 from core.store.plans import read_plan
@@ -27,26 +26,23 @@ from core.views import rounds as view
 from core.views import target_groups
 from ui import choosers, frame
 from ui.schemes_round_box import round_box
-from ui.tables import named
 from ui.wording_form import LANGUAGE_HELP
 
 ABOUT = {
-    RATING: to_say("Each item gets a number on a scale with worded anchors, from several people."),
-    BEST_WORST: to_say(
-        "Of a few items people name the most and the least related: a tuple of four decides five comparisons."
-    ),
-    ORDER: to_say("People put the positives of a target word into order; only words of one target are compared."),
+    RATING: "Each item gets a number on a scale with worded anchors, from several people.",
+    BEST_WORST: "Of a few items people name the most and the least related: a tuple of four decides five comparisons.",
+    ORDER: "People put the positives of a target word into order; only words of one target are compared.",
 }
-SOURCES = {"propose": to_say("Propose by an embedding"), "text": to_say("From a text")}
-SIZES = (to_say("Positives"), 2, 5), (to_say("Distractors"), 0, 3), (to_say("Randoms"), 0, 3)
+SOURCES = {"propose": "Propose by an embedding", "text": "From a text"}
+SIZES = ("Positives", 2, 5), ("Distractors", 0, 3), ("Randoms", 0, 3)
 NEW = 0
 
 
 def collect_box(project: Project, area_id: int | None, n_items: int) -> None:
     """All of the tab."""
-    st.markdown(say("**Collect ratings, best–worst choices or orders with this project's items.**"))
+    st.markdown("**Collect ratings, best–worst choices or orders with this project's items.**")
     if not n_items:
-        st.info(say("This project has no items yet. Add tokens on the Tokens page first."), icon=":material/info:")
+        st.info("This project has no items yet. Add tokens on the Tokens page first.", icon=":material/info:")
         return
     rounds = view.load(frame.store(), project.id, area_id)
     numbers = {found.round.number: found for found in reversed(rounds)}
@@ -55,8 +51,8 @@ def collect_box(project: Project, area_id: int | None, n_items: int) -> None:
         key = f"round-{project.id}-{area_id}"
         if (drawn := st.session_state.pop("_drawn_round", None)) in numbers:
             st.session_state[key] = drawn
-        names = {n: found.listed for n, found in numbers.items()} | {NEW: say("A new round")}
-        chosen = choosers.selectbox(say("Round"), names, key=key, width=360)
+        names = {n: found.listed for n, found in numbers.items()} | {NEW: "A new round"}
+        chosen = choosers.selectbox("Round", names, key=key, width=360)
     if chosen == NEW:
         _new(project, area_id, n_items, rounds)
     else:
@@ -66,15 +62,12 @@ def collect_box(project: Project, area_id: int | None, n_items: int) -> None:
 def _new(project: Project, area_id: int | None, n_items: int, rounds: tuple[view.RoundView, ...]) -> None:
     """Choose the scheme and its settings, see what it costs, draw."""
     scheme = choosers.segmented_control(
-        say("Scheme"),
-        {one: say(words).capitalize() for one, words in LABELS.items()},
-        RATING,
-        key=f"new-scheme-{project.id}",
+        "Scheme", {one: words.capitalize() for one, words in LABELS.items()}, RATING, key=f"new-scheme-{project.id}"
     )
-    st.caption(say(ABOUT[scheme]))
+    st.caption(ABOUT[scheme])
     waiting = next((found for found in rounds if found.round.scheme == scheme and found.round.is_open), None)
     if waiting is not None:
-        still = say("{round}, is still open: close it before the next one is drawn.", round=waiting.title)
+        still = f"{waiting.title}, is still open: close it before the next one is drawn."
         st.info(frame.plain(still), icon=":material/info:")
         return
     key = f"{scheme}-{project.id}"
@@ -96,11 +89,11 @@ def _new(project: Project, area_id: int | None, n_items: int, rounds: tuple[view
         frame.show_error(error)
         return
     if scheme == ORDER and not settings.groups:
-        st.caption(say("There are no groups yet: propose some, or paste a file of target groups."))
+        st.caption("There are no groups yet: propose some, or paste a file of target groups.")
         return
     st.markdown(view.cost_said(settings, n))
     frame.command_button(
-        say("Draw the round"),
+        "Draw the round",
         partial(draw_round, area_id=area_id, after=after),
         project.id,
         settings,
@@ -114,38 +107,38 @@ def _new(project: Project, area_id: int | None, n_items: int, rounds: tuple[view
 def _drawn(number: int) -> str:
     """Say so, and show the round at the next run."""
     st.session_state["_drawn_round"] = number
-    return say("Round {n} is drawn. Next: give it to people.", n=number)
+    return f"Round {number} is drawn. Next: give it to people."
 
 
 def _rating(settings: RoundSettings, key: str) -> RoundSettings:
     names = {
-        "CLSS": say("0 to 4 in quarters"),
-        "STSS": say("0 to 4 in tenths"),
-        "own": say("a scale of your own"),
+        "CLSS": "0 to 4 in quarters",
+        "STSS": "0 to 4 in tenths",
+        "own": "a scale of your own",
     }
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = choosers.selectbox(
-            say("Scale"), names, key=f"scale-{key}", width=220,
-            help=say("Both ready ones have a worded anchor at each whole number."),
+            "Scale", names, key=f"scale-{key}", width=220,
+            help="Both ready ones have a worded anchor at each whole number.",
         )  # fmt: skip
         scale = SCALES.get(name, CLSS)
         if name == "own":
-            low = st.number_input(say("From"), value=1.0, key=f"low-{key}", width=100)
-            high = st.number_input(say("To"), value=7.0, key=f"high-{key}", width=100)
-            step = st.number_input(say("In steps of"), value=1.0, key=f"step-{key}", width=120)
+            low = st.number_input("From", value=1.0, key=f"low-{key}", width=100)
+            high = st.number_input("To", value=7.0, key=f"high-{key}", width=100)
+            step = st.number_input("In steps of", value=1.0, key=f"step-{key}", width=120)
             scale = RatingScale("own scale", low, high, step)
         sorts = bool(scale.anchors) and st.toggle(
-            say("Sort into piles first"),
+            "Sort into piles first",
             value=scale.sorts_first,
             key=f"sort-{key}-{name}",
-            help=say(
+            help=(
                 "People sort the cards of a task into piles, one an anchor, before they give numbers. With anchors it "
                 "gave the least noise (O'Shea and others 2013)."
             ),
         )
     swaps = st.toggle(
-        say("Turn half of the items"), value=settings.swaps, key=f"swaps-{key}",
-        help=say("Half of the items are shown with their two tokens in the other order, drawn by the seed."),
+        "Turn half of the items", value=settings.swaps, key=f"swaps-{key}",
+        help="Half of the items are shown with their two tokens in the other order, drawn by the seed.",
     )  # fmt: skip
     gold, tolerance = _gold(key)
     return replace(settings, scale=replace(scale, sorts_first=sorts), swaps=swaps, gold=gold, tolerance=tolerance)
@@ -153,18 +146,18 @@ def _rating(settings: RoundSettings, key: str) -> RoundSettings:
 
 def _gold(key: str) -> tuple[tuple[GoldPair, ...], float]:
     """Gold pairs of the task page, and how far off a rating of them may be."""
-    with st.expander(say("Gold pairs: who qualifies")):
+    with st.expander("Gold pairs: who qualifies"):
         text = st.text_area(
-            say("Pairs with a known rating, one a line"),
+            "Pairs with a known rating, one a line",
             key=f"rated-gold-{key}",
-            placeholder=say("car, automobile: 4"),
-            help=say(
+            placeholder="car, automobile: 4",
+            help=(
                 "Five as a rule. The task page for Turkle or Mechanical Turk begins with them and doesn't show their "
                 "ratings. Whoever misses one is named under People. The voting page doesn't ask them."
             ),
         )
         tolerance = st.number_input(
-            say("Points off that still pass"), 0.0, 100.0, TOLERANCE, 0.25, key=f"gold-tolerance-{key}", width=220
+            "Points off that still pass", 0.0, 100.0, TOLERANCE, 0.25, key=f"gold-tolerance-{key}", width=220
         )
     return read_rated_pairs(text), float(tolerance)
 
@@ -176,58 +169,55 @@ def _best_worst(
     after = None
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if closed:
-            names = {n: say("the leading items of round {n}", n=n) for n in reversed(closed)}
+            names = {n: f"the leading items of round {n}" for n in reversed(closed)}
             after = choosers.selectbox(
-                say("Items"), names | {NEW: say("all items")}, key=f"after-{key}", width=240,
-                help=say("A next round keeps the items with the highest scores, and near ones meet."),
+                "Items", names | {NEW: "all items"}, key=f"after-{key}", width=240,
+                help="A next round keeps the items with the highest scores, and near ones meet.",
             )  # fmt: skip
         keep = settings.keep
         if after:
-            percent = st.number_input(say("Go on (%)"), 1, 100, 50, key=f"keep-{key}", width=120)
+            percent = st.number_input("Go on (%)", 1, 100, 50, key=f"keep-{key}", width=120)
             keep = percent / 100
-        size = st.number_input(say("Items a tuple"), 3, 10, settings.size, key=f"size-{key}", width=130)
+        size = st.number_input("Items a tuple", 3, 10, settings.size, key=f"size-{key}", width=130)
         appearances = st.number_input(
-            say("Tuples an item"), 1, 1000, settings.appearances, key=f"appearances-{key}", width=130,
-            help=say("In how many tuples each item stands."),
+            "Tuples an item", 1, 1000, settings.appearances, key=f"appearances-{key}", width=130,
+            help="In how many tuples each item stands.",
         )  # fmt: skip
     return replace(settings, keep=keep, size=size, appearances=appearances), after or None
 
 
 def _groups(project: Project, key: str) -> list[TargetGroup]:
     """Groups from a text, or proposed by an embedding, in a table to be edited."""
-    sources = {one: say(words) for one, words in SOURCES.items()}
-    source = choosers.segmented_control(say("Groups"), sources, key=f"source-{key}")
+    sources = dict(SOURCES)
+    source = choosers.segmented_control("Groups", sources, key=f"source-{key}")
     kept: list[TargetGroup] = st.session_state.get(f"_groups-{key}", [])
     if source == "text":
         text = st.text_area(
-            say("Text of target groups"), key=f"text-{key}", height=140,
-            help=say("As the tab Target groups saves it, or the files of Avraham and Goldberg (2016)."),
+            "Text of target groups", key=f"text-{key}", height=140,
+            help="As the tab Target groups saves it, or the files of Avraham and Goldberg (2016).",
         )  # fmt: skip
         return groups_of(read_groups(text).comparisons) if text.strip() else []
     models = [one for one in read_embeddings(frame.store(), project.id) if one.has_vectors]
     if not models:
-        st.caption(say("This takes an embedding with vectors in this project."))
+        st.caption("This takes an embedding with vectors in this project.")
         return []
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        model = choosers.embedding(say("Embedding"), models, key=f"model-{key}")
-        n_targets = st.number_input(say("Targets an area"), 1, 100, 5, key=f"targets-{key}", width=130)
+        model = choosers.embedding("Embedding", models, key=f"model-{key}")
+        n_targets = st.number_input("Targets an area", 1, 100, 5, key=f"targets-{key}", width=130)
         sizes = [
-            st.number_input(say(label), least, 20, usual, key=f"{label}-{key}", width=110)
-            for label, least, usual in SIZES
+            st.number_input(label, least, 20, usual, key=f"{label}-{key}", width=110) for label, least, usual in SIZES
         ]
-        if st.button(say("Propose"), icon=":material/auto_awesome:", key=f"propose-{key}"):
+        if st.button("Propose", icon=":material/auto_awesome:", key=f"propose-{key}"):
             kept = _proposed(project, model.id, int(n_targets), (sizes[0], sizes[1], sizes[2]))
             st.session_state[f"_groups-{key}"] = kept
             st.session_state[f"_turn-{key}"] = st.session_state.get(f"_turn-{key}", 0) + 1
     if not kept:
         return []
-    st.caption(
-        say("An embedding that proposes its own test is favoured by it: edit the groups, and rank others by them.")
-    )
+    st.caption("An embedding that proposes its own test is favoured by it: edit the groups, and rank others by them.")
     table = target_groups.table(kept)
     edited = st.data_editor(
-        table, hide_index=True, column_config=named(table.columns), num_rows="dynamic", height=240,
-        key=f"edit-{key}-{st.session_state.get(f'_turn-{key}', 0)}", alt=say("Groups to be ordered"),
+        table, hide_index=True, num_rows="dynamic", height=240,
+        key=f"edit-{key}-{st.session_state.get(f'_turn-{key}', 0)}", alt="Groups to be ordered",
     )  # fmt: skip
     return target_groups.from_table(edited)
 
@@ -252,31 +242,25 @@ def _common(settings: RoundSettings, key: str) -> RoundSettings:
     """What every scheme asks for."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         raters = st.number_input(
-            say("People a question"), 1, 1000, settings.raters, key=f"raters-{key}", width=150,
-            help=say("Publish each task with so many assignments: then nobody is asked the same twice."),
+            "People a question", 1, 1000, settings.raters, key=f"raters-{key}", width=150,
+            help="Publish each task with so many assignments: then nobody is asked the same twice.",
         )  # fmt: skip
-        task_size = st.number_input(
-            say("Questions a task"), 1, 50, settings.task_size, key=f"task-size-{key}", width=150
-        )
-    with st.expander(say("Wording, money and seed")):
+        task_size = st.number_input("Questions a task", 1, 50, settings.task_size, key=f"task-size-{key}", width=150)
+    with st.expander("Wording, money and seed"):
         language = choosers.selectbox(
-            say("Language"), LANGUAGES, settings.language,
-            key=f"language-{key}", width=240, help=say(LANGUAGE_HELP),
+            "Language", LANGUAGES, settings.language,
+            key=f"language-{key}", width=240, help=LANGUAGE_HELP,
         )  # fmt: skip
-        question = st.text_input(say("Question"), key=f"question-{key}", placeholder=say("The standard question"))
-        instructions = st.text_area(
-            say("Instructions"), key=f"instructions-{key}", placeholder=say("The standard text")
-        )
+        question = st.text_input("Question", key=f"question-{key}", placeholder="The standard question")
+        instructions = st.text_area("Instructions", key=f"instructions-{key}", placeholder="The standard text")
         with st.container(horizontal=True):
             seconds = st.number_input(
-                say("Seconds a question"), 0.1, 3600.0, settings.seconds, key=f"seconds-{key}", width=150,
-                help=say("An assumption: see the tab Which scheme?"),
+                "Seconds a question", 0.1, 3600.0, settings.seconds, key=f"seconds-{key}", width=150,
+                help="An assumption: see the tab Which scheme?",
             )  # fmt: skip
-            reward = st.number_input(
-                say("Reward a task"), 0.0, 10_000.0, settings.reward, key=f"reward-{key}", width=130
-            )
-            percent = st.number_input(say("Fee (%)"), 0.0, 1000.0, 100 * settings.fee, key=f"fee-{key}", width=110)
-            seed = st.number_input(say("Seed"), 0, 2**31 - 1, settings.seed, key=f"seed-{key}", width=160)
+            reward = st.number_input("Reward a task", 0.0, 10_000.0, settings.reward, key=f"reward-{key}", width=130)
+            percent = st.number_input("Fee (%)", 0.0, 1000.0, 100 * settings.fee, key=f"fee-{key}", width=110)
+            seed = st.number_input("Seed", 0, 2**31 - 1, settings.seed, key=f"seed-{key}", width=160)
     return replace(
         settings, raters=raters, task_size=task_size, question=question, instructions=instructions, language=language,
         seconds=seconds, reward=reward, fee=percent / 100, seed=seed,

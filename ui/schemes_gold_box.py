@@ -11,7 +11,6 @@ from core.schemes.expert_files import crowd_minus_experts, qualify_people
 from core.schemes.rating_files import read_ratings
 from core.schemes.rating_report import RatingReport
 from core.schemes.rating_sets import RatingSet
-from core.spoken import say
 from core.store.projects import Project
 from core.views import rating_sets as view
 from ui import frame
@@ -20,20 +19,18 @@ from ui.scheme_tables import download, show_issues, show_table
 
 def gold_box(project: Project, found: RatingReport, stem: str) -> None:
     """Both of them, each from a file of its own."""
-    with st.expander(say("Qualification: who rates gold pairs near enough")):
-        st.caption(say("A file of the same layouts with the right ratings of some pairs, five as a rule."))
-        gold = _file(project, say("Gold ratings"), "gold")
+    with st.expander("Qualification: who rates gold pairs near enough"):
+        st.caption("A file of the same layouts with the right ratings of some pairs, five as a rule.")
+        gold = _file(project, "Gold ratings", "gold")
         tolerance = st.number_input(
-            say("Points off that still pass"), 0.05, 10.0, 1.0, 0.25, key=f"tolerance-{project.id}", width=200,
-            help=say("Every gold pair must be within so many points of its right rating; a pair left out isn't."),
+            "Points off that still pass", 0.05, 10.0, 1.0, 0.25, key=f"tolerance-{project.id}", width=200,
+            help="Every gold pair must be within so many points of its right rating; a pair left out isn't.",
         )  # fmt: skip
         if gold is not None:
             _qualified(found, gold, float(tolerance), stem)
-    with st.expander(say("Crowd minus experts, by genre")):
-        st.caption(
-            say("A file of the same layouts with experts' ratings of these items: above 0 the crowd rates higher.")
-        )
-        experts = _file(project, say("Experts' ratings"), "experts")
+    with st.expander("Crowd minus experts, by genre"):
+        st.caption("A file of the same layouts with experts' ratings of these items: above 0 the crowd rates higher.")
+        experts = _file(project, "Experts' ratings", "experts")
         if experts is not None:
             _deviation(found, experts, stem)
 
@@ -58,9 +55,9 @@ def _qualified(found: RatingReport, gold: RatingSet, tolerance: float, stem: str
         frame.show_error(error)
         return
     table = view.qualified(people)
-    st.markdown(say("**{n:,} of {whole:,} people pass.**", n=int(table["passed"].sum()), whole=len(table)))
-    show_table(table, view.QUALIFIED_HELP, say("Who passes the qualification"))
-    download(say("Download the qualification (CSV)"), lambda: table, f"{stem}-qualification.csv")
+    st.markdown(f"**{int(table['passed'].sum()):,} of {len(table):,} people pass.**")
+    show_table(table, view.QUALIFIED_HELP, "Who passes the qualification")
+    download("Download the qualification (CSV)", lambda: table, f"{stem}-qualification.csv")
 
 
 def _deviation(found: RatingReport, experts: RatingSet, stem: str) -> None:
@@ -70,5 +67,5 @@ def _deviation(found: RatingReport, experts: RatingSet, stem: str) -> None:
         frame.show_error(error)
         return
     make = partial(view.deviations, deviations)
-    show_table(make(), view.DEVIATION_HELP, say("Crowd minus experts"))
-    download(say("Download the deviations (CSV)"), make, f"{stem}-crowd-minus-experts.csv")
+    show_table(make(), view.DEVIATION_HELP, "Crowd minus experts")
+    download("Download the deviations (CSV)", make, f"{stem}-crowd-minus-experts.csv")

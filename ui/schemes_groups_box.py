@@ -10,40 +10,34 @@ import streamlit as st
 from core.embeddings import Embedding
 from core.errors import RunoffError
 from core.platforms.csvfiles import decode_bytes
+from core.plurals import many, plural
 from core.schemes.group_drawing import draw_groups, undecided
 from core.schemes.group_files import GroupFile, groups_of, read_groups, write_groups
 from core.schemes.target_groups import TargetGroup, score_groups
-from core.spoken import say, say_many, to_say
 from core.store.areas import read_areas
 from core.store.library import open_library, other_embeddings, read_embeddings
 from core.store.projects import Project
 from core.views import target_groups as view
-from core.views.words import many, slug
+from core.views.words import slug
 from ui import choosers, frame
 from ui.scheme_tables import download
 from ui.schemes_orders_box import orders_box
 from ui.tables import figures, named
 
-EXAMPLE = to_say(
-    "singer\nmusician,0.90,person,0.10\ndistractors\nmusician,1.00,song,0.00\nrandoms\nmusician,1.00,laptop,0.00"
-)
-SIZES = (to_say("Positives"), 1, 6), (to_say("Distractors"), 0, 3), (to_say("Randoms"), 0, 3)
+EXAMPLE = "singer\nmusician,0.90,person,0.10\ndistractors\nmusician,1.00,song,0.00\nrandoms\nmusician,1.00,laptop,0.00"
+SIZES = ("Positives", 1, 6), ("Distractors", 0, 3), ("Randoms", 0, 3)
 
 
 def groups_box(project: Project) -> None:
     """All of the tab."""
-    st.markdown(
-        say("**People put the words of one target into order, and only words of the same target are compared.**")
-    )
-    with st.popover(say("What a file looks like"), icon=":material/help:", type="tertiary"):
+    st.markdown("**People put the words of one target into order, and only words of the same target are compared.**")
+    with st.popover("What a file looks like", icon=":material/help:", type="tertiary"):
         st.markdown(
-            say(
-                "The text files of Avraham and Goldberg (2016): a target, then two of its positives a line, each with "
-                "the share of people that put it above the other; below the headings *distractors* and *randoms* a "
-                "positive above one of these."
-            )
+            "The text files of Avraham and Goldberg (2016): a target, then two of its positives a line, each with "
+            "the share of people that put it above the other; below the headings *distractors* and *randoms* a "
+            "positive above one of these."
         )
-        st.code(say(EXAMPLE), language=None)
+        st.code(EXAMPLE, language=None)
     text = _text(project)
     groups: list[TargetGroup] = []
     if text:
@@ -61,8 +55,8 @@ def groups_box(project: Project) -> None:
 
 def _text(project: Project) -> str:
     """The text of the file, else what was pasted."""
-    file = st.file_uploader(say("File of target groups"), type=["txt", "csv"], key=f"groups-{project.id}")
-    pasted = st.text_area(say("Or paste it"), key=f"groups-text-{project.id}", height=120, placeholder=say(EXAMPLE))
+    file = st.file_uploader("File of target groups", type=["txt", "csv"], key=f"groups-{project.id}")
+    pasted = st.text_area("Or paste it", key=f"groups-text-{project.id}", height=120, placeholder=EXAMPLE)
     if file is None:
         return pasted
     try:
@@ -76,48 +70,44 @@ def _show(read: GroupFile, groups: list[TargetGroup]) -> None:
     st.markdown(f"**{view.headline(read, groups)}**")
     if read.repeated:
         with st.expander(
-            say_many(
+            plural(
                 len(read.repeated),
                 "{n} line said again what an earlier one said; they count once",
                 "{n} lines said again what an earlier one said; they count once",
             )
         ):
             rows = [{"line": issue.row, "found": issue.found} for issue in read.repeated]
-            st.dataframe(rows, hide_index=True, column_config=named(rows[0]), alt=say("Repeated lines"))
+            st.dataframe(rows, hide_index=True, alt="Repeated lines")
     table = view.table(groups)
-    st.dataframe(table, hide_index=True, column_config=named(table.columns), height=280, alt=say("Groups of the file"))
+    st.dataframe(table, hide_index=True, height=280, alt="Groups of the file")
     by_target = {group.target: group for group in groups}
     target = choosers.selectbox(
-        say("Look at a group"),
+        "Look at a group",
         {name: f"{view.isolated(name)} ({many(len(group.words), 'word')})" for name, group in by_target.items()},
         key="look-at-group",
-        help=say("Positives in the order of the file. Words run in the direction of their own script."),
+        help="Positives in the order of the file. Words run in the direction of their own script.",
     )
     if target is not None:
         st.html(view.group_html(by_target[target]))
-    with st.expander(say("All comparisons")):
+    with st.expander("All comparisons"):
         table = view.comparisons(read)
-        config = named(table.columns, view.WORST_HELP)
-        st.dataframe(table, hide_index=True, column_config=config, alt=say("All comparisons"))
-        download(
-            say("Download the comparisons (CSV)"), partial(view.comparisons, read), "target-groups-comparisons.csv"
-        )
+        config = named(view.WORST_HELP)
+        st.dataframe(table, hide_index=True, column_config=config, alt="All comparisons")
+        download("Download the comparisons (CSV)", partial(view.comparisons, read), "target-groups-comparisons.csv")
 
 
 def _scores(project: Project, read: GroupFile) -> None:
-    st.subheader(
-        say("Models"), help=say("How much each embedding earns of what people's agreement makes it possible to earn.")
-    )
+    st.subheader("Models", help="How much each embedding earns of what people's agreement makes it possible to earn.")
     store = frame.store()
     mine = read_embeddings(store, project.id)
     known = {imported.id: imported for imported in [*mine, *other_embeddings(store, project.id)]}
     if not known:
-        st.info(say("There is no embedding in this workspace yet: import one on the Embeddings page."))
+        st.info("There is no embedding in this workspace yet: import one on the Embeddings page.")
         return
     names = choosers.names_of(known.values())
     chosen = choosers.multiselect(
-        say("Embeddings"), names, [imported.id for imported in mine], key=f"group-models-{project.id}",
-        help=say("All of the workspace."),
+        "Embeddings", names, [imported.id for imported in mine], key=f"group-models-{project.id}",
+        help="All of the workspace.",
     )  # fmt: skip
     found, opened = {}, {}
     try:
@@ -131,44 +121,30 @@ def _scores(project: Project, read: GroupFile) -> None:
         return
     table = view.scores(found)
     st.dataframe(
-        table,
-        hide_index=True,
-        column_config=figures(table, view.HELP),
-        placeholder="–",
-        alt=say("Scores of the models"),
+        table, hide_index=True, column_config=figures(table, view.HELP), placeholder="–", alt="Scores of the models"
     )
-    download(say("Download the scores (CSV)"), partial(view.scores, found), "target-groups-scores.csv")
+    download("Download the scores (CSV)", partial(view.scores, found), "target-groups-scores.csv")
     by_name = {name: name for name in table["model"].tolist()}
-    model = choosers.selectbox(say("Look at a model"), by_name, key=f"group-model-{project.id}")
+    model = choosers.selectbox("Look at a model", by_name, key=f"group-model-{project.id}")
     counts = view.behind(found[model])
-    st.dataframe(
-        counts,
-        hide_index=True,
-        column_config=named(counts.columns),
-        placeholder="–",
-        alt=say("What is behind the figures"),
-    )
+    st.dataframe(counts, hide_index=True, placeholder="–", alt="What is behind the figures")
     wrong = view.worst(read.comparisons, opened[model].cosines)
-    st.markdown(say("##### Worst comparisons"))
+    st.markdown("##### Worst comparisons")
     if wrong.empty:
         st.caption(
-            say("None is wrong.")
-            if found[model].overall.n
-            else say("There are none: the model has the words of no comparison.")
+            "None is wrong." if found[model].overall.n else "There are none: the model has the words of no comparison."
         )
         return
     about = figures(wrong, view.WORST_HELP)
-    st.dataframe(wrong, hide_index=True, column_config=about, height=300, alt=say("Worst comparisons"))
-    st.caption(
-        say("Those on which people agree most come first, then those that the model misses by most; 100 at most.")
-    )
+    st.dataframe(wrong, hide_index=True, column_config=about, height=300, alt="Worst comparisons")
+    st.caption("Those on which people agree most come first, then those that the model misses by most; 100 at most.")
 
 
 def _propose(project: Project) -> None:
     """Groups proposed by an embedding, to edit and save."""
     st.subheader(
-        say("Propose groups"),
-        help=say(
+        "Propose groups",
+        help=(
             "Positives: the nearest tokens of the area. Distractors: the nearest words outside it. Randoms: tokens of "
             "other areas, else frequent words."
         ),
@@ -177,33 +153,25 @@ def _propose(project: Project) -> None:
     areas = {area.name: list(area.tokens) for area in read_areas(store, project.id)}
     models = [one for one in read_embeddings(store, project.id) if one.has_vectors]
     if not areas or not models:
-        st.caption(say("This takes an area of tokens and an embedding with vectors in this project."))
+        st.caption("This takes an area of tokens and an embedding with vectors in this project.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        model = choosers.embedding(say("Embedding"), models, key=f"propose-by-{project.id}", width=220)
+        model = choosers.embedding("Embedding", models, key=f"propose-by-{project.id}", width=220)
         named_so = {name: name for name in areas}
-        area = choosers.selectbox(say("Area"), named_so, key=f"propose-area-{project.id}", width=220)
+        area = choosers.selectbox("Area", named_so, key=f"propose-area-{project.id}", width=220)
         sizes = [
-            st.number_input(say(label), least, 20, usual, key=f"propose-{label}-{project.id}", width=120)
+            st.number_input(label, least, 20, usual, key=f"propose-{label}-{project.id}", width=120)
             for label, least, usual in SIZES
         ]
         seed = st.number_input(
-            say("Seed"),
-            0,
-            2**31 - 1,
-            1,
-            key=f"propose-seed-{project.id}",
-            width=110,
-            help=say("Same seed, same randoms."),
+            "Seed", 0, 2**31 - 1, 1, key=f"propose-seed-{project.id}", width=110, help="Same seed, same randoms."
         )
-    st.caption(
-        say("An embedding that proposes its own test is favoured by it: edit the groups, and rank others by them.")
-    )
+    st.caption("An embedding that proposes its own test is favoured by it: edit the groups, and rank others by them.")
     asked = (project.id, model.id, area, *map(int, sizes), int(seed))
     kept = st.session_state.get("_proposed_groups")
-    if st.button(say("Propose"), icon=":material/auto_awesome:", key=f"propose-{project.id}"):
+    if st.button("Propose", icon=":material/auto_awesome:", key=f"propose-{project.id}"):
         others = [token for name, tokens in areas.items() if name != area for token in tokens]
-        with st.spinner(say("Looking for near words …")):
+        with st.spinner("Looking for near words …"):
             kept = _drawn(open_library(store, model), areas[area], others, asked)
         st.session_state["_proposed_groups"] = kept
     if kept is not None and kept[0] == asked:
@@ -227,18 +195,15 @@ def _drawn(
 def _edit(project: Project, asked: tuple, groups: list[TargetGroup], without: list[str]) -> None:
     if without:
         listed = ", ".join(map(view.isolated, without))
-        st.caption(
-            frame.plain(say("Without a group, as the embedding lacks them or their area: {tokens}", tokens=listed))
-        )
+        st.caption(frame.plain(f"Without a group, as the embedding lacks them or their area: {listed}"))
     table = view.table(groups)
     edited = st.data_editor(
         table,
         hide_index=True,
-        column_config=named(table.columns),
         num_rows="dynamic",
         key=f"edit-groups-{'-'.join(map(str, asked))}",
         height=300,
-        alt=say("Proposed groups"),
+        alt="Proposed groups",
     )
     try:
         final = view.from_table(edited)
@@ -248,15 +213,12 @@ def _edit(project: Project, asked: tuple, groups: list[TargetGroup], without: li
     name = slug(f"{project.name}-{asked[2]}", "groups")
     with st.container(horizontal=True):
         st.download_button(
-            say("Download the groups (text)"), write_groups(undecided(final)).encode("utf-8"), f"{name}-groups.txt",
+            "Download the groups (text)", write_groups(undecided(final)).encode("utf-8"), f"{name}-groups.txt",
             "text/plain", icon=":material/download:", on_click="ignore",
-            help=say("What holds by definition: positives above distractors and randoms. People order the positives."),
+            help="What holds by definition: positives above distractors and randoms. People order the positives.",
         )  # fmt: skip
-        download(say("Download what people are to judge (CSV)"), partial(view.to_judge, final), f"{name}-to-judge.csv")
+        download("Download what people are to judge (CSV)", partial(view.to_judge, final), f"{name}-to-judge.csv")
     st.caption(
-        say(
-            "{groups}; {comparisons} of two positives for people. People's orders are read above, and give the shares.",
-            groups=many(len(final), "group"),
-            comparisons=many(len(view.to_judge(final)), "comparison"),
-        )
+        f"{many(len(final), 'group')}; {many(len(view.to_judge(final)), 'comparison')} of two positives for "
+        "people. People's orders are read above, and give the shares."
     )

@@ -7,29 +7,27 @@ from functools import partial
 import streamlit as st
 
 from core.errors import RunoffError
+from core.plurals import many
 from core.schemes.group_agreement import group_agreement
 from core.schemes.group_files import write_groups
 from core.schemes.group_orders import OrderFile, comparisons_of, read_orders, without
 from core.schemes.target_groups import TargetGroup
-from core.spoken import say, to_say
 from core.store.projects import Project
 from core.views import target_groups as view
-from core.views.words import many, slug
+from core.views.words import slug
 from ui import choosers, frame
 from ui.scheme_tables import download, show_issues, show_table
 
-EXAMPLE = to_say("target,voter,word,place\nsinger,W1,musician,1\nsinger,W1,artist,2\nsinger,W1,person,3")
+EXAMPLE = "target,voter,word,place\nsinger,W1,musician,1\nsinger,W1,artist,2\nsinger,W1,person,3"
 
 
 def orders_box(project: Project, groups: list[TargetGroup]) -> None:
     """Orders from a file; with `groups`, the file above, their distractors and randoms come into the result."""
-    st.subheader(say("People's orders"), help=say("How people put the positives of each target into order."))
-    with st.popover(say("What a file of orders looks like"), icon=":material/help:", type="tertiary"):
-        st.markdown(
-            say("A row a word that somebody placed: 1 is the most similar to the target, equal places are a tie.")
-        )
-        st.code(say(EXAMPLE), language=None)
-    file = st.file_uploader(say("File of orders"), type=["csv", "tsv", "txt"], key=f"orders-{project.id}")
+    st.subheader("People's orders", help="How people put the positives of each target into order.")
+    with st.popover("What a file of orders looks like", icon=":material/help:", type="tertiary"):
+        st.markdown("A row a word that somebody placed: 1 is the most similar to the target, equal places are a tie.")
+        st.code(EXAMPLE, language=None)
+    file = st.file_uploader("File of orders", type=["csv", "tsv", "txt"], key=f"orders-{project.id}")
     if file is None:
         return
     try:
@@ -47,35 +45,32 @@ def orders_box(project: Project, groups: list[TargetGroup]) -> None:
 def _agreement(project: Project, read: OrderFile, groups: list[TargetGroup], key: str) -> None:
     found = group_agreement(read.orders)
     st.markdown(f"**{view.agreement_said(found, len(read.targets))}**")
-    show_table(view.people(found), view.PEOPLE_HELP, say("Agreement of people"))
+    show_table(view.people(found), view.PEOPLE_HELP, "Agreement of people")
     left_out = choosers.multiselect(
-        say("Leave out"),
+        "Leave out",
         {name: name for name in sorted(read.orders)},
         key=f"leave-out-{key}",
-        placeholder=say("Nobody"),
-        help=say(
+        placeholder="Nobody",
+        help=(
             "Those more than one standard deviation under the mean are proposed, as Avraham and Goldberg left them "
             "out. Leaving out whoever disagrees raises agreement by itself: look at what they answered."
         ),
     )
     kept = without(read.orders, left_out)
     if left_out:
-        st.caption(say("Without them: mean pairwise ρ {mean:.3f}.", mean=group_agreement(kept).mean))
+        st.caption(f"Without them: mean pairwise ρ {group_agreement(kept).mean:.3f}.")
     comparisons = comparisons_of(kept, groups)
     name = slug(f"{project.name}-orders", "orders")
     if groups:
-        st.caption(say("Distractors and randoms are those of the groups above."))
+        st.caption("Distractors and randoms are those of the groups above.")
     with st.container(horizontal=True):
         st.download_button(
-            say("Download the groups with shares (text)"),
+            "Download the groups with shares (text)",
             write_groups(comparisons).encode("utf-8"),
             f"{name}-groups.txt",
             "text/plain",
             icon=":material/download:",
             on_click="ignore",
-            help=say(
-                "{comparisons} in the authors' format, ready to be read above.",
-                comparisons=many(len(comparisons), "comparison"),
-            ),
+            help=f"{many(len(comparisons), 'comparison')} in the authors' format, ready to be read above.",
         )
-        download(say("Download the people (CSV)"), partial(view.people, found), f"{name}-people.csv")
+        download("Download the people (CSV)", partial(view.people, found), f"{name}-people.csv")

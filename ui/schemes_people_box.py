@@ -7,7 +7,6 @@ from functools import partial
 import streamlit as st
 
 from core.errors import RunoffError
-from core.spoken import say, to_say
 from core.store.projects import Project
 from core.views import round_people
 from core.views.long_commands import rescoring_is_long
@@ -20,18 +19,18 @@ from ui.scheme_tables import download, show_table
 def people_box(project: Project, found: RoundView, stem: str) -> None:
     """Everyone whose answers count with their figure; who stands apart is proposed, a person decides."""
     people: round_people.People = cache.load_round(round_people.load, frame.store(), project, found.round)
-    box = st.expander(say("People ({n:,})", n=len(people.table)), key=f"people-{found.round.id}", on_change="rerun")
+    box = st.expander(f"People ({len(people.table):,})", key=f"people-{found.round.id}", on_change="rerun")
     if not box.open:
         return
     with box:
         table = people.table.drop(columns="voter_id")
         about = {
-            "answers": to_say("Answers that count."),
+            "answers": "Answers that count.",
             people.figure: people.about,
-            "apart": to_say("More than one standard deviation under the mean of all: a hint, no proof."),
+            "apart": "More than one standard deviation under the mean of all: a hint, no proof.",
         }
-        show_table(table, about, say("People of the round"))
-        download(say("Download the people (CSV)"), lambda: table, f"{stem}-people.csv")
+        show_table(table, about, "People of the round")
+        download("Download the people (CSV)", lambda: table, f"{stem}-people.csv")
         failed = _qualification(project, found, stem) if found.round.settings.gold else []
         _leave_out(project, found, people, failed)
 
@@ -48,9 +47,9 @@ def _qualification(project: Project, found: RoundView, stem: str) -> list[str]:
     if table.empty:
         return []
     passed = int(table["passed"].sum())
-    st.markdown(say("**{n:,} of {whole:,} people pass the qualification.**", n=passed, whole=len(table)))
-    show_table(table, QUALIFIED_HELP, say("Who passes the qualification"))
-    download(say("Download the qualification (CSV)"), lambda: table, f"{stem}-qualification.csv")
+    st.markdown(f"**{passed:,} of {len(table):,} people pass the qualification.**")
+    show_table(table, QUALIFIED_HELP, "Who passes the qualification")
+    download("Download the qualification (CSV)", lambda: table, f"{stem}-qualification.csv")
     return table.loc[~table["passed"], "person"].tolist()
 
 
@@ -58,32 +57,26 @@ def _leave_out(project: Project, found: RoundView, people: round_people.People, 
     names, key = people.names, f"leave-out-{found.round.id}-{project.revision}"
     if people.apart:
         st.button(
-            say("Choose the {n:,} who stand apart", n=len(people.apart)),
+            f"Choose the {len(people.apart):,} who stand apart",
             on_click=partial(_choose, key, people.apart),
             icon=":material/playlist_add_check:",
         )
     ids = [id_ for id_, name in names.items() if name in failed]
     if ids:
         st.button(
-            say("Choose the {n:,} who don't pass", n=len(ids)),
+            f"Choose the {len(ids):,} who don't pass",
             on_click=partial(_choose, key, ids),
             icon=":material/playlist_add_check:",
         )
-    chosen = choosers.multiselect(say("People to leave out"), names, key=key, placeholder=say("Nobody yet"))
+    chosen = choosers.multiselect("People to leave out", names, key=key, placeholder="Nobody yet")
     if not chosen:
         st.caption(
-            say(
-                "Their answers stay in the store, laid aside, in everything of this project. It is logged; the page "
-                "Voters lets them count again. Leaving out whoever disagrees raises agreement by itself."
-            )
+            "Their answers stay in the store, laid aside, in everything of this project. It is logged; the page "
+            "Voters lets them count again. Leaving out whoever disagrees raises agreement by itself."
         )
         return
-    reason = st.text_input(
-        say("Reason"), key=f"{key}-reason", max_chars=500, placeholder=say("For the log and the datasheet")
-    )
-    if st.button(
-        say("Leave {n:,} out", n=len(chosen)), type="primary", disabled=not reason.strip(), key=f"{key}-button"
-    ):
+    reason = st.text_input("Reason", key=f"{key}-reason", max_chars=500, placeholder="For the log and the datasheet")
+    if st.button(f"Leave {len(chosen):,} out", type="primary", disabled=not reason.strip(), key=f"{key}-button"):
         is_long = rescoring_is_long(cache.load_standings(frame.store(), project))
         arguments = {"voter_ids": chosen, "reason": reason, "detail": {}}
         long_commands.carry_out(project, "exclude_voters", arguments, is_long=is_long)

@@ -7,12 +7,12 @@ from functools import partial
 import streamlit as st
 
 from core.errors import RunoffError
+from core.plurals import plural
 from core.schemes.cross_level import Standing
 from core.schemes.rating_files import read_ratings
 from core.schemes.rating_report import RatingReport, report, stand
 from core.schemes.scales import SCALES, RatingScale
 from core.schemes.text_vectors import text_similarities
-from core.spoken import say, say_many, to_say
 from core.store import Store
 from core.store.library import Imported, open_library, other_embeddings, read_embeddings
 from core.store.projects import Project
@@ -22,13 +22,8 @@ from ui import choosers, frame
 from ui.scheme_tables import download, show_issues, show_table
 from ui.schemes_gold_box import gold_box
 
-SCALE_NAMES = {
-    "": to_say("not checked"),
-    "STSS": to_say("STSS: 0 to 4 in tenths"),
-    "CLSS": to_say("CLSS: 0 to 4 in quarters"),
-    "own": to_say("own"),
-}
-LAYOUTS = to_say(
+SCALE_NAMES = {"": "not checked", "STSS": "STSS: 0 to 4 in tenths", "CLSS": "CLSS: 0 to 4 in quarters", "own": "own"}
+LAYOUTS = (
     "A CSV or TSV file with two columns of texts (token_a, token_b; word1, word2; sentence1, sentence2) and **either** "
     "voter and rating, a row a rating, **or** a column for each person, **or** one column of mean scores, perhaps with "
     "SD. A long file may have level, genre, condition and order (A or B) as well. WordSim-353, SimVerb, SimLex-999 and "
@@ -38,17 +33,15 @@ LAYOUTS = to_say(
 
 def ratings_box(project: Project) -> None:
     """All of the tab."""
-    st.markdown(
-        say("**A rating set of your own or of others: how far people agree, and which model comes near them.**")
-    )
-    with st.popover(say("What a file looks like"), icon=":material/help:", type="tertiary"):
-        st.markdown(say(LAYOUTS))
-    file = st.file_uploader(say("File of ratings"), type=["csv", "tsv", "txt"], key=f"ratings-{project.id}")
+    st.markdown("**A rating set of your own or of others: how far people agree, and which model comes near them.**")
+    with st.popover("What a file looks like", icon=":material/help:", type="tertiary"):
+        st.markdown(LAYOUTS)
+    file = st.file_uploader("File of ratings", type=["csv", "tsv", "txt"], key=f"ratings-{project.id}")
     scale = _scale(project)
     if file is None:
         return
     try:
-        with st.spinner(say("Reading the ratings …")):
+        with st.spinner("Reading the ratings …"):
             found = _report(file.getvalue(), file.name, scale and (scale.low, scale.high, scale.step))
     except RunoffError as error:
         frame.show_error(error)
@@ -72,17 +65,17 @@ def ratings_box(project: Project) -> None:
 def _scale(project: Project) -> RatingScale | None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = choosers.selectbox(
-            say("Scale"),
-            {one: say(words) for one, words in SCALE_NAMES.items()},
+            "Scale",
+            dict(SCALE_NAMES),
             key=f"rating-scale-{project.id}",
             width=240,
-            help=say("Ratings that the scale doesn't allow are left out and listed."),
+            help="Ratings that the scale doesn't allow are left out and listed.",
         )
         if name != "own":
             return SCALES.get(name)
-        low = st.number_input(say("From"), value=0.0, key=f"scale-low-{project.id}", width=110)
-        high = st.number_input(say("To"), value=10.0, key=f"scale-high-{project.id}", width=110)
-        step = st.number_input(say("In steps of"), value=0.5, key=f"scale-step-{project.id}", width=120)
+        low = st.number_input("From", value=0.0, key=f"scale-low-{project.id}", width=110)
+        high = st.number_input("To", value=10.0, key=f"scale-high-{project.id}", width=110)
+        step = st.number_input("In steps of", value=0.5, key=f"scale-step-{project.id}", width=120)
     try:
         return RatingScale("own", low, high, step)
     except RunoffError as error:
@@ -116,92 +109,86 @@ def _standings(
 def _issues(found: RatingReport) -> None:
     show_issues(found.ratings.issues, found.ratings.notes)
     if found.gap is not None:
-        st.caption(say("People's means differ from the file's own column by {gap:.3f} at most.", gap=found.gap))
+        st.caption(f"People's means differ from the file's own column by {found.gap:.3f} at most.")
 
 
 def _items(found: RatingReport, stem: str) -> None:
     table = view.items(found)
-    st.subheader(say("Items"), help=say("Mean, SD and number of ratings of each."))
+    st.subheader("Items", help="Mean, SD and number of ratings of each.")
     waiting = list(found.waiting)
     if found.ratings.has_people:
         only = st.toggle(
-            say_many(len(waiting), "Only the {n} item to adjudicate", "Only the {n} items to adjudicate"),
+            plural(len(waiting), "Only the {n} item to adjudicate", "Only the {n} items to adjudicate"),
             key=f"adjudicate-{stem}",
-            help=say(
+            help=(
                 "Where any two people differ by a point or more, the mean hides a disagreement: somebody should "
                 "decide. A point is much on a scale of 0 to 4 and little on one of 0 to 10."
             ),
         )
         table = table.iloc[waiting] if only else table
-    show_table(table, view.HELP, say("Items of the rating set"))
-    download(say("Download these items (CSV)"), lambda: table, f"{stem}-items.csv")
+    show_table(table, view.HELP, "Items of the rating set")
+    download("Download these items (CSV)", lambda: table, f"{stem}-items.csv")
 
 
 def _people(found: RatingReport, stem: str) -> None:
     table = view.people(found)
     if len(table):
-        st.subheader(say("People"), help=say("Each person against the mean of all others, the lowest first."))
-        show_table(table, view.HELP, say("People of the rating set"))
-        download(say("Download the people (CSV)"), partial(view.people, found), f"{stem}-people.csv")
+        st.subheader("People", help="Each person against the mean of all others, the lowest first.")
+        show_table(table, view.HELP, "People of the rating set")
+        download("Download the people (CSV)", partial(view.people, found), f"{stem}-people.csv")
 
 
 def _groups(found: RatingReport) -> None:
     parts = (
-        ("level", say("By level"), say("Agreement by level"), found.by_level),
-        ("genre", say("By genre"), say("Agreement by genre"), found.by_genre),
+        ("level", "By level", "Agreement by level", found.by_level),
+        ("genre", "By genre", "Agreement by genre", found.by_genre),
     )
     for called, title, alt, groups in parts:
         if groups:
-            st.subheader(title, help=say("Agreement of the items of each."))
+            st.subheader(title, help="Agreement of the items of each.")
             show_table(view.alphas(groups, called), view.HELP, alt)
 
 
 def _conditions(found: RatingReport, stem: str) -> None:
     if found.conditions:
-        st.subheader(say("Conditions"), help=say("Whether the way of asking moved the ratings."))
+        st.subheader("Conditions", help="Whether the way of asking moved the ratings.")
         table = view.conditions(found)
-        show_table(table, view.CONDITION_HELP, say("Conditions compared"))
-        download(say("Download the conditions (CSV)"), partial(view.conditions, found), f"{stem}-conditions.csv")
+        show_table(table, view.CONDITION_HELP, "Conditions compared")
+        download("Download the conditions (CSV)", partial(view.conditions, found), f"{stem}-conditions.csv")
         effects = view.anova(found)
         if len(effects):
-            show_table(effects, view.ANOVA_HELP, say("Analysis of variance"))
+            show_table(effects, view.ANOVA_HELP, "Analysis of variance")
         if said := view.anova_said(found):
             st.caption(frame.plain(said))
     if found.order_tests:
-        st.subheader(
-            say("Order in the pair"), help=say("Whether an item is rated otherwise with its two texts exchanged.")
-        )
+        st.subheader("Order in the pair", help="Whether an item is rated otherwise with its two texts exchanged.")
         table = view.orders(found)
-        show_table(table, view.ORDER_HELP, say("Order in the pair"))
-        download(say("Download the orders (CSV)"), partial(view.orders, found), f"{stem}-orders.csv")
+        show_table(table, view.ORDER_HELP, "Order in the pair")
+        download("Download the orders (CSV)", partial(view.orders, found), f"{stem}-orders.csv")
 
 
 def _models(project: Project, found: RatingReport, key: str, stem: str) -> None:
-    st.subheader(
-        say("Models"), help=say("Similarities of embeddings against the mean ratings, with two string baselines.")
-    )
+    st.subheader("Models", help="Similarities of embeddings against the mean ratings, with two string baselines.")
     store = frame.store()
     mine = read_embeddings(store, project.id)
     known = {imported.id: imported for imported in [*mine, *other_embeddings(store, project.id)]}
     names = choosers.names_of(known.values())
     chosen = choosers.multiselect(
-        say("Embeddings"), names, [imported.id for imported in mine],
-        key=f"rating-models-{project.id}", placeholder=say("None: only the baselines"),
-        help=say("All of the workspace. Longer texts are the mean of their known words' vectors."),
+        "Embeddings", names, [imported.id for imported in mine],
+        key=f"rating-models-{project.id}", placeholder="None: only the baselines",
+        help="All of the workspace. Longer texts are the mean of their known words' vectors.",
     )  # fmt: skip
     genres = sorted(set(filter(None, found.ratings.genre)))
     held_out: list[str] = []
     if genres:
         held_out = choosers.multiselect(
-            say("Genres held out"), {genre: genre for genre in genres}, key=f"held-out-{key}", placeholder=say("None"),
-            help=say("Genres that models couldn't prepare for get a figure of their own."),
+            "Genres held out", {genre: genre for genre in genres}, key=f"held-out-{key}", placeholder="None",
+            help="Genres that models couldn't prepare for get a figure of their own.",
         )  # fmt: skip
-    if not st.toggle(
-        say("Hold them against the means"), key=f"rating-stand-{key}", help=say("Takes a moment with many texts.")
-    ):
+    if not st.toggle("Hold them against the means", key=f"rating-stand-{key}", help="Takes a moment with many texts."):
         return
     try:
-        with st.spinner(say("Looking the texts up …")):
+        with st.spinner("Looking the texts up …"):
             standings = _standings(
                 key, project.stamp, tuple(chosen), tuple(held_out), tuple(names[one] for one in chosen),
                 found, [known[one] for one in chosen], store,
@@ -210,6 +197,6 @@ def _models(project: Project, found: RatingReport, key: str, stem: str) -> None:
         frame.show_error(error)
         return
     table = view.models(standings)
-    show_table(table, view.MODEL_HELP, say("Models against the means"))
-    download(say("Download the models (CSV)"), partial(view.models, standings), f"{stem}-models.csv")
-    st.caption(say("A level that a model doesn't cover counts 0 in the sum that makes the places."))
+    show_table(table, view.MODEL_HELP, "Models against the means")
+    download("Download the models (CSV)", partial(view.models, standings), f"{stem}-models.csv")
+    st.caption("A level that a model doesn't cover counts 0 in the sum that makes the places.")

@@ -10,8 +10,8 @@ import streamlit as st
 
 from core.errors import RunoffError
 from core.platforms.scheme_files import round_files
+from core.plurals import many, plural
 from core.schemes.collected import RATING
-from core.spoken import say, say_many, written
 from core.store.projects import Project
 from core.store.round_closing import close_round, reopen_round
 from core.store.round_drawing import discard_round
@@ -21,20 +21,19 @@ from core.store.uploads import withdraw_upload
 from core.store.votes import UploadPreview, accept_upload, preview_upload
 from core.views import at_stake
 from core.views.rounds import RoundView
-from core.views.words import many, moment, slug
+from core.views.words import moment, slug
 from ui import cache, choosers, frame
 from ui.row_classes_box import classes_box
 from ui.schemes_people_box import people_box
 from ui.schemes_round_results import results_box
 from ui.schemes_voting_box import round_voting_box
 from ui.settlement_box import settle
-from ui.tables import named
 
 
 def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
     """All of one round."""
     st.markdown(f"**{found.said}**")
-    st.progress(found.progress.share, text=written(found.progress.share, ".0%"))
+    st.progress(found.progress.share, text=f"{found.progress.share:.0%}")
     if found.round.is_open:
         _out(project, found)
         round_voting_box(project, area_id, found.round)
@@ -47,15 +46,15 @@ def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
         return
     results_box(project, area_id, found)
     _settle(project, found)
-    with st.expander(say("Uploads and reopening")):
+    with st.expander("Uploads and reopening"):
         _uploads(project, found)
         frame.command_button(
-            say("Reopen round {n}", n=found.round.number),
+            f"Reopen round {found.round.number}",
             partial(reopen_round, area_id=area_id),
             project.id,
             found.round.number,
-            done=say("Round {n} is open again.", n=found.round.number),
-            help=say("Its scores are taken off until it is closed again."),
+            done=f"Round {found.round.number} is open again.",
+            help="Its scores are taken off until it is closed again.",
         )
 
 
@@ -63,22 +62,20 @@ def _settle(project: Project, found: RoundView) -> None:
     """Assignments approved, rejected and paid, as those of ballots are."""
     if found.progress.untouched:
         return
-    box = st.expander(say("Settle up: approve, reject, pay"), key=f"settle-round-{found.round.id}", on_change="rerun")
+    box = st.expander("Settle up: approve, reject, pay", key=f"settle-round-{found.round.id}", on_change="rerun")
     if box.open:
         with box:
             settle(frame.store(), project, found.round.ballot)
 
 
 def _out(project: Project, found: RoundView) -> None:
-    st.subheader(say("1. Give it to people"))
+    st.subheader("1. Give it to people")
     one, store = found.round, frame.store()
     settings = {**one.settings.stored(), "notion": project.notion}
     widest = min(one.settings.task_size, one.ballot.n_comparisons)
     begun = not found.progress.untouched and not found.progress.is_complete
     top_up = begun and st.toggle(
-        say("Only what still wants answers"),
-        key=f"missing-{one.id}",
-        help=say("Leaves out questions that have their answers."),
+        "Only what still wants answers", key=f"missing-{one.id}", help="Leaves out questions that have their answers."
     )
     files = round_files(
         one.ballot.code,
@@ -93,43 +90,41 @@ def _out(project: Project, found: RoundView) -> None:
     with st.container(horizontal=True):
         for number, file in enumerate(files):
             st.download_button(
-                say(file.label),
+                file.label,
                 file.make,
                 file.name,
                 file.mime,
                 icon=":material/download:",
                 on_click="ignore",
-                help=say(file.note),
+                help=file.note,
                 key=f"out-{one.id}-{number}-{top_up}",
                 type="primary" if number == 0 else "secondary",
             )
     st.caption(
-        say("Publish each task with {assignments}.", assignments=many(one.settings.raters, "assignment"))
-        + (" " + say("Half of the items are shown with their tokens exchanged.") if swapped else "")
+        f"Publish each task with {many(one.settings.raters, 'assignment')}."
+        + (" Half of the items are shown with their tokens exchanged." if swapped else "")
     )
     if project.kind != "real":
         frame.command_button(
-            say("Let simulated people answer"),
+            "Let simulated people answer",
             partial(simulate_round, area_id=one.ballot.area_id),
             project.id,
             one.number,
-            done=lambda n: say(
-                "{answers} of simulated people. They are marked so for ever.", answers=many(n, "answer")
-            ),
+            done=lambda n: f"{many(n, 'answer')} of simulated people. They are marked so for ever.",
             icon=":material/science:",
             disabled=found.progress.is_complete,
         )
 
 
 def _back(project: Project, found: RoundView) -> None:
-    st.subheader(say("2. Take the answers in"))
+    st.subheader("2. Take the answers in")
     turn = st.session_state.setdefault("_round_turn", 0)
     files = st.file_uploader(
-        say("Result files of Turkle or in Mechanical Turk's format, or the table filled in"),
+        "Result files of Turkle or in Mechanical Turk's format, or the table filled in",
         type=["csv", "tsv", "txt", "json", "xlsx"],
         accept_multiple_files=True,
         key=f"answers-{found.round.id}-{turn}",
-        help=say(
+        help=(
             "Nothing is taken until you confirm. A file may be uploaded again: known answers are not doubled. A round "
             "of ratings also takes a rating set with a column for each person, or with voter and rating: items are "
             "found by their texts."
@@ -138,8 +133,8 @@ def _back(project: Project, found: RoundView) -> None:
     ready = [(file, preview) for file in files if (preview := _previewed(project, found, file)) is not None]
     useful = [(file, preview) for file, preview in ready if preview.takes_something]
     if ready and not useful:
-        st.info(say("There is nothing new in these files."), icon=":material/info:")
-    if useful and st.button(say("Take these answers"), type="primary", icon=":material/check:"):
+        st.info("There is nothing new in these files.", icon=":material/info:")
+    if useful and st.button("Take these answers", type="primary", icon=":material/check:"):
         _take(project, found, useful)
 
 
@@ -156,7 +151,7 @@ def _previewed(project: Project, found: RoundView, file: Any) -> UploadPreview |
         new = many(preview.counts.get("new", 0), "new answer")
         st.markdown(f"**{frame.plain(preview.filename)}**: {many(preview.n_rows, 'row')}. **{new}.**")
         if preview.accepted_before:
-            st.caption(say("The same file was taken on {moment} UTC.", moment=moment(preview.accepted_before)))
+            st.caption(f"The same file was taken on {moment(preview.accepted_before)} UTC.")
         for issue in preview.issues[:3]:
             st.warning(frame.plain(str(issue)))
         classes_box(preview, f"round-{file.file_id}")
@@ -172,7 +167,7 @@ def _take(project: Project, found: RoundView, files: list[tuple[Any, UploadPrevi
             frame.flash(f"{file.name}: {error}", kind="warning")
         else:
             new = many(preview.counts.get("new", 0), "new answer")
-            frame.flash(say("{file} is taken: {answers}.", file=file.name, answers=new))
+            frame.flash(f"{file.name} is taken: {new}.")
     st.session_state["_round_turn"] += 1
     frame.changed_here()
     st.rerun()
@@ -187,35 +182,30 @@ def _uploads(project: Project, found: RoundView) -> None:
             "rows": upload.n_rows,
             "new answers": upload.counts.get("new", 0),
             "taken (UTC)": moment(upload.accepted_at),
-            "state": say("withdrawn on {moment}", moment=moment(upload.withdrawn_at))
-            if upload.withdrawn_at
-            else say("counted"),
+            "state": f"withdrawn on {moment(upload.withdrawn_at)}" if upload.withdrawn_at else "counted",
         }
         for upload in found.uploads
     ]
-    st.dataframe(pd.DataFrame(rows), hide_index=True, column_config=named(rows[0]), alt=say("Files of this round"))
+    st.dataframe(pd.DataFrame(rows), hide_index=True, alt="Files of this round")
     there = [upload for upload in found.uploads if not upload.withdrawn_at]
     if not there or not found.round.is_open:
         return
     with st.container(border=True):
         by_id = {upload.id: upload for upload in there}
-        names = {
-            upload.id: say("{file}, {moment} UTC", file=upload.filename, moment=moment(upload.accepted_at))
-            for upload in there
-        }
+        names = {upload.id: f"{upload.filename}, {moment(upload.accepted_at)} UTC" for upload in there}
         id_ = choosers.selectbox(
-            say("Withdraw a file"),
+            "Withdraw a file",
             names,
             key=f"withdrawn-{found.round.id}",
             apart=lambda id_: by_id[id_].accepted_at[11:19],
-            help=say("Its answers stay in the store, marked, and count no more. The same file can be taken again."),
+            help="Its answers stay in the store, marked, and count no more. The same file can be taken again.",
         )
         stake = cache.load_at_stake(frame.store(), project, id_)
         st.caption(frame.plain(at_stake.said(at_stake.TAKES_OUT, stake, noun="answer")))
-        if st.button(say("Withdraw it"), key=f"withdraw-{found.round.id}"):
+        if st.button("Withdraw it", key=f"withdraw-{found.round.id}"):
             frame.carry_out(
                 withdraw_upload, frame.store(), project.id, id_,
-                done=lambda done: say_many(
+                done=lambda done: plural(
                     done.judgements, "{n} answer of {file} count no more.", "{n} answers of {file} count no more.",
                     file=by_id[id_].filename,
                 ),
@@ -223,35 +213,33 @@ def _uploads(project: Project, found: RoundView) -> None:
 
 
 def _close(project: Project, area_id: int | None, found: RoundView) -> None:
-    st.subheader(say("3. Close it"))
+    st.subheader("3. Close it")
     progress = found.progress
     if progress.untouched:
-        st.caption(say("It can be closed once it has answers."))
+        st.caption("It can be closed once it has answers.")
     elif not progress.is_complete:
         left = progress.wanted - progress.answered
         st.warning(
-            say_many(
-                left, "{n} answer that the round wants is missing.", "{n} answers that the round wants are missing."
-            )
+            plural(left, "{n} answer that the round wants is missing.", "{n} answers that the round wants are missing.")
         )
     sure = progress.is_complete or (
-        not progress.untouched and st.checkbox(say("Close it all the same"), key=f"sure-{found.round.id}")
+        not progress.untouched and st.checkbox("Close it all the same", key=f"sure-{found.round.id}")
     )
     with st.container(horizontal=True):
         frame.command_button(
-            say("Close round {n}", n=found.round.number),
+            f"Close round {found.round.number}",
             partial(close_round, area_id=area_id),
             project.id,
             found.round.number,
-            done=say("Round {n} is closed: what it says stands below.", n=found.round.number),
+            done=f"Round {found.round.number} is closed: what it says stands below.",
             type="primary" if progress.is_complete else "secondary",
             disabled=not sure,
         )
         if progress.untouched:
             frame.command_button(
-                say("Discard this round"),
+                "Discard this round",
                 partial(discard_round, area_id=area_id),
                 project.id,
                 found.round.number,
-                done=say("Round {n} is discarded.", n=found.round.number),
+                done=f"Round {found.round.number} is discarded.",
             )

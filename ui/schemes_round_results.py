@@ -10,7 +10,6 @@ from core.dataset import to_csv
 from core.errors import RunoffError
 from core.schemes.collected import BEST_WORST, ORDER, RATING
 from core.schemes.group_files import write_groups
-from core.spoken import say
 from core.store.projects import Project
 from core.views import rating_sets, target_groups
 from core.views import rounds as view
@@ -20,7 +19,6 @@ from ui import cache, frame
 from ui.scheme_tables import download, show_table
 from ui.schemes_people_box import people_box
 from ui.schemes_side_box import show_side_by_side
-from ui.tables import named
 
 
 def results_box(project: Project, area_id: int | None, found: RoundView) -> None:
@@ -42,59 +40,59 @@ def results_box(project: Project, area_id: int | None, found: RoundView) -> None
     if found.round.scheme != ORDER:
         _beside_votes(project, area_id, found, stem)
     if found.round.scheme == BEST_WORST:
-        st.caption(say("A further round with the leading items: choose “A new round” above, then best–worst."))
+        st.caption("A further round with the leading items: choose “A new round” above, then best–worst.")
 
 
 def _items(project: Project, found: RoundView, stem: str) -> None:
-    st.subheader(say("Items"), help=say("By score, the most related first."))
+    st.subheader("Items", help="By score, the most related first.")
     table = cache.load_round(view.items, frame.store(), project, found.round)
     digits = {"rank": "%.1f", "score": "%.3f", "lower": "%.3f", "upper": "%.3f"}
-    config = named(table.columns) | {
-        name: st.column_config.NumberColumn(say(name), help=say(about), format=digits.get(name))
+    config = {
+        name: st.column_config.NumberColumn(name, help=about, format=digits.get(name))
         for name, about in view.ITEM_HELP.items()
     }
-    st.dataframe(table, hide_index=True, column_config=config, height=400, alt=say("Items of the round"))
+    st.dataframe(table, hide_index=True, column_config=config, height=400, alt="Items of the round")
     if found.round.ballot.interval_note:
-        st.caption(frame.plain(say(found.round.ballot.interval_note)))
+        st.caption(frame.plain(found.round.ballot.interval_note))
     st.download_button(
-        say("Download the dataset (CSV)"),
+        "Download the dataset (CSV)",
         lambda: to_csv(view.dataset(frame.store(), project.id, found.round)),
         f"{stem}.csv", "text/csv", icon=":material/download:", on_click="ignore", key=f"dataset-{found.round.id}",
-        help=say("The page Evaluate and the command `evaluate` take it."),
+        help="The page Evaluate and the command `evaluate` take it.",
     )  # fmt: skip
 
 
 def _ratings(project: Project, found: RoundView) -> None:
     report = cache.load_round(view.rating_report, frame.store(), project, found.round)
-    with st.expander(say("Items to adjudicate ({n:,})", n=len(report.waiting))):
-        st.caption(say("Any two people differ by a point or more there, so the mean hides a disagreement."))
+    with st.expander(f"Items to adjudicate ({len(report.waiting):,})"):
+        st.caption("Any two people differ by a point or more there, so the mean hides a disagreement.")
         table = rating_sets.items(report).iloc[list(report.waiting)]
-        show_table(table, rating_sets.HELP, say("Items to adjudicate"))
+        show_table(table, rating_sets.HELP, "Items to adjudicate")
 
 
 def _orders(project: Project, found: RoundView, stem: str) -> None:
-    st.subheader(say("Preferences"), help=say("R: the share of people that put one word above the other."))
+    st.subheader("Preferences", help="R: the share of people that put one word above the other.")
     words = cache.load_round(view.compared_words, frame.store(), project, found.round)
     table = view.preferences(words)
-    show_table(table, target_groups.WORST_HELP, say("Preferences of two positives"))
+    show_table(table, target_groups.WORST_HELP, "Preferences of two positives")
     st.download_button(
-        say("Download the groups (text)"),
+        "Download the groups (text)",
         write_groups(words).encode("utf-8"),
         f"{stem}.txt",
         "text/plain",
         icon=":material/download:",
         on_click="ignore",
-        help=say("The tab Target groups and the command `groups` take it."),
+        help="The tab Target groups and the command `groups` take it.",
     )
 
 
 def _models(project: Project, found: RoundView, stem: str) -> None:
-    st.subheader(say("Models"), help=say("The project's embeddings against what people said."))
+    st.subheader("Models", help="The project's embeddings against what people said.")
     opened, problems = view.opened_models(frame.store(), project.id)
     for problem in problems:
         st.warning(frame.plain(problem))
     if not opened:
-        st.caption(say("There is no embedding in this project yet: import one on the Embeddings page."))
+        st.caption("There is no embedding in this project yet: import one on the Embeddings page.")
         return
     ranked = partial(view.models, opened=opened)
     make = partial(cache.load_round, ranked, frame.store(), project, found.round)
@@ -104,19 +102,19 @@ def _models(project: Project, found: RoundView, stem: str) -> None:
         frame.show_error(error)
         return
     about = target_groups.HELP if found.round.scheme == ORDER else view.MODEL_HELP
-    show_table(table, about, say("Models against the round"))
-    download(say("Download the models (CSV)"), make, f"{stem}-models.csv")
+    show_table(table, about, "Models against the round")
+    download("Download the models (CSV)", make, f"{stem}-models.csv")
 
 
 def _beside_votes(project: Project, area_id: int | None, found: RoundView, stem: str) -> None:
     standings = cache.load_standings(frame.store(), project)
     mine = next((standing for standing in standings if standing.ranking.area_id == area_id), None)
     if mine is None or not mine.n_closed:
-        st.caption(say("Once a ballot of comparisons is closed, both can be set side by side here."))
+        st.caption("Once a ballot of comparisons is closed, both can be set side by side here.")
         return
-    box = st.expander(say("Side by side with the votes"), key=f"beside-{found.round.id}", on_change="rerun")
+    box = st.expander("Side by side with the votes", key=f"beside-{found.round.id}", on_change="rerun")
     if not box.open:
         return
-    with box, st.spinner(say("Comparing …")):
+    with box, st.spinner("Comparing …"):
         both = cache.load_round(view.beside_votes, frame.store(), project, found.round)
         show_side_by_side(both, f"{stem}-votes")

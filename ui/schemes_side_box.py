@@ -5,29 +5,28 @@ from __future__ import annotations
 import streamlit as st
 
 from core.errors import RunoffError
+from core.plurals import plural
 from core.schemes.scored_files import Scored, of_dataset, read_scored, side_by_side
 from core.schemes.side_by_side import SideBySide
-from core.spoken import say, say_many, to_say
 from core.store.projects import Project
 from core.views import side_by_side as view
 from core.views.words import slug
 from ui import cache, chart_files, choosers, frame
 from ui.scheme_tables import download, show_issues, show_table
-from ui.tables import named
 
-MINE = to_say("this project's scores")
+MINE = "this project's scores"
 OVER = {
-    "tokens": to_say("Intervals are over tokens; scores are taken as they are, so other voters aren't in them."),
-    "items": to_say("Intervals are over items; scores are taken as they are, so other voters aren't in them."),
+    "tokens": "Intervals are over tokens; scores are taken as they are, so other voters aren't in them.",
+    "items": "Intervals are over items; scores are taken as they are, so other voters aren't in them.",
 }
-FILES = {"first": to_say("First file"), "second": to_say("Second file")}
+FILES = {"first": "First file", "second": "Second file"}
 
 
 def side_box(project: Project, *, has_scores: bool) -> None:
     """All of the tab; `has_scores` says that a ballot of the project is closed."""
-    st.markdown(say("**Two ways to ask, the same items: how far they agree, and the items where they part.**"))
+    st.markdown("**Two ways to ask, the same items: how far they agree, and the items where they part.**")
     st.caption(
-        say("Each is a dataset, a file of ratings, or one of best–worst judgements; items are matched by their texts.")
+        "Each is a dataset, a file of ratings, or one of best–worst judgements; items are matched by their texts."
     )
     mine = has_scores and _is_mine(project)
     one = None if mine else _from_file(project, "first")
@@ -36,49 +35,49 @@ def side_box(project: Project, *, has_scores: bool) -> None:
         one = of_dataset(cache.load_export(frame.store(), project).dataset, MINE)
     if one is None or other is None:
         return
-    show_issues([*one.issues, *other.issues], [f"{say(s.name)}: {say(note)}" for s in (one, other) for note in s.notes])
-    with st.spinner(say("Comparing …")):
+    show_issues([*one.issues, *other.issues], [f"{s.name}: {note}" for s in (one, other) for note in s.notes])
+    with st.spinner("Comparing …"):
         found, notes = _compared(one.digest, other.digest, one, other)
     for note in notes:
-        st.caption(frame.plain(say(note)))
+        st.caption(frame.plain(note))
     show_side_by_side(found, slug(f"{project.name}-side-by-side"))
 
 
 def show_side_by_side(found: SideBySide, stem: str) -> None:
     """Figures, chart and items of a comparison of two schemes."""
     st.markdown(f"**{frame.plain(view.headline(found))}**")
-    show_table(view.figures(found), view.FIGURE_HELP, say("Agreement of the two"))
+    show_table(view.figures(found), view.FIGURE_HELP, "Agreement of the two")
     for reason in view.why_undefined(found):
         st.caption(frame.plain(reason))
     if found.over:
-        st.caption(say(OVER[found.over]))
+        st.caption(OVER[found.over])
     if found.n:
         points = view.points(found)
-        chart_files.show(view.chart(found), points, name=stem, alt=say("Rank by the first against rank by the second"))
-        st.subheader(say("Items where they part"), help=say("The largest gaps between the two ranks first."))
+        chart_files.show(view.chart(found), points, name=stem, alt="Rank by the first against rank by the second")
+        st.subheader("Items where they part", help="The largest gaps between the two ranks first.")
         table = view.table(found)
-        show_table(table, view.HELP, say("Items both scored"))
-        download(say("Download these items (CSV)"), lambda: table, f"{stem}.csv")
+        show_table(table, view.HELP, "Items both scored")
+        download("Download these items (CSV)", lambda: table, f"{stem}.csv")
     alone = view.only(found)
     if len(alone):
-        with st.expander(say_many(len(alone), "{n} item that only one has", "{n} items that only one has")):
-            st.dataframe(alone, hide_index=True, column_config=named(alone.columns), alt=say("Items that only one has"))
+        with st.expander(plural(len(alone), "{n} item that only one has", "{n} items that only one has")):
+            st.dataframe(alone, hide_index=True, alt="Items that only one has")
 
 
 def _is_mine(project: Project) -> bool:
-    words = {"mine": say(MINE), "file": say("a file")}
-    source = choosers.selectbox(say("First"), words, key=f"side-source-{project.id}", width=240)
+    words = {"mine": MINE, "file": "a file"}
+    source = choosers.selectbox("First", words, key=f"side-source-{project.id}", width=240)
     return source == "mine"
 
 
 def _from_file(project: Project, place: str) -> Scored | None:
     file = st.file_uploader(
-        say(FILES[place]), type=["csv", "tsv", "txt", "zip", "parquet"], key=f"side-{place}-{project.id}"
+        FILES[place], type=["csv", "tsv", "txt", "zip", "parquet"], key=f"side-{place}-{project.id}"
     )
     if file is None:
         return None
     try:
-        with st.spinner(say("Reading the scores …")):
+        with st.spinner("Reading the scores …"):
             return _read(file.getvalue(), file.name)
     except RunoffError as error:
         frame.show_error(error)

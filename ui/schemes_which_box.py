@@ -6,12 +6,12 @@ import streamlit as st
 
 from core import jobs
 from core.errors import RunoffError
-from core.spoken import say
+from core.plurals import many
 from core.store.plans import PlanSettings, read_plan
 from core.store.projects import Project
 from core.store.scheme_runs import KIND, MOST_TOKENS, SchemeQuestion, from_result, share_simulated
 from core.views import schemes
-from core.views.words import many, slug
+from core.views.words import slug
 from ui import chart_files, choosers, frame, running_jobs
 from ui.planner_box import guess_source
 from ui.tables import named
@@ -24,10 +24,7 @@ def plan_link(project: Project, area_id: int | None, settings: PlanSettings) -> 
     """The way from a plan, saved or not, to the comparison of schemes with its items, hours and voters."""
     st.session_state[_PLAN] = project.id, area_id, settings
     frame.link(
-        "schemes",
-        say("Which scheme? Compare other ways to ask at this cost"),
-        icon=":material/balance:",
-        area_id=area_id,
+        "schemes", "Which scheme? Compare other ways to ask at this cost", icon=":material/balance:", area_id=area_id
     )
 
 
@@ -39,7 +36,7 @@ def shown_plan(project: Project, area_id: int | None) -> PlanSettings | None:
 
 def which_box(project: Project, area_id: int | None, n_items: int) -> None:
     """All of the tab."""
-    st.markdown(say("**Every scheme asks the same simulated voters for the same person-hours.**"))
+    st.markdown("**Every scheme asks the same simulated voters for the same person-hours.**")
     asked = _asked(project, area_id, n_items)
     if asked is None:
         return
@@ -57,34 +54,34 @@ def which_box(project: Project, area_id: int | None, n_items: int) -> None:
     else:
         _button(project, asked, params, busy=any(not job.ended for job in same))
         if same and same[0].state == "failed":
-            st.error(frame.plain(say("The simulation ended early. {error}", error=same[0].error)))
+            st.error(frame.plain(f"The simulation ended early. {same[0].error}"))
     if any(not job.ended for job in recent):
-        running_jobs.watch(project, {KIND: say("Simulating the schemes")})
+        running_jobs.watch(project, {KIND: "Simulating the schemes"})
 
 
 def _asked(project: Project, area_id: int | None, n_items: int) -> SchemeQuestion | None:
     """The question as the widgets have it, None where it makes no sense, which is told."""
     settings = shown_plan(project, area_id) or read_plan(frame.store(), project.id, area_id)
-    words = {"tokens": say("a number of tokens")}
+    words = {"tokens": "a number of tokens"}
     if n_items >= 4:
-        words = {"project": say("this project ({items})", items=many(n_items, "item"))} | words
+        words = {"project": f"this project ({many(n_items, 'item')})"} | words
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        items = choosers.selectbox(say("Items of"), words, key=f"schemes-items-{project.id}", width=260)
+        items = choosers.selectbox("Items of", words, key=f"schemes-items-{project.id}", width=260)
         tokens = 0
         if items == "tokens":
             tokens = st.number_input(
-                say("Tokens"), 4, MOST_TOKENS, 45, key=f"schemes-tokens-{project.id}", width=120,
-                help=say("Items are all pairs of so many tokens: 45 make 990."),
+                "Tokens", 4, MOST_TOKENS, 45, key=f"schemes-tokens-{project.id}", width=120,
+                help="Items are all pairs of so many tokens: 45 make 990.",
             )  # fmt: skip
         n = tokens * (tokens - 1) // 2 if tokens else n_items
         usual = _usual_hours(settings, n_items if not tokens else 0, n)
         hours = st.number_input(
-            say("Person-hours"), 0.1, 100_000.0, usual, key=f"schemes-hours-{project.id}-{n}-{usual}", width=150,
-            help=say("What every scheme may take in all. At first: those of the project's plan, or 89 s an item."),
+            "Person-hours", 0.1, 100_000.0, usual, key=f"schemes-hours-{project.id}-{n}-{usual}", width=150,
+            help="What every scheme may take in all. At first: those of the project's plan, or 89 s an item.",
         )  # fmt: skip
         simulations = st.number_input(
-            say("Panels"), 2, 200, 10, key=f"schemes-panels-{project.id}", width=110,
-            help=say("How many panels of voters are simulated for each scheme: more make surer means. "
+            "Panels", 2, 200, 10, key=f"schemes-panels-{project.id}", width=110,
+            help=("How many panels of voters are simulated for each scheme: more make surer means. "
             "10 on 1,000 items take about a minute."),
         )  # fmt: skip
     read, decide = _times(project, settings)
@@ -101,35 +98,30 @@ def _times(project: Project, settings: PlanSettings | None) -> tuple[float, floa
     start = min(600.0, max(0.1, round(settings.seconds_per_comparison / 3, 2))) if settings else 3.0
     with st.container(horizontal=True, vertical_alignment="bottom"):
         read = st.number_input(
-            say("Seconds to read an item"), 0.1, 600.0, start, 0.5, key=f"schemes-read-{project.id}-{start}", width=200,
-            help=say("A comparison shows 2 items, a rating 1, a best–worst tuple 4, a group all its words."),
+            "Seconds to read an item", 0.1, 600.0, start, 0.5, key=f"schemes-read-{project.id}-{start}", width=200,
+            help="A comparison shows 2 items, a rating 1, a best–worst tuple 4, a group all its words.",
         )  # fmt: skip
         decide = st.number_input(
-            say("Seconds to decide once"),
+            "Seconds to decide once",
             0.1,
             600.0,
             start,
             0.5,
             key=f"schemes-decide-{project.id}-{start}",
             width=200,
-            help=say("A comparison and a rating take 1 decision, a tuple 2, a group one for each word."),
+            help="A comparison and a rating take 1 decision, a tuple 2, a group one for each word.",
         )
-    assumed = say(
-        "Both are assumptions, which decide much: we know of no source that times all schemes on the same items."
-    )
+    assumed = "Both are assumptions, which decide much: we know of no source that times all schemes on the same items."
     told = {"comparison": 2 * read + decide, "rating": read + decide, "of_tuple": 4 * read + 2 * decide}
     if settings:
-        by_them = say(
-            "By them a comparison takes {comparison:g} s (the plan counts {planned:g} s), a rating {rating:g} s, a "
-            "tuple {of_tuple:g} s. Try others.",
-            planned=settings.seconds_per_comparison,
-            **told,
-        )
+        by_them = (
+            "By them a comparison takes {comparison:g} s (the plan counts {planned:g} s), a rating {rating:g} "
+            "s, a tuple {of_tuple:g} s. Try others."
+        ).format(planned=settings.seconds_per_comparison, **told)
     else:
-        by_them = say(
-            "By them a comparison takes {comparison:g} s, a rating {rating:g} s, a tuple {of_tuple:g} s. Try others.",
-            **told,
-        )
+        by_them = (
+            "By them a comparison takes {comparison:g} s, a rating {rating:g} s, a tuple {of_tuple:g} s. Try others."
+        ).format(**told)
     st.caption(f"{assumed} {by_them}")
     return float(read), float(decide)
 
@@ -142,11 +134,7 @@ def _usual_hours(settings: PlanSettings | None, n_project: int, n: int) -> float
 
 def _button(project: Project, asked: SchemeQuestion, params: dict, *, busy: bool) -> None:
     if st.button(
-        say("Compare the schemes"),
-        type="primary",
-        icon=":material/science:",
-        key=f"schemes-go-{project.id}",
-        disabled=busy,
+        "Compare the schemes", type="primary", icon=":material/science:", key=f"schemes-go-{project.id}", disabled=busy
     ):
         try:
             jobs.start(frame.store(), KIND, params, project_id=project.id)
@@ -160,28 +148,23 @@ def _result(project: Project, asked: SchemeQuestion, job: jobs.Job, n_items: int
     rows = from_result(job.result or {"rows": []})
     share = share_simulated(n_items)
     st.markdown(f"**{frame.plain(schemes.headline(rows))}**")
-    about = {name: say(text) for name, text in schemes.HELP.items()}
-    config = named(schemes.HELP, schemes.HELP)
-    config["hours"] = st.column_config.NumberColumn(say("hours"), help=about["hours"], format="%.1f")
+    about = schemes.HELP
+    config = named(about)
+    config["hours"] = st.column_config.NumberColumn("hours", help=about["hours"], format="%.1f")
     for name in ("judgements", "panels"):
-        config[name] = st.column_config.NumberColumn(say(name), help=about[name], format="localized")
-    config["scheme"] = st.column_config.TextColumn(say("scheme"), help=about["scheme"], pinned=True)
+        config[name] = st.column_config.NumberColumn(name, help=about[name], format="localized")
+    config["scheme"] = st.column_config.TextColumn("scheme", help=about["scheme"], pinned=True)
     found = schemes.table(rows, share)
-    st.dataframe(found, hide_index=True, column_config=config, placeholder="–", alt=say("Schemes at equal cost"))
+    st.dataframe(found, hide_index=True, column_config=config, placeholder="–", alt="Schemes at equal cost")
     points = schemes.points(rows)
     if len(points):
         name = f"{slug(project.name)}-schemes"
-        chart_files.show(schemes.chart(points), points, name=name, alt=say("Accuracy of the schemes"))
+        chart_files.show(schemes.chart(points), points, name=name, alt="Accuracy of the schemes")
     st.caption(
-        say(
-            "{items}, {hours:g} person-hours, {voters:,} voters a panel. ± is the standard deviation over panels: what "
-            "one campaign may differ by, not the error of the mean.",
-            items=many(n_items, "item"),
-            hours=asked.hours,
-            voters=asked.source.panel.n_voters,
-        )
+        f"{many(n_items, 'item')}, {asked.hours:g} person-hours, {asked.source.panel.n_voters:,} voters a panel. "
+        "± is the standard deviation over panels: what one campaign may differ by, not the error of the mean."
     )
     if share < 1:
-        st.caption(say("{share:.0%} of the items were simulated, drawn, with that share of the hours.", share=share))
+        st.caption(f"{share:.0%} of the items were simulated, drawn, with that share of the hours.")
     for reason in schemes.reasons(rows):
         st.caption(frame.plain(reason))

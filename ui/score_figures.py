@@ -6,32 +6,28 @@ import pandas as pd
 import streamlit as st
 
 from core import charts
-from core.spoken import say
 from core.store.library import read_embeddings
 from core.store.projects import Project
 from core.views.scores import ScoresView, line_of, top_of
 from ui import cache, chart_files, choosers, embedding_view, frame, glossary, settling_box
-from ui.tables import columns as shown_as
 
 
 def figures(view: ScoresView, project: Project, area_id: int | None, stem: str) -> None:
     """All figures that exist for the protocol of the votes; `stem` begins the names of their files."""
     top = top_of(view.dataset)
     if len(top):
-        st.subheader(say("The top and how sure it is"), help=glossary.of("Interval"))
-        chart_files.show(charts.top_intervals(top), top, name=f"{stem}-top", alt=say("The first items with intervals"))
+        st.subheader("The top and how sure it is", help=glossary.of("Interval"))
+        chart_files.show(charts.top_intervals(top), top, name=f"{stem}-top", alt="The first items with intervals")
     settling_box.show(project, area_id, stem)
     if view.has_borda:
         _borda_figures(view, project, stem)
     else:
-        st.subheader(say("Scores by ballot and their rescaling"))
+        st.subheader("Scores by ballot and their rescaling")
         st.caption(
-            say(
-                "Items met near neighbours, so the paper's x, y and ȳ and its Figures 2 and 4 don't exist: "
-                "a win against a neighbour isn't worth what one against any item is."
-            )
+            "Items met near neighbours, so the paper's x, y and ȳ and its Figures 2 and 4 don't exist: "
+            "a win against a neighbour isn't worth what one against any item is."
         )
-    st.subheader(say("Items against random pairs"))
+    st.subheader("Items against random pairs")
     _areas_figure(project)
     if view.has_borda:
         _by_ballot(view, project)
@@ -40,74 +36,63 @@ def figures(view: ScoresView, project: Project, area_id: int | None, stem: str) 
 def _borda_figures(view: ScoresView, project: Project, stem: str) -> None:
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader(say("Scores by ballot"), help=glossary.of("x"))
+        st.subheader("Scores by ballot", help=glossary.of("x"))
         chart_files.show(
             charts.scores_by_ballot(view.by_ballot),
             view.by_ballot,
             name=f"{stem}-scores-by-ballot",
-            alt=say("Scores by ballot along the ranks"),
+            alt="Scores by ballot along the ranks",
         )
-        st.caption(say("Win ratios of each ballot and the final score along the ranks (Figure 4 of the paper)."))
+        st.caption("Win ratios of each ballot and the final score along the ranks (Figure 4 of the paper).")
     with right:
-        st.subheader(say("Rescaling"), help=glossary.of("b̂"))
+        st.subheader("Rescaling", help=glossary.of("b̂"))
         _figure2(view, project, stem)
 
 
 def _figure2(view: ScoresView, project: Project, stem: str) -> None:
     """Figure 2: how a ballot was brought to the scale of the first."""
     if not view.rescalings:
-        st.caption(say("Figure 2 of the paper needs two closed ballots."))
+        st.caption("Figure 2 of the paper needs two closed ballots.")
         return
     numbers = {r.ballot: str(r.ballot) for r in view.rescalings}
-    chosen = choosers.segmented_control(say("Ballot"), numbers, key=f"fig2-{project.id}")
+    chosen = choosers.segmented_control("Ballot", numbers, key=f"fig2-{project.id}")
     r = next(r for r in view.rescalings if r.ballot == chosen)
     line = line_of(r.slope, r.points) if r.slope is not None else pd.DataFrame()
     chart = charts.rescaling(r.points, line, r.ballot)
-    alt = say("Rescaling of ballot {ballot}", ballot=r.ballot)
+    alt = f"Rescaling of ballot {r.ballot}"
     chart_files.show(chart, r.points, name=f"{stem}-rescaling-ballot-{r.ballot}", alt=alt)
     if r.slope is None:
-        st.caption(say("Every item of this ballot has x = 1, so no slope can be fitted and y is 1."))
+        st.caption("Every item of this ballot has x = 1, so no slope can be fitted and y is 1.")
     else:
         st.caption(
-            say(
-                "Each dot is one of {n:,} items. The line is y = 1 − b̂ + b̂·x with b̂ = {slope:.3f}; "
-                "it brings the ballot's win ratios to the scale of ballot 1 (Eq. 6, Figure 2 of the paper).",
-                n=len(r.points),
-                slope=r.slope,
-            )
+            f"Each dot is one of {len(r.points):,} items. The line is y = 1 − b̂ + b̂·x with b̂ = {r.slope:.3f}; "
+            "it brings the ballot's win ratios to the scale of ballot 1 (Eq. 6, Figure 2 of the paper)."
         )
         if r.slope > 1:
-            st.warning(
-                say(
-                    "b̂ is over 1 in ballot {ballot}: the paper expects at most 1, and scores may fall below 0.",
-                    ballot=r.ballot,
-                )
-            )
+            st.warning(f"b̂ is over 1 in ballot {r.ballot}: the paper expects at most 1, and scores may fall below 0.")
 
 
 def _areas_figure(project: Project) -> None:
     """Figure 3, for the embedding that is chosen."""
     embeddings = read_embeddings(frame.store(), project.id)
     if not embeddings:
-        st.caption(say("Figure 3 of the paper needs an embedding."))
-        frame.link("embeddings", say("Load an embedding"), icon=":material/arrow_forward:")
+        st.caption("Figure 3 of the paper needs an embedding.")
+        frame.link("embeddings", "Load an embedding", icon=":material/arrow_forward:")
         return
     chosen = embeddings[0]
     if len(embeddings) > 1:
-        chosen = choosers.embedding(say("Embedding"), embeddings, key=f"fig3-{project.id}")
+        chosen = choosers.embedding("Embedding", embeddings, key=f"fig3-{project.id}")
     embedding_view.figure3(cache.load_figure3(frame.store(), project, chosen.id), project, chosen.name)
 
 
 def _by_ballot(view: ScoresView, project: Project) -> None:
-    if not st.toggle(say("Show x, y and ȳ of every item, ballot by ballot"), key=f"by-ballot-{project.id}"):
+    if not st.toggle("Show x, y and ȳ of every item, ballot by ballot", key=f"by-ballot-{project.id}"):
         return
     columns = ["rank", "pair", "area", "ballot", "votes", "x", "y", "mean"]
     shown = view.by_ballot[columns].rename(columns={"mean": "ȳ"})
-    alt = say("Scores by item and ballot")
-    st.dataframe(shown, hide_index=True, lazy=True, column_config=shown_as(shown), alt=alt)
+    alt = "Scores by item and ballot"
+    st.dataframe(shown, hide_index=True, lazy=True, alt=alt)
     st.caption(
-        say(
-            "x is the share of votes won (Eq. 1), y is x on the scale of ballot 1 (Eq. 6), ȳ the mean of the y's so "
-            "far (Eq. 5)."
-        )
+        "x is the share of votes won (Eq. 1), y is x on the scale of ballot 1 (Eq. 6), ȳ the mean of the y's so "
+        "far (Eq. 5)."
     )

@@ -9,7 +9,6 @@ import streamlit as st
 
 from core.platforms.workbooks import MIME
 from core.settlement import Review, Rules, write_payments
-from core.spoken import say, to_say
 from core.store import Store
 from core.store.ballots import Ballot
 from core.store.projects import Project
@@ -20,25 +19,11 @@ from core.views.long_commands import is_many
 from core.views.settlement import SettlementView, review_file
 from core.views.words import called
 from ui import cache, choosers, kept_jobs, long_commands
-from ui.tables import said_columns
 
 REVIEW = "review-{}"
 FIRST = Rules(0.5, 0.33)  # what the fields say at first
 MOST = 500  # assignments that a list offers at once
-_DECISIONS = {
-    "approve": to_say("Approve"),
-    "reject": to_say("Reject, with a reason"),
-    "": to_say("Take the decision back"),
-}
-_COLUMNS = (
-    to_say("voter"), to_say("assignment"), to_say("task"), to_say("answered"), to_say("checks right"),
-    to_say("seconds each"), to_say("against it"), to_say("decision"), to_say("reason"), to_say("platform says"),
-)  # fmt: skip
-_PAID = (
-    to_say("voter"), to_say("platform"), to_say("assignments"), to_say("approved"), to_say("rejected"),
-    to_say("undecided"), to_say("comparisons"), to_say("votes counted"), to_say("minutes"), to_say("reward due"),
-    to_say("an hour"),
-)  # fmt: skip
+_DECISIONS = {"approve": "Approve", "reject": "Reject, with a reason", "": "Take the decision back"}
 
 
 def settlement_box(store: Store, project: Project, view: CollectView) -> None:
@@ -47,7 +32,7 @@ def settlement_box(store: Store, project: Project, view: CollectView) -> None:
     ballots = [stage.ballot for stage in stages if stage.ballot and stage.progress and not stage.progress.untouched]
     if not ballots:
         return
-    box = st.expander(say("Settle up: approve, reject, pay"), key=f"settle-{project.id}", on_change="rerun")
+    box = st.expander("Settle up: approve, reject, pay", key=f"settle-{project.id}", on_change="rerun")
     if not box.open:
         return
     with box:
@@ -55,7 +40,7 @@ def settlement_box(store: Store, project: Project, view: CollectView) -> None:
         if len(ballots) > 1:
             by_id = {one.id: one for one in ballots}
             names = {id_: called(one.number) for id_, one in by_id.items()}
-            ballot = by_id[choosers.selectbox(say("Ballot"), names, key=f"settled-{project.id}")]
+            ballot = by_id[choosers.selectbox("Ballot", names, key=f"settled-{project.id}")]
         settle(store, project, ballot)
 
 
@@ -66,16 +51,15 @@ def settle(store: Store, project: Project, ballot: Ballot) -> None:
         return
     rules = st.container()
     if load(FIRST).assignments.empty:
-        st.caption(say("Simulated voters need no pay, and nobody else has voted here."))
+        st.caption("Simulated voters need no pay, and nobody else has voted here.")
         return
     with rules:
         found = load(_rules())
     st.markdown(found.headline)
-    config = said_columns(*_COLUMNS)
-    alt = say("Assignments and what was decided")
-    st.dataframe(found.table, hide_index=True, lazy=True, column_config=config, alt=alt)
+    alt = "Assignments and what was decided"
+    st.dataframe(found.table, hide_index=True, lazy=True, alt=alt)
     if not ballot.is_open:
-        st.caption(say("This ballot is closed: decisions are kept, its votes stay as scored until you reopen it."))
+        st.caption("This ballot is closed: decisions are kept, its votes stay as scored until you reopen it.")
     _at_once(project, ballot, found)
     _one_by_one(project, ballot, found)
     _files(store, ballot, found)
@@ -86,12 +70,7 @@ def _loader(store: Store, project: Project, ballot: Ballot) -> Callable[[Rules],
     if not is_many(ballot.n_comparisons):
         return partial(cache.load_settlement, store, project, ballot.id)
     job = kept_jobs.of_votes(
-        settlement_job.FIGURES,
-        project,
-        None,
-        say("Read the assignments"),
-        place=f"settle-{ballot.id}",
-        extra=(ballot.id,),
+        settlement_job.FIGURES, project, None, "Read the assignments", place=f"settle-{ballot.id}", extra=(ballot.id,)
     )
     return job and partial(cache.load_settlement_of, store, project, ballot.id, job_id=job.id)
 
@@ -100,36 +79,36 @@ def _rules() -> Rules:
     """When something speaks against an assignment."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         gold = st.number_input(
-            say("Checks right, at least (%)"),
+            "Checks right, at least (%)",
             0,
             100,
             round(100 * FIRST.gold_share),
             5,
             width=210,
-            help=say("Of the checks in an assignment, if it has any."),
+            help="Of the checks in an assignment, if it has any.",
         )
         fast = st.number_input(
-            say("Time, at least (% of usual)"),
+            "Time, at least (% of usual)",
             0,
             100,
             round(100 * FIRST.fast),
             1,
             width=210,
-            help=say("Seconds a comparison, against the median over this ballot's assignments."),
+            help="Seconds a comparison, against the median over this ballot's assignments.",
         )
-        unfinished = st.checkbox(say("All comparisons answered"), FIRST.unfinished)
+        unfinished = st.checkbox("All comparisons answered", FIRST.unfinished)
     return Rules(gold / 100, fast / 100, unfinished)
 
 
 def _at_once(project: Project, ballot: Ballot, found: SettlementView) -> None:
     """The two decisions that follow the proposals."""
     with st.container(horizontal=True):
-        if st.button(say("Approve {n:,} with nothing against them", n=len(found.fine)), disabled=not found.fine):
+        if st.button(f"Approve {len(found.fine):,} with nothing against them", disabled=not found.fine):
             _decide(project, ballot, {id_: Review("approve") for id_ in found.fine})
         if st.button(
-            say("Reject {n:,} with something against them", n=len(found.doubtful)),
+            f"Reject {len(found.doubtful):,} with something against them",
             disabled=not found.doubtful,
-            help=say("Their votes count no more, and their comparisons go into the top-up. It can be taken back."),
+            help="Their votes count no more, and their comparisons go into the top-up. It can be taken back.",
         ):
             _decide(project, ballot, {id_: Review("reject", reason) for id_, reason in found.doubtful.items()})
 
@@ -143,21 +122,19 @@ def _one_by_one(project: Project, ballot: Ballot, found: SettlementView) -> None
     """The form for single assignments."""
     rows = found.assignments
     if len(rows) > MOST:
-        about = say("There are {n:,}: the first {most} that match are offered.", n=len(rows), most=MOST)
-        text = st.text_input(say("Find a voter or an assignment"), help=about, key=f"find-{ballot.id}").strip()
+        about = f"There are {len(rows):,}: the first {MOST} that match are offered."
+        text = st.text_input("Find a voter or an assignment", help=about, key=f"find-{ballot.id}").strip()
         matches = rows["voter"].str.contains(text, regex=False) | rows["assignment_id"].str.contains(text, regex=False)
         rows = rows[matches].head(MOST)
     labels = (rows["voter"] + " · " + rows["assignment_id"]).tolist()
     names = dict(zip(rows["assignment"].tolist(), labels, strict=True))
     platforms = dict(zip(rows["assignment"].tolist(), rows["platform"].tolist(), strict=True))
     with st.form(f"decide-{ballot.id}", clear_on_submit=True):
-        chosen = choosers.multiselect(
-            say("Assignments"), names, key=f"decided-{ballot.id}", apart=platforms.__getitem__
-        )
-        decisions = {name: say(words) for name, words in _DECISIONS.items()}
-        decision = choosers.radio(say("Decision"), decisions, key=f"decision-{ballot.id}", horizontal=True)
-        reason = st.text_input(say("Reason for a rejection"), help=say("Whoever did the work reads it."))
-        if st.form_submit_button(say("Decide")) and chosen:
+        chosen = choosers.multiselect("Assignments", names, key=f"decided-{ballot.id}", apart=platforms.__getitem__)
+        decisions = dict(_DECISIONS)
+        decision = choosers.radio("Decision", decisions, key=f"decision-{ballot.id}", horizontal=True)
+        reason = st.text_input("Reason for a rejection", help="Whoever did the work reads it.")
+        if st.form_submit_button("Decide") and chosen:
             review = Review(decision, reason) if decision else None
             _decide(project, ballot, dict.fromkeys(chosen, review))
 
@@ -167,23 +144,22 @@ def _files(store: Store, ballot: Ballot, found: SettlementView) -> None:
     for upload_id, name in found.uploads:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.download_button(
-                say("Review file for {file}", file=name),
+                f"Review file for {name}",
                 partial(review_file, store, upload_id, found),
                 REVIEW.format(name),
                 "text/csv",
                 key=f"review-{upload_id}",
                 on_click="ignore",
             )
-            st.caption(say("The uploaded file with X in Approve or the reason in Reject, for the platform to take."))
-    st.markdown(say("**Payments**"))
-    config = said_columns(*_PAID)
-    alt = say("What each voter is due")
-    st.dataframe(found.payments, hide_index=True, lazy=True, column_config=config, alt=alt)
-    st.caption(say("Rejected assignments pay nothing. “an hour” is the wage reached, by the time that was told."))
+            st.caption("The uploaded file with X in Approve or the reason in Reject, for the platform to take.")
+    st.markdown("**Payments**")
+    alt = "What each voter is due"
+    st.dataframe(found.payments, hide_index=True, lazy=True, alt=alt)
+    st.caption("Rejected assignments pay nothing. “an hour” is the wage reached, by the time that was told.")
     with st.container(horizontal=True):
         for excel, label, mime in (
-            (False, say("Payments (CSV)"), "text/csv"),
-            (True, say("Payments (XLSX)"), MIME),
+            (False, "Payments (CSV)", "text/csv"),
+            (True, "Payments (XLSX)", MIME),
         ):
             file = f"{ballot.code}-payments.{'xlsx' if excel else 'csv'}"
             st.download_button(

@@ -12,7 +12,6 @@ import streamlit as st
 from core import job_sweep
 from core.durable import private
 from core.errors import RunoffError
-from core.spoken import say
 from core.store import Store, open_store
 from core.store.demo import ensure_demo
 from ui.frame import show_error
@@ -69,10 +68,7 @@ def on_script_error(error: Exception) -> bool:
         return True
     log.error("A page failed.", exc_info=error)
     st.error(
-        say(
-            "Something went wrong in the program ({error}). What was saved before is safe. "
-            "Reload the page; if it happens again, please report it with the end of runoff.log from the workspace.",
-            error=type(error).__name__,
-        )
+        f"Something went wrong in the program ({type(error).__name__}). What was saved before is safe. Reload "
+        "the page; if it happens again, please report it with the end of runoff.log from the workspace."
     )
     return True

@@ -6,7 +6,6 @@ import base64
 
 import streamlit as st
 
-from core.spoken import say, to_say
 from core.store import Store
 from core.store.ballots import Ballot
 from core.store.projects import Project
@@ -15,32 +14,32 @@ from core.views.tasks import TaskPages
 from ui import choosers
 
 PHONE = 390  # pixels
-_COLOURS = {to_say("As this browser"): None, to_say("Light"): "light", to_say("Dark"): "dark"}
-_WIDTHS = (to_say("Computer"), to_say("Phone"))
+_COLOURS = {"As this browser": None, "Light": "light", "Dark": "dark"}
+_WIDTHS = ("Computer", "Phone")
 
 
 @st.fragment
 def preview_box(store: Store, project: Project, ballot: Ballot, pages: TaskPages) -> None:
     """The preview in its expander; nothing is read before it is opened."""
-    box = st.expander(say("See a task as voters see it"), key=f"preview-{ballot.code}", on_change="rerun")
+    box = st.expander("See a task as voters see it", key=f"preview-{ballot.code}", on_change="rerun")
     if not box.open:
         return
     with box:
         number = _choose_task(ballot, pages)
         with st.container(horizontal=True):
-            names = {name: say(name) for name in _COLOURS}
-            colours = choosers.segmented_control(say("Colours"), names, key=f"colours-{ballot.code}")
-            names = {name: say(name) for name in _WIDTHS}
-            width = choosers.segmented_control(say("Width"), names, key=f"width-{ballot.code}")
+            names = {name: name for name in _COLOURS}
+            colours = choosers.segmented_control("Colours", names, key=f"colours-{ballot.code}")
+            names = {name: name for name in _WIDTHS}
+            width = choosers.segmented_control("Width", names, key=f"width-{ballot.code}")
         html = tasks.one_task(store, project.id, ballot, pages, number, scheme=_COLOURS[colours])
         encoded = base64.b64encode(html.encode("utf-8")).decode("ascii")
         st.iframe(
             f"data:text/html;charset=utf-8;base64,{encoded}",
             width=PHONE if width == "Phone" else "stretch",
             height=640,
-            alt=say("Task {number} of the ballot", number=number),
+            alt=f"Task {number} of the ballot",
         )
-        st.caption(say("A preview: answers given here go nowhere."))
+        st.caption("A preview: answers given here go nowhere.")
 
 
 def _choose_task(ballot: Ballot, pages: TaskPages) -> int:
@@ -49,11 +48,11 @@ def _choose_task(ballot: Ballot, pages: TaskPages) -> int:
     number = int(st.session_state.setdefault(key, 1))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(
-            say("Previous"), icon=":material/chevron_left:", on_click=_go, args=(key, number - 1), disabled=number <= 1
+            "Previous", icon=":material/chevron_left:", on_click=_go, args=(key, number - 1), disabled=number <= 1
         )
-        number = int(st.number_input(say("Task (of {n:,})", n=pages.n_tasks), 1, pages.n_tasks, key=key, width=160))
+        number = int(st.number_input(f"Task (of {pages.n_tasks:,})", 1, pages.n_tasks, key=key, width=160))
         st.button(
-            say("Next"),
+            "Next",
             icon=":material/chevron_right:",
             on_click=_go,
             args=(key, number + 1),

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core.frequencies import wordfreq_languages
-from core.spoken import say, say_many, to_say
+from core.plurals import many, plural
 from core.store import Store
 from core.store.areas import set_item_rules
 from core.store.frequencies import use_list, use_ranks, use_wordfreq
@@ -16,15 +16,13 @@ from core.store.item_rules import ItemRules
 from core.store.library import read_embeddings
 from core.store.projects import Project
 from core.views.tokens import RareTokens, TokensView
-from core.views.words import many
 from ui import choosers, frame
 from ui.shares import in_percent, share_column
-from ui.tables import said_columns
 
 SOURCES = {
-    "corpus": to_say("A list of your own domain corpus (the real source)"),
-    "rank": to_say("The order of an embedding's words (a proxy)"),
-    "wordfreq": to_say("General texts of a language, by wordfreq (a proxy)"),
+    "corpus": "A list of your own domain corpus (the real source)",
+    "rank": "The order of an embedding's words (a proxy)",
+    "wordfreq": "General texts of a language, by wordfreq (a proxy)",
 }
 _PAIR = ["area", "token_a", "token_b"]
 
@@ -32,14 +30,12 @@ _PAIR = ["area", "token_a", "token_b"]
 def rare_tokens(store: Store, project: Project, view: TokensView) -> None:
     """Which tokens are rare, by which source; and the choice of the source."""
     st.caption(
-        say(
-            "A dataset needs rare tokens too: models tend to give everything the same frequent neighbours (§2.1). "
-            "A token is rare below a share of the mean frequency in texts of the domain (footnote 2)."
-        )
+        "A dataset needs rare tokens too: models tend to give everything the same frequent neighbours (§2.1). "
+        "A token is rare below a share of the mean frequency in texts of the domain (footnote 2)."
     )
     if view.rare is not None:
         _show(view.rare)
-    with st.expander(say("Choose where frequencies come from")):
+    with st.expander("Choose where frequencies come from"):
         _choose(store, project)
 
 
@@ -47,60 +43,54 @@ def _show(found: RareTokens) -> None:
     if found.problem:
         st.error(frame.plain(found.problem))
         return
-    said = say(
-        "By **{source}**, rare below {share:.3g} % of the mean.",
-        source=frame.plain(found.source.label),
-        share=found.source.share * 100,
-    )
+    said = f"By **{frame.plain(found.source.label)}**, rare below {found.source.share * 100:.3g} % of the mean."
     if found.is_proxy:
-        said += " " + say("This is a proxy: a list of your domain's own texts says more.")
+        said += " This is a proxy: a list of your domain's own texts says more."
     st.markdown(said)
     for note in found.notes:
         st.caption(frame.plain(note))
-    columns = said_columns("area", "tokens", "rare", "unknown", "advice") | {"share": share_column(say("share rare"))}
+    columns = {"share": share_column("share rare")}
     names = {"n_tokens": "tokens", "n_rare": "rare", "n_unknown": "unknown"}
     by_area = in_percent(found.by_area.rename(columns=names), "share")
-    st.dataframe(by_area, hide_index=True, column_config=columns, alt=say("Rare tokens by area"))
-    columns = said_columns("token", "frequency", "rare", "reason")
+    st.dataframe(by_area, hide_index=True, column_config=columns, alt="Rare tokens by area")
     st.dataframe(
-        found.tokens.assign(reason=found.tokens["reason"].map(say)),
+        found.tokens,
         hide_index=True,
-        column_config=columns,
         height=240,
-        alt=say("Frequencies of the tokens"),
+        alt="Frequencies of the tokens",
     )
 
 
 def _choose(store: Store, project: Project) -> None:
-    sources = {kind: say(words) for kind, words in SOURCES.items()}
-    kind = choosers.radio(say("Source"), sources, key=f"freq-kind-{project.id}")
-    per_cent = st.number_input(say("Rare below this share of the mean, %"), 0.1, 100.0, 10.0, key=f"share-{project.id}")
-    lower = st.toggle(say("Look tokens up in lower case too"), key=f"freq-lower-{project.id}")
+    sources = dict(SOURCES)
+    kind = choosers.radio("Source", sources, key=f"freq-kind-{project.id}")
+    per_cent = st.number_input("Rare below this share of the mean, %", 0.1, 100.0, 10.0, key=f"share-{project.id}")
+    lower = st.toggle("Look tokens up in lower case too", key=f"freq-lower-{project.id}")
     terms = {"share": per_cent / 100, "lower": lower}
-    done = say("The frequencies are in use.")
+    done = "The frequencies are in use."
     if kind == "corpus":
         file = st.file_uploader(
-            say("CSV or TSV of words and counts"), type=["csv", "tsv", "txt"], key=f"freq-file-{project.id}"
+            "CSV or TSV of words and counts", type=["csv", "tsv", "txt"], key=f"freq-file-{project.id}"
         )
-        if file is not None and st.button(say("Use this list"), type="primary"):
+        if file is not None and st.button("Use this list", type="primary"):
             frame.carry_out(use_list, store, project.id, file.getvalue(), file.name, **terms, done=done)
     elif kind == "rank":
         mine = [e for e in read_embeddings(store, project.id) if e.info.get("kind") != "similarities"]
         if not mine:
-            st.caption(say("There is no embedding yet."))
+            st.caption("There is no embedding yet.")
             return
-        chosen = choosers.embedding(say("Embedding"), mine, key=f"freq-embedding-{project.id}")
-        if st.button(say("Use its order"), type="primary"):
+        chosen = choosers.embedding("Embedding", mine, key=f"freq-embedding-{project.id}")
+        if st.button("Use its order", type="primary"):
             frame.carry_out(use_ranks, store, project.id, chosen.id, **terms, done=done)
     else:
         languages = wordfreq_languages()
         if not languages:
-            st.caption(say("The package wordfreq is not installed: pip install wordfreq."))
+            st.caption("The package wordfreq is not installed: pip install wordfreq.")
             return
         codes = {code: code for code in sorted(languages)}
         first = "en" if "en" in codes else next(iter(codes))
-        language = choosers.selectbox(say("Language"), codes, first, key=f"freq-language-{project.id}")
-        if st.button(say("Use wordfreq"), type="primary"):
+        language = choosers.selectbox("Language", codes, first, key=f"freq-language-{project.id}")
+        if st.button("Use wordfreq", type="primary"):
             frame.carry_out(use_wordfreq, store, project.id, language, **terms, done=done)
 
 
@@ -109,22 +99,16 @@ def _merge(project: Project, view: TokensView) -> bool:
     if view.shared:
         n = len(view.shared)
         st.markdown(
-            say_many(n, "{n} pair of tokens in more than one area.", "{n} pairs of tokens in more than one area.")
+            plural(n, "{n} pair of tokens in more than one area.", "{n} pairs of tokens in more than one area.")
         )
         rows = [{"token_a": a, "token_b": b, "areas": ", ".join(areas)} for a, b, areas in view.shared]
-        st.dataframe(
-            rows,
-            hide_index=True,
-            column_config=said_columns("token_a", "token_b", "areas"),
-            height=min(38 + 35 * len(rows), 200),
-            alt=say("Pairs in more than one area"),
-        )
+        st.dataframe(rows, hide_index=True, height=min(38 + 35 * len(rows), 200), alt="Pairs in more than one area")
     return st.toggle(
-        say("Keep a pair in the first of its areas only"),
+        "Keep a pair in the first of its areas only",
         view.rules.merge_shared,
         key=f"merge-{project.id}",
         disabled=view.locked or not (view.shared or view.rules.merge_shared),
-        help=say(
+        help=(
             "Voters see the area with a pair, which can mean something else in another area: by default each is an "
             "item of its own."
         ),
@@ -134,7 +118,7 @@ def _merge(project: Project, view: TokensView) -> bool:
 def item_rules(project: Project, view: TokensView) -> None:
     """Which pairs become items: all, a sample, all but some."""
     n_pairs = sum(area.n_items for area in view.areas)
-    st.markdown(say("**{n:,} of {pairs} are items.**", n=view.n_items, pairs=many(n_pairs, "pair")))
+    st.markdown(f"**{view.n_items:,} of {many(n_pairs, 'pair')} are items.**")
     _warn(view)
     merge = _merge(project, view)
     size = _sample_size(project, view)
@@ -147,10 +131,10 @@ def item_rules(project: Project, view: TokensView) -> None:
 def _warn(view: TokensView) -> None:
     """What the rules of now name that isn't there, or leave without an item."""
     for problem in view.unknown:
-        st.warning(frame.plain(say("A pair to leave out isn't there: {pair}", pair=problem)))
+        st.warning(frame.plain(f"A pair to leave out isn't there: {problem}"))
     if view.without:
         named = ", ".join(f"{token} ({area})" for area, token in view.without[:10])
-        text = say_many(
+        text = plural(
             len(view.without),
             "The sample leaves {n} token without an item: {names}.",
             "The sample leaves {n} tokens without an item: {names}.",
@@ -162,26 +146,24 @@ def _warn(view: TokensView) -> None:
 def _sample_size(project: Project, view: TokensView) -> int | None:
     """How many of an area's pairs are drawn, None for all."""
     sampled = st.toggle(
-        say("Draw a sample of each area's pairs"),
+        "Draw a sample of each area's pairs",
         view.rules.sample_size is not None,
         key=f"sample-{project.id}",
         disabled=view.locked,
-        help=say(
-            "The paper allows it (§2.2); many pairs make a better dataset. The draw follows from the project's seed."
-        ),
+        help="The paper allows it (§2.2); many pairs make a better dataset. The draw follows from the project's seed.",
     )
     if not sampled:
         return None
     before = view.rules.sample_size or 100
     key = f"size-{project.id}"
-    return int(st.number_input(say("Items an area"), 1, 1_000_000, before, key=key, disabled=view.locked))
+    return int(st.number_input("Items an area", 1, 1_000_000, before, key=key, disabled=view.locked))
 
 
 def _excluded(project: Project, view: TokensView) -> tuple[tuple[str, str, str], ...]:
     """The pairs to leave out, as edited: area and two tokens of each."""
     if view.locked and not view.rules.excluded:
         return ()
-    st.caption(say("Pairs to leave out, such as two spellings of one word. Tokens that hardly differ are proposed."))
+    st.caption("Pairs to leave out, such as two spellings of one word. Tokens that hardly differ are proposed.")
     start = pd.DataFrame(list(view.rules.excluded), columns=_PAIR, dtype="str")
     edited = st.data_editor(
         start,
@@ -190,8 +172,7 @@ def _excluded(project: Project, view: TokensView) -> tuple[tuple[str, str, str],
         key=f"excluded-{project.id}-{hash(view.rules.excluded)}",
         disabled=view.locked,
         column_config={
-            **said_columns("token_a", "token_b"),
-            "area": st.column_config.SelectboxColumn(say("area"), options=[area.name for area in view.areas]),
+            "area": st.column_config.SelectboxColumn("area", options=[area.name for area in view.areas]),
         },
     )
     rows = edited.fillna("")[_PAIR].itertuples(index=False, name=None)
@@ -202,32 +183,27 @@ def _show_near(view: TokensView) -> None:
     """Pairs that are proposed to be left out, and why."""
     if len(view.near):
         shown = view.near[[*_PAIR, "reason"]]
-        st.dataframe(
-            shown.assign(reason=shown["reason"].map(say)),
-            hide_index=True,
-            column_config=said_columns("area", "token_a", "token_b", "reason"),
-            alt=say("Tokens that hardly differ"),
-        )
+        st.dataframe(shown, hide_index=True, alt="Tokens that hardly differ")
 
 
 def _change(project: Project, view: TokensView, rules: ItemRules) -> None:
     """Buttons that make the items by other rules: as chosen, or without the proposed pairs."""
     with st.container(horizontal=True):
         frame.command_button(
-            say("Make the items anew"),
+            "Make the items anew",
             set_item_rules,
             project.id,
             rules,
-            done=say("The items are made by these rules."),
+            done="The items are made by these rules.",
             disabled=rules == view.rules,
         )
         proposed = tuple(view.near[_PAIR].itertuples(index=False, name=None))
         missing = tuple(pair for pair in proposed if pair not in view.rules.excluded)
         if missing:
             frame.command_button(
-                say_many(len(missing), "Leave out {n} proposed pair", "Leave out {n} proposed pairs"),
+                plural(len(missing), "Leave out {n} proposed pair", "Leave out {n} proposed pairs"),
                 set_item_rules,
                 project.id,
                 replace(view.rules, excluded=(*view.rules.excluded, *missing)),
-                done=say("The proposed pairs are left out."),
+                done="The proposed pairs are left out.",
             )

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.spoken import say, to_say
 from ui import frame
 
 # The page, and what is said of it: what it is for, and what to look at in the demo.
 STOPS = (
     (
         "project",
-        to_say(
+        (
             "Runoff builds a list of word pairs ranked by how related people find them, and ranks word embeddings with "
             "it. This demo is half way: three ballots are closed, the fourth is open. The way of the data below shows "
             "each step, what stands there, and what comes next."
@@ -22,35 +21,35 @@ STOPS = (
     ),
     (
         "tokens",
-        to_say(
+        (
             "A project begins with lists of tokens by semantic area. All pairs of an area become items. Look at the "
             "four of the demo."
         ),
     ),
     (
         "plan",
-        to_say(
+        (
             "The plan says how many ballots there are and which share of the items stays from one to the next, so that "
             "votes go to the top ranks. Its cost and its accuracy are told before a vote is paid for."
         ),
     ),
     (
         "collect",
-        to_say(
+        (
             "A ballot goes to voters as a file, by a link to a voting page, or over a platform, and their votes come "
             "back here. Nothing counts before you accepted it, and uploads can be withdrawn."
         ),
     ),
     (
         "scores",
-        to_say(
+        (
             "The ranking, with an interval and the number of votes beside each score. Below: how far to trust it, and "
             "how it settled from ballot to ballot."
         ),
     ),
     (
         "evaluate",
-        to_say(
+        (
             "How well each embedding ranks the items as people do: by the rank correlations ρ_w and τ_w, where top "
             "ranks weigh more and 1 is full agreement. Here the votes are simulated, so the figures say how Runoff "
             "works and nothing about people."
@@ -58,7 +57,7 @@ STOPS = (
     ),
     (
         "export",
-        to_say(
+        (
             "The dataset for others: a file, or one zip with its datasheet and the votes behind it. "
             "That is the whole way. Your own begins with a project and its token lists."
         ),
@@ -74,23 +73,23 @@ def show(key: str) -> None:
         return
     at = places.index(key)
     with st.container(border=True):
-        place = say("**Tour, {at} of {of}.**", at=at + 1, of=len(STOPS))
-        st.markdown(f":material/tour: {place} {frame.plain(say(STOPS[at][1]))}")
+        place = f"**Tour, {at + 1} of {len(STOPS)}.**"
+        st.markdown(f":material/tour: {place} {frame.plain(STOPS[at][1])}")
         with st.container(horizontal=True, vertical_alignment="center"):
             if at + 1 < len(STOPS):
                 following = places[at + 1]
                 title = next(page[1] for page in frame.PAGES if page[0] == following)
-                frame.link(following, say("**Next stop: {page}**", page=say(title)), icon=":material/arrow_forward:")
-            elif st.button(say("End it, begin a project of my own"), type="tertiary", icon=":material/add:"):
+                frame.link(following, f"**Next stop: {title}**", icon=":material/arrow_forward:")
+            elif st.button("End it, begin a project of my own", type="tertiary", icon=":material/add:"):
                 _end()
                 frame.begin_project()
-            st.button(say("End the tour"), on_click=_end, type="tertiary", icon=":material/close:")
+            st.button("End the tour", on_click=_end, type="tertiary", icon=":material/close:")
 
 
 def offer() -> None:
     """A button that begins the tour, on the demo, which it is about, while it doesn't run."""
     if st.session_state.get("project_id") == "demo" and not st.session_state.get("_tour"):
-        st.button(say("Take the tour"), on_click=_begin, type="tertiary", icon=":material/tour:")
+        st.button("Take the tour", on_click=_begin, type="tertiary", icon=":material/tour:")
 
 
 def _runs() -> bool:

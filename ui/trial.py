@@ -8,14 +8,13 @@ from typing import Any
 
 import streamlit as st
 
-from core.spoken import say
+from core.plurals import many
 from core.store import Store
 from core.store.ballots import Ballot
 from core.store.projects import Project
 from core.trial import N_TRIAL, Pace, pace
 from core.views import tasks
 from core.views.tasks import TaskPages
-from core.views.words import many
 
 _HERE = Path(__file__).parent
 _FRAME = st.components.v2.component(
@@ -29,7 +28,7 @@ _FRAME = st.components.v2.component(
 @st.fragment
 def trial_box(store: Store, project: Project, ballot: Ballot, pages: TaskPages) -> None:
     """The trial in its expander; nothing is read before it is opened."""
-    box = st.expander(say("Try it yourself"), key=f"trial-{ballot.code}", on_change="rerun")
+    box = st.expander("Try it yourself", key=f"trial-{ballot.code}", on_change="rerun")
     if not box.open:
         return
     with box:
@@ -38,16 +37,14 @@ def trial_box(store: Store, project: Project, ballot: Ballot, pages: TaskPages) 
             _answer(store, project, ballot, pages, state)
         else:
             _outcome(state["pace"], ballot, pages)
-            st.button(say("Try other comparisons"), icon=":material/refresh:", on_click=_again, args=(state,))
+            st.button("Try other comparisons", icon=":material/refresh:", on_click=_again, args=(state,))
 
 
 def _answer(store: Store, project: Project, ballot: Ballot, pages: TaskPages, state: dict[str, Any]) -> None:
     st.markdown(
-        say(
-            "Answer {comparisons} of this ballot as voters will: by mouse, touch or keyboard. **Nothing is counted and "
-            "no answer is kept**; you learn how long a comparison takes.",
-            comparisons=many(min(N_TRIAL, ballot.n_comparisons), "comparison"),
-        )
+        f"Answer {many(min(N_TRIAL, ballot.n_comparisons), 'comparison')} of this ballot as voters will: by "
+        "mouse, touch or keyboard. **Nothing is counted and no answer is kept**; you learn how long a "
+        "comparison takes."
     )
     name = f"{ballot.code}-{state['turn']}"
     shown = tasks.trial(store, project.id, ballot, pages, turn=state["turn"])
@@ -55,9 +52,9 @@ def _answer(store: Store, project: Project, ballot: Ballot, pages: TaskPages, st
     data = {
         "trial": name,
         "pages": shown,
-        "begin": say("Begin"),
-        "places": [say("Task {number} of {n}", **task) if len(shown) > 1 else "" for task in numbers],
-        "titles": [say("Trial: task {number} of {n}", **task) for task in numbers],
+        "begin": "Begin",
+        "places": ["Task {number} of {n}".format(**task) if len(shown) > 1 else "" for task in numbers],
+        "titles": ["Trial: task {number} of {n}".format(**task) for task in numbers],
     }
     _FRAME(key=f"frame-{name}", data=data, on_result_change=lambda: _take(state, project, f"frame-{name}"))
 
@@ -77,37 +74,22 @@ def _outcome(found: Pace, ballot: Ballot, pages: TaskPages) -> None:
     """The figures of a trial beside those of the plan."""
     planned = pages.settings.seconds_per_comparison
     figures = (
-        (
-            say("Median time"),
-            say("{seconds:.1f} s", seconds=found.median),
-            say("Half of your answers took longer, reading the page included."),
-        ),
-        (
-            say("Mean time"),
-            say("{seconds:.1f} s", seconds=found.mean),
-            say("What hours are made of (Eq. 10). The plan has {seconds:g} s.", seconds=planned),
-        ),
-        (say("Equal"), f"{found.n_ties}", say("How often you found both items equal.")),
-        (say("Unknown words"), f"{found.n_unknown}", say("How often you did not know a word.")),
-        (
-            say("Left, right"),
-            f"{found.n_left}, {found.n_right}",
-            say("Sides are drawn, so about as many of each are expected."),
-        ),
+        ("Median time", f"{found.median:.1f} s", "Half of your answers took longer, reading the page included."),
+        ("Mean time", f"{found.mean:.1f} s", f"What hours are made of (Eq. 10). The plan has {planned:g} s."),
+        ("Equal", f"{found.n_ties}", "How often you found both items equal."),
+        ("Unknown words", f"{found.n_unknown}", "How often you did not know a word."),
+        ("Left, right", f"{found.n_left}, {found.n_right}", "Sides are drawn, so about as many of each are expected."),
     )
     answered = many(found.n, "comparison")
-    st.markdown(say("**You answered {comparisons}. Nothing was counted.**", comparisons=answered))
+    st.markdown(f"**You answered {answered}. Nothing was counted.**")
     with st.container(horizontal=True):
         for label, value, about in figures:
             st.metric(label, value, width="content", help=about)
     hours, expected = found.hours(ballot.n_comparisons), planned * ballot.n_comparisons / 3600
     st.caption(
-        say(
-            "At your pace the {n:,} comparisons of this ballot take {hours:,.1f} hours; at the plan's, {planned:,.1f}. "
-            "You know the words and the task, so voters may be slower.",
-            n=ballot.n_comparisons,
-            hours=hours,
-            planned=expected,
+        (
+            f"At your pace the {ballot.n_comparisons:,} comparisons of this ballot take {hours:,.1f} hours; at the "
+            f"plan's, {expected:,.1f}. You know the words and the task, so voters may be slower."
         )
         + _offered(ballot.number)
     )
@@ -116,5 +98,5 @@ def _outcome(found: Pace, ballot: Ballot, pages: TaskPages) -> None:
 def _offered(number: int) -> str:
     """What can follow from a trial of the pilot or of ballot 1: a plan by its time."""
     if number == 0:
-        return " " + say("The Plan page offers your mean time.")
-    return " " + say("If you discard this draw, the Plan page offers your mean time.") if number == 1 else ""
+        return " The Plan page offers your mean time."
+    return " If you discard this draw, the Plan page offers your mean time." if number == 1 else ""

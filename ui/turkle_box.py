@@ -10,7 +10,7 @@ import streamlit as st
 from core.errors import RunoffError
 from core.platforms.base import Outgoing
 from core.platforms.turkle_api import TurkleSite
-from core.spoken import say, to_say
+from core.plurals import many
 from core.store import Store
 from core.store.ballots import Ballot
 from core.store.projects import Project
@@ -23,10 +23,10 @@ from core.store.publications import (
     publish_on_turkle,
     read_publications,
 )
-from core.views.words import called, many, moment
+from core.views.words import called, moment
 from ui import choosers, frame
 
-_WHOLE, _MISSING = to_say("The whole ballot"), to_say("Only what wants votes")
+_WHOLE, _MISSING = "The whole ballot", "Only what wants votes"
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,13 @@ def fetched_files(project: Project) -> list[Fetched]:
 def turkle_box(store: Store, project: Project, ballot: Ballot, whole: Outgoing, top_up: Outgoing | None) -> None:
     """The API token, what was published, and the form that publishes."""
     there = read_publications(store, ballot.id)
-    with st.expander(say("Let Runoff publish and fetch"), icon=":material/cloud_sync:", expanded=bool(there)):
+    with st.expander("Let Runoff publish and fetch", icon=":material/cloud_sync:", expanded=bool(there)):
         token = st.text_input(
-            say("API token of an administrator"),
+            "API token of an administrator",
             type="password",
             key="turkle-token",
             autocomplete="off",
-            help=say(
+            help=(
                 "On the server, `manage.py drf_create_token NAME` shows it. It is kept in this browser's session only: "
                 "never on a disk, never in the log."
             ),
@@ -69,49 +69,46 @@ def turkle_box(store: Store, project: Project, ballot: Ballot, whole: Outgoing, 
 
 def _published(store: Store, project: Project, publication: Publication, token: str) -> None:
     """A batch that is there, and its two buttons; first that the address is the owner's, where a file brought it."""
-    fetched = say("not fetched yet")
+    fetched = "not fetched yet"
     if publication.fetched_at:
-        fetched = say("fetched {time} UTC", time=moment(publication.fetched_at))
+        fetched = f"fetched {moment(publication.fetched_at)} UTC"
     st.markdown(
-        say(
-            "Top-up: batch {batch} at {address}, {tasks} × {voters}, {fetched}."
-            if publication.is_top_up
-            else "Ballot: batch {batch} at {address}, {tasks} × {voters}, {fetched}.",
-            batch=publication.batch,
-            address=frame.plain(publication.address),
-            tasks=many(publication.n_tasks, "task"),
-            voters=many(publication.assignments, "voter"),
-            fetched=fetched,
+        (
+            f"Top-up: batch {publication.batch} at {frame.plain(publication.address)}, "
+            f"{many(publication.n_tasks, 'task')} × {many(publication.assignments, 'voter')}, {fetched}."
+        )
+        if publication.is_top_up
+        else (
+            f"Ballot: batch {publication.batch} at {frame.plain(publication.address)}, "
+            f"{many(publication.n_tasks, 'task')} × {many(publication.assignments, 'voter')}, {fetched}."
         )
     )
     if not publication.confirmed:
         address = frame.plain(publication.address)
-        st.warning(
-            say("The address {address} came with the imported file. Your token would go there.", address=address)
-        )
+        st.warning(f"The address {address} came with the imported file. Your token would go there.")
         frame.command_button(
-            say("Yes, this is my Turkle"),
+            "Yes, this is my Turkle",
             confirm_address,
             project.id,
             publication.id,
-            done=say("The votes can be fetched from {address} now.", address=publication.address),
+            done=f"The votes can be fetched from {publication.address} now.",
             key=f"confirm-{publication.id}",
         )
         return
     with st.container(horizontal=True):
-        fetch = st.button(say("Fetch the votes"), key=f"fetch-{publication.id}", type="primary", disabled=not token)
-        ask = st.button(say("How far is it?"), key=f"ask-{publication.id}", disabled=not token)
+        fetch = st.button("Fetch the votes", key=f"fetch-{publication.id}", type="primary", disabled=not token)
+        ask = st.button("How far is it?", key=f"ask-{publication.id}", disabled=not token)
     try:
         if ask:
             done, wanted = finished_there(store, project.id, publication.id, token)
-            st.info(say("{n:,} of {wanted:,} assignments are finished there.", n=done, wanted=wanted))
+            st.info(f"{done:,} of {wanted:,} assignments are finished there.")
         if fetch:
             data = fetch_from_turkle(store, project.id, publication.id, token)
             keep = st.session_state.setdefault(f"_fetched-{project.id}", {})
             file = Fetched(hashlib.sha256(data).hexdigest(), publication.filename, data)
             keep[st.session_state.get("_upload_turn", 0), publication.id] = file
             frame.changed_here()
-            frame.flash(say("Fetched {file}. Look at it under 2, and take its votes.", file=publication.filename))
+            frame.flash(f"Fetched {publication.filename}. Look at it under 2, and take its votes.")
             st.rerun()
     except RunoffError as error:
         frame.show_error(error)
@@ -129,19 +126,19 @@ def _publish(
     """The form that publishes the ballot, or what it lacks."""
     with st.form(f"turkle-{ballot.id}", border=False):
         address = st.text_input(
-            say("Address of your Turkle"),
+            "Address of your Turkle",
             next((one.address for one in reversed(there) if one.confirmed), ""),
             placeholder="https://turkle.example.org",
-            help=say("Without /admin/ or /api/. Use https where the server isn't this machine."),
+            help="Without /admin/ or /api/. Use https where the server isn't this machine.",
         )
-        name = st.text_input(say("Name of the batch there"), f"{project.name}, {called(ballot.number)}"[:100])
-        about = say("So many people answer each comparison.")
-        n = int(st.number_input(say("Voters a task"), 1, MAX_ASSIGNMENTS, 1, help=about))
+        name = st.text_input("Name of the batch there", f"{project.name}, {called(ballot.number)}"[:100])
+        about = "So many people answer each comparison."
+        n = int(st.number_input("Voters a task", 1, MAX_ASSIGNMENTS, 1, help=about))
         choices = {_WHOLE: whole} | ({_MISSING: top_up} if top_up else {})
-        words = {which: say(which) for which in choices}
+        words = {which: which for which in choices}
         last = list(words)[-1]
-        which = choosers.radio(say("What to publish"), words, last, key=f"what-{ballot.id}", horizontal=True)
-        if not st.form_submit_button(say("Publish on Turkle")):
+        which = choosers.radio("What to publish", words, last, key=f"what-{ballot.id}", horizontal=True)
+        if not st.form_submit_button("Publish on Turkle"):
             return
     try:
         site = TurkleSite(address, token)
@@ -158,11 +155,7 @@ def _publish(
         assignments=n,
         area_id=ballot.area_id,
         done=lambda made: (
-            say("Published: batch {batch} with {tasks}.", batch=made.batch, tasks=many(made.n_tasks, "task"))
-            + (
-                " " + say("The address is http, so the token could be read on the way; https is safer.")
-                if site.is_open
-                else ""
-            )
+            f"Published: batch {made.batch} with {many(made.n_tasks, 'task')}."
+            + (" The address is http, so the token could be read on the way; https is safer." if site.is_open else "")
         ),
     )

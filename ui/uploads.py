@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.errors import RunoffError
 from core.platforms import LABELS, UnnamedColumnsError
-from core.spoken import say, say_many, to_say
+from core.plurals import many, plural
 from core.store import Store
 from core.store.ballots import PILOT, Ballot
 from core.store.projects import Project
@@ -21,20 +21,14 @@ from core.views.effects import top_sentence, voters_said
 from core.views.long_commands import is_many
 from core.views.upload_jobs import LargePreview
 from core.views.upload_words import state_of, taken_said
-from core.views.words import called, many, moment
+from core.views.words import called, moment
 from ui import cache, choosers, frame, large_uploads, long_commands
 from ui.mapping_box import mapping_box
 from ui.policy_box import policy_box
 from ui.row_classes_box import classes_box
-from ui.tables import said_columns
 
 KEPT = 30  # previews of a session that are not read anew at each run
 LARGE = 200_000  # answers
-_REMARK = (to_say("row"), to_say("column"), to_say("what"), to_say("found"))
-_COLUMNS = (
-    to_say("ballot"), to_say("file"), to_say("format"), to_say("rows"), to_say("new votes"), to_say("voters"),
-    to_say("what it changed"), to_say("taken (UTC)"), to_say("state"),
-)  # fmt: skip
 
 
 def upload_box(store: Store, project: Project, ballot: Ballot, *, more: Sequence[Any] = ()) -> None:
@@ -44,11 +38,11 @@ def upload_box(store: Store, project: Project, ballot: Ballot, *, more: Sequence
     """
     turn = st.session_state.setdefault("_upload_turn", 0)
     files = st.file_uploader(
-        say("Result files of Turkle, Mechanical Turk's format, Label Studio, Potato, Toloka, Appen, or any table"),
+        "Result files of Turkle, Mechanical Turk's format, Label Studio, Potato, Toloka, Appen, or any table",
         type=["csv", "tsv", "txt", "json", "jsonl", "xlsx"],
         accept_multiple_files=True,
         key=f"results-{project.id}-{turn}",
-        help=say("Nothing is taken until you confirm. A file may be uploaded again: known votes are not doubled."),
+        help="Nothing is taken until you confirm. A file may be uploaded again: known votes are not doubled.",
     )
     policy_box(store, project)
     files = [*files, *more]
@@ -59,9 +53,9 @@ def upload_box(store: Store, project: Project, ballot: Ballot, *, more: Sequence
     useful = [(file, preview) for file, preview in ready if preview.takes_something]
     if not useful:
         if ready:
-            st.info(say("There is nothing new in these files."), icon=":material/info:")
+            st.info("There is nothing new in these files.", icon=":material/info:")
         return
-    label = say_many(len(useful), "Take these votes", "Take the votes of {n} files")
+    label = plural(len(useful), "Take these votes", "Take the votes of {n} files")
     if st.button(label, type="primary", icon=":material/check:"):
         _take(store, project, ballot, useful)
 
@@ -97,27 +91,21 @@ def _show(store: Store, project: Project, file: Any, preview: UploadPreview | La
     counts = preview.counts
     with st.container(border=True):
         st.markdown(
-            say(
-                "**{file}**: {rows} ({platform}), for {ballot}. **{votes}.**",
-                file=frame.plain(preview.filename),
-                rows=many(preview.n_rows, "row"),
-                platform=say(LABELS.get(preview.platform, preview.platform)),
-                ballot=called(preview.ballot),
-                votes=many(counts.get("new", 0), "new vote"),
-            )
+            f"**{frame.plain(preview.filename)}**: {many(preview.n_rows, 'row')} "
+            f"({LABELS.get(preview.platform, preview.platform)}), for {called(preview.ballot)}. "
+            f"**{many(counts.get('new', 0), 'new vote')}.**"
         )
         if preview.accepted_before:
-            st.caption(say("The same file was taken on {time} UTC.", time=moment(preview.accepted_before)))
+            st.caption(f"The same file was taken on {moment(preview.accepted_before)} UTC.")
         for issue in preview.issues[:3]:
             st.warning(frame.plain(str(issue)))
         if len(preview.issues) > 3:
             n = preview.n_issues if isinstance(preview, LargePreview) else len(preview.issues)
-            with st.expander(say("All {n:,} remarks on the file", n=n)):
+            with st.expander(f"All {n:,} remarks on the file"):
                 if n > len(preview.issues):
-                    st.caption(say("The first {most:,} of them.", most=len(preview.issues)))
+                    st.caption(f"The first {len(preview.issues):,} of them.")
                 told = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in preview.issues]
-                config = said_columns(*_REMARK)
-                st.dataframe(told, hide_index=True, column_config=config, alt=say("Remarks on the file"))
+                st.dataframe(told, hide_index=True, alt="Remarks on the file")
         classes_box(preview, str(file.file_id))
         if preview.mapping is not None:
             mapping_box(store, project, file, needed=False)
@@ -149,13 +137,13 @@ def _take(
 def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], open_number: int | None) -> None:
     """The accepted uploads, each with a button that takes it back while its ballot is open."""
     if not uploads:
-        st.caption(say("No file was uploaded yet."))
+        st.caption("No file was uploaded yet.")
         return
     rows = [
         {
-            "ballot": say("pilot") if upload.ballot == PILOT else str(upload.ballot),
+            "ballot": "pilot" if upload.ballot == PILOT else str(upload.ballot),
             "file": upload.filename,
-            "format": say(LABELS.get(upload.platform, upload.platform)),
+            "format": LABELS.get(upload.platform, upload.platform),
             "rows": upload.n_rows,
             "new votes": upload.counts.get("new", 0),
             "voters": "" if upload.effect is None else voters_said(upload.effect),
@@ -165,27 +153,23 @@ def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], ope
         }
         for upload in uploads
     ]
-    config = said_columns(*_COLUMNS)
-    st.dataframe(pd.DataFrame(rows), hide_index=True, column_config=config, alt=say("Accepted uploads"))
+    st.dataframe(pd.DataFrame(rows), hide_index=True, alt="Accepted uploads")
     there = [upload for upload in uploads if upload.ballot == open_number and not upload.withdrawn_at]
     if not there:
         return
     with st.container(border=True):
         by_id = {upload.id: upload for upload in there}
-        names = {
-            upload.id: say("{file}, {time} UTC", file=upload.filename, time=moment(upload.accepted_at))
-            for upload in there
-        }
+        names = {upload.id: f"{upload.filename}, {moment(upload.accepted_at)} UTC" for upload in there}
         id_ = choosers.selectbox(
-            say("Withdraw an upload"),
+            "Withdraw an upload",
             names,
             key=f"withdrawn-{project.id}",
             apart=lambda id_: by_id[id_].accepted_at[11:19],
-            help=say("Its votes stay in the store, marked, and count no more. The same file can be taken again."),
+            help="Its votes stay in the store, marked, and count no more. The same file can be taken again.",
         )
         stake = cache.load_at_stake(store, project, id_)
         st.caption(frame.plain(at_stake.said(at_stake.TAKES_OUT, stake)))
-        if st.button(say("Withdraw it"), key="withdraw"):
+        if st.button("Withdraw it", key="withdraw"):
             answers = sum(sum(upload.counts.values()) for upload in there)  # all are counted anew
             arguments = {"upload_id": id_, "filename": by_id[id_].filename}
             long_commands.carry_out(project, "withdraw_upload", arguments, is_long=is_many(answers))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.spoken import say
 from core.store.projects import Project
 from core.views import checks_job
 from core.views.checks import CHEAP, MOST_SHOWN, VoteChecks
@@ -23,7 +22,7 @@ def found(project: Project, area_id: int | None, n_votes: int, button: str) -> V
 
 def show(project: Project, area_id: int | None, n_votes: int) -> None:
     """What the votes of a ranking look like."""
-    checks = found(project, area_id, n_votes, say("Check the votes")) if n_votes else None
+    checks = found(project, area_id, n_votes, "Check the votes") if n_votes else None
     if checks is None:
         return
     if len(checks.part_sizes) > 1:
@@ -31,54 +30,46 @@ def show(project: Project, area_id: int | None, n_votes: int) -> None:
     flagged = checks.sides.flagged
     if len(flagged):
         st.warning(frame.plain(checks.sides_said), icon=":material/swap_horiz:")
-    with st.expander(say("Checks of the votes")):
+    with st.expander("Checks of the votes"):
         for sentence in (checks.parts_said, checks.sides_said, checks.agreement_said):
             st.markdown(frame.plain(sentence))
         if checks.has_checks:
             figures_table(checks.figures)
         st.caption(
-            say(
-                "Sides are drawn at random, so a voter who reads chooses each about half the time. A voter is named "
-                "where so uneven a split has a chance below 5 % for all voters together (exact binomial test). α is 1 "
-                "where voters agree fully, and 0 where they agree as by chance."
-            )
+            "Sides are drawn at random, so a voter who reads chooses each about half the time. A voter is named "
+            "where so uneven a split has a chance below 5 % for all voters together (exact binomial test). α is 1 "
+            "where voters agree fully, and 0 where they agree as by chance."
         )
         table = checks.sides.voters.head(MOST_SHOWN).rename(columns={"share": "share of left"})
         table = in_percent(table, "share of left")
         if (n := len(checks.sides.voters)) > MOST_SHOWN:
-            st.caption(say("The {most:,} of {n:,} voters who prefer a side most.", most=MOST_SHOWN, n=n))
+            st.caption(f"The {MOST_SHOWN:,} of {n:,} voters who prefer a side most.")
         config = {
-            "voter": say("voter"),
-            "answers": say("answers"),
-            "left": say("left"),
-            "share of left": share_column(say("share of left")),
-            "p": st.column_config.NumberColumn(
-                format="%.4f", help=say("Chance of so uneven a split, or more, by luck.")
-            ),
+            "share of left": share_column("share of left"),
+            "p": st.column_config.NumberColumn(format="%.4f", help="Chance of so uneven a split, or more, by luck."),
         }
-        st.dataframe(table, hide_index=True, column_config=config, lazy=True, alt=say("Sides chosen by voter"))
-        frame.link("voters", say("Look at each voter"), icon=":material/groups:", area_id=area_id)
+        st.dataframe(table, hide_index=True, column_config=config, lazy=True, alt="Sides chosen by voter")
+        frame.link("voters", "Look at each voter", icon=":material/groups:", area_id=area_id)
 
 
 def figures(project: Project, area_id: int | None, n_votes: int) -> None:
     """What the answers to checks say, on the Scores page; nothing where none was answered."""
-    checks = found(project, area_id, n_votes, say("Read the checks"))
+    checks = found(project, area_id, n_votes, "Read the checks")
     if checks is None or not checks.has_checks:
         if checks is not None and n_votes > CHEAP:
-            st.caption(say("No voter answered a check, or a comparison that another voter answered."))
+            st.caption("No voter answered a check, or a comparison that another voter answered.")
         return
-    st.subheader(say("Checks in the ballots"), help=glossary.of("Check"))
+    st.subheader("Checks in the ballots", help=glossary.of("Check"))
     figures_table(checks.figures)
-    st.caption(say("How far voters agree beyond chance, Krippendorff's α, is a line of *How far to trust it*."))
+    st.caption("How far voters agree beyond chance, Krippendorff's α, is a line of *How far to trust it*.")
 
 
 def figures_table(table: pd.DataFrame) -> None:
     """The figures of checks with their intervals."""
     config = {
-        "share": share_column(say("share")),
-        "from": share_column(say("from"), help=say("Lower bound of the 90 % interval.")),
-        "to": share_column(say("to"), help=say("Upper bound of the 90 % interval.")),
+        "share": share_column("share"),
+        "from": share_column("from", help="Lower bound of the 90 % interval."),
+        "to": share_column("to", help="Upper bound of the 90 % interval."),
     }
     shown = in_percent(table, *config)
-    config |= {"check": say("check"), "behind it": say("behind it"), "note": say("note")}
-    st.dataframe(shown, hide_index=True, column_config=config, placeholder="–", alt=say("Checks in the ballots"))
+    st.dataframe(shown, hide_index=True, column_config=config, placeholder="–", alt="Checks in the ballots")

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core import voting_process
 from core.errors import RunoffError
-from core.spoken import say
+from core.plurals import many
 from core.store import Store
 from core.store.ballots import Ballot
 from core.store.plans import PlanSettings
@@ -17,7 +17,7 @@ from core.store.projects import Project
 from core.store.voting import invite, read_invitations, read_link, renew_link, set_voting_state
 from core.views import voting as views
 from core.views.long_commands import is_many
-from core.views.words import many, moment
+from core.views.words import moment
 from ui import frame, long_commands
 from ui.voting_arrivals_box import arrivals_box
 from ui.voting_checks import checks_box, voters_box
@@ -39,7 +39,7 @@ def voting_panel(store: Store, project: Project, ballot: Ballot, plan: PlanSetti
     state_buttons(
         view.voting.state,
         lambda state, done: _send(change, project, state, done=done),
-        closing=say("Voters get no more. The ballot stays open for files, until you close it below."),
+        closing="Voters get no more. The ballot stays open for files, until you close it below.",
     )
     live_figures(store, ballot.id)
     links_box(store, project, ballot)
@@ -57,26 +57,20 @@ def server_switch(store: Store) -> None:
     servers = voting_process.running_servers(store)
     with st.container(horizontal=True, vertical_alignment="center"):
         if not servers:
-            st.markdown(say(":material/power_off: The voting page isn't served."))
-            if st.button(say("Start it on this machine"), icon=":material/play_arrow:"):
+            st.markdown(":material/power_off: The voting page isn't served.")
+            if st.button("Start it on this machine", icon=":material/play_arrow:"):
                 _switch(partial(voting_process.start_server, store))
         for running in servers:
             st.markdown(
-                say(
-                    ":material/power: Served at {address}, for this machine only."
-                    if running.is_local
-                    else ":material/power: Served at {address}, for others on its network too.",
-                    address=frame.plain(running.url),
-                )
+                f":material/power: Served at {frame.plain(running.url)}, for this machine only."
+                if running.is_local
+                else f":material/power: Served at {frame.plain(running.url)}, for others on its network too."
             )
-        if servers and st.button(say("Stop it" if len(servers) == 1 else "Stop them all"), icon=":material/stop:"):
+        if servers and st.button("Stop it" if len(servers) == 1 else "Stop them all", icon=":material/stop:"):
             _switch(partial(voting_process.stop_servers, store))
     if all(running.is_local for running in servers):
         st.caption(
-            say(
-                "For voters elsewhere, run `make vote` behind a web server with TLS; docs/voting.md says how, step by "
-                "step."
-            )
+            "For voters elsewhere, run `make vote` behind a web server with TLS; docs/voting.md says how, step by step."
         )
 
 
@@ -93,26 +87,26 @@ def state_buttons(state: str, change: Callable[[str, str], None], *, closing: st
     """Pause, resume and close. `change` takes the new state and what to say then; `closing` is the help of closing."""
     keys = {name: f"{name}-{key}" if key else None for name in ("pause", "resume", "end")}
     with st.container(horizontal=True):
-        if state == "open" and st.button(say("Pause voting"), icon=":material/pause:", key=keys["pause"]):
-            change("paused", say("Voting is paused; everybody keeps their place."))
-        if state == "paused" and st.button(say("Resume voting"), icon=":material/play_arrow:", key=keys["resume"]):
-            change("open", say("Voting goes on."))
-        if state != "closed" and st.button(say("Close voting"), help=closing, key=keys["end"]):
-            change("closed", say("Voting is closed."))
+        if state == "open" and st.button("Pause voting", icon=":material/pause:", key=keys["pause"]):
+            change("paused", "Voting is paused; everybody keeps their place.")
+        if state == "paused" and st.button("Resume voting", icon=":material/play_arrow:", key=keys["resume"]):
+            change("open", "Voting goes on.")
+        if state != "closed" and st.button("Close voting", help=closing, key=keys["end"]):
+            change("closed", "Voting is closed.")
 
 
 @st.fragment(run_every=3)
 def live_figures(store: Store, ballot_id: int) -> None:
     """Votes, voters, pace and expected end, anew every few seconds."""
     live = views.load_live(store, ballot_id)
-    st.progress(live.share, text=say("{n:,} of {votes}", n=live.votes, votes=many(live.wanted, "vote")))
+    st.progress(live.share, text=f"{live.votes:,} of {many(live.wanted, 'vote')}")
     end = moment(live.expected_end) + " UTC" if live.expected_end else "–"
     with st.container(horizontal=True):
         figures = (
-            (say("Voters on the page"), say("{n:,}", n=live.voters), say("{n:,} have finished.", n=live.finished)),
-            (say("Active"), say("{n:,}", n=live.active), say("Seen within the last five minutes.")),
-            (say("Votes a minute"), say("{pace:.1f}", pace=live.pace), say("Over the last ten minutes.")),
-            (say("Expected end"), end, say("If the votes go on coming at this pace.")),
+            ("Voters on the page", f"{live.voters:,}", f"{live.finished:,} have finished."),
+            ("Active", f"{live.active:,}", "Seen within the last five minutes."),
+            ("Votes a minute", f"{live.pace:.1f}", "Over the last ten minutes."),
+            ("Expected end", end, "If the votes go on coming at this pace."),
         )
         for label, value, about in figures:
             st.metric(label, value, width="content", help=about)
@@ -126,34 +120,29 @@ def links_box(store: Store, project: Project, ballot: Ballot) -> None:
     running = voting_process.running_server(store)
     address = running.url if running else f"http://localhost:{voting_process.PORT}"
     base = st.text_input(
-        say("Address at which voters reach it"),
+        "Address at which voters reach it",
         address,
-        help=say("Where your web server passes voters on to this page, such as https://vote.example.org."),
+        help="Where your web server passes voters on to this page, such as https://vote.example.org.",
         key=f"voting-base-{address}",
     )
-    st.markdown(say("**The link** (the same for all ballots and rounds of this ranking):"))
+    st.markdown("**The link** (the same for all ballots and rounds of this ranking):")
     plain = views.link(base, code)
     st.code(plain, language=None)
-    with st.expander(say("Links for platforms")):
+    with st.expander("Links for platforms"):
         for name, query in views.PLATFORM_LINKS.items():
-            st.caption(say(name))
+            st.caption(name)
             st.code(plain + query, language=None)
-    with st.expander(say("Personal links")):
-        st.caption(say("Under “Voters” in the settings you choose whether the plain link still lets others in."))
-        names = st.text_area(say("Names, one a line"), key=f"invite-{ballot.id}")
-        if st.button(say("Make links"), disabled=not names.strip()):
-            _send(partial(invite, area_id=ballot.area_id), project, names.splitlines(), done=say("The links are made."))
+    with st.expander("Personal links"):
+        st.caption("Under “Voters” in the settings you choose whether the plain link still lets others in.")
+        names = st.text_area("Names, one a line", key=f"invite-{ballot.id}")
+        if st.button("Make links", disabled=not names.strip()):
+            _send(partial(invite, area_id=ballot.area_id), project, names.splitlines(), done="The links are made.")
         invitations = read_invitations(store, project.id, ballot.area_id)
         if invitations:
             data = views.write_invitations(base, code, invitations)
-            label = say("Personal links (CSV, {n})", n=len(invitations))
+            label = f"Personal links (CSV, {len(invitations)})"
             st.download_button(label, data, "voting-links.csv", "text/csv", on_click="ignore")
-    if st.checkbox(
-        say("Give this page another link"), help=say("The old link and all personal ones then lead nowhere.")
-    ):
+    if st.checkbox("Give this page another link", help="The old link and all personal ones then lead nowhere."):
         frame.command_button(
-            say("Make a new link"),
-            partial(renew_link, area_id=ballot.area_id),
-            project.id,
-            done=say("The page has a new link."),
+            "Make a new link", partial(renew_link, area_id=ballot.area_id), project.id, done="The page has a new link."
         )

@@ -10,43 +10,37 @@ from core.examples import MAX_WHY, MAX_WORD, MOST_EXAMPLES, Example, standard_ex
 from core.language import LANGUAGES
 from core.language import language as language_of
 from core.platforms.template import NOTIONS
-from core.spoken import say, to_say
 from core.store.plans import Wording
 from ui import choosers
 
-_ANSWERS = {"left": to_say("Left pair"), "right": to_say("Right pair"), "tie": to_say("Both equally")}
+_ANSWERS = {"left": "Left pair", "right": "Right pair", "tie": "Both equally"}
 _WORDS = ("left-0", "left-1", "right-0", "right-1")
-LANGUAGE_HELP = to_say(
+LANGUAGE_HELP = (
     "Of the standard question, the instructions, buttons and messages. What you write yourself stays as it is, and so "
     "do result files."
 )
-_LABELS = (to_say("Left pair"), to_say("and"), to_say("Right pair"), to_say("and "))  # labels of one row must differ
+_LABELS = ("Left pair", "and", "Right pair", "and ")  # labels of one row must differ
 
 
 def wording_form(before: Wording, notion: str, *, key: str, locked: bool, ties_allowed: bool) -> Wording:
     """Draw the widgets, filled from `before`, and return the wording as it stands in them."""
-    with st.expander(say("What voters read")):
+    with st.expander("What voters read"):
         language = choosers.selectbox(
-            say("Language"),
+            "Language",
             LANGUAGES,
             before.language,
             key=f"language-{key}",
             disabled=locked,
             on_change=_follow,
             args=(notion, key, ties_allowed),
-            help=say(LANGUAGE_HELP),
+            help=LANGUAGE_HELP,
         )
         asked, explained = map(language_of(language).text, NOTIONS[notion])
         question = st.text_input(
-            say("Question"),
-            before.question,
-            key=f"question-{key}",
-            disabled=locked,
-            max_chars=300,
-            placeholder=asked,
+            "Question", before.question, key=f"question-{key}", disabled=locked, max_chars=300, placeholder=asked
         )
         instructions = st.text_area(
-            say("Instructions"),
+            "Instructions",
             before.instructions,
             key=f"instructions-{key}",
             disabled=locked,
@@ -67,17 +61,17 @@ def _examples(
         _fill(before, key)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         choosers.segmented_control(
-            say("Examples"),
+            "Examples",
             {n: str(n) for n in range(MOST_EXAMPLES + 1)},
             None,
             key=count,
             disabled=locked,
-            help=say(
+            help=(
                 "Shown below the instructions, with their answers. Voters follow examples closely, so take pairs that "
                 "no voter will be asked about."
             ),
         )
-        st.button(say("Fill in the standard examples"), on_click=_fill, args=(standard, key), disabled=locked)
+        st.button("Fill in the standard examples", on_click=_fill, args=(standard, key), disabled=locked)
     return tuple(_example(number, key, locked, ties_allowed) for number in range(st.session_state[count]))
 
 
@@ -112,22 +106,16 @@ def _fill(examples: tuple[Example, ...], key: str) -> None:
 def _example(number: int, key: str, locked: bool, ties_allowed: bool) -> Example:
     mine = f"example-{number}"
     with st.container(border=True):
-        st.markdown(say("**Example {number}**", number=number + 1))
+        st.markdown(f"**Example {number + 1}**")
         words = []
         for column, place, label in zip(st.columns(4), _WORDS, _LABELS, strict=True):
-            words.append(
-                column.text_input(say(label), key=f"{mine}-{place}-{key}", disabled=locked, max_chars=MAX_WORD)
-            )
+            words.append(column.text_input(label, key=f"{mine}-{place}-{key}", disabled=locked, max_chars=MAX_WORD))
         answers = [value for value in _ANSWERS if ties_allowed or value != "tie"]
         if st.session_state.get(f"{mine}-answer-{key}") not in answers:
             st.session_state[f"{mine}-answer-{key}"] = answers[0]
         answer = choosers.segmented_control(
-            say("Answer"),
-            {value: say(_ANSWERS[value]) for value in answers},
-            None,
-            key=f"{mine}-answer-{key}",
-            disabled=locked,
+            "Answer", {value: _ANSWERS[value] for value in answers}, None, key=f"{mine}-answer-{key}", disabled=locked
         )
-        why = st.text_input(say("Because"), key=f"{mine}-why-{key}", disabled=locked, max_chars=MAX_WHY)
+        why = st.text_input("Because", key=f"{mine}-why-{key}", disabled=locked, max_chars=MAX_WHY)
     left_a, left_b, right_a, right_b = (word.strip() for word in words)
     return Example((left_a, left_b), (right_a, right_b), answer, why.strip())

@@ -9,28 +9,21 @@ from typing import Any
 
 from ..errors import InputError, Issue
 from ..json_texts import known_values
-from ..spoken import to_say
 
 # By the names that Hugging Face uses, so that its card says the same: name for people, address of the text.
 LICENCES = {
-    "": (to_say("not chosen yet"), ""),
-    "cc-by-4.0": (to_say("Creative Commons Attribution 4.0"), "https://creativecommons.org/licenses/by/4.0/"),
-    "cc-by-sa-4.0": (
-        to_say("Creative Commons Attribution-ShareAlike 4.0"),
-        "https://creativecommons.org/licenses/by-sa/4.0/",
-    ),
+    "": ("not chosen yet", ""),
+    "cc-by-4.0": ("Creative Commons Attribution 4.0", "https://creativecommons.org/licenses/by/4.0/"),
+    "cc-by-sa-4.0": ("Creative Commons Attribution-ShareAlike 4.0", "https://creativecommons.org/licenses/by-sa/4.0/"),
     "cc-by-nc-4.0": (
-        to_say("Creative Commons Attribution-NonCommercial 4.0"),
+        "Creative Commons Attribution-NonCommercial 4.0",
         "https://creativecommons.org/licenses/by-nc/4.0/",
     ),
-    "cc0-1.0": (
-        to_say("Creative Commons Zero 1.0 (public domain)"),
-        "https://creativecommons.org/publicdomain/zero/1.0/",
-    ),
-    "odc-by": (to_say("Open Data Commons Attribution"), "https://opendatacommons.org/licenses/by/1-0/"),
-    "odbl": (to_say("Open Data Commons Open Database License"), "https://opendatacommons.org/licenses/odbl/1-0/"),
-    "mit": (to_say("MIT License"), "https://opensource.org/license/mit"),
-    "other": (to_say("another one, see the licence note"), ""),
+    "cc0-1.0": ("Creative Commons Zero 1.0 (public domain)", "https://creativecommons.org/publicdomain/zero/1.0/"),
+    "odc-by": ("Open Data Commons Attribution", "https://opendatacommons.org/licenses/by/1-0/"),
+    "odbl": ("Open Data Commons Open Database License", "https://opendatacommons.org/licenses/odbl/1-0/"),
+    "mit": ("MIT License", "https://opensource.org/license/mit"),
+    "other": ("another one, see the licence note", ""),
 }
 MAX_TEXT, MAX_LINE = 4000, 300
 _LINES = ("title", "authors", "language", "contact")
@@ -77,13 +70,13 @@ class SheetFields:
     def missing(self) -> tuple[str, ...]:
         """The fields that a reader would look for first and that say nothing yet."""
         labels = {
-            "title": to_say("title"),
-            "authors": to_say("authors"),
-            "licence": to_say("licence"),
-            "language": to_say("language"),
-            "purpose": to_say("purpose"),
-            "consent": to_say("consent and ethics"),
-            "contact": to_say("contact"),
+            "title": "title",
+            "authors": "authors",
+            "licence": "licence",
+            "language": "language",
+            "purpose": "purpose",
+            "consent": "consent and ethics",
+            "contact": "contact",
         }
         return tuple(label for name, label in labels.items() if not getattr(self, name))
 

@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputError
-from ..spoken import say
 from .containers import Content, open_content, packing_of
 from .options import Options
 
@@ -70,14 +69,14 @@ class Recognised:
         if self.n_words is not None:
             counts = [_counted(self.kind, self.n_words)]
         elif self.n_expected:
-            counts = [say("about {number}", number=_counted(self.kind, self.n_expected))]
+            counts = [f"about {_counted(self.kind, self.n_expected)}"]
         if self.dimensions:
-            counts.append(say("{n:,} dimensions", n=self.dimensions))
+            counts.append(f"{self.dimensions:,} dimensions")
         return ", ".join([self.format, *counts])
 
 
 def _counted(kind: str, n: int) -> str:
-    return say("{n:,} pairs of tokens", n=n) if kind == SIMILARITIES else say("{n:,} words", n=n)
+    return f"{n:,} pairs of tokens" if kind == SIMILARITIES else f"{n:,} words"
 
 
 @dataclass(frozen=True)

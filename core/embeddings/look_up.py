@@ -14,7 +14,6 @@ from typing import Literal, cast, get_args
 import numpy as np
 
 from ..errors import InputError
-from ..spoken import to_say
 
 Mode = Literal["as they are", "underscore", "mean of parts"]
 MODES: Mapping[Mode, str] = {
@@ -23,10 +22,10 @@ MODES: Mapping[Mode, str] = {
     "mean of parts": "the mean of their words' vectors, all of which must be in the vocabulary",
 }
 # Why a token has no usable vector.
-NOT_IN_VOCABULARY = to_say("not in the vocabulary")
-ZERO = to_say("its vector is all zeros")
-NOT_FINITE = to_say("its vector has NaN or infinite values")
-CANCELLED = to_say("the vectors of its parts cancel out")
+NOT_IN_VOCABULARY = "not in the vocabulary"
+ZERO = "its vector is all zeros"
+NOT_FINITE = "its vector has NaN or infinite values"
+CANCELLED = "the vectors of its parts cancel out"
 
 
 def parts_of(token: str) -> list[str]:

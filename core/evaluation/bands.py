@@ -8,14 +8,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..spoken import to_say
 from .compare import over
 from .results import Correlations, Evaluation
 
-RARE, NOT_RARE = to_say("with a rare token"), to_say("without a rare token")
-UNKNOWN = to_say("a frequency isn't known")
-THIRDS = (to_say("least frequent third"), to_say("middle third"), to_say("most frequent third"))
-RELATED = (to_say("first tenth by people"), to_say("next tenth to half"), to_say("second half"))
+RARE, NOT_RARE = "with a rare token", "without a rare token"
+UNKNOWN = "a frequency isn't known"
+THIRDS = ("least frequent third", "middle third", "most frequent third")
+RELATED = ("first tenth by people", "next tenth to half", "second half")
 ORDER = (*RELATED, NOT_RARE, RARE, *THIRDS, UNKNOWN)
 _CUTS = (0.1, 0.5)
 

@@ -18,7 +18,6 @@ from rapidfuzz.distance import JaroWinkler
 from ..embeddings import EmbeddingInfo
 from ..errors import InputError
 from ..schemes.text_overlap import longest_run
-from ..spoken import to_say
 from .figures import correlations
 from .multiples import NAMES, TOP_K
 from .results import Correlations, Figure
@@ -67,9 +66,9 @@ def character_ngrams(a: str, b: str) -> float:
 
 
 SPELLINGS: Mapping[str, Callable[[str, str], float]] = {
-    to_say("longest common substring"): common_substring,
+    "longest common substring": common_substring,
     "Jaro–Winkler": jaro_winkler,
-    to_say("character n-grams"): character_ngrams,
+    "character n-grams": character_ngrams,
 }
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from .. import metrics
-from ..spoken import to_say
 
 NOTIONS = ("relatedness", "similarity")
 WHY_NO_INTERVALS = (
@@ -18,10 +17,10 @@ WHY_NO_INTERVALS = (
 FEW_ITEMS = 10
 # What to do about tokens that a model lacks.
 POLICIES: Mapping[str, str] = {
-    "common": to_say("only the items that all models cover"),
-    "own": to_say("each model's own items"),
-    "lowest": to_say("an item that a model lacks is ranked lowest by it"),
-    "parts": to_say("a token that a model lacks is the mean of its parts; then the items that all cover"),
+    "common": "only the items that all models cover",
+    "own": "each model's own items",
+    "lowest": "an item that a model lacks is ranked lowest by it",
+    "parts": "a token that a model lacks is the mean of its parts; then the items that all cover",
 }
 
 

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from ..embeddings import Embedding
 from ..errors import InputError
 from ..hubness import sample_words
-from ..spoken import to_say
 from .figures import correlations
 from .models import given
 from .results import Correlations, Evaluation, model_scores
@@ -31,20 +30,20 @@ N_QUERIES = 2_000  # of them, beside the tokens, behind CSLS
 NEIGHBOURS = 10
 
 PLAIN, CENTRED, UNIT_CENTRED, ALL_BUT_TOP, CSLS = (
-    to_say("as it is"),
-    to_say("mean taken away"),
-    to_say("unit length, then mean taken away"),
-    to_say("all but the top"),
+    "as it is",
+    "mean taken away",
+    "unit length, then mean taken away",
+    "all but the top",
     "CSLS",
 )
 WHAT: Mapping[str, str] = {
-    PLAIN: to_say("Cosines of the vectors as they are. Their lengths make no difference."),
-    CENTRED: to_say("The mean vector is taken from all vectors first."),
-    UNIT_CENTRED: to_say("Vectors are brought to length 1, then their mean is taken away."),
-    ALL_BUT_TOP: to_say(
+    PLAIN: "Cosines of the vectors as they are. Their lengths make no difference.",
+    CENTRED: "The mean vector is taken from all vectors first.",
+    UNIT_CENTRED: "Vectors are brought to length 1, then their mean is taken away.",
+    ALL_BUT_TOP: (
         "The mean and the strongest directions, a hundredth of the dimensions, are taken away (Mu & Viswanath 2018)."
     ),
-    CSLS: to_say("Twice the cosine less how near each token's ten nearest are: a cure for hubs (Conneau et al. 2018)."),
+    CSLS: "Twice the cosine less how near each token's ten nearest are: a cure for hubs (Conneau et al. 2018).",
 }
 
 

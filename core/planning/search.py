@@ -14,7 +14,6 @@ from ..panel import Floats
 from ..plan import Plan
 from ..runoff import spread_appearances
 from ..simulation import simulate_campaigns
-from ..spoken import to_say
 from .forecast import Guess
 from .shapes import SHAPES, plan_within
 
@@ -25,7 +24,7 @@ ROUNDS = ((6, 0.25), (16, 0.3), (48, 0.4), (200, 0.0))
 HELD_OUT = 200  # campaigns on fresh seeds that the winner is judged by
 SLOW = 4  # times fewer campaigns of the protocol "runoff", each of which takes many times as long
 PAPER_BALLOTS, PAPER_KEEP = 7, 0.5  # section 4.2 of the paper
-GOALS = {"both": to_say("ρ_w and τ_w alike"), "rho_w": "ρ_w", "tau_w": "τ_w"}
+GOALS = {"both": "ρ_w and τ_w alike", "rho_w": "ρ_w", "tau_w": "τ_w"}
 
 
 @dataclass(frozen=True)

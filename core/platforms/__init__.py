@@ -8,7 +8,6 @@ whichever platform: it is recognised by its columns, never by the file's name. O
 from __future__ import annotations
 
 from ..errors import InputError, Issue
-from ..spoken import to_say
 from .base import Outgoing, Platform, PlatformFile, ResultFile
 from .batch import write_batch
 from .colleagues import write_comparisons
@@ -29,7 +28,7 @@ PLATFORMS: tuple[Platform, ...] = (TURKLE, MTURK, LABEL_STUDIO, PROLIFIC, PLAIN)
 LABELS = (
     {platform.name: platform.label for platform in PLATFORMS}
     | {preset.name: preset.label for preset in PRESETS}
-    | {"table": to_say("Table, columns named by hand")}
+    | {"table": "Table, columns named by hand"}
 )
 
 

@@ -12,7 +12,6 @@ import pandas as pd
 
 from ..csv_writing import for_spreadsheets
 from ..errors import InputError, Issue
-from ..spoken import to_say
 from ..tables import COMPARISONS
 from .base import Outgoing, PlatformFile
 from .batch import FIELDS
@@ -86,18 +85,16 @@ def table_files(ballot: Outgoing) -> tuple[PlatformFile, ...]:
     def make(excel: bool) -> bytes:
         return write_comparisons(ballot.asked(), ties_allowed=ballot.ties_allowed, excel=excel)
 
-    labels = (to_say("Comparisons as a table (CSV)"), to_say("Comparisons as a table (XLSX)"))
+    labels = ("Comparisons as a table (CSV)", "Comparisons as a table (XLSX)")
     if ballot.is_top_up:
-        labels = (to_say("Comparisons without a vote (CSV)"), to_say("Comparisons without a vote (XLSX)"))
-    note = to_say(
-        "A row each, with its id: left or right is what the table shows there. Whoever fills it in writes a name."
-    )
+        labels = ("Comparisons without a vote (CSV)", "Comparisons without a vote (XLSX)")
+    note = "A row each, with its id: left or right is what the table shows there. Whoever fills it in writes a name."
     return (
         PlatformFile(f"{ballot.part}-comparisons.csv", labels[0], note, "text/csv", partial(make, False)),
         PlatformFile(
             f"{ballot.part}-comparisons.xlsx",
             labels[1],
-            to_say("The same for Excel: choices from a list, and no text is taken for a formula."),
+            "The same for Excel: choices from a list, and no text is taken for a formula.",
             MIME,
             partial(make, True),
         ),

@@ -17,7 +17,6 @@ import pandas as pd
 
 from ..errors import InputError
 from ..language import language
-from ..spoken import to_say
 from .base import Outgoing, PlatformFile, ResultFile
 from .batch import FIELDS
 from .mapped import read_mapped
@@ -37,30 +36,28 @@ class LabelStudio:
     label: str = "Label Studio"
     download_hint: str = "In Label Studio, the right file is Export › JSON (or JSON-MIN, or CSV) of Runoff's tasks."
     steps: tuple[str, ...] = (
-        to_say(
-            "Make a project in Label Studio; under Settings › Labeling Interface › Code, paste the labelling interface."
-        ),
-        to_say("Import the tasks (JSON). Each is one comparison."),
-        to_say("Set how many annotators a task gets, or let one person annotate all."),
-        to_say("Export as JSON, JSON-MIN or CSV and upload the file under 2."),
+        "Make a project in Label Studio; under Settings › Labeling Interface › Code, paste the labelling interface.",
+        "Import the tasks (JSON). Each is one comparison.",
+        "Set how many annotators a task gets, or let one person annotate all.",
+        "Export as JSON, JSON-MIN or CSV and upload the file under 2.",
     )
     publishes: bool = False
 
     def files(self, ballot: Outgoing) -> tuple[PlatformFile, ...]:
         """The labelling interface and the tasks."""
-        tasks = to_say("Tasks of the comparisons without a vote (JSON)" if ballot.is_top_up else "Tasks (JSON)")
+        tasks = "Tasks of the comparisons without a vote (JSON)" if ballot.is_top_up else "Tasks (JSON)"
         return (
             PlatformFile(
                 f"{ballot.code}-label-studio.xml",
-                to_say("Labelling interface (XML)"),
-                to_say("What annotators see: the question, the two pairs, and below them equal and “I don’t know”."),
+                "Labelling interface (XML)",
+                "What annotators see: the question, the two pairs, and below them equal and “I don’t know”.",
                 "application/xml",
                 lambda: write_config(ballot).encode("utf-8"),
             ),
             PlatformFile(
                 f"{ballot.part}-label-studio.json",
                 tasks,
-                to_say("One comparison a task. The sides are as drawn: left and right are recorded."),
+                "One comparison a task. The sides are as drawn: left and right are recorded.",
                 "application/json",
                 lambda: write_tasks(ballot.asked()),
             ),

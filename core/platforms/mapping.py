@@ -12,35 +12,34 @@ from typing import Any
 
 from ..errors import InputError, Issue
 from ..json_texts import known_values
-from ..spoken import to_say
 
 NUMBER = "{n}"
 TEXT_COLUMNS = ("left_a", "left_b", "right_a", "right_b")
 # What a choice can mean: the value that `tables.ANSWERS` has, and how it is called.
 MEANINGS = {
-    "left": to_say("the left (first) pair"),
-    "right": to_say("the right (second) pair"),
-    "tie": to_say("a tie"),
-    "unknown": to_say("the voter doesn't know a word"),
-    "": to_say("no answer"),
+    "left": "the left (first) pair",
+    "right": "the right (second) pair",
+    "tie": "a tie",
+    "unknown": "the voter doesn't know a word",
+    "": "no answer",
 }
 ROLES = {
-    "voter": to_say("Voter"),
-    "choice": to_say("Choice"),
-    "choice_too": to_say("Second column of the choice"),
-    "comparison": to_say("Id of the comparison"),
-    "task": to_say("Id of the task"),
-    "left_a": to_say("Left pair, first token"),
-    "left_b": to_say("Left pair, second token"),
-    "right_a": to_say("Right pair, first token"),
-    "right_b": to_say("Right pair, second token"),
-    "area_left": to_say("Area of the left pair"),
-    "area_right": to_say("Area of the right pair"),
-    "submitted_at": to_say("Time of the answer"),
-    "seconds": to_say("Seconds it took"),
-    "status": to_say("Status (approved, rejected)"),
-    "reason": to_say("Reason of a rejection"),
-    "assignment": to_say("Id of the assignment"),
+    "voter": "Voter",
+    "choice": "Choice",
+    "choice_too": "Second column of the choice",
+    "comparison": "Id of the comparison",
+    "task": "Id of the task",
+    "left_a": "Left pair, first token",
+    "left_b": "Left pair, second token",
+    "right_a": "Right pair, first token",
+    "right_b": "Right pair, second token",
+    "area_left": "Area of the left pair",
+    "area_right": "Area of the right pair",
+    "submitted_at": "Time of the answer",
+    "seconds": "Seconds it took",
+    "status": "Status (approved, rejected)",
+    "reason": "Reason of a rejection",
+    "assignment": "Id of the assignment",
 }
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ..spoken import to_say
 from .answers import find_layout, read_answers
 from .base import Outgoing, PlatformFile, ResultFile
 from .quick_csv import Table
@@ -27,26 +26,24 @@ class MechanicalTurk:
         "with all its columns."
     )
     steps: tuple[str, ...] = (
-        to_say(
+        (
             "Make a project in such a program and paste one of the two task pages as its template: the plain one where "
             "the program adds a form and a Submit button by itself, the one with a crowd-form where it doesn't."
         ),
-        to_say("Publish the batch in that project."),
-        to_say("Download the results with all their columns and upload them under 2."),
+        "Publish the batch in that project.",
+        "Download the results with all their columns and upload them under 2.",
     )
     publishes: bool = False
 
     def files(self, ballot: Outgoing) -> tuple[PlatformFile, ...]:
         """The batch, and the page in both dresses."""
-        about = to_say(
-            "One row a task, with the comparisons that have no vote yet." if ballot.is_top_up else "One row a task."
-        )
-        plain = to_say("Radio buttons only; answers come back as Answer.choice_1 = left.")
-        crowd = to_say("The same page in a <crowd-form>; answers come back as Answer.choice_1.left = true.")
+        about = "One row a task, with the comparisons that have no vote yet." if ballot.is_top_up else "One row a task."
+        plain = "Radio buttons only; answers come back as Answer.choice_1 = left."
+        crowd = "The same page in a <crowd-form>; answers come back as Answer.choice_1.left = true."
         return (
             batch_file(ballot, about),
-            page_file(ballot, "turkle", to_say("Task page, plain (HTML)"), plain),
-            page_file(ballot, "mturk", to_say("Task page, crowd-form (HTML)"), crowd),
+            page_file(ballot, "turkle", "Task page, plain (HTML)", plain),
+            page_file(ballot, "mturk", "Task page, crowd-form (HTML)", crowd),
         )
 
     def recognises(self, columns: Collection[str]) -> bool:

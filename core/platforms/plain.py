@@ -17,7 +17,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from ..errors import InputError, Issue
-from ..spoken import to_say
 from .answers import TEXTS
 from .base import Outgoing, PlatformFile, ResultFile
 from .quick_csv import Table
@@ -37,11 +36,11 @@ class Plain:
     """A table of votes: `comparison_id`, `voter`, `choice`, and `seconds`, `submitted_at` where they are known."""
 
     name: str = "plain"
-    label: str = to_say("Plain table")
+    label: str = "Plain table"
     download_hint: str = "A table of votes needs the columns comparison_id, voter and choice."
     steps: tuple[str, ...] = (
-        to_say("Give each colleague a file, or one file to all. The choice is left, right, tie or unknown."),
-        to_say("Upload what comes back under 2, in any order. A file that is only begun may be uploaded too."),
+        "Give each colleague a file, or one file to all. The choice is left, right, tie or unknown.",
+        "Upload what comes back under 2, in any order. A file that is only begun may be uploaded too.",
     )
     publishes: bool = False
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ..errors import InputError, Issue
-from ..spoken import to_say
 from .base import Outgoing, PlatformFile, ResultFile
 from .csvfiles import open_csv
 from .quick_csv import Table
@@ -36,19 +35,16 @@ DECIDED = frozenset({"APPROVED", "REJECTED", "SCREENED OUT", "SCREENED-OUT"})
 
 # What a submission can be, what to propose for it, and why.
 CASES = {
-    to_say("finished"): ("approve", to_say("finished here, and the code is right")),
-    to_say("other code"): ("approve", to_say("finished here under this id; the code is another one or missing")),
-    to_say("unfinished"): ("reject", to_say("not finished here")),
-    to_say("set aside"): ("reject", to_say("too many checks wrong")),
-    to_say("no votes"): ("reject", to_say("nobody voted here under this id")),
-    "left": ("", to_say("returned or timed out: nothing is paid")),
-    to_say("left with votes"): (
-        "withdraw",
-        to_say("returned or timed out, but voted here: say whether the votes may stay"),
-    ),
-    to_say("consent revoked"): ("withdraw", to_say("took consent back: the votes must go")),
-    to_say("decided"): ("", to_say("decided on Prolific already")),
-    to_say("under way"): ("", to_say("not submitted yet")),
+    "finished": ("approve", "finished here, and the code is right"),
+    "other code": ("approve", "finished here under this id; the code is another one or missing"),
+    "unfinished": ("reject", "not finished here"),
+    "set aside": ("reject", "too many checks wrong"),
+    "no votes": ("reject", "nobody voted here under this id"),
+    "left": ("", "returned or timed out: nothing is paid"),
+    "left with votes": ("withdraw", "returned or timed out, but voted here: say whether the votes may stay"),
+    "consent revoked": ("withdraw", "took consent back: the votes must go"),
+    "decided": ("", "decided on Prolific already"),
+    "under way": ("", "not submitted yet"),
 }
 
 
@@ -60,13 +56,13 @@ class Prolific:
     label: str = "Prolific"
     download_hint: str = "Prolific's export lists people and no votes: upload it in the Prolific box, not here."
     steps: tuple[str, ...] = (
-        to_say(
+        (
             "Open the voting page with a completion code of its own for each voter or one for all, and the address "
             "to go back to."
         ),
-        to_say("On Prolific make a study with the link below as its address, and “I’ll use URL parameters” chosen."),
-        to_say("When submissions wait for review, export them there (prolific_export_….csv) and check them below."),
-        to_say("Paste the lists into Bulk approve, and reject the others one by one with their reason."),
+        "On Prolific make a study with the link below as its address, and “I’ll use URL parameters” chosen.",
+        "When submissions wait for review, export them there (prolific_export_….csv) and check them below.",
+        "Paste the lists into Bulk approve, and reject the others one by one with their reason.",
     )
     publishes: bool = False
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from ..spoken import to_say
 from .base import PlatformFile
 from .scheme_batch import write_questions, write_round
 from .scheme_templates import scheme_template
@@ -29,9 +28,7 @@ def round_files(
     widest : the most questions a task may have; only : ids of the questions to ask for, those of a top-up.
     """
     part = f"{code}-top-up" if is_top_up else code
-    about = (
-        to_say("One row a task, with the questions that want more answers.") if is_top_up else to_say("One row a task.")
-    )
+    about = "One row a task, with the questions that want more answers." if is_top_up else "One row a task."
 
     def batch(*, ascii_only: bool) -> bytes:
         return write_round(shown(), scheme, only=only(), ascii_only=ascii_only)
@@ -45,25 +42,25 @@ def round_files(
 
     csv, html = "text/csv", "text/html"
     return (
-        PlatformFile(f"{part}.csv", to_say("Batch (CSV)"), about, csv, lambda: batch(ascii_only=True)),
+        PlatformFile(f"{part}.csv", "Batch (CSV)", about, csv, lambda: batch(ascii_only=True)),
         PlatformFile(
             f"{code}-page.html",
-            to_say("Task page for Turkle (HTML)"),
-            to_say("What people see and answer. Turkle adds the form and the Submit button."),
+            "Task page for Turkle (HTML)",
+            "What people see and answer. Turkle adds the form and the Submit button.",
             html,
             lambda: page("turkle"),
         ),
         PlatformFile(
             f"{code}-crowd-form.html",
-            to_say("Task page, crowd-form (HTML)"),
-            to_say("The same page for programs in Mechanical Turk's manner that add no form themselves."),
+            "Task page, crowd-form (HTML)",
+            "The same page for programs in Mechanical Turk's manner that add no form themselves.",
             html,
             lambda: page("mturk"),
         ),
         PlatformFile(
             f"{part}-table.csv",
-            to_say("Table to fill in (CSV)"),
-            to_say("A row a question with what it shows: for colleagues, a form or a script. It comes back as it is."),
+            "Table to fill in (CSV)",
+            "A row a question with what it shows: for colleagues, a form or a script. It comes back as it is.",
             csv,
             lambda: write_questions(shown(), only=only()),
         ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..spoken import to_say
 from .base import Outgoing, PlatformFile
 from .batch import write_batch
 from .template import template
@@ -15,7 +14,7 @@ CSV, HTML = "text/csv", "text/html"
 def batch_file(ballot: Outgoing, note: str, *, ascii_only: bool = False) -> PlatformFile:
     """The batch of a ballot, or of what it lacks."""
     name = f"{ballot.part}-batch.csv" if not ballot.is_top_up else f"{ballot.part}.csv"
-    label = to_say("Top-up batch (CSV)" if ballot.is_top_up else "Batch (CSV)")
+    label = "Top-up batch (CSV)" if ballot.is_top_up else "Batch (CSV)"
 
     def make() -> bytes:
         return write_batch(ballot.comparisons(), only=ballot.only(), ascii_only=ascii_only)

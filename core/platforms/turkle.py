@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from ..spoken import to_say
 from .answers import find_layout, read_answers
 from .base import Outgoing, PlatformFile, ResultFile
 from .quick_csv import Table
@@ -22,21 +21,19 @@ class Turkle:
         "In Turkle, the right file is Admin › Batches › Download results (the API's copy of it may be cut at the end)."
     )
     steps: tuple[str, ...] = (
-        to_say("On Turkle's admin site make a project and paste the task page as its template."),
-        to_say("Publish the batch in that project. Several assignments a task ask as many people each comparison."),
-        to_say("When people have answered, choose Batches › Download results, and upload the file under 2."),
+        "On Turkle's admin site make a project and paste the task page as its template.",
+        "Publish the batch in that project. Several assignments a task ask as many people each comparison.",
+        "When people have answered, choose Batches › Download results, and upload the file under 2.",
     )
     publishes: bool = True
 
     def files(self, ballot: Outgoing) -> tuple[PlatformFile, ...]:
         """The batch and the page."""
-        about = to_say(
-            "One row a task, with the comparisons that have no vote yet." if ballot.is_top_up else "One row a task."
-        )
-        page = to_say("What voters see and answer. Turkle adds the form and the Submit button.")
+        about = "One row a task, with the comparisons that have no vote yet." if ballot.is_top_up else "One row a task."
+        page = "What voters see and answer. Turkle adds the form and the Submit button."
         return (
             batch_file(ballot, about, ascii_only=True),
-            page_file(ballot, "turkle", to_say("Task page for Turkle (HTML)"), page),
+            page_file(ballot, "turkle", "Task page for Turkle (HTML)", page),
         )
 
     def recognises(self, columns: Collection[str]) -> bool:

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from ..csv_writing import csv_text
 from ..errors import InputError, Issue
 from ..platforms.csvfiles import CsvFile, Rows, decode_bytes, open_csv
-from ..spoken import tell
 from .best_worst import BestWorst
 from .rating_columns import NAMES, place_of, plain_title
 
@@ -86,7 +85,7 @@ def read_best_worst(data: bytes, name: str) -> BestWorstSet:
     taken = [*at_items, *(at for at in (*ends.values(), at_voter) if at is not None)]
     rows = file.read(taken, max(taken[: len(at_items) + 2]) + 1)
     unread = [title for at, title in enumerate(file.header) if title and at not in taken]
-    notes = [tell("Columns that aren't read: {columns}.", columns=", ".join(unread))] if unread else []
+    notes = [f"Columns that aren't read: {', '.join(unread)}."] if unread else []
     return _collect(name, rows, len(at_items), at_voter is not None, notes)
 
 
@@ -117,7 +116,7 @@ def _collect(name: str, rows: Rows, size: int, has_voter: bool, notes: list[str]
         code = voters.setdefault(who, len(voters)) if has_voter else 0
         judged.append(([places.setdefault(text, len(places)) for text in shown], best, worst, code))
     if n_open:
-        notes.append(tell("Rows without an answer: {n:,}.", n=n_open))
+        notes.append(f"Rows without an answer: {n_open:,}.")
     if not judged:
         raise InputError(f"{name} has no judgement that can be used.", issues)
     shown_at, best_at, worst_at, code_of = (np.array(column, dtype=np.int64) for column in zip(*judged, strict=True))

@@ -24,7 +24,6 @@ from ..errors import RunoffError
 from ..estimates import LEVEL, Estimate, widened_tails
 from ..scores.uncertainty import MOST_UNDEFINED
 from ..scores.voter_bootstrap import resample_voters
-from ..spoken import tell, to_say
 from .best_worst import BestWorst
 from .best_worst_files import BestWorstSet
 from .rating_statistics import pearson
@@ -94,11 +93,11 @@ def report(read: BestWorstSet, *, seed: int = 0, resamples: int = RESAMPLES, spl
 
 def _too_few(read: BestWorstSet) -> str:
     if not read.voters:
-        return to_say("no interval: the file doesn't say who judged")
+        return "no interval: the file doesn't say who judged"
     n = len(read.voters)
     if n >= FEWEST_VOTERS:
         return ""
-    return tell("no interval: {n} voters, and {least} are needed", n=n, least=FEWEST_VOTERS)
+    return f"no interval: {n} voters, and {FEWEST_VOTERS} are needed"
 
 
 def _counts(read: BestWorstSet, resamples: int, rng: np.random.Generator) -> Scores:
@@ -121,7 +120,7 @@ def _counts(read: BestWorstSet, resamples: int, rng: np.random.Generator) -> Sco
     lower, upper = nothing.copy(), nothing.copy()
     if known.any():
         lower[known], upper[known] = np.nanquantile(values[:, known], widened_tails(m, LEVEL), axis=0)
-    few = to_say("no interval where too few voters judged an item") if (known < ~np.isnan(counts)).any() else ""
+    few = "no interval where too few voters judged an item" if (known < ~np.isnan(counts)).any() else ""
     return Scores(counts, lower, upper, few)
 
 
@@ -148,7 +147,7 @@ class _HalfOfJudgements:
     def __init__(self, answers: BestWorst, rng: np.random.Generator) -> None:
         _, code, n = np.unique(np.sort(answers.shown, axis=1), axis=0, return_inverse=True, return_counts=True)
         self.code, self.n, self.rng = code.ravel(), n, rng
-        self.reason = "" if (n > 1).any() else to_say("every tuple was judged once")
+        self.reason = "" if (n > 1).any() else "every tuple was judged once"
         self.used = n[self.code] > 1
 
     def __call__(self) -> NDArray[np.bool_]:
@@ -164,13 +163,7 @@ class _HalfOfVoters:
 
     def __init__(self, read: BestWorstSet, rng: np.random.Generator) -> None:
         self.voter, self.m, self.rng = read.voter, len(read.voters), rng
-        self.reason = (
-            to_say("the file doesn't say who judged")
-            if not self.m
-            else to_say("there is one voter")
-            if self.m < 2
-            else ""
-        )
+        self.reason = "the file doesn't say who judged" if not self.m else "there is one voter" if self.m < 2 else ""
         self.used = np.ones(len(self.voter), dtype=bool)
 
     def __call__(self) -> NDArray[np.bool_]:
@@ -191,7 +184,7 @@ def _halves(read: BestWorstSet, half: _HalfOfJudgements | _HalfOfVoters, splits:
         if r is not None and rho is not None:
             found.append((rho, r))
     if len(found) < 0.8 * splits:
-        return Halves(None, None, None, None, 0, reason or to_say("too few splits have two halves that differ"))
+        return Halves(None, None, None, None, 0, reason or "too few splits have two halves that differ")
     rho_of, r_of = np.array(found).T
     lower, upper = np.quantile(rho_of, [0.05, 0.95]).tolist()
     return Halves(float(rho_of.mean()), float(r_of.mean()), lower, upper, len(found))

@@ -22,14 +22,13 @@ from ..json_texts import known_values
 from ..language import LANGUAGES, STANDARD, Language
 from ..language import language as language_of
 from ..plan_values import check_limits
-from ..spoken import to_say
 from .gold_pairs import TOLERANCE, GoldPair, check_gold
 from .scales import CLSS, Anchor, RatingScale
 from .target_groups import TargetGroup
 
 RATING, BEST_WORST, ORDER = "rating", "best-worst", "order"
 SCHEMES = (RATING, BEST_WORST, ORDER)
-LABELS = {RATING: to_say("ratings"), BEST_WORST: to_say("best–worst"), ORDER: to_say("orders of target groups")}
+LABELS = {RATING: "ratings", BEST_WORST: "best–worst", ORDER: "orders of target groups"}
 UNKNOWN = "unknown"
 MAX_TASK_SIZE = 50
 _BEST_WORST = re.compile(r"best\s*=\s*([0-9]{1,3})(?:\s*[;,]\s*|\s*)worst\s*=\s*([0-9]{1,3})")

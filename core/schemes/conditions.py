@@ -21,7 +21,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from ..errors import InputError, UndefinedMetricError
-from ..spoken import tell, to_say
 from .rating_statistics import item_ratings, pearson
 
 Floats = NDArray[np.float64]
@@ -122,10 +121,10 @@ def pair_order(one: ArrayLike, other: ArrayLike) -> OrderTest:
     """
     a, b = (values[~np.isnan(values)] for values in (np.asarray(one, float), np.asarray(other, float)))
     if min(len(a), len(b)) < 2:
-        return OrderTest(len(a), len(b), None, None, None, to_say("an order has fewer than two ratings"))
+        return OrderTest(len(a), len(b), None, None, None, "an order has fewer than two ratings")
     gap = float(a.mean() - b.mean())
     if np.ptp(a) == 0 or np.ptp(b) == 0:
-        return OrderTest(len(a), len(b), gap, None, None, to_say("all ratings of an order are equal"))
+        return OrderTest(len(a), len(b), gap, None, None, "all ratings of an order are equal")
     t = float(stats.ttest_ind(a, b, equal_var=False).pvalue)
     u = float(stats.mannwhitneyu(a, b, alternative="two-sided").pvalue)
     return OrderTest(len(a), len(b), gap, t, u)
@@ -159,8 +158,8 @@ def compare_conditions(ratings: Mapping[str, ArrayLike]) -> list[Comparison]:
         both = ~np.isnan(a.mean) & ~np.isnan(b.mean)
         r, why = pearson(a.mean[both], b.mean[both])
         p, why_not = _noise_test(a.sd, b.sd)
-        of_r, of_noise = tell("r: {why}", why=tell(why)), tell("noise: {why}", why=tell(why_not))
-        both_said = tell("{one}; {other}", one=of_r, other=of_noise)
+        of_r, of_noise = f"r: {why}", f"noise: {why_not}"
+        both_said = f"{of_r}; {of_noise}"
         reason = both_said if why and why_not else of_r if why else of_noise if why_not else ""
         noise = (a.noise.estimate, b.noise.estimate)
         result.append(Comparison(one, other, r, *noise, p, int(both.sum()), reason))
@@ -170,7 +169,7 @@ def compare_conditions(ratings: Mapping[str, ArrayLike]) -> list[Comparison]:
 def _noise_test(one: Floats, other: Floats) -> tuple[float | None, str]:
     a, b = one[~np.isnan(one)], other[~np.isnan(other)]
     if min(len(a), len(b)) < 2:
-        return None, to_say("fewer than two items have two ratings")
+        return None, "fewer than two items have two ratings"
     if np.ptp(a) == 0 and np.ptp(b) == 0:
-        return None, to_say("the SDs are the same for all items")
+        return None, "the SDs are the same for all items"
     return float(stats.ttest_ind(a, b, equal_var=False).pvalue), ""

@@ -20,7 +20,6 @@ import numpy as np
 
 from ..errors import InputError, Issue
 from ..platforms.csvfiles import CsvFile, Rows
-from ..spoken import tell
 from .rating_columns import NAMES, is_number, open_ratings, people_columns, place_of
 from .rating_sets import RatingSet
 from .scales import RatingScale
@@ -74,11 +73,8 @@ class _Collected:
         twice = len(self.ratings) - len({key[:2] for key in self.ratings})
         if twice:
             self.notes.append(
-                tell(
-                    "{n:,} ratings are of an item that the same person rated in another condition too: where "
-                    "conditions are taken together, the mean of the person's ratings stands for them.",
-                    n=twice,
-                )
+                f"{twice:,} ratings are of an item that the same person rated in another condition too: where "
+                "conditions are taken together, the mean of the person's ratings stands for them."
             )
         stated = np.full((2, n), np.nan)
         for position, pair in self.means.items():
@@ -238,4 +234,4 @@ def _read_means(collected: _Collected, file: CsvFile, rows: Rows, places: Mappin
 def _tell_unread(collected: _Collected, file: CsvFile, taken: list[int]) -> None:
     unread = [title for at, title in enumerate(file.header) if title and at not in taken]
     if unread:
-        collected.notes.append(tell("Columns that aren't read: {columns}.", columns=", ".join(unread)))
+        collected.notes.append(f"Columns that aren't read: {', '.join(unread)}.")

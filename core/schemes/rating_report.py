@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ..agreement import Agreement
 from ..errors import RunoffError, UndefinedMetricError
 from ..estimates import Estimate
-from ..spoken import to_say
 from .conditions import Anova, Comparison, OrderTest, blocked_anova, compare_conditions, pair_order
 from .cross_level import Standing, rank_models
 from .rating_sets import RatingSet
@@ -29,9 +28,9 @@ from .rating_statistics import (
 from .text_overlap import BASELINES, baseline
 
 Floats = NDArray[np.float64]
-ONLY_MEANS = to_say("The file has means only: who rated what isn't in it.")
+ONLY_MEANS = "The file has means only: who rated what isn't in it."
 
-FOUR_NEEDED = to_say(
+FOUR_NEEDED = (
     "An analysis of variance needs four conditions that cross two factors, named like “single, none”, "
     "“single, anchors”, “sorted, none” and “sorted, anchors”."
 )
@@ -69,7 +68,7 @@ def report(ratings: RatingSet) -> RatingReport:
     """Work a rating set out. Nothing raises: what is undefined says so."""
     if not ratings.has_people:
         noise = ratings.sd[~np.isnan(ratings.sd)]
-        found = Estimate(float(noise.mean())) if len(noise) else Estimate(None, reason=to_say("the file has no SDs"))
+        found = Estimate(float(noise.mean())) if len(noise) else Estimate(None, reason="the file has no SDs")
         alone = Pairwise(None, 0, 0, ONLY_MEANS)
         nobody = np.zeros(ratings.n_items, dtype=np.int64)
         return RatingReport(

@@ -19,7 +19,6 @@ from ..errors import InputError, UndefinedMetricError
 from ..estimates import Estimate, widened_tails
 from ..metrics import average_ranks
 from ..ratings import checked_ratings
-from ..spoken import tell, to_say
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -42,7 +41,7 @@ class ItemRatings:
         """The mean of the items' SDs, in points of the scale: the less, the closer people are."""
         known = self.sd[~np.isnan(self.sd)]
         if not len(known):
-            return Estimate(None, reason=to_say("no item has two ratings"))
+            return Estimate(None, reason="no item has two ratings")
         return Estimate(float(known.mean()))
 
 
@@ -123,9 +122,9 @@ def leave_one_out(ratings: ArrayLike, *, ranked: bool = False) -> LeaveOneOut:
 def pearson(one: Floats, other: Floats) -> tuple[float | None, str]:
     """Pearson's r, −1 to 1, or None and why: fewer than three items, or one side constant (to 12 digits)."""
     if len(one) < LEAST_ITEMS:
-        return None, tell("over {n} items, and {least} are needed", n=len(one), least=LEAST_ITEMS)
+        return None, f"over {len(one)} items, and {LEAST_ITEMS} are needed"
     if np.ptp(np.round(one, 12)) == 0 or np.ptp(np.round(other, 12)) == 0:
-        return None, to_say("one of the two is the same for all items")
+        return None, "one of the two is the same for all items"
     return float(np.clip(np.corrcoef(one, other)[0, 1], -1, 1)), ""
 
 
@@ -171,8 +170,8 @@ def pairwise(ratings: ArrayLike, *, most: int = MOST_PAIRS, seed: int = 0) -> Pa
     if found:
         return Pairwise(round(float(np.mean(found)), 12), len(found), len(one))
     if not len(one):
-        return Pairwise(None, 0, 0, tell("no two people rated {n} items in common", n=LEAST_ITEMS))
-    return Pairwise(None, 0, len(one), to_say("everybody rated all alike"))
+        return Pairwise(None, 0, 0, f"no two people rated {LEAST_ITEMS} items in common")
+    return Pairwise(None, 0, len(one), "everybody rated all alike")
 
 
 def alpha(ratings: ArrayLike, *, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL) -> Agreement:

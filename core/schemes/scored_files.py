@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from ..dataset import read_dataset
 from ..errors import Issue
 from ..platforms.csvfiles import open_csv
-from ..spoken import tell
 from .best_worst_files import is_best_worst, read_best_worst
 from .best_worst_report import report as report_best_worst
 from .rating_files import read_ratings
@@ -92,13 +91,7 @@ def side_by_side(one: Scored, other: Scored, *, seed: int = 0) -> tuple[SideBySi
         table, n_twice = _by_item(scored)
         tables.append(table)
         if n_twice:
-            notes.append(
-                tell(
-                    "{name}: {n:,} rows are of an item that stands in it already; the mean counts.",
-                    name=scored.name,
-                    n=n_twice,
-                )
-            )
+            notes.append(f"{scored.name}: {n_twice:,} rows are of an item that stands in it already; the mean counts.")
     keys = list(dict.fromkeys([*tables[0], *tables[1]]))
     texts = [(tables[0].get(key) or tables[1][key])[:2] for key in keys]
     scores = [[table[key][2] if key in table else np.nan for key in keys] for table in tables]

@@ -22,7 +22,6 @@ from ..errors import InputError, UndefinedMetricError
 from ..estimates import LEVEL, Estimate, widened_tails
 from ..evaluation.token_bounds import CORRECTIONS, bounds
 from ..evaluation.tokens import FEWEST_TOKENS, MOST_ITEMS, Coded, number_of_resamples
-from ..spoken import tell, to_say
 
 Floats = NDArray[np.float64]
 MOST_UNDEFINED = 0.2
@@ -132,15 +131,15 @@ def _figures(
     rng: np.random.Generator,
 ) -> tuple[dict[str, Estimate], str]:
     n = len(x)
-    reason = tell("over {n} items that both scored, and two are needed", n=n) if n < 2 else ""
+    reason = f"over {n} items that both scored, and two are needed" if n < 2 else ""
     for values, name in zip((x, y), names, strict=True):
         if not reason and np.ptp(metrics.rounded_scores(values)) == 0:
-            reason = tell("all {n} scores of {name} are equal", n=n, name=name)
+            reason = f"all {n} scores of {name} are equal"
     if reason:
         return {name: Estimate(None, reason=reason) for name in FIGURES}, ""
     found = _correlations(x, y, n0)
     if n > MOST_ITEMS:
-        why = tell("no interval: resampling more than {n:,} items takes too long", n=MOST_ITEMS)
+        why = f"no interval: resampling more than {MOST_ITEMS:,} items takes too long"
         return {name: Estimate(value, reason=why) for name, value in zip(FIGURES, found, strict=True)}, ""
     times = resamples or number_of_resamples(n)
     drawn = _drawn(x, y, n0, lambda: rng.multinomial(n, np.full(n, 1 / n)), times)
@@ -188,5 +187,5 @@ def _percentiles(drawn: Floats, tails: tuple[float, float]) -> tuple[float, floa
 
 def _with_bounds(value: float, ends: tuple[float, float] | None) -> Estimate:
     if ends is None:
-        return Estimate(value, reason=to_say("no interval: in too many resamples the figure is undefined"))
+        return Estimate(value, reason="no interval: in too many resamples the figure is undefined")
     return Estimate(value, min(ends[0], value), max(ends[1], value))

@@ -27,7 +27,6 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ..errors import InputError, UndefinedMetricError
-from ..spoken import to_say
 
 Kind = Literal["positive", "distractor", "random"]
 KINDS: tuple[Kind, ...] = ("positive", "distractor", "random")
@@ -202,7 +201,7 @@ def score_groups(comparisons: Sequence[GroupComparison], similarity: Similarity)
     figure = partial(_figure, right, weights, known)
     correlations = _spearman_of_targets(comparisons, first, second)
     spearman = float(np.mean(correlations)) if correlations else None
-    reason = "" if correlations else to_say("no target has two words in an order that the model knows")
+    reason = "" if correlations else "no target has two words in an order that the model knows"
     return GroupScores(
         figure(np.ones(len(weights), dtype=bool), "all"),
         figure(kinds == "positive", "positive"),
@@ -215,16 +214,16 @@ def score_groups(comparisons: Sequence[GroupComparison], similarity: Similarity)
 
 
 _THERE_IS_NO = {
-    "all": to_say("there is no comparison"),
-    "positive": to_say("there is no positive comparison"),
-    "distractor": to_say("there is no distractor comparison"),
-    "random": to_say("there is no random comparison"),
+    "all": "there is no comparison",
+    "positive": "there is no positive comparison",
+    "distractor": "there is no distractor comparison",
+    "random": "there is no random comparison",
 }
 _KNOWN_OF_NO = {
-    "all": to_say("the model knows the words of no comparison"),
-    "positive": to_say("the model knows the words of no positive comparison"),
-    "distractor": to_say("the model knows the words of no distractor comparison"),
-    "random": to_say("the model knows the words of no random comparison"),
+    "all": "the model knows the words of no comparison",
+    "positive": "the model knows the words of no positive comparison",
+    "distractor": "the model knows the words of no distractor comparison",
+    "random": "the model knows the words of no random comparison",
 }
 
 
@@ -236,7 +235,7 @@ def _figure(right: np.ndarray, weights: np.ndarray, known: np.ndarray, rows: np.
     if not n:
         return GroupFigure(None, 0, 0.0, missing, _KNOWN_OF_NO[kind])
     if total == 0:
-        return GroupFigure(None, n, 0.0, missing, to_say("people were evenly divided on every one (Σ|s| = 0)"))
+        return GroupFigure(None, n, 0.0, missing, "people were evenly divided on every one (Σ|s| = 0)")
     return GroupFigure(float(weights[used & right].sum() / total), n, total, missing)
 
 

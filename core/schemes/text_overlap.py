@@ -20,8 +20,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..spoken import to_say
-
 MINIMUM_MATCH = 6
 
 
@@ -90,8 +88,8 @@ def greedy_string_tiling(one: str, other: str, *, minimum: int = MINIMUM_MATCH) 
 
 
 BASELINES: dict[str, Callable[[str, str], float]] = {
-    to_say("longest common substring"): longest_common_substring,
-    to_say("greedy string tiling"): greedy_string_tiling,
+    "longest common substring": longest_common_substring,
+    "greedy string tiling": greedy_string_tiling,
 }
 
 

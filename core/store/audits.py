@@ -13,13 +13,12 @@ from ..foresight import N_TOP
 from ..runoff import FittedVotes, fit_votes
 from ..scores import BallotVotes
 from ..scores.posterior import item_posteriors
-from ..spoken import to_say
 from . import schema as t
 from .ballots import Ballot
 from .command import fetch_rows
 from .foresights import closed_fit_of
 
-NO_AUDIT = to_say("no item that was cut came back as a check")
+NO_AUDIT = "no item that was cut came back as a check"
 
 
 def audit_votes(conn: sa.Connection, ballot_ids: Sequence[int], *, without: frozenset[int] | None = None) -> np.ndarray:

@@ -10,7 +10,6 @@ import sqlalchemy as sa
 from ..assumed_similarity import FAMILIES, AssumedSimilarity, similarity_from_ranks
 from ..panel_fit import PanelFit, fit_panel
 from ..scores import BallotVotes
-from ..spoken import say
 from . import schema as t
 from .areas import items_of
 from .ballots import Ballot, ballots_of, pilot_of
@@ -57,7 +56,7 @@ def fit_stored(store: Store, project_id: str, area_id: int | None, similarity: s
     if similarity in FAMILIES and z is None:
         return StoredFit(
             None,
-            say(
+            (
                 "with a distribution, a fit takes the ranks of scores, and no ballot is closed yet. Guess the "
                 "relatedness by an embedding's cosines."
             ),

@@ -11,7 +11,6 @@ import sqlalchemy as sa
 
 from ..errors import Issue, StoreError
 from ..platforms.prolific import CASES, case_of, read_submissions
-from ..spoken import to_say
 from . import schema as t
 from .ballots import Ballot
 from .command import fetch_rows
@@ -89,7 +88,7 @@ def _row(told: Mapping[Any, Any], sitting: Mapping[Any, Any] | None, shared: str
     )
     proposal, why = CASES[case]
     if case == "consent revoked" and not found["votes"]:
-        proposal, why = "", to_say("took consent back; there are no votes here")
+        proposal, why = "", "took consent back; there are no votes here"
     facts = (told["row"], told["participant"], told["submission"], told["status"], case, proposal, why)
     done = (found["n_done"], found["votes"], round(told["seconds"] / 60, 1), found["id"])
     return (*facts, told["code"], code, *done)

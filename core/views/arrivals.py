@@ -9,7 +9,6 @@ from datetime import datetime
 import pandas as pd
 import sqlalchemy as sa
 
-from ..spoken import say
 from ..store import Store
 from ..store import schema as t
 
@@ -33,7 +32,7 @@ class Arrivals:
         of_one = known.groupby(["minute", "address"]).size().groupby("minute").max()
         found = self.voters.groupby("minute").size().rename("voters").to_frame()
         most = of_one.reindex(found.index, fill_value=0)
-        told = say("{n} or more of one address", n=MANY_OF_ONE)
+        told = f"{MANY_OF_ONE} or more of one address"
         notes = [told if n >= MANY_OF_ONE else "" for n in most]
         found["most of one address"], found["note"] = most, notes
         return found.sort_index(ascending=False).reset_index()

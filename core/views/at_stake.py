@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..spoken import say, to_say
+from ..plurals import many
 from ..store.at_stake import AtStake
-from .words import many, moment
+from .words import moment
 
-DELETES = to_say("This deletes {what}.")
-TAKES_OUT = to_say("This takes {what} out of the count.")
+DELETES = "This deletes {what}."
+TAKES_OUT = "This takes {what} out of the count."
 
 
 def said(sentence: str, stake: AtStake, *, noun: str = "vote", whom: str = "") -> str:
@@ -19,7 +19,7 @@ def said(sentence: str, stake: AtStake, *, noun: str = "vote", whom: str = "") -
     'This takes 0 answers of Anna out of the count.'
     """
     told = {"votes": many(stake.votes, noun), "voters": whom or many(stake.voters, "voter")}
-    what = say("{votes} of {voters}", **told)
+    what = "{votes} of {voters}".format(**told)
     if stake.last is not None:
-        what = say("{votes} of {voters}, the last from {moment} UTC", moment=moment(stake.last), **told)
-    return say(sentence, what=what)
+        what = "{votes} of {voters}, the last from {moment} UTC".format(moment=moment(stake.last), **told)
+    return sentence.format(what=what)

@@ -6,26 +6,26 @@ import numpy as np
 import pandas as pd
 
 from ..estimates import Estimate
+from ..plurals import many
 from ..schemes.best_worst_report import BestWorstReport, Halves
-from ..spoken import say, to_say
-from .words import estimated, many
+from .words import estimated
 
 HELP = {
-    "item": to_say("The item, as it stands in the file."),
-    "θ": to_say(
+    "item": "The item, as it stands in the file.",
+    "θ": (
         "Bradley–Terry score of the choices, in logits: higher is more related. A choice of one best and one worst "
         "decides 5 of the 6 comparisons among four."
     ),
-    "θ, lower": to_say("Lower end of the 90 % interval: voters drawn anew."),
-    "θ, upper": to_say("Upper end of the 90 % interval: voters drawn anew."),
-    "count": to_say("(times best − times worst) / times shown, from −1 to 1."),
-    "count, lower": to_say("Lower end of the 90 % interval: voters drawn anew."),
-    "count, upper": to_say("Upper end of the 90 % interval: voters drawn anew."),
-    "shown": to_say("How often the item was shown."),
-    "best": to_say("How often it was named best."),
-    "worst": to_say("How often it was named worst."),
+    "θ, lower": "Lower end of the 90 % interval: voters drawn anew.",
+    "θ, upper": "Upper end of the 90 % interval: voters drawn anew.",
+    "count": "(times best − times worst) / times shown, from −1 to 1.",
+    "count, lower": "Lower end of the 90 % interval: voters drawn anew.",
+    "count, upper": "Upper end of the 90 % interval: voters drawn anew.",
+    "shown": "How often the item was shown.",
+    "best": "How often it was named best.",
+    "worst": "How often it was named worst.",
 }
-HALVES_HELP = to_say(
+HALVES_HELP = (
     "Spearman's ρ between the counts of two random halves, the mean over 100 splits; in brackets where nine of ten "
     "splits lie. All judgements together are more reliable than a half."
 )
@@ -41,20 +41,16 @@ def headline(found: BestWorstReport) -> str:
         "size": read.answers.shown.shape[1],
     }
     if not read.voters:
-        return say("{name}: {judgements} of {items}, {size} at a time, by voters it doesn't name.", **told)
+        return "{name}: {judgements} of {items}, {size} at a time, by voters it doesn't name.".format(**told)
     voters = many(len(read.voters), "voter")
-    return say("{name}: {judgements} of {items}, {size} at a time, by {voters}.", voters=voters, **told)
+    return "{name}: {judgements} of {items}, {size} at a time, by {voters}.".format(voters=voters, **told)
 
 
 def figures(found: BestWorstReport) -> list[tuple[str, str, str]]:
     """Label, value and help of the figures at the top; "–" where undefined."""
     return [
-        (say("ρ, halves of the judgements"), _said(found.by_judgement), say(HALVES_HELP)),
-        (
-            say("ρ, halves of the voters"),
-            _said(found.by_voter),
-            f"{say(HALVES_HELP)} {say('Nobody judges in both halves.')}",
-        ),
+        ("ρ, halves of the judgements", _said(found.by_judgement), HALVES_HELP),
+        ("ρ, halves of the voters", _said(found.by_voter), f"{HALVES_HELP} Nobody judges in both halves."),
     ]
 
 
@@ -67,12 +63,12 @@ def _said(halves: Halves) -> str:
 def reasons(found: BestWorstReport) -> list[str]:
     """Why figures or intervals are missing."""
     said = [
-        (say("Halves of the judgements"), found.by_judgement.reason),
-        (say("Halves of the voters"), found.by_voter.reason),
-        (say("Counts"), found.counts.reason),
+        ("Halves of the judgements", found.by_judgement.reason),
+        ("Halves of the voters", found.by_voter.reason),
+        ("Counts", found.counts.reason),
         ("θ", found.theta.reason),
     ]
-    return [f"{what}: {say(reason)}." for what, reason in said if reason]
+    return [f"{what}: {reason}." for what, reason in said if reason]
 
 
 def table(found: BestWorstReport) -> pd.DataFrame:

@@ -12,21 +12,21 @@ import sqlalchemy as sa
 from ..agreement import Agreement, agreement, raw_agreement
 from ..errors import UndefinedMetricError
 from ..estimates import Share, share
+from ..plurals import many, plural
 from ..quality import SideBias, side_bias
 from ..scores.connection import connected_parts
-from ..spoken import say, say_many, tell, tell_many, to_say
 from ..store import Store
 from ..store.areas import items_of
 from ..store.ballots import ballots_of
 from ..store.checks import CheckAnswers, check_answers, counted_votes, voted_pairs
-from .words import agreement_said, many
+from .words import agreement_said
 
 NAMED = 3
 CHEAP = 50_000  # votes that are checked without being asked to: more are by a job (`checks_job`)
 MOST_SHOWN = 5_000  # voters that a page ships
-NO_GOLD = Share(None, reason=to_say("Nobody answered a comparison with a known answer."))
-NO_REPEATS = Share(None, reason=to_say("Nobody answered the same comparison twice."))
-NO_OVERLAP = Share(None, reason=to_say("No comparison has answers of two voters."))
+NO_GOLD = Share(None, reason="Nobody answered a comparison with a known answer.")
+NO_REPEATS = Share(None, reason="Nobody answered the same comparison twice.")
+NO_OVERLAP = Share(None, reason="No comparison has answers of two voters.")
 
 
 @dataclass(frozen=True)
@@ -53,15 +53,15 @@ class VoteChecks:
     def figures(self) -> pd.DataFrame:
         """The answers to checks: check, share, from, to (90 % interval), answers, and a note; a row each."""
         rows = [
-            (say("Known answers found"), self.gold, to_say("{n:,} of {of:,} answers")),
-            (say("The same answer when asked again"), self.repeats, to_say("{n:,} of {of:,} repeats")),
-            (say("Equal answers of two voters"), self.overlap, to_say("{n:,} of {of:,} pairs, on {comparisons}")),
+            ("Known answers found", self.gold, "{n:,} of {of:,} answers"),
+            ("The same answer when asked again", self.repeats, "{n:,} of {of:,} repeats"),
+            ("Equal answers of two voters", self.overlap, "{n:,} of {of:,} pairs, on {comparisons}"),
         ]
         asked = many(self.n_overlapping, "comparison")
         table = [
             (
                 *(name, share.estimate, share.lower, share.upper),
-                *(say(behind, n=share.count, of=share.total, comparisons=asked), say(share.reason)),
+                *(behind.format(n=share.count, of=share.total, comparisons=asked), share.reason),
             )
             for name, share, behind in rows
         ]
@@ -77,17 +77,15 @@ class VoteChecks:
     def parts_said(self) -> str:
         """Whether the votes join all items, in a sentence."""
         if not self.part_sizes:
-            return say("There are no votes to check yet.")
+            return "There are no votes to check yet."
         if len(self.part_sizes) == 1:
-            return say("Votes join all {items} that have votes.", items=many(self.part_sizes[0], "item"))
+            return f"Votes join all {many(self.part_sizes[0], 'item')} that have votes."
         named, n_apart = ", ".join(self.apart), sum(self.part_sizes[1:])
         if n_apart > NAMED:
-            named = say("{items} and {n:,} more", items=named, n=n_apart - NAMED)
-        return say(
-            "No vote joins {items} with the largest part of the items ({n} parts in all). Scores of different parts "
-            "don't compare: collect the missing votes before the ballot is closed.",
-            items=named,
-            n=len(self.part_sizes),
+            named = f"{named} and {n_apart - NAMED:,} more"
+        return (
+            f"No vote joins {named} with the largest part of the items ({len(self.part_sizes)} parts in all). "
+            "Scores of different parts don't compare: collect the missing votes before the ballot is closed."
         )
 
     @property
@@ -95,26 +93,17 @@ class VoteChecks:
         """Whether voters prefer a side, in a sentence."""
         n, flagged = len(self.sides.voters), self.sides.flagged
         if not n:
-            return say("No vote tells on which side the chosen item stood.")
+            return "No vote tells on which side the chosen item stood."
         if flagged.empty:
-            return say("No voter clearly prefers a side ({voters} looked at).", voters=many(n, "voter"))
+            return f"No voter clearly prefers a side ({many(n, 'voter')} looked at)."
         told = []
         for voter, answers, left in flagged.head(NAMED)[["voter", "answers", "left"]].to_numpy().tolist():
-            is_left = left * 2 > answers
-            told.append(
-                say(
-                    "{voter} chose left in {n:,} of {answers}"
-                    if is_left
-                    else "{voter} chose right in {n:,} of {answers}",
-                    voter=voter,
-                    n=left if is_left else answers - left,
-                    answers=many(answers, "answer"),
-                )
-            )
+            side, n_there = ("left", left) if left * 2 > answers else ("right", answers - left)
+            told.append(f"{voter} chose {side} in {n_there:,} of {many(answers, 'answer')}")
         named = "; ".join(told)
         if len(flagged) > NAMED:
-            named = say("{voters}; and {n:,} more", voters=named, n=len(flagged) - NAMED)
-        return say_many(
+            named = f"{named}; and {len(flagged) - NAMED:,} more"
+        return plural(
             len(flagged),
             "{n} of {voters} prefers a side: {which}. Their votes still count.",
             "{n} of {voters} prefer a side: {which}. Their votes still count.",
@@ -127,7 +116,7 @@ class VoteChecks:
         """How far voters agree, in a sentence."""
         found = self.agreement
         if found is None:
-            return say(self.no_agreement)
+            return self.no_agreement
         return agreement_said(found)
 
 
@@ -183,14 +172,13 @@ def _shares(answers: CheckAnswers, shared: pd.DataFrame) -> dict[str, Any]:
 def _agreement(shared: pd.DataFrame, n_answered: int) -> tuple[Agreement | None, str]:
     """α over the comparisons that several voters answered; first, second and tie are the same or not (nominal)."""
     if shared.empty:
-        return None, tell(
-            "Krippendorff's α (agreement of voters) is not defined: none of {comparisons} was answered by two voters.",
-            comparisons=tell_many(n_answered, "{n} answered comparison", "{n} answered comparisons"),
-        )
+        return None, (
+            "Krippendorff's α (agreement of voters) is not defined: none of {comparisons} was answered by two voters."
+        ).format(comparisons=plural(n_answered, "{n} answered comparison", "{n} answered comparisons"))
     # α doesn't ask who answered: places stand for voters, of whom there may be thousands.
     places = shared.assign(place=shared.groupby("question_id").cumcount())
     try:
         found = agreement(places.pivot(index="place", columns="question_id", values="value"), distance="nominal")
     except UndefinedMetricError as error:
-        return None, tell("Krippendorff's α (agreement of voters): {why}", why=str(error))
+        return None, f"Krippendorff's α (agreement of voters): {error!s}"
     return replace(found, n_voters=shared["voter_id"].nunique()), ""

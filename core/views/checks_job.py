@@ -8,7 +8,6 @@ from typing import Any
 
 from ..estimates import Share
 from ..quality import SideBias
-from ..spoken import to_say, told_found, told_kept
 from ..store import Store
 from . import checks
 from .checks import VoteChecks
@@ -25,7 +24,7 @@ def kept(found: VoteChecks) -> dict[str, Any]:
         "apart": list(found.apart),
         "sides": {"voters": table_kept(found.sides.voters), "level": found.sides.level},
         "agreement": agreement_kept(found.agreement),
-        "no_agreement": told_kept(found.no_agreement),
+        "no_agreement": found.no_agreement,
         "shares": {name: asdict(getattr(found, name)) for name in SHARES},
         "n_overlapping": found.n_overlapping,
     }
@@ -39,13 +38,13 @@ def found(told: Mapping[str, Any]) -> VoteChecks:
         apart=tuple(told["apart"]),
         sides=SideBias(table_found(told["sides"]["voters"]), told["sides"]["level"]),
         agreement=agreement_found(told["agreement"]),
-        no_agreement=told_found(told["no_agreement"]),
+        no_agreement=told["no_agreement"],
         n_overlapping=told["n_overlapping"],
         **{name: Share(**share) for name, share in told["shares"].items()},
     )
 
 
-FIGURES = KeptFigures("vote_checks", 2, to_say("Checking the votes"), checks.load, kept, found)
+FIGURES = KeptFigures("vote_checks", 3, "Checking the votes", checks.load, kept, found)
 
 
 def load(store: Store, project_id: str, area_id: int | None, job_id: str) -> VoteChecks:

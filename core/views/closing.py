@@ -6,7 +6,6 @@ from typing import Any
 
 from .. import jobs
 from ..jobs import Job
-from ..spoken import say, to_say
 from ..store import Store
 from ..store.voting import read_voting
 from .collect import CollectView, Stage
@@ -47,11 +46,11 @@ def is_resting(store: Store, stage: Stage) -> bool:
 
 def ended_said(store: Store, stage: Stage, job: Job) -> str:
     """What is to be known of a closing that ended before its time: that, why, and whether voting goes on."""
-    message = to_say("Closing {ballot} is stopped; the ballot is as it was.")
+    message = "Closing {ballot} is stopped; the ballot is as it was."
     if job.state != "cancelled":
-        message = to_say("Closing {ballot} ended early; the ballot is as it was.")
+        message = "Closing {ballot} ended early; the ballot is as it was."
     voting = read_voting(store, stage.ballot.id) if stage.ballot else None
-    said = [say(message, ballot=stage.called), job.error if job.state == "failed" else ""]
+    said = [message.format(ballot=stage.called), job.error if job.state == "failed" else ""]
     if voting is not None and voting.state != "closed":
-        said.append(say("Voting goes on." if voting.state == "open" else "Voting is still paused."))
+        said.append("Voting goes on." if voting.state == "open" else "Voting is still paused.")
     return " ".join(filter(None, said))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import sqlalchemy as sa
 
 from ..plan import Plan
-from ..spoken import say, to_say
+from ..plurals import many
 from ..store import Store
 from ..store.areas import n_items_of
 from ..store.ballots import PILOT, Ballot, ballots_of, pilot_of
@@ -15,7 +15,7 @@ from ..store.plans import PlanSettings, settings_for, settings_of
 from ..store.tallies import Progress, progress_of
 from ..store.uploads import Upload, uploads_of
 from .dealing import Dealing, dealing_of
-from .words import called, many
+from .words import called
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class Stage:
     @property
     def title(self) -> str:
         """Its heading."""
-        message = to_say("Ballot {number}: {comparisons:,} comparisons of {items:,} items")
+        message = "Ballot {number}: {comparisons:,} comparisons of {items:,} items"
         if self.number == PILOT:
-            message = to_say("Pilot: {comparisons:,} comparisons of {items:,} items")
-        return say(message, number=self.number, comparisons=self.n_comparisons, items=self.n_items)
+            message = "Pilot: {comparisons:,} comparisons of {items:,} items"
+        return message.format(number=self.number, comparisons=self.n_comparisons, items=self.n_items)
 
 
 @dataclass(frozen=True)
@@ -72,19 +72,19 @@ class CollectView:
         """Where the campaign stands, in a sentence or two."""
         stage = self.open_stage
         if stage is not None and stage.progress is not None:
-            message = to_say("**Ballot {number} of {ballots} is open: {n:,} of {wanted:,} comparisons have a vote.**")
+            message = "**Ballot {number} of {ballots} is open: {n:,} of {wanted:,} comparisons have a vote.**"
             if stage.number == PILOT:
-                message = to_say("**The pilot is open: {n:,} of {wanted:,} comparisons have a vote.**")
+                message = "**The pilot is open: {n:,} of {wanted:,} comparisons have a vote.**"
             n, wanted = stage.progress.answered, stage.progress.wanted
-            return say(message, number=stage.number, ballots=len(self.stages), n=n, wanted=wanted)
+            return message.format(number=stage.number, ballots=len(self.stages), n=n, wanted=wanted)
         if self.next_number is None:
-            return say("**All ballots are closed: the scores are final.**")
+            return "**All ballots are closed: the scores are final.**"
         if self.next_number == 1 and self.pilot:
-            return say("**No ballot is drawn yet.** Drawing it fixes the plan.")
+            return "**No ballot is drawn yet.** Drawing it fixes the plan."
         if self.next_number == 1:
-            return say("**No ballot is drawn yet.** Drawing it fixes the token lists and the plan.")
+            return "**No ballot is drawn yet.** Drawing it fixes the token lists and the plan."
         last = self.next_number - 1
-        return say("**Ballot {number} is closed.** The next one keeps the best of its items.", number=last)
+        return f"**Ballot {last} is closed.** The next one keeps the best of its items."
 
     @property
     def last_closed(self) -> Stage | None:
@@ -145,13 +145,13 @@ def closing_warnings(progress: Progress, dealing: Dealing | None) -> tuple[str, 
     warnings = []
     if not progress.is_complete:
         n = progress.wanted - progress.answered
-        warnings.append(say("{n:,} of {wanted:,} comparisons have no vote.", n=n, wanted=progress.wanted))
+        warnings.append(f"{n:,} of {progress.wanted:,} comparisons have no vote.")
     if dealing is None:
         return tuple(warnings)
     if progress.short_items:
-        warnings.append(say("{items} with fewer votes than planned.", items=many(progress.short_items, "item")))
+        warnings.append(f"{many(progress.short_items, 'item')} with fewer votes than planned.")
     if progress.unvoted_items:
-        warnings.append(say("{items} with no vote at all.", items=many(progress.unvoted_items, "item")))
+        warnings.append(f"{many(progress.unvoted_items, 'item')} with no vote at all.")
     if uneven := dealing.warning():
         warnings.append(uneven)
     return tuple(warnings)

@@ -11,7 +11,6 @@ from ..platforms import Mapping, Table, guess, open_results, undressed
 from ..platforms.mapped import USUAL, mapped_frame, unwrapped
 from ..platforms.mapping import MEANINGS, NUMBER, columns_of
 from ..platforms.result_tables import RowTable
-from ..spoken import say
 
 LOOKED_AT = 200
 SHOWN = 5
@@ -43,7 +42,7 @@ class Columns:
         few = RowTable(self.sample.name, self.sample.header, tuple(range(2, len(rows) + 2)), rows)
         _, frame, _, _ = mapped_frame(few, mapping)
         table = frame[list(_SHOWN)].rename(columns=_SHOWN)
-        table["choice"] = [say(MEANINGS[value]) if value in MEANINGS else f"? {value}" for value in frame["choice"]]
+        table["choice"] = [MEANINGS.get(value, f"? {value}") for value in frame["choice"]]
         if mapping.shows_texts:
             table["left"] = frame["left_a"] + " – " + frame["left_b"]
             table["right"] = frame["right_a"] + " – " + frame["right_b"]

@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..effects import Effect
+from ..plurals import many, plural
 from ..publishing import release
 from ..settlement import Review
-from ..spoken import say, say_many, to_say
 from ..store import Store
 from ..store.archive import delete_project, duplicate_project, import_project
 from ..store.ballots import PILOT
@@ -30,15 +30,15 @@ from ..store.voting import open_voting, withdraw_voters
 from ..voting_settings import VotingSettings
 from . import upload_jobs
 from .upload_words import withdrawn_said
-from .words import many, other_name_said
+from .words import other_name_said
 
 Values = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class LongCommand:
-    """A command by name. `doing` says what goes on, to be said; `act(store, project_id, arguments, revision)` does it,
-    checked against that revision, and tells in JSON what came of it; `said(result, arguments)` says that.
+    """A command by name. `doing` says what goes on; `act(store, project_id, arguments, revision)` does it, checked
+    against that revision, and tells in JSON what came of it; `said(result, arguments)` says that.
 
     A command on projects as such is the workspace's: its job has no project, which may come or go. `opens(result)` is
     the project that whoever asked for it wants to see then. `in_parts`: several transactions, of which some may be done
@@ -60,7 +60,7 @@ def _draw(store: Store, project_id: str, of: Values, revision: int) -> int:
 
 
 def _draw_said(number: int, of: Values) -> str:
-    return say("Ballot {number} is drawn. Next: give it to voters.", number=number)
+    return f"Ballot {number} is drawn. Next: give it to voters."
 
 
 def _draw_waiting(store: Store, project_id: str, of: Values, revision: int) -> int:
@@ -68,7 +68,7 @@ def _draw_waiting(store: Store, project_id: str, of: Values, revision: int) -> i
 
 
 def _draw_waiting_said(n: int, of: Values) -> str:
-    return say("{n} ballots are drawn. Choose an area for its batch.", n=n)
+    return f"{n} ballots are drawn. Choose an area for its batch."
 
 
 def _discard(store: Store, project_id: str, of: Values, revision: int) -> None:
@@ -76,9 +76,7 @@ def _discard(store: Store, project_id: str, of: Values, revision: int) -> None:
 
 
 def _discard_said(_: Any, of: Values) -> str:
-    return say(
-        "The pilot is discarded." if of["number"] == PILOT else "Ballot {number} is discarded.", number=of["number"]
-    )
+    return "The pilot is discarded." if of["number"] == PILOT else f"Ballot {of['number']} is discarded."
 
 
 def _reopen(store: Store, project_id: str, of: Values, revision: int) -> None:
@@ -86,7 +84,7 @@ def _reopen(store: Store, project_id: str, of: Values, revision: int) -> None:
 
 
 def _reopen_said(_: Any, of: Values) -> str:
-    return say("Ballot {number} is open again.", number=of["number"])
+    return f"Ballot {of['number']} is open again."
 
 
 def _simulate(store: Store, project_id: str, of: Values, revision: int) -> int:
@@ -94,7 +92,7 @@ def _simulate(store: Store, project_id: str, of: Values, revision: int) -> int:
 
 
 def _simulate_said(n: int, of: Values) -> str:
-    return say("Simulated voters gave {n:,} votes, marked as simulated.", n=n)
+    return f"Simulated voters gave {n:,} votes, marked as simulated."
 
 
 def _open_voting(store: Store, project_id: str, of: Values, revision: int) -> str:
@@ -105,7 +103,7 @@ def _open_voting(store: Store, project_id: str, of: Values, revision: int) -> st
 
 
 def _voting_said(_: str, of: Values) -> str:
-    return say("Voting is open.")
+    return "Voting is open."
 
 
 # Voters
@@ -125,12 +123,12 @@ def _withdraw_voters(store: Store, project_id: str, of: Values, revision: int) -
 
 
 def _voters_withdrawn_said(n: int, of: Values) -> str:
-    return say("{answers} marked as withdrawn.", answers=many(n, "answer"))
+    return f"{many(n, 'answer')} marked as withdrawn."
 
 
 def _excluded_said(result: Values, of: Values) -> str:
     moved = Moved(**result)
-    message = say_many(
+    message = plural(
         moved.voters, "{voters} is left out: {answers}.", "{voters} are left out: {answers}.", **_counts(moved)
     )
     return _with_rescored(message, moved)
@@ -138,7 +136,7 @@ def _excluded_said(result: Values, of: Values) -> str:
 
 def _readmitted_said(result: Values, of: Values) -> str:
     moved = Moved(**result)
-    message = say_many(
+    message = plural(
         moved.voters, "{voters} is readmitted: {answers}.", "{voters} are readmitted: {answers}.", **_counts(moved)
     )
     return _with_rescored(message, moved)
@@ -151,7 +149,7 @@ def _counts(moved: Moved) -> dict[str, str]:
 def _with_rescored(message: str, moved: Moved) -> str:
     if not moved.rescored:
         return message
-    return f"{message} {say('{ballots} scored anew.', ballots=many(moved.rescored, 'closed ballot'))}"
+    return f"{message} {many(moved.rescored, 'closed ballot')} scored anew."
 
 
 # Answers
@@ -179,7 +177,7 @@ def _set_policy(store: Store, project_id: str, of: Values, revision: int) -> int
 
 
 def _policy_said(n: int, of: Values) -> str:
-    return say("Saved: {answers} counted anew.", answers=many(n, "answer"))
+    return f"Saved: {many(n, 'answer')} counted anew."
 
 
 def decisions_kept(decisions: Mapping[int, Review | None]) -> list[list[Any]]:
@@ -194,18 +192,18 @@ def _review(store: Store, project_id: str, of: Values, revision: int) -> dict[st
 
 def _reviewed_said(result: Values, of: Values) -> str:
     done = Reviewed(**result)
-    message = to_say("{assignments} decided.")
+    message = "{assignments} decided."
     if done.out and done.back:
-        message = to_say(
+        message = (
             "{assignments} decided; {out} left out; {back} came in. What they answered wants votes again: see the "
             "top-up."
         )
     elif done.out:
-        message = to_say("{assignments} decided; {out} left out. What they answered wants votes again: see the top-up.")
+        message = "{assignments} decided; {out} left out. What they answered wants votes again: see the top-up."
     elif done.back:
-        message = to_say("{assignments} decided; {back} came in.")
+        message = "{assignments} decided; {back} came in."
     out, back = many(done.out, "vote"), many(done.back, "vote")
-    return say(message, assignments=many(done.decided, "assignment"), out=out, back=back)
+    return message.format(assignments=many(done.decided, "assignment"), out=out, back=back)
 
 
 # Versions
@@ -216,7 +214,7 @@ def _release(store: Store, project_id: str, of: Values, revision: int) -> str:
 
 
 def _release_said(version: str, of: Values) -> str:
-    return say("Version {version} is released and kept.", version=version)
+    return f"Version {version} is released and kept."
 
 
 # Projects as such
@@ -228,7 +226,7 @@ def _copy(store: Store, _: str, of: Values, revision: int) -> dict[str, str]:
 
 
 def _copied_said(result: Values, of: Values) -> str:
-    done = say("{copy} is a copy of {name}.", copy=result["name"], name=of["original"])
+    done = f"{result['name']} is a copy of {of['original']}."
     return f"{done} {other_name_said(result['name'], of['name'])}".rstrip()
 
 
@@ -241,7 +239,7 @@ def _delete(store: Store, _: str, of: Values, revision: int) -> None:
 
 
 def _deleted_said(_: Any, of: Values) -> str:
-    return say("{name} is deleted. A copy lies in the workspace's folder backups.", name=of["name"])
+    return f"{of['name']} is deleted. A copy lies in the workspace's folder backups."
 
 
 def _import(store: Store, _: str, of: Values, revision: int) -> dict[str, Any]:
@@ -258,29 +256,29 @@ def imported(store: Store, data: bytes) -> dict[str, Any]:
 
 def imported_said(result: Values, of: Values) -> str:
     """That a project is imported, what it is called, and which embeddings this workspace lacks."""
-    done = f"{say('The project is imported.')} {other_name_said(result['name'], result['wished'])}".rstrip()
+    done = f"The project is imported. {other_name_said(result['name'], result['wished'])}".rstrip()
     if not result["missing"]:
         return done
-    lacks = say("Embeddings that this workspace lacks: {names}.", names=", ".join(result["missing"]))
+    lacks = f"Embeddings that this workspace lacks: {', '.join(result['missing'])}."
     return f"{done} {lacks}"
 
 
 COMMANDS = {
-    "draw_ballot": LongCommand(to_say("Drawing the ballot"), _draw, _draw_said),
-    "draw_waiting": LongCommand(to_say("Drawing the ballots"), _draw_waiting, _draw_waiting_said, in_parts=True),
-    "discard_ballot": LongCommand(to_say("Discarding the draw"), _discard, _discard_said),
-    "reopen_ballot": LongCommand(to_say("Reopening the ballot"), _reopen, _reopen_said),
-    "simulate_votes": LongCommand(to_say("Letting simulated voters answer"), _simulate, _simulate_said),
-    "open_voting": LongCommand(to_say("Opening the voting page"), _open_voting, _voting_said),
-    "exclude_voters": LongCommand(to_say("Leaving voters out"), _exclude, _excluded_said),
-    "readmit_voters": LongCommand(to_say("Letting voters count again"), _readmit, _readmitted_said),
-    "withdraw_voters": LongCommand(to_say("Taking voters out"), _withdraw_voters, _voters_withdrawn_said),
-    "take_uploads": LongCommand(to_say("Taking the votes"), _take, _taken_said, in_parts=True),
-    "withdraw_upload": LongCommand(to_say("Withdrawing the upload"), _withdraw, _withdrawn_said),
-    "set_policy": LongCommand(to_say("Counting answers anew"), _set_policy, _policy_said),
-    "review": LongCommand(to_say("Deciding on assignments"), _review, _reviewed_said),
-    "release_version": LongCommand(to_say("Releasing the version"), _release, _release_said),
-    "copy_project": LongCommand(to_say("Copying the project"), _copy, _copied_said, _opens),
-    "delete_project": LongCommand(to_say("Deleting the project"), _delete, _deleted_said),
-    "import_project": LongCommand(to_say("Importing the project"), _import, imported_said, _opens),
+    "draw_ballot": LongCommand("Drawing the ballot", _draw, _draw_said),
+    "draw_waiting": LongCommand("Drawing the ballots", _draw_waiting, _draw_waiting_said, in_parts=True),
+    "discard_ballot": LongCommand("Discarding the draw", _discard, _discard_said),
+    "reopen_ballot": LongCommand("Reopening the ballot", _reopen, _reopen_said),
+    "simulate_votes": LongCommand("Letting simulated voters answer", _simulate, _simulate_said),
+    "open_voting": LongCommand("Opening the voting page", _open_voting, _voting_said),
+    "exclude_voters": LongCommand("Leaving voters out", _exclude, _excluded_said),
+    "readmit_voters": LongCommand("Letting voters count again", _readmit, _readmitted_said),
+    "withdraw_voters": LongCommand("Taking voters out", _withdraw_voters, _voters_withdrawn_said),
+    "take_uploads": LongCommand("Taking the votes", _take, _taken_said, in_parts=True),
+    "withdraw_upload": LongCommand("Withdrawing the upload", _withdraw, _withdrawn_said),
+    "set_policy": LongCommand("Counting answers anew", _set_policy, _policy_said),
+    "review": LongCommand("Deciding on assignments", _review, _reviewed_said),
+    "release_version": LongCommand("Releasing the version", _release, _release_said),
+    "copy_project": LongCommand("Copying the project", _copy, _copied_said, _opens),
+    "delete_project": LongCommand("Deleting the project", _delete, _deleted_said),
+    "import_project": LongCommand("Importing the project", _import, imported_said, _opens),
 }

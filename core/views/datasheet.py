@@ -27,7 +27,6 @@ from ..language import STANDARD, language
 from ..platforms.template import NOTIONS
 from ..runoff import fit_votes
 from ..scores import BallotVotes
-from ..spoken import speaking
 from ..store import Store
 from ..store import schema as t
 from ..store.areas import areas_of, n_items_of
@@ -54,7 +53,6 @@ def load(store: Store, project_id: str, version: str = "") -> Facts:
     return measured(facts, closed)
 
 
-@speaking("en")
 def look(store: Store, conn: sa.Connection, project_id: str, version: str = "") -> tuple[Facts, Closed]:
     """What one look at the store says: the facts but for reliability, and what `measured` computes that from."""
     project = project_row(conn, project_id)
@@ -96,7 +94,6 @@ def look(store: Store, conn: sa.Connection, project_id: str, version: str = "") 
     return facts, tuple(draws.closed_votes_of(conn, project_id, ranking.area_id) for ranking in rankings)
 
 
-@speaking("en")
 def measured(facts: Facts, closed: Closed) -> Facts:
     """The facts with the reliability that the closed ballots' votes give."""
     found = [_reliability(*of_ranking) for of_ranking in closed]

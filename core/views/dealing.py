@@ -8,13 +8,12 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ..plan import Quota, quota
-from ..spoken import say
+from ..plurals import many
 from ..store import Store
 from ..store import schema as t
 from ..store.command import fetch_rows
 from ..store.plans import PlanSettings
 from ..store.tallies import Progress
-from .words import many
 
 
 @dataclass(frozen=True)
@@ -39,15 +38,11 @@ class Dealing:
         """What a person should know before closing; None while everyone keeps the quota."""
         if not self.is_over:
             return None
-        return say(
-            "One voter gave {votes}, {share:.0%} of all; the quota is {quota:,}, since the plan has {voters}. The "
-            "votes are as uneven as if {effective:.1f} voters had given equally many. The scores lean towards the "
-            "busiest voters.",
-            votes=many(self.top_votes or 0, "vote"),
-            share=self.top_share or 0,
-            quota=self.quota.comparisons_per_voter,
-            voters=many(self.n_voters, "voter"),
-            effective=self.effective or 0,
+        return (
+            f"One voter gave {many(self.top_votes or 0, 'vote')}, {self.top_share or 0:.0%} of all; the quota is "
+            f"{self.quota.comparisons_per_voter:,}, since the plan has {many(self.n_voters, 'voter')}. The votes "
+            f"are as uneven as if {self.effective or 0:.1f} voters had given equally many. The scores lean "
+            "towards the busiest voters."
         )
 
 

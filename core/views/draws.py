@@ -12,7 +12,6 @@ from ..errors import RunoffError
 from ..evaluation_intervals import WHY_NOT_PAPER
 from ..resampled import ScoreDraws, draw_scores, number_of_resamples
 from ..scores import BallotVotes
-from ..spoken import to_say
 from ..store import Store
 from ..store.areas import items_of
 from ..store.ballots import Ballot, ballots_of
@@ -21,7 +20,7 @@ from ..store.rankings import read_rankings
 from ..store.tallies import ballot_votes
 
 KEYS = ["area", "token_a", "token_b"]
-NOT_CLOSED = to_say("Intervals come once a ballot is closed.")
+NOT_CLOSED = "Intervals come once a ballot is closed."
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..effects import N_TOP, Effect, Move, Pair
-from ..spoken import say, say_many, written
-from .words import many
+from ..plurals import many, plural
 
 SHOWN = 3  # items named of each kind of move
 
@@ -18,29 +17,29 @@ def top_sentence(effect: Effect) -> str:
     'Top 10: 1 moved: dog – cat 5 → 2; entered: cow – pig (now 9.5).'
     """
     if effect.ended:
-        return say("No item has a rank any more.")
+        return "No item has a rank any more."
     if effect.ranking == "later":
-        return say("What it changes in the ranking shows when the ballot is closed.")
+        return "What it changes in the ranking shows when the ballot is closed."
     if effect.ranking == "none":
         return ""
     if effect.first is not None:
-        return say("First ranking: {item} leads.", item=_name(effect.first))
+        return f"First ranking: {_name(effect.first)} leads."
     if not effect.moves:
-        return say("The top {n} stays as it was.", n=N_TOP)
+        return f"The top {N_TOP} stays as it was."
     kinds: dict[str, list[Move]] = {"moved": [], "entered": [], "left": []}
     for move in effect.moves:
         kinds[move.kind].append(move)
     parts = []
     if kinds["moved"]:
         told = [f"{_name(m.pair)} {_rank(m.before)} → {_rank(m.after)}" for m in kinds["moved"]]
-        parts.append(say_many(len(told), "{n} moved: {items}", "{n} moved: {items}", items=_some(told)))
+        parts.append(plural(len(told), "{n} moved: {items}", "{n} moved: {items}", items=_some(told)))
     if kinds["entered"]:
-        told = [say("{item} (now {rank})", item=_name(m.pair), rank=_rank(m.after)) for m in kinds["entered"]]
-        parts.append(say("entered: {items}", items=_some(told)))
+        told = [f"{_name(m.pair)} (now {_rank(m.after)})" for m in kinds["entered"]]
+        parts.append(f"entered: {_some(told)}")
     if kinds["left"]:
-        told = [say("{item} (was {rank})", item=_name(m.pair), rank=_rank(m.before)) for m in kinds["left"]]
-        parts.append(say("left: {items}", items=_some(told)))
-    return say("Top {n}: {moves}.", n=N_TOP, moves="; ".join(parts))
+        told = [f"{_name(m.pair)} (was {_rank(m.before)})" for m in kinds["left"]]
+        parts.append(f"left: {_some(told)}")
+    return f"Top {N_TOP}: {'; '.join(parts)}."
 
 
 def voters_said(effect: Effect) -> str:
@@ -51,10 +50,10 @@ def voters_said(effect: Effect) -> str:
     """
     total = effect.new_voters + effect.known_voters
     if not effect.known_voters:
-        return say_many(total, "{n} voter, new", "{n} voters, all new")
+        return plural(total, "{n} voter, new", "{n} voters, all new")
     if not effect.new_voters:
-        return say_many(total, "{n} voter (known already)", "{n} voters (known already)")
-    return say("{voters} ({n:,} of them new)", voters=many(total, "voter"), n=effect.new_voters)
+        return plural(total, "{n} voter (known already)", "{n} voters (known already)")
+    return f"{many(total, 'voter')} ({effect.new_voters:,} of them new)"
 
 
 def votes_said(effect: Effect) -> str:
@@ -64,10 +63,10 @@ def votes_said(effect: Effect) -> str:
     ('1,200 votes fewer', 'as many votes as before')
     """
     if effect.votes == 0:
-        return say("as many votes as before")
+        return "as many votes as before"
     if effect.votes > 0:
-        return say_many(effect.votes, "{n} vote more", "{n} votes more")
-    return say_many(-effect.votes, "{n} vote fewer", "{n} votes fewer")
+        return plural(effect.votes, "{n} vote more", "{n} votes more")
+    return plural(-effect.votes, "{n} vote fewer", "{n} votes fewer")
 
 
 def _name(pair: Pair) -> str:
@@ -75,10 +74,10 @@ def _name(pair: Pair) -> str:
 
 
 def _rank(rank: float | None) -> str:
-    return "–" if rank is None else written(rank, "g")
+    return "–" if rank is None else f"{rank:g}"
 
 
 def _some(told: Sequence[str]) -> str:
     more = len(told) - SHOWN
     named = ", ".join(told[:SHOWN])
-    return say("{items} and {n:,} more", items=named, n=more) if more > 0 else named
+    return f"{named} and {more:,} more" if more > 0 else named

@@ -11,7 +11,6 @@ import pandas as pd
 from ..embeddings import DuplicateVectors, Embedding, NormsSummary
 from ..encoders import ENCODED
 from ..errors import InputError, RunoffError
-from ..spoken import to_say
 from ..store import Store
 from ..store.areas import items_of
 from ..store.command import project_row
@@ -19,7 +18,7 @@ from ..store.library import Imported, embeddings_of, open_library
 
 N_RANDOM = 5000
 SEED = 3
-ITEMS, RANDOM = to_say("items"), to_say("random pairs")  # names of curves
+ITEMS, RANDOM = "items", "random pairs"  # names of curves
 
 
 @dataclass(frozen=True)

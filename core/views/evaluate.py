@@ -12,7 +12,6 @@ from ..evaluation import TOP_K, Comparison, Correlations, Evaluation, compare
 from ..evaluation_intervals import Difference, Resampled, with_intervals
 from ..interval_rules import FIGURES as OF_VOTES
 from ..metrics import first_rank_share
-from ..spoken import say, to_say
 from ..store import Store
 from ..store.library import embeddings_of, open_library
 from ..store.scores import dataset_of
@@ -20,7 +19,7 @@ from .draws import DatasetDraws
 
 FIGURES = (
     ("rho_w", "ρ_w"), ("tau_w", "τ_w"), ("rho", "ρ"), ("tau", "τ"), ("pearson", "Pearson"),
-    ("precision", to_say("top k")),
+    ("precision", "top k"),
 )  # fmt: skip
 _COLUMNS = ["embedding", "area", "items", "covered", "coverage", *dict(FIGURES).values()]
 BOUNDS = tuple(f"{label} {end}" for name, label in FIGURES if name in OF_VOTES for end in ("lower", "upper"))
@@ -79,11 +78,11 @@ class EvaluateView:
         for place, name in enumerate(self.compared.names):
             if others := self.compared.fewer(place):
                 told.append(
-                    say("{name} lacks items that {other} must rank", name=name, other=others[0])
+                    f"{name} lacks items that {others[0]} must rank"
                     if len(others) == 1
-                    else say("{name} lacks items that {other} and others must rank", name=name, other=others[0])
+                    else f"{name} lacks items that {others[0]} and others must rank"
                 )
-        return say("{told}: a higher figure over fewer items is no win.", told="; ".join(told)) if told else ""
+        return f"{'; '.join(told)}: a higher figure over fewer items is no win." if told else ""
 
     @property
     def ranked_apart(self) -> bool:
@@ -152,10 +151,10 @@ def load(
         if not compared.is_even and policy in ("common", "parts"):
             for name, figures in zip(names, compared.common, strict=True):
                 common.append(_row(name, "", figures))
-                undefined += _reasons(say("{name}, items that all cover", name=name), figures)
+                undefined += _reasons(f"{name}, items that all cover", figures)
         for name, figures in zip(names, compared.without_proposed, strict=False):
             without.append(_row(name, "", figures))
-            undefined += _reasons(say("{name}, without proposed tokens", name=name), figures)
+            undefined += _reasons(f"{name}, without proposed tokens", figures)
     of_all = pd.DataFrame(overall, columns=_COLUMNS)
     if compared is not None and policy == "own" and not compared.is_even:
         of_all["lacks items of"] = [", ".join(compared.fewer(place)) for place in range(len(evaluations))]

@@ -15,7 +15,6 @@ from ..evaluation import Comparison, Correlations
 from ..evaluation.differences import Told
 from ..evaluation_intervals import Difference
 from ..jobs import Job
-from ..spoken import to_say
 from ..store import Store
 from . import draws, evaluate, evaluate_scale, evaluate_tokens, evaluate_why
 from .evaluate import FIGURES, EvaluateView, IntervalsView
@@ -143,14 +142,14 @@ def _map_found(kept: Mapping[str, Any], _view: EvaluateView) -> tuple[pd.DataFra
 
 
 SLOW: Mapping[str, Slow] = {
-    "votes": Slow(to_say("Resampling the voters"), _votes_made, _votes_kept, _votes_found),
-    "tokens": Slow(to_say("Resampling the tokens"), evaluate_tokens.load, _tokens_kept, _tokens_found),
-    "floor": Slow(to_say("Ranking at random and by spelling"), evaluate_scale.load_floor, _scale_kept, _scale_found),
-    "top": Slow(to_say("Setting halves of the voters against each other"), _top_made, _scale_kept, _scale_found),
-    "p_values": Slow(to_say("Permuting the tokens"), evaluate_tokens.load_p_values, table_kept, _table_found),
-    "curve": Slow(to_say("Going along n₀"), _curve_made, table_kept, _table_found),
-    "variants": Slow(to_say("Trying other cosines"), evaluate_why.load_variants, table_kept, _table_found),
-    "map": Slow(to_say("Laying out the tokens"), _map_made, _map_kept, _map_found),
+    "votes": Slow("Resampling the voters", _votes_made, _votes_kept, _votes_found),
+    "tokens": Slow("Resampling the tokens", evaluate_tokens.load, _tokens_kept, _tokens_found),
+    "floor": Slow("Ranking at random and by spelling", evaluate_scale.load_floor, _scale_kept, _scale_found),
+    "top": Slow("Setting halves of the voters against each other", _top_made, _scale_kept, _scale_found),
+    "p_values": Slow("Permuting the tokens", evaluate_tokens.load_p_values, table_kept, _table_found),
+    "curve": Slow("Going along n₀", _curve_made, table_kept, _table_found),
+    "variants": Slow("Trying other cosines", evaluate_why.load_variants, table_kept, _table_found),
+    "map": Slow("Laying out the tokens", _map_made, _map_kept, _map_found),
 }
 # How much is done while the page waits, in items times embeddings; votes and maps have a measure of their own.
 QUICK: Mapping[str, int] = {"tokens": 2_500, "floor": 2_000, "p_values": 0, "curve": 40_000, "variants": 5_000}

@@ -12,7 +12,6 @@ from ..errors import InputError, RunoffError
 from ..evaluation_needed import Needed, Tried, Voting, tokens_needed, votes_needed
 from ..interval_rules import FIGURES as OF_VOTES
 from ..panel import PAPER_PANEL, Panel
-from ..spoken import say, to_say
 from ..store import Store
 from ..store.panel_fits import BALLOT_VOTES, fit_stored
 from ..store.plans import read_plan
@@ -73,7 +72,7 @@ def simulate(
     of = dict(zip(view.compared.names, (e.values[every] for e in view.compared.evaluations), strict=True))
     one, other = of[asked.first], of[asked.second]
     n_votes = max(int(view.dataset.attrs["votes"]), 1)
-    voting, voters, of_voters = _voting(store, project_id, asked, n_votes)
+    voting, voters = _voting(store, project_id, asked, n_votes)
     how: dict[str, Any] = {"figure": asked.figure, "n0": asked.n0, "rng": np.random.default_rng(SEED)}
 
     def votes() -> Needed:
@@ -104,7 +103,7 @@ def simulate(
             found.append(asdict(search()))
         except RunoffError as error:
             problems.append(str(error))
-    return {"found": found, "problems": problems, "voters": voters, "of_voters": of_voters}
+    return {"found": found, "problems": problems, "voters": voters}
 
 
 def answer_of(result: dict[str, Any]) -> Answer:
@@ -113,23 +112,22 @@ def answer_of(result: dict[str, Any]) -> Answer:
     for values in result["found"]:
         tried = tuple(Tried(**each) for each in values["tried"])
         found.append(Needed(**{**values, "tried": tried}))
-    # Answers of earlier versions have their voters in English words only.
-    return Answer(tuple(found), tuple(result["problems"]), say(result["voters"], **result.get("of_voters", {})))
+    voters = result["voters"]
+    if "of_voters" in result:  # as earlier versions kept them
+        voters = voters.format(**result["of_voters"])
+    return Answer(tuple(found), tuple(result["problems"]), voters)
 
 
 def sentence(needed: Needed, first: str, second: str, now: int) -> str:
     """What is needed, in a sentence; `now` is what there is."""
     two = {"first": first, "second": second}
     if needed.tried:
-        return say(
-            "To tell {first} and {second} apart with 80 % takes {needed}; there are {now:,} now.",
-            needed=_amount(needed),
-            now=now,
-            **two,
+        return "To tell {first} and {second} apart with 80 % takes {needed}; there are {now:,} now.".format(
+            needed=_amount(needed), now=now, **two
         )
     if needed.unit == "votes":
-        return say("{first} and {second} don't differ at all, so no number of votes tells them apart.", **two)
-    return say("{first} and {second} don't differ at all, so no number of tokens tells them apart.", **two)
+        return "{first} and {second} don't differ at all, so no number of votes tells them apart.".format(**two)
+    return "{first} and {second} don't differ at all, so no number of tokens tells them apart.".format(**two)
 
 
 def _amount(needed: Needed) -> str:
@@ -137,23 +135,23 @@ def _amount(needed: Needed) -> str:
     n = {"amount": needed.amount, "lower": needed.lower, "upper": needed.upper}
     if needed.unit == "votes":
         if needed.amount is not None:
-            return say("{amount:,} votes ({lower:,} to {upper:,} by simulation error)", **n)
+            return "{amount:,} votes ({lower:,} to {upper:,} by simulation error)".format(**n)
         if needed.is_more:
-            return say("more than {n:,} votes", n=needed.most)
-        return say("{n:,} votes or fewer", n=needed.least)
+            return f"more than {needed.most:,} votes"
+        return f"{needed.least:,} votes or fewer"
     if needed.amount is not None:
-        return say("{amount:,} tokens ({lower:,} to {upper:,} by simulation error)", **n)
+        return "{amount:,} tokens ({lower:,} to {upper:,} by simulation error)".format(**n)
     if needed.is_more:
-        return say("more than {n:,} tokens", n=needed.most)
-    return say("{n:,} tokens or fewer", n=needed.least)
+        return f"more than {needed.most:,} tokens"
+    return f"{needed.least:,} tokens or fewer"
 
 
 def simulated(needed: Needed) -> str:
     """How much was simulated, in a sentence."""
     values = {"n": needed.simulations, "least": needed.least, "most": needed.most}
     if needed.unit == "votes":
-        return say("{n:,} simulations of {least:,} to {most:,} votes.", **values)
-    return say("{n:,} simulations of {least:,} to {most:,} tokens.", **values)
+        return "{n:,} simulations of {least:,} to {most:,} votes.".format(**values)
+    return "{n:,} simulations of {least:,} to {most:,} tokens.".format(**values)
 
 
 def _half(progress: Callable[[int, int], None] | None, which: int) -> Callable[[int, int], None] | None:
@@ -163,27 +161,23 @@ def _half(progress: Callable[[int, int], None] | None, which: int) -> Callable[[
     return lambda done, total: progress(round(500 * (which + min(done / total, 1))), 1000)
 
 
-def _voting(store: Store, project_id: str, asked: Asked, n_votes: int) -> tuple[Voting, str, dict[str, Any]]:
-    """Who votes in the simulation and in what ballots; the same in words with places for the values that follow."""
-    panel, words = PAPER_PANEL, to_say("voters like the paper's (σ* .02 to .2, ε .005 to .05)")
-    values: dict[str, Any] = {}
+def _voting(store: Store, project_id: str, asked: Asked, n_votes: int) -> tuple[Voting, str]:
+    """Who votes in the simulation and in what ballots; the same in words."""
+    panel, words = PAPER_PANEL, "voters like the paper's (σ* .02 to .2, ε .005 to .05)"
     if asked.voters == "fitted":
         fitted = fit_stored(store, project_id, None, "exponential", BALLOT_VOTES)
         found = fitted.fit.panel() if fitted.fit is not None else None
         if found is None:
-            words = to_say("voters like the paper's (σ* .02 to .2, ε .005 to .05), as none could be fitted: {reason}")
-            values = {"reason": fitted.reason}
+            words = f"{words}, as none could be fitted: {fitted.reason}"
         else:
             panel = Panel(found.n_voters, found.nonconformity, found.oversight)
             sigma, epsilon = found.nonconformity, found.oversight
-            words = to_say(
-                "voters fitted to these votes (σ* {sigma_from:.3f} to {sigma_to:.3f}, "
-                "ε {epsilon_from:.3f} to {epsilon_to:.3f})"
+            words = (
+                f"voters fitted to these votes (σ* {sigma[0]:.3f} to {sigma[1]:.3f}, "
+                f"ε {epsilon[0]:.3f} to {epsilon[1]:.3f})"
             )
-            values = {"sigma_from": sigma[0], "sigma_to": sigma[1]}
-            values |= {"epsilon_from": epsilon[0], "epsilon_to": epsilon[1]}
     plan = read_plan(store, project_id)
     if plan is None:
-        return Voting(panel, notion=asked.notion), words, values
+        return Voting(panel, notion=asked.notion), words
     each = max(5, round(n_votes / max(plan.n_voters, 1)))
-    return Voting(panel, each, plan.n_ballots, plan.keep, notion=asked.notion), words, values
+    return Voting(panel, each, plan.n_ballots, plan.keep, notion=asked.notion), words

@@ -14,15 +14,14 @@ from ..evaluation import evaluate
 from ..evaluation.baselines import SPELLINGS, Spelling, random_ranking
 from ..runoff import fit_votes
 from ..scores.reliability import Agreement
-from ..spoken import say, to_say
 from ..store import Store
 from ..store.rankings import read_rankings
 from .draws import closed_votes
 from .evaluate import FIGURES, EvaluateView
 from .evaluate_tokens import seeded
 
-RANDOM, HALVES = to_say("a random ranking"), to_say("half of the voters against the other")
-CEILING = to_say("a perfect model")
+RANDOM, HALVES = "a random ranking", "half of the voters against the other"
+CEILING = "a perfect model"
 SPELLING = "spelling: "
 
 
@@ -59,17 +58,6 @@ def load_floor(store: Store, project_id: str, view: EvaluateView) -> Scale:
     except InputError as error:
         problems.append(str(error))
     return Scale(pd.DataFrame(rows, columns=columns), pd.DataFrame(), tuple(problems))
-
-
-def said(table: pd.DataFrame) -> pd.DataFrame:
-    """A table of `Scale` with its models called in the language of whoever looks."""
-    return table.assign(model=table["model"].map(_called)) if len(table) else table
-
-
-def _called(name: str) -> str:
-    if name.startswith(SPELLING):
-        return say("spelling: {name}", name=say(name.removeprefix(SPELLING)))
-    return say(name)
 
 
 def _row(name: str, figures: object) -> list:

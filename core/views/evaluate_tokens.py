@@ -16,7 +16,6 @@ from ..evaluation.differences import Told, adjusted, by_tokens, groups, times_ne
 from ..evaluation.permutation import permutation_test
 from ..evaluation.tokens import with_token_intervals
 from ..evaluation_intervals import Difference
-from ..spoken import say, spoken
 from ..store import Store
 from ..store.command import project_row
 from .evaluate import FIGURES, EvaluateView
@@ -77,9 +76,9 @@ def table_of(told: tuple[Told, ...], unit: str, n: int) -> pd.DataFrame:
         needed = (
             ""
             if pair.is_apart
-            else say("more than there can be")
+            else "more than there can be"
             if times > 1000 or times == inf
-            else spoken().number(round(n * times))
+            else f"{round(n * times):,}"
         )
         better = f"{pair.first_better:.0%}"
         rows.append((pair.first, pair.second, pair.difference, pair.lower, pair.upper, better, pair.p, needed))
@@ -103,25 +102,15 @@ def unclear(told: tuple[Told, ...], unit: str) -> str:
     """Which embeddings votes or tokens (`unit`) can't tell apart, in a sentence."""
     pairs = [with_and([pair.first, pair.second]) for pair in told if not pair.is_apart]
     if not pairs:
-        return (
-            say("The votes tell all of them apart.") if unit == "votes" else say("The tokens tell all of them apart.")
-        )
+        return "The votes tell all of them apart." if unit == "votes" else "The tokens tell all of them apart."
     some, more = "; ".join(pairs[:3]), len(pairs) - 3
     if unit == "votes":
         if more > 0:
-            return say(
-                "These votes can't tell apart {pairs}, nor {n:,} more pairs: the difference may be none.",
-                pairs=some,
-                n=more,
-            )
-        return say("These votes can't tell apart {pairs}: the difference may be none.", pairs=some)
+            return f"These votes can't tell apart {some}, nor {more:,} more pairs: the difference may be none."
+        return f"These votes can't tell apart {some}: the difference may be none."
     if more > 0:
-        return say(
-            "These tokens can't tell apart {pairs}, nor {n:,} more pairs: the difference may be none.",
-            pairs=some,
-            n=more,
-        )
-    return say("These tokens can't tell apart {pairs}: the difference may be none.", pairs=some)
+        return f"These tokens can't tell apart {some}, nor {more:,} more pairs: the difference may be none."
+    return f"These tokens can't tell apart {some}: the difference may be none."
 
 
 def with_and(names: Sequence[str]) -> str:
@@ -130,7 +119,7 @@ def with_and(names: Sequence[str]) -> str:
     >>> with_and(["a", "b"]), with_and(["a"])
     ('a and b', 'a')
     """
-    return reduce(lambda one, other: say("{one} and {other}", one=one, other=other), names)
+    return reduce(lambda one, other: f"{one} and {other}", names)
 
 
 def said(names: list[str], by: dict[str, tuple[Told, ...]]) -> str:
@@ -149,16 +138,16 @@ def said(names: list[str], by: dict[str, tuple[Told, ...]]) -> str:
 
 def _by(what: str, units: list[str]) -> str:
     if len(units) > 1:
-        return say("{what} by these votes and these tokens", what=what)
-    return say("{what} by these votes", what=what) if units == ["votes"] else say("{what} by these tokens", what=what)
+        return f"{what} by these votes and these tokens"
+    return f"{what} by these votes" if units == ["votes"] else f"{what} by these tokens"
 
 
 def _apart_from(level: list[str], n_others: int) -> str:
     if not level:
-        return say("told apart from the other") if n_others == 1 else say("told apart from all others")
+        return "told apart from the other" if n_others == 1 else "told apart from all others"
     if len(level) < 3:
-        return say("not told apart from {names}", names=with_and(level))
-    return say("not told apart from {name} and {n} others", name=level[0], n=len(level) - 1)
+        return f"not told apart from {with_and(level)}"
+    return f"not told apart from {level[0]} and {len(level) - 1} others"
 
 
 def figures_table(compared: Comparison) -> pd.DataFrame:
@@ -189,7 +178,7 @@ def by_area(view: EvaluateView, votes: Comparison | None, tokens: Comparison | N
 
 def _between(figure: Figure, unit: str) -> str:
     lower, upper = (figure.lower, figure.upper) if unit == "votes" else (figure.token_lower, figure.token_upper)
-    return "" if lower is None or upper is None else say("{lower:.2f} to {upper:.2f}", lower=lower, upper=upper)
+    return "" if lower is None or upper is None else f"{lower:.2f} to {upper:.2f}"
 
 
 def joined(votes: Comparison | None, tokens: Comparison | None, plain: Comparison) -> Comparison:

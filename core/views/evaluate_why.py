@@ -16,7 +16,6 @@ from ..evaluation.bands import ORDER, by_frequency, by_rarity, by_relatedness, o
 from ..evaluation.causes import crowding, hub_skewness, layout, with_hubs
 from ..evaluation.variants import WHAT, variants
 from ..frequencies import KINDS, rare
-from ..spoken import say, to_say
 from ..store import Store
 from ..store.areas import areas_of
 from ..store.frequencies import frequencies_of, source_of
@@ -27,7 +26,7 @@ from .evaluate_tokens import seeded
 OFFSETS = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 30.0, 40.0, 50.0)
 MOST_ITEMS = 50_000  # items beyond which the curve is not drawn
 TOP_SHARE = 0.1  # of the items are the top that hubs crowd
-ALL_ITEMS = to_say("all items")
+ALL_ITEMS = "all items"
 
 
 @dataclass(frozen=True)
@@ -114,7 +113,7 @@ def load_bands(store: Store, project_id: str, view: EvaluateView) -> BandsView:
     with store.read() as conn:
         source = source_of(conn, project_id)
         if source is None:
-            why = say("Choose a source of frequencies on the Tokens page to see rare tokens apart.")
+            why = "Choose a source of frequencies on the Tokens page to see rare tokens apart."
             return BandsView(related, pd.DataFrame(), why)
         try:
             counted = frequencies_of(store, conn, project_id, source)
@@ -125,7 +124,7 @@ def load_bands(store: Store, project_id: str, view: EvaluateView) -> BandsView:
     known = {t: f for t, f in zip(found["token"], found["frequency"], strict=True) if not np.isnan(f)}
     parts = [_bands(view, by_rarity(pairs, is_rare)), _bands(view, by_frequency(pairs, known))]
     frequency = pd.concat(parts, ignore_index=True)
-    said = say("{source}: {kind}. With a rare token is one of two.", source=source.label, kind=say(KINDS[counted.kind]))
+    said = f"{source.label}: {KINDS[counted.kind]}. With a rare token is one of two."
     return BandsView(related, frequency, said)
 
 

@@ -12,20 +12,12 @@ from ..dataset_diff import DatasetDiff, diff
 from ..datasheet.fields import SheetFields
 from ..errors import InputError, StoreError
 from ..formats import for_mteb, for_simlex, to_parquet, to_records
-from ..spoken import say, to_say, written
 from ..store import Store
 from ..store.command import project_row
 from ..store.releases import Release, release_bytes, releases_of
 from ..store.scores import dataset_of
 from .scores import file_stem
 
-# What descriptions call these, and what they say of them.
-_DESCRIBED = (
-    *(to_say("votes"), to_say("voters"), to_say("ballots closed"), to_say("provisional"), to_say("simulated votes")),
-    *(to_say("notion"), to_say("estimator"), to_say("True"), to_say("False"), to_say("relatedness")),
-    *(to_say("similarity"), to_say("items in both"), to_say("items added"), to_say("items removed")),
-    *(to_say("scores moved"), to_say("ranks moved")),
-)
 NOW = 0  # in place of a release's id: the dataset as it is now
 
 
@@ -51,51 +43,49 @@ def _description(dataset: pd.DataFrame) -> bytes:
 
 _TSV = "text/tab-separated-values"
 FORMATS = (
-    Format(to_say("Dataset (CSV)"), to_say("For programs. Reads back exactly."), to_csv, ".csv", "text/csv"),
+    Format("Dataset (CSV)", "For programs. Reads back exactly.", to_csv, ".csv", "text/csv"),
     Format(
-        to_say("Description (JSON)"),
-        to_say("What the scores mean. Keep it beside the CSV, under the same name."),
+        "Description (JSON)",
+        "What the scores mean. Keep it beside the CSV, under the same name.",
         _description,
         ".json",
         "application/json",
     ),
-    Format(to_say("Dataset (TSV)"), to_say("The same as the CSV, with tabs."), to_tsv, ".tsv", _TSV),
+    Format("Dataset (TSV)", "The same as the CSV, with tabs.", to_tsv, ".tsv", _TSV),
     Format(
-        to_say("Dataset (Parquet)"),
-        to_say("Typed columns, with the description inside."),
+        "Dataset (Parquet)",
+        "Typed columns, with the description inside.",
         to_parquet,
         ".parquet",
         "application/vnd.apache.parquet",
     ),
+    Format("Items (JSON)", "A list with one object an item.", to_records, "-items.json", "application/json"),
     Format(
-        to_say("Items (JSON)"), to_say("A list with one object an item."), to_records, "-items.json", "application/json"
-    ),
-    Format(
-        to_say("For gensim"),
-        to_say("Two words and a score a line, for evaluate_word_pairs."),
+        "For gensim",
+        "Two words and a score a line, for evaluate_word_pairs.",
         for_gensim,
         "-gensim.tsv",
         _TSV,
         check_for_gensim,
     ),
     Format(
-        to_say("Like SimLex-999"),
-        to_say("Columns word1, word2, score and more, with tabs and no quotes."),
+        "Like SimLex-999",
+        "Columns word1, word2, score and more, with tabs and no quotes.",
         for_simlex,
         "-simlex.tsv",
         _TSV,
         for_simlex,
     ),
     Format(
-        to_say("For MTEB (JSON lines)"),
-        to_say("sentence1, sentence2, score: the split test of an STS task."),
+        "For MTEB (JSON lines)",
+        "sentence1, sentence2, score: the split test of an STS task.",
         for_mteb,
         "-mteb-sts.jsonl",
         "application/jsonl",
     ),
     Format(
-        to_say("For a spreadsheet (CSV)"),
-        to_say("Tokens that a spreadsheet would take for a formula get an apostrophe. Not for programs."),
+        "For a spreadsheet (CSV)",
+        "Tokens that a spreadsheet would take for a formula get an apostrophe. Not for programs.",
         _spreadsheet,
         "-spreadsheet.csv",
         "text/csv",
@@ -118,7 +108,7 @@ class ExportView:
     @property
     def releases_by_id(self) -> dict[int, str]:
         """What a version is called in a list, by its id; `NOW` is the dataset as it is now."""
-        return {NOW: say("as it is now")} | {found.id: found.version for found in self.releases}
+        return {NOW: "as it is now"} | {found.id: found.version for found in self.releases}
 
 
 def load(store: Store, project_id: str, *, dataset: pd.DataFrame | None = None) -> ExportView:
@@ -153,10 +143,9 @@ def load_diff(store: Store, project_id: str, before: int, after: int) -> Dataset
 
 def diff_lines(found: DatasetDiff) -> pd.DataFrame:
     """A diff's counts and figures as a table: what, value; both texts."""
-    counted = found.told({"rho_w": "ρ_w", "tau_w": "τ_w", "rho": "ρ", "tau": "τ"})
-    rows = [(say(what), value) for what, value in counted]
+    rows = found.told({"rho_w": "ρ_w", "tau_w": "τ_w", "rho": "ρ", "tau": "τ"})
     rows += [
-        (say(name.replace("_", " ")), f"{_said(a)} → {_said(b)}")
+        (name.replace("_", " "), f"{_said(a)} → {_said(b)}")
         for name, (a, b) in found.described.items()
         if name != "version"
     ]
@@ -167,5 +156,5 @@ def _said(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key} {_said(part)}" for key, part in value.items())
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return written(value, "g" if isinstance(value, float) else ",")
-    return "–" if value in (None, "") else say(str(value))
+        return format(value, "g" if isinstance(value, float) else ",")
+    return "–" if value in (None, "") else str(value)

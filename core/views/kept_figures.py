@@ -1,9 +1,9 @@
 """Figures of a ranking's votes that a job makes and keeps where there are many: a reload, or another tab, finds them.
 
-What is kept is JSON, in no language; a table or file too large for that lies beside it (`made_files`). It is of the
-project as it stood: jobs are found by its revision, which every command raises, and one that ends on another revision
-than it began with has failed. Votes that come in on the voting page raise no revision: where voting goes on, figures
-are of the votes there were, and say so.
+What is kept is JSON; a table or file too large for that lies beside it (`made_files`). It is of the project as it
+stood: jobs are found by its revision, which every command raises, and one that ends on another revision than it began
+with has failed. Votes that come in on the voting page raise no revision: where voting goes on, figures are of the votes
+there were, and say so.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class KeptFigures(Generic[Found]):
     """What a kind of job finds of the votes of a ranking.
 
     kind : of `jobs.KINDS`; version : raised whenever the same parameters would give other figures, or another shape of
-    them; label : what a page says is going on, to be said; `measured(store, project_id, area_id, *extra)` reads the
-    votes in one look at the store, `extra` is what else is asked for; `kept` makes JSON of what it finds, without NaN,
-    `found` is its inverse. Where `file` makes bytes of what is found, they are kept beside it, and `found` is given
-    their path too: what it gives may read them when they are wanted.
+    them; label : what a page says is going on; `measured(store, project_id, area_id, *extra)` reads the votes in
+    one look at the store, `extra` is what else is asked for; `kept` makes JSON of what it finds, without NaN, `found`
+    is its inverse. Where `file` makes bytes of what is found, they are kept beside it, and `found` is given their path
+    too: what it gives may read them when they are wanted.
     """
 
     kind: str

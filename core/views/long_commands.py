@@ -1,8 +1,8 @@
 """Commands that take more than a second where there are many votes: carried out at once, or by a job.
 
-Each takes JSON and gives JSON, so that a process of its own can carry it out and any tab can say in its own language
-what it did. A job says to have ended in a transaction of its own: where its process dies just before that, the command
-happened and the log says so, and asking for it once more is told that the project changed.
+Each takes JSON and gives JSON, so that a process of its own can carry it out and any tab can say what it did. A
+job says to have ended in a transaction of its own: where its process dies just before that, the command happened and
+the log says so, and asking for it once more is told that the project changed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any
 import sqlalchemy as sa
 
 from ..jobs import Job, running_jobs
-from ..spoken import say
 from ..store import Store
 from ..store import schema as t
 from .command_list import COMMANDS, Values
@@ -42,12 +41,12 @@ def done_said(job: Job) -> str:
 def ended_said(job: Job) -> str:
     """That a command was stopped, or ended early, and why."""
     command = COMMANDS[job.params["command"]]
-    doing = say(command.doing)
+    doing = command.doing
     if job.state == "cancelled" and command.in_parts:
-        return say("{what} was stopped. What was done before stands in the log.", what=doing)
+        return f"{doing} was stopped. What was done before stands in the log."
     if job.state == "cancelled":
-        return say("{what} was stopped; nothing was changed.", what=doing)
-    return say("{what} ended early. {error}", what=doing, error=job.error or "")
+        return f"{doing} was stopped; nothing was changed."
+    return f"{doing} ended early. {job.error or ''}"
 
 
 def under_way(store: Store, project_id: str | None) -> list[Job]:

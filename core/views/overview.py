@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from ..errors import PlanError
-from ..spoken import say, say_many
+from ..plurals import many, plural
 from ..store import Store
 from ..store import schema as t
 from ..store.areas import areas_of, n_items_of
@@ -19,7 +19,7 @@ from ..store.rankings import Ranking, rankings_of
 from ..store.simulated import has_simulated_votes
 from ..store.tallies import Progress, progress_of
 from .overview_words import areas_finished, collected, planned, scored, voted
-from .words import called, many
+from .words import called
 
 
 @dataclass(frozen=True)
@@ -88,18 +88,18 @@ class Standing:
     def said(self) -> str:
         """Its state in a few words."""
         if self.n_planned is None:
-            return say("no plan yet")
+            return "no plan yet"
         if self.pilot_is_open and self.progress is not None:
-            return say("pilot open, {share:.0%} voted", share=self.progress.share)
+            return f"pilot open, {self.progress.share:.0%} voted"
         if not self.ballots:
-            return say_many(self.n_planned, "{n} ballot planned", "{n} ballots planned")
+            return plural(self.n_planned, "{n} ballot planned", "{n} ballots planned")
         number, of = self.ballots[-1].number, self.n_planned
         if self.is_open and self.progress is not None:
             share = self.progress.share
-            return say("ballot {number} of {of} open, {share:.0%} voted", number=number, of=of, share=share)
+            return f"ballot {number} of {of} open, {share:.0%} voted"
         if self.is_final:
-            return say("all ballots closed")
-        return say("ballot {number} of {of} closed", number=number, of=of)
+            return "all ballots closed"
+        return f"ballot {number} of {of} closed"
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Overview:
         total, done = sum(n for n in planned if n), sum(standing.n_answered for standing in self.standings)
         said = self.standings[0].said if len(self.standings) == 1 else areas_finished(self.standings)
         share = 1.0 if all(standing.is_final for standing in self.standings) else min(done / max(total, 1), 1.0)
-        voted = say("{done:,} of about {total:,} comparisons voted on.", done=done, total=total)
+        voted = f"{done:,} of about {total:,} comparisons voted on."
         return share, f"{said[:1].upper()}{said[1:]}. {voted}"
 
     @property
@@ -160,24 +160,24 @@ def load(store: Store, project_id: str) -> Overview:
     n_closed = sum(standing.n_closed for standing in standings)
     done = bool(standings) and all(standing.is_final for standing in standings)
     steps = (
-        Step("embeddings", say("Embeddings"), many(n_embeddings, "embedding"), n_embeddings > 0),
+        Step("embeddings", "Embeddings", many(n_embeddings, "embedding"), n_embeddings > 0),
         Step(
             "tokens",
-            say("Tokens"),
+            "Tokens",
             f"{many(len(areas), 'area')}, {many(n_tokens, 'token')}, {many(n_items, 'item')}",
             n_items > 1,
         ),
-        Step("plan", say("Plan"), planned(standings), bool(standings) and all(s.n_planned for s in standings)),
-        Step("collect", say("Collect"), collected(standings), done),
-        Step("voters", say("Voters"), voted(n_voters, n_left_out), n_voters > 0 and n_closed > 0),
-        Step("scores", say("Scores"), scored(n_closed, standings), n_closed > 0),
+        Step("plan", "Plan", planned(standings), bool(standings) and all(s.n_planned for s in standings)),
+        Step("collect", "Collect", collected(standings), done),
+        Step("voters", "Voters", voted(n_voters, n_left_out), n_voters > 0 and n_closed > 0),
+        Step("scores", "Scores", scored(n_closed, standings), n_closed > 0),
         Step(
             "evaluate",
-            say("Evaluate"),
-            say("needs scores") if not n_closed else say("ready") if n_embeddings else say("needs an embedding"),
+            "Evaluate",
+            "needs scores" if not n_closed else "ready" if n_embeddings else "needs an embedding",
             n_closed > 0 and n_embeddings > 0,
         ),
-        Step("export", say("Export"), say("ready") if n_closed else say("needs scores"), n_closed > 0),
+        Step("export", "Export", "ready" if n_closed else "needs scores", n_closed > 0),
     )
     return Overview(
         n_embeddings,
@@ -235,35 +235,32 @@ def next_step(standing: Standing | None, n_items: int, n_embeddings: int) -> tup
     """One sentence on where a project stands by one of its rankings, and the next step's page and label."""
     if standing is None or n_items < 2:
         return (
-            say("The project needs two items at least. Begin with lists of tokens; their pairs are the items."),
+            "The project needs two items at least. Begin with lists of tokens; their pairs are the items.",
             "tokens",
-            say("Add token lists"),
+            "Add token lists",
         )
     n_planned = standing.n_planned
     if n_planned is None:
-        waiting = say_many(standing.n_items, "{n} item wait for a plan.", "{n} items wait for a plan.")
-        return waiting, "plan", say("Make the plan")
+        waiting = plural(standing.n_items, "{n} item wait for a plan.", "{n} items wait for a plan.")
+        return waiting, "plan", "Make the plan"
     if standing.pilot_is_open and standing.progress is not None:
         found = standing.progress
-        sentence = say("The pilot is open: {n:,} of {of:,} comparisons have a vote.", n=found.answered, of=found.wanted)
-        return sentence, "collect", say("Close the pilot") if found.is_complete else say("Collect votes")
+        sentence = f"The pilot is open: {found.answered:,} of {found.wanted:,} comparisons have a vote."
+        return sentence, "collect", "Close the pilot" if found.is_complete else "Collect votes"
     if not standing.ballots:
-        planned = say("The plan has {ballots}, none is drawn.", ballots=many(n_planned, "ballot"))
-        return planned, "collect", say("Draw ballot {number}", number=1)
+        planned = f"The plan has {many(n_planned, 'ballot')}, none is drawn."
+        return planned, "collect", "Draw ballot 1"
     last, progress = standing.ballots[-1], standing.progress
     if last.is_open and progress is not None:
-        sentence = say(
-            "Ballot {number} of {planned} is open: {n:,} of {of:,} comparisons have a vote.",
-            number=last.number,
-            planned=n_planned,
-            n=progress.answered,
-            of=progress.wanted,
+        sentence = (
+            f"Ballot {last.number} of {n_planned} is open: {progress.answered:,} of {progress.wanted:,} "
+            "comparisons have a vote."
         )
-        return sentence, "collect", say("Close the ballot") if progress.is_complete else say("Collect votes")
+        return sentence, "collect", "Close the ballot" if progress.is_complete else "Collect votes"
     if last.number < n_planned:
-        sentence = say("Ballot {number} of {planned} is closed.", number=last.number, planned=n_planned)
-        return sentence, "collect", say("Draw ballot {number}", number=last.number + 1)
-    final = say("All ballots are closed: the scores are final.")
+        sentence = f"Ballot {last.number} of {n_planned} is closed."
+        return sentence, "collect", f"Draw ballot {last.number + 1}"
+    final = "All ballots are closed: the scores are final."
     if not n_embeddings:
-        return final, "embeddings", say("Add an embedding to compare")
-    return final, "evaluate", say("See how the embeddings do")
+        return final, "embeddings", "Add an embedding to compare"
+    return final, "evaluate", "See how the embeddings do"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pandas as pd
 
 from ..panel_fit import FittedRange
-from ..spoken import say, say_many, to_say
+from ..plurals import many, plural
 from ..store.panel_fits import StoredFit
-from .words import estimated, many
+from .words import estimated
 
 # What stands in the table of a fit.
-ROWS = {"nonconformity": to_say("σ*, differences of opinion"), "oversight": to_say("ε, share of slips")}
+ROWS = {"nonconformity": "σ*, differences of opinion", "oversight": "ε, share of slips"}
 
 
 def fit_table(stored: StoredFit) -> pd.DataFrame:
@@ -19,7 +19,7 @@ def fit_table(stored: StoredFit) -> pd.DataFrame:
     for name, label in ROWS.items():
         found: FittedRange | None = getattr(stored.fit, name, None)
         if found is not None:
-            rows.append({"": say(label), "mean": estimated(found.mean), "width of the range": estimated(found.width)})
+            rows.append({"": label, "mean": estimated(found.mean), "width of the range": estimated(found.width)})
     return pd.DataFrame(rows, columns=["", "mean", "width of the range"])
 
 
@@ -29,28 +29,22 @@ def rests_on(stored: StoredFit) -> str:
     if fit is None:
         return stored.reason
     votes, voters = many(fit.n_votes, "vote"), many(fit.n_voters, "voter")
-    parts = [say("From {votes} of {voters}; ties are left out.", votes=votes, voters=voters)]
+    parts = [f"From {votes} of {voters}; ties are left out."]
     if fit.ties.count:
-        parts[0] = say(
-            "From {votes} of {voters}; ties are left out ({n:,} of {of:,}).",
-            votes=votes,
-            voters=voters,
-            n=fit.ties.count,
-            of=fit.ties.total,
-        )
+        parts[0] = f"From {votes} of {voters}; ties are left out ({fit.ties.count:,} of {fit.ties.total:,})."
     if fit.n_unplaced:
-        parts.append(say("{votes} on items without a similarity left out.", votes=many(fit.n_unplaced, "vote")))
+        parts.append(f"{many(fit.n_unplaced, 'vote')} on items without a similarity left out.")
     parts.append(fit.basis if fit.basis.endswith(".") else f"{fit.basis}.")
     missing = (fit.nonconformity.mean, fit.nonconformity.width, fit.oversight.mean, fit.oversight.width)
     parts += dict.fromkeys(each.reason for each in missing if each.reason)
     if fit.guessers:
         parts.append(
-            say_many(
+            plural(
                 len(fit.guessers),
                 "{n} voter answered like tossed coins, which widens the range of ε.",
                 "{n} voters answered like tossed coins, which widens the range of ε.",
             )
         )
     if stored.simulated:
-        parts.append(say("Some of these votes were given by simulated voters."))
+        parts.append("Some of these votes were given by simulated voters.")
     return " ".join(parts)

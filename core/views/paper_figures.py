@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from ..simulation.figures import FIGURE_2_PANEL, Figure2, example_campaign, figure_2, figure_4
-from ..spoken import to_say
 from ..store import Store
 from ..store.areas import items_of
 from ..store.command import project_row
@@ -38,7 +37,7 @@ def load(store: Store, project_id: str) -> PaperFigures:
         notion = project_row(conn, project_id).notion
         imported = embeddings_of(conn, project_id)
         items = items_of(conn, project_id)
-    distributions = {to_say("exponential"): exponential(N_ITEMS), to_say("power law"): power_law(N_ITEMS)}
+    distributions = {"exponential": exponential(N_ITEMS), "power law": power_law(N_ITEMS)}
     for one in imported:
         embedding = open_library(store, one)
         if embedding.kind != "vectors":
@@ -46,11 +45,9 @@ def load(store: Store, project_id: str) -> PaperFigures:
         cosines = embedding.cosines(items["token_a"].tolist(), items["token_b"].tolist())
         there = np.isfinite(cosines)
         first = items["area"].iloc[0] if len(items) else ""
-        distributions[to_say("embedding, all items")] = cosines[there]
+        distributions["embedding, all items"] = cosines[there]
         distributions[f"embedding, {first}"] = cosines[there & (items["area"] == first).to_numpy()]
-        distributions[to_say("embedding, random pairs")] = embedding.random_cosines(
-            N_RANDOM, rng=np.random.default_rng(SEED)
-        )
+        distributions["embedding, random pairs"] = embedding.random_cosines(N_RANDOM, rng=np.random.default_rng(SEED))
         break
     return PaperFigures(
         figure_2(example_campaign(panel=FIGURE_2_PANEL)),

@@ -9,12 +9,11 @@ import pandas as pd
 
 from ..estimates import Share
 from ..pilot import Pilot, summarise_pilot
-from ..spoken import say
+from ..plurals import many
 from ..store import Store
 from ..store.areas import items_of
 from ..store.ballots import pilot_of
 from ..store.pilots import pilot_answers
-from .words import many
 
 TOKENS = ["area", "token", "answers", "unknown", "share"]
 
@@ -43,15 +42,11 @@ class PilotView:
         """What to look at before these figures go into a plan."""
         if self.figures is None:
             return ()
-        simulated = (
-            (say("{answers} came from simulated voters.", answers=many(self.n_simulated, "answer")),)
-            if self.n_simulated
-            else ()
-        )
+        simulated = (f"{many(self.n_simulated, 'answer')} came from simulated voters.",) if self.n_simulated else ()
         untimed = self.figures.n_answers - self.figures.n_timed
         no_time: tuple[str, ...] = ()
         if untimed > 0 and self.figures.n_timed:
-            no_time = (say("{answers} came without a time.", answers=many(untimed, "answer")),)
+            no_time = (f"{many(untimed, 'answer')} came without a time.",)
         return (*simulated, *no_time, *self.figures.remarks)
 
 
@@ -112,11 +107,7 @@ def share_said(found: Share) -> str:
     """
     if found.estimate is None or found.lower is None or found.upper is None:
         return "–"
-    return say(
-        "{share:.0f} % ({lower:.0f} to {upper:.0f}), {n:,} of {of:,}",
-        share=100 * found.estimate,
-        lower=100 * found.lower,
-        upper=100 * found.upper,
-        n=found.count,
-        of=found.total,
+    return (
+        f"{100 * found.estimate:.0f} % ({100 * found.lower:.0f} to {100 * found.upper:.0f}), {found.count:,} of "
+        f"{found.total:,}"
     )

@@ -7,18 +7,17 @@ from dataclasses import replace
 import pandas as pd
 
 from ..plan import Plan
-from ..spoken import say, to_say
+from ..plurals import many
 from ..store import Store
 from ..store.ballots import Ballot
 from ..store.checks import check_progress
 from ..store.plans import PlanSettings
-from .words import many
 
 NAMES = {
-    "overlap": to_say("comparisons before further voters"),
-    "gold": to_say("known answers"),
-    "repeat": to_say("repeats"),
-    "audit": to_say("cut items that come back"),
+    "overlap": "comparisons before further voters",
+    "gold": "known answers",
+    "repeat": "repeats",
+    "audit": "cut items that come back",
 }
 
 
@@ -40,23 +39,16 @@ def cost_said(plan: Plan, settings: PlanSettings) -> str:
     votes = sum(count.total for count in settings.check_counts(plan))
     with_, without = settings.cost(plan), replace(settings, checks=None).cost(plan)
     hours = with_.hours - without.hours
-    told = say(
-        "Checks: up to {votes} besides the {n:,} that count (+{share:.1%}), {hours:.1f} hours.",
-        votes=many(votes, "vote"),
-        n=plan.n_comparisons,
-        share=votes / plan.n_comparisons,
-        hours=hours,
+    told = (
+        f"Checks: up to {many(votes, 'vote')} besides the {plan.n_comparisons:,} that count "
+        f"(+{votes / plan.n_comparisons:.1%}), {hours:.1f} hours."
     )
     if not settings.reward:
         return told
     factor = with_.hours / without.hours
-    return say(
-        "{checks} Each task gets longer by so much: a reward of {needed:.2f} in place of {reward:.2f} keeps the hourly "
-        "wage, and costs {more:,.2f} more in all.",
-        checks=told,
-        needed=settings.reward * factor,
-        reward=settings.reward,
-        more=without.total * (factor - 1),
+    return (
+        f"{told} Each task gets longer by so much: a reward of {settings.reward * factor:.2f} in place of "
+        f"{settings.reward:.2f} keeps the hourly wage, and costs {without.total * (factor - 1):,.2f} more in all."
     )
 
 
@@ -67,11 +59,7 @@ def answered_said(store: Store, ballot: Ballot) -> str:
     if table.empty:
         return ""
     told = [
-        say("{checks} {n:,} of {of:,}", checks=say(NAMES[kind]), n=came, of=asked)
-        if asked
-        else say("{checks} {n:,}", checks=say(NAMES[kind]), n=came)
+        f"{NAMES[kind]} {came:,} of {asked:,}" if asked else f"{NAMES[kind]} {came:,}"
         for kind, asked, came in table.itertuples(index=False, name=None)
     ]
-    return say(
-        "Checks in this ballot, answered of those asked for: {checks}. They enter no score.", checks="; ".join(told)
-    )
+    return f"Checks in this ballot, answered of those asked for: {'; '.join(told)}. They enter no score."

@@ -9,16 +9,11 @@ import pandas as pd
 
 from ..plan import Plan
 from ..planning import Band, Forecast, Guess, at_other_budgets
-from ..spoken import say, to_say
 from ..store import Store
 from ..store.forecasts import known_forecast
 
 # The protocols that are compared, and what people call them.
-PROTOCOLS = {
-    "runoff": to_say("Runoff's own"),
-    "paper": to_say("the paper's"),
-    "uniform": to_say("every item alike"),
-}
+PROTOCOLS = {"runoff": "Runoff's own", "paper": "the paper's", "uniform": "every item alike"}
 CURVES = {"rho_w": "ρ_w", "tau_w": "τ_w"}
 
 
@@ -38,14 +33,12 @@ class Outlook:
         for protocol, found in self.forecasts.items():
             rows.append(
                 {
-                    "protocol": say(PROTOCOLS[protocol]),
+                    "protocol": PROTOCOLS[protocol],
                     "votes": found.n_comparisons,
                     "ρ_w": said(found.rho_w),
                     "τ_w": said(found.tau_w),
-                    "top items cut": "–"
-                    if found.cut is None
-                    else say("{share:.0%} of {n}", share=found.cut, n=found.n_top),
-                    "tells apart": "–" if pd.isna(found.separable) else say("{n:.2f}", n=found.separable),
+                    "top items cut": "–" if found.cut is None else f"{found.cut:.0%} of {found.n_top}",
+                    "tells apart": "–" if pd.isna(found.separable) else f"{found.separable:.2f}",
                     "campaigns": found.n_campaigns,
                 }
             )
@@ -89,8 +82,8 @@ def n_wanted(plan: Plan) -> int:
 def said(band: Band) -> str:
     """A figure with its band: mean (lower to upper)."""
     if pd.isna(band.mean):
-        return say("undefined")
-    return say("{mean:.3f} ({lower:.3f} to {upper:.3f})", mean=band.mean, lower=band.lower, upper=band.upper)
+        return "undefined"
+    return f"{band.mean:.3f} ({band.lower:.3f} to {band.upper:.3f})"
 
 
 def appearances_said(appearances: Sequence[int]) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ..spoken import to_say
 from ..store import Store
 from ..store.without_voters import Counted
 from . import voter_preview
@@ -42,7 +41,7 @@ def found(told: Mapping[str, Any]) -> Preview:
     return Preview(**{**told, **made})
 
 
-FIGURES = KeptFigures("voter_preview", 2, to_say("Scoring without them"), measured, kept, found)
+FIGURES = KeptFigures("voter_preview", 2, "Scoring without them", measured, kept, found)
 
 
 def load(store: Store, project_id: str, area_id: int | None, job_id: str) -> Preview:

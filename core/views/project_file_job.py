@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..spoken import to_say
 from ..store import Store
 from ..store.archive import export_project
 from .kept_figures import KeptFigures
@@ -27,4 +26,4 @@ def found(told: Mapping[str, Any], path: Path) -> Path:
     return path
 
 
-FIGURES = KeptFigures("project_file", 1, to_say("Writing the project file"), measured, kept, found, bytes)
+FIGURES = KeptFigures("project_file", 1, "Writing the project file", measured, kept, found, bytes)

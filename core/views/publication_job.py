@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from ..publishing import Publication, publish
-from ..spoken import to_say
 from ..store import Store
 from ..store.made_files import read_made
 from .kept_figures import KeptFigures
@@ -50,4 +49,4 @@ def file(made: Publication) -> bytes:
     return made.data
 
 
-FIGURES = KeptFigures("publication", 1, to_say("Making the dataset's files"), measured, kept, found, file)
+FIGURES = KeptFigures("publication", 1, "Making the dataset's files", measured, kept, found, file)

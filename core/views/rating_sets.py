@@ -11,73 +11,70 @@ import pandas as pd
 from ..agreement import Agreement
 from ..csv_writing import cells_of, csv_text, harmless
 from ..estimates import Estimate
+from ..plurals import many, plural
 from ..schemes.cross_level import Fit, Standing
 from ..schemes.expert_files import Qualified
 from ..schemes.rating_report import RatingReport
 from ..schemes.rating_statistics import Deviation
-from ..schemes.text_overlap import BASELINES
-from ..spoken import say, say_many, to_say, written
-from .words import ends, estimated, many, out_of
+from .words import ends, estimated, out_of
 
 UNDEFINED = "–"
 HELP = {
-    "first": to_say("The first text of the item."),
-    "second": to_say("The second text of the item."),
-    "mean": to_say("Mean of people's ratings."),
-    "SD": to_say("Standard deviation of people's ratings (n − 1); blank below two."),
-    "n": to_say("How many people rated it."),
-    "apart": to_say("Highest minus lowest rating."),
-    "r": to_say("Pearson's r of the person's ratings with the mean of all others'."),
-    "items": to_say("Items behind the figure."),
-    "α": to_say("Krippendorff's α by squared differences (interval metric): 1 is full agreement, 0 what chance gives."),
-    "90 % interval": to_say("Items are drawn anew, since ratings of one item hang together."),
+    "first": "The first text of the item.",
+    "second": "The second text of the item.",
+    "mean": "Mean of people's ratings.",
+    "SD": "Standard deviation of people's ratings (n − 1); blank below two.",
+    "n": "How many people rated it.",
+    "apart": "Highest minus lowest rating.",
+    "r": "Pearson's r of the person's ratings with the mean of all others'.",
+    "items": "Items behind the figure.",
+    "α": "Krippendorff's α by squared differences (interval metric): 1 is full agreement, 0 what chance gives.",
+    "90 % interval": "Items are drawn anew, since ratings of one item hang together.",
 }
 CONDITION_HELP = {
-    "r": to_say("Pearson's r of the items' means under the two conditions."),
-    "noise, first": to_say("Mean SD of the items under the first condition."),
-    "noise, second": to_say("Mean SD of the items under the second condition."),
-    "p (noise)": to_say("Of equal noise, by Welch's t-test over items."),
-    "items": to_say("Items with ratings under both."),
+    "r": "Pearson's r of the items' means under the two conditions.",
+    "noise, first": "Mean SD of the items under the first condition.",
+    "noise, second": "Mean SD of the items under the second condition.",
+    "p (noise)": "Of equal noise, by Welch's t-test over items.",
+    "items": "Items with ratings under both.",
 }
 ANOVA_HELP = {
-    "difference": to_say(
-        "Mean at the second level minus mean at the first, in points; of the interaction: of differences."
-    ),
-    "F": to_say("Mean square of the effect over that of the error."),
-    "p": to_say("Of no effect."),
+    "difference": "Mean at the second level minus mean at the first, in points; of the interaction: of differences.",
+    "F": "Mean square of the effect over that of the error.",
+    "p": "Of no effect.",
 }
 ORDER_HELP = {
-    "A": to_say("Ratings with the texts in order A."),
-    "B": to_say("Ratings with the texts in order B."),
-    "difference": to_say("Mean in order A minus mean in order B."),
-    "p (t)": to_say("Of equal means, by Welch's t-test. One in twenty is below .05 by chance alone."),
-    "p (Mann–Whitney)": to_say("Of equal ranks, by the test of Mann and Whitney."),
+    "A": "Ratings with the texts in order A.",
+    "B": "Ratings with the texts in order B.",
+    "difference": "Mean in order A minus mean in order B.",
+    "p (t)": "Of equal means, by Welch's t-test. One in twenty is below .05 by chance alone.",
+    "p (Mann–Whitney)": "Of equal ranks, by the test of Mann and Whitney.",
 }
 MODEL_HELP = {
-    "place": to_say("By the sum of Pearson's r over the levels."),
-    "model": to_say("An embedding, or one of two string baselines: a floor for every model."),
-    "level": to_say("Sizes of the two texts; “all” where the file has no levels."),
-    "genre": to_say("Kind of text; “all” sums up a level, “held out” the genres that models couldn't prepare for."),
-    "Pearson": to_say("Pearson's r of similarities with mean ratings."),
-    "Spearman": to_say("Spearman's ρ of the same."),
-    "covered": to_say("Items the model has a similarity for, of those with a mean."),
+    "place": "By the sum of Pearson's r over the levels.",
+    "model": "An embedding, or one of two string baselines: a floor for every model.",
+    "level": "Sizes of the two texts; “all” where the file has no levels.",
+    "genre": "Kind of text; “all” sums up a level, “held out” the genres that models couldn't prepare for.",
+    "Pearson": "Pearson's r of similarities with mean ratings.",
+    "Spearman": "Spearman's ρ of the same.",
+    "covered": "Items the model has a similarity for, of those with a mean.",
 }
 
 
 QUALIFIED_HELP = {
-    "person": to_say("As the file names them."),
-    "near enough": to_say("Gold pairs rated within the points allowed."),
-    "gold pairs": to_say("Gold pairs among the items of the file."),
-    "not rated": to_say("Gold pairs that the person left out; they count as not near."),
-    "passed": to_say("Whether every gold pair was rated near enough."),
+    "person": "As the file names them.",
+    "near enough": "Gold pairs rated within the points allowed.",
+    "gold pairs": "Gold pairs among the items of the file.",
+    "not rated": "Gold pairs that the person left out; they count as not near.",
+    "passed": "Whether every gold pair was rated near enough.",
 }
 DEVIATION_HELP = {
-    "genre": to_say("“all” is over all items."),
-    "mean": to_say("Mean crowd rating minus expert rating, in points."),
-    "lower quartile": to_say("A quarter of the items lie below."),
-    "median": to_say("Half of the items lie below."),
-    "upper quartile": to_say("A quarter of the items lie above."),
-    "items": to_say("Items that both rated."),
+    "genre": "“all” is over all items.",
+    "mean": "Mean crowd rating minus expert rating, in points.",
+    "lower quartile": "A quarter of the items lie below.",
+    "median": "Half of the items lie below.",
+    "upper quartile": "A quarter of the items lie above.",
+    "items": "Items that both rated.",
 }
 
 
@@ -85,17 +82,12 @@ def headline(found: RatingReport) -> str:
     """The set in a sentence."""
     ratings = found.ratings
     if not ratings.has_people:
-        return say(
-            "{name}: means of {items}; who rated what isn't in the file.",
-            name=ratings.name,
-            items=many(ratings.n_items, "item"),
-        )
-    return say(
-        "{name}: {ratings} of {items} by {people}, from {least:g} to {most:g}.",
+        return f"{ratings.name}: means of {many(ratings.n_items, 'item')}; who rated what isn't in the file."
+    return "{name}: {ratings} of {items} by {people}, from {least:g} to {most:g}.".format(
         name=ratings.name,
         ratings=many(len(ratings.rating), "rating"),
         items=many(ratings.n_items, "item"),
-        people=say_many(len(ratings.people), "{n} person", "{n} people"),
+        people=plural(len(ratings.people), "{n} person", "{n} people"),
         least=ratings.rating.min(),
         most=ratings.rating.max(),
     )
@@ -107,27 +99,21 @@ def figures(found: RatingReport) -> list[tuple[str, str, str]]:
     mean, best, worst = (None,) * 3 if isinstance(loo, str) else (loo.mean, loo.best, loo.worst)
     alpha_said = UNDEFINED if isinstance(found.alpha, str) else _alpha_said(found.alpha)
     return [
+        ("Noise", estimated(found.noise, 2), "Mean of the items' SDs, in points of the scale: less is closer."),
         (
-            say("Noise"),
-            estimated(found.noise, 2),
-            say("Mean of the items' SDs, in points of the scale: less is closer."),
-        ),
-        (
-            say("Leave-one-out r"),
+            "Leave-one-out r",
             estimated(Estimate(mean, worst, best)),
-            say(
-                "Pearson's r of each person with the mean of all others: the mean over people, and the worst and best."
-            ),
+            "Pearson's r of each person with the mean of all others: the mean over people, and the worst and best.",
         ),
         (
-            say("Pairwise ρ"),
+            "Pairwise ρ",
             estimated(Estimate(found.pairwise.mean)),
-            say("Spearman's ρ between two people, the mean over {n:,} pairs of people.", n=found.pairwise.n_pairs),
+            f"Spearman's ρ between two people, the mean over {found.pairwise.n_pairs:,} pairs of people.",
         ),
         (
-            say("Krippendorff's α"),
+            "Krippendorff's α",
             alpha_said,
-            " ".join([say(HELP["α"]), say("In brackets its 90 % interval."), say(HELP["90 % interval"])]),
+            " ".join([HELP["α"], "In brackets its 90 % interval.", HELP["90 % interval"]]),
         ),
     ]
 
@@ -140,14 +126,14 @@ def _alpha_said(found: Agreement) -> str:
 def why_undefined(found: RatingReport) -> list[str]:
     """Why a figure at the top has no value."""
     loo = found.leave_one_out
-    why = [f"{say('Noise')}: {say(found.noise.reason)}." if found.noise.estimate is None else ""]
+    why = [f"Noise: {found.noise.reason}." if found.noise.estimate is None else ""]
     if isinstance(loo, str):
-        why.append(say(loo))
+        why.append(loo)
     elif loo.mean is None:
-        reason = say(loo.people[0].reason) if loo.people else say("nobody rated")
-        why.append(f"{say('Leave-one-out r')}: {reason}.")
+        reason = loo.people[0].reason if loo.people else "nobody rated"
+        why.append(f"Leave-one-out r: {reason}.")
     if isinstance(found.alpha, str) and found.alpha != loo:
-        why.append(f"α: {say(found.alpha)}")
+        why.append(f"α: {found.alpha}")
     return [text for text in why if text]
 
 
@@ -172,7 +158,7 @@ def people(found: RatingReport) -> pd.DataFrame:
     loo = found.leave_one_out
     if isinstance(loo, str):
         return pd.DataFrame(columns=["person", "r", "items", "why undefined"])
-    rows = [(found.ratings.people[p.row], p.r, p.n_items, say(p.reason)) for p in loo.people]
+    rows = [(found.ratings.people[p.row], p.r, p.n_items, p.reason) for p in loo.people]
     table = pd.DataFrame(rows, columns=["person", "r", "items", "why undefined"])
     table["r"] = table["r"].astype("float64")
     return table.sort_values("r", kind="stable", ignore_index=True)
@@ -183,19 +169,17 @@ def alphas(groups: Mapping[str, Agreement | str], called: str) -> pd.DataFrame:
     rows: list[tuple] = []
     for name, found in groups.items():
         if isinstance(found, str):
-            rows.append((name or say("(none)"), None, "", None, say(found)))
+            rows.append((name or "(none)", None, "", None, found))
         else:
             bounds = "" if math.isnan(found.lower) else ends(found.lower, found.upper)
-            rows.append((name or say("(none)"), found.alpha, bounds, found.n_units, ""))
+            rows.append((name or "(none)", found.alpha, bounds, found.n_units, ""))
     table = pd.DataFrame(rows, columns=[called, "α", "90 % interval", "items", "why undefined"])
     return table.astype({"α": "float64", "items": "Int64"})
 
 
 def conditions(found: RatingReport) -> pd.DataFrame:
     """Every two conditions."""
-    rows = [
-        (c.one, c.other, c.r, c.noise_one, c.noise_other, c.noise_p, c.n_items, say(c.reason)) for c in found.conditions
-    ]
+    rows = [(c.one, c.other, c.r, c.noise_one, c.noise_other, c.noise_p, c.n_items, c.reason) for c in found.conditions]
     names = ["first", "second", "r", "noise, first", "noise, second", "p (noise)", "items", "why undefined"]
     return pd.DataFrame(rows, columns=names)
 
@@ -204,30 +188,27 @@ def anova(found: RatingReport) -> pd.DataFrame:
     """The effects; empty where there is no analysis."""
     if isinstance(found.anova, str) or found.factors is None:
         return pd.DataFrame(columns=["effect", *ANOVA_HELP])
-    names = [say("{second} rather than {first}", first=first, second=second) for first, second in found.factors]
+    names = [f"{second} rather than {first}" for first, second in found.factors]
     effects = (found.anova.order, found.anova.anchors, found.anova.interaction)
-    rows = [(name, e.difference, e.f, e.p) for name, e in zip([*names, say("both together")], effects, strict=True)]
+    rows = [(name, e.difference, e.f, e.p) for name, e in zip([*names, "both together"], effects, strict=True)]
     return pd.DataFrame(rows, columns=["effect", "difference", "F", "p"])
 
 
 def anova_said(found: RatingReport) -> str:
     """What the analysis rests on, or why there is none; "" without conditions."""
     if isinstance(found.anova, str):
-        return say(found.anova)
+        return found.anova
     a = found.anova
     tests = [("Bartlett", a.bartlett_p), ("Levene", a.levene_p)]
-    told = ", ".join(f"{name} p = {written(p, '.3g')}" for name, p in tests if p is not None)
+    told = ", ".join(f"{name} p = {p:.3g}" for name, p in tests if p is not None)
     weak = any(p is not None and p < 0.05 for _, p in tests)
     sentences = [
-        say(
-            "Over {items} that all four conditions rated, {n_left_out:,} left out; {df:,} degrees of freedom of the "
-            "error.",
-            items=many(a.n_items, "item"),
-            n_left_out=a.n_left_out,
-            df=a.df_error,
+        (
+            f"Over {many(a.n_items, 'item')} that all four conditions rated, {a.n_left_out:,} left out; "
+            f"{a.df_error:,} degrees of freedom of the error."
         ),
-        say("Equal variances: {tests}.", tests=told or say("not testable: residuals are equal")),
-        say("The variances differ, so these p are on weak ground.") if weak else "",
+        f"Equal variances: {told or 'not testable: residuals are equal'}.",
+        "The variances differ, so these p are on weak ground." if weak else "",
     ]
     return " ".join(filter(None, sentences))
 
@@ -237,7 +218,7 @@ def orders(found: RatingReport) -> pd.DataFrame:
     names = ["first", "second", *ORDER_HELP, "why undefined"]
     rows = [
         (found.ratings.first[at], found.ratings.second[at], t.n_one, t.n_other, t.difference, t.t_p, t.mann_whitney_p,
-         say(t.reason))
+         t.reason)
         for at, t in found.order_tests.items()
     ]  # fmt: skip
     table = pd.DataFrame(rows, columns=names)
@@ -254,9 +235,9 @@ def qualified(people: Sequence[Qualified]) -> pd.DataFrame:
 def deviations(found: Mapping[str, Deviation | None]) -> pd.DataFrame:
     """A row a genre, all items first."""
     rows = [
-        (_said(name), None, None, None, None, 0)
+        (name, None, None, None, None, 0)
         if one is None
-        else (_said(name), one.mean, one.lower_quartile, one.median, one.upper_quartile, one.n)
+        else (name, one.mean, one.lower_quartile, one.median, one.upper_quartile, one.n)
         for name, one in found.items()
     ]
     table = pd.DataFrame(rows, columns=list(DEVIATION_HELP))
@@ -268,22 +249,17 @@ def models(standings: Sequence[Standing]) -> pd.DataFrame:
     rows = []
     for standing in standings:
         if standing.unseen is not None:
-            rows.append((standing.place, _said(standing.model), say("all"), say("held out"), *_fitted(standing.unseen)))
+            rows.append((standing.place, standing.model, "all", "held out", *_fitted(standing.unseen)))
         for level, whole in standing.by_level.items():
             parts = [(genre, fit) for (of, genre), fit in standing.by_genre.items() if of == level and genre != "all"]
             for genre, fit in [("all", whole), *parts]:
-                rows.append((standing.place, _said(standing.model), _said(level), _said(genre), *_fitted(fit)))
+                rows.append((standing.place, standing.model, level, genre, *_fitted(fit)))
     names = ["place", "model", "level", "genre", "Pearson", "Spearman", "covered", "why undefined"]
     return pd.DataFrame(rows, columns=names).astype({"Pearson": "float64", "Spearman": "float64"})
 
 
-def _said(name: str) -> str:
-    """A baseline or "all" in words; what the file calls its genres and levels stays."""
-    return say(name) if name in (*BASELINES, "all") else name
-
-
 def _fitted(fit: Fit) -> tuple[float | None, float | None, str, str]:
-    return fit.pearson, fit.spearman, out_of(fit.n, fit.n_items), say(fit.reason)
+    return fit.pearson, fit.spearman, out_of(fit.n, fit.n_items), fit.reason
 
 
 def as_csv(table: pd.DataFrame) -> bytes:

@@ -15,7 +15,6 @@ from ..schemes.collected import BEST_WORST, RATING
 from ..schemes.gold_pairs import Qualified
 from ..schemes.group_agreement import group_agreement
 from ..schemes.rating_statistics import leave_one_out
-from ..spoken import to_say
 from ..store import Store
 from ..store.round_answers import best_worst_answers, counted_answers, given_orders, rated_items
 from ..store.rounds import Round
@@ -24,18 +23,15 @@ from ..store.voter_answers import voter_names
 from .rating_sets import qualified
 
 FIGURES = {
-    RATING: (
-        "r",
-        to_say("Pearson's r of the person's ratings with the mean of all others', over three items at least."),
-    ),
+    RATING: ("r", "Pearson's r of the person's ratings with the mean of all others', over three items at least."),
     BEST_WORST: (
         "agreement",
-        to_say(
+        (
             "Of the comparisons that the person's choices decide, the share that the others' choices decide the same "
             "way: by (best − worst) / appearances of the two items without the person."
         ),
     ),
-    "order": ("agreement", to_say("Mean of Spearman's ρ with every other person who ordered the same targets.")),
+    "order": ("agreement", "Mean of Spearman's ρ with every other person who ordered the same targets."),
 }
 FEWEST = 3  # people with a figure, before one can stand apart
 

@@ -12,12 +12,12 @@ from ..embeddings import Embedding
 from ..errors import RunoffError
 from ..evaluation import evaluate
 from ..evaluation.results import Figure
+from ..plurals import many
 from ..schemes.collected import BEST_WORST, ORDER, RATING, RoundSettings
 from ..schemes.rating_report import RatingReport, report
 from ..schemes.scored_files import of_dataset, side_by_side
 from ..schemes.side_by_side import SideBySide
 from ..schemes.target_groups import GroupComparison, score_groups
-from ..spoken import say, to_say, written
 from ..store import Store
 from ..store.foresights import closed_fit_of
 from ..store.library import open_library, read_embeddings
@@ -28,43 +28,34 @@ from ..store.scores import read_dataset
 from ..store.tallies import Progress, progress_of
 from ..store.uploads import Upload, uploads_of
 from . import target_groups
-from .words import many, out_of
+from .words import out_of
 
 FIGURES = {"ρ_w": "rho_w", "τ_w": "tau_w", "ρ": "rho", "Pearson": "pearson"}
 MODEL_HELP = {
-    "model": to_say("An embedding of this project."),
-    "ρ_w": to_say("Spearman's ρ with weights that let the top count most."),
-    "τ_w": to_say("Kendall's τ with the same weights."),
-    "ρ": to_say("Spearman's ρ, all ranks alike."),
-    "Pearson": to_say("Pearson's r with the scores themselves."),
-    "covered": to_say("Items whose tokens the model all has."),
+    "model": "An embedding of this project.",
+    "ρ_w": "Spearman's ρ with weights that let the top count most.",
+    "τ_w": "Kendall's τ with the same weights.",
+    "ρ": "Spearman's ρ, all ranks alike.",
+    "Pearson": "Pearson's r with the scores themselves.",
+    "covered": "Items whose tokens the model all has.",
 }
 ITEM_HELP = {
-    "rank": to_say("1 is the most related; tied items share their average rank."),
-    "score": to_say("Of ratings their mean; of best–worst the expected share of wins against all other items."),
-    "lower": to_say("Lower end of the score's 90 % interval, voters drawn anew."),
-    "upper": to_say("Upper end of the score's 90 % interval, voters drawn anew."),
-    "answers": to_say("Answers in which the item was shown and that count."),
+    "rank": "1 is the most related; tied items share their average rank.",
+    "score": "Of ratings their mean; of best–worst the expected share of wins against all other items.",
+    "lower": "Lower end of the score's 90 % interval, voters drawn anew.",
+    "upper": "Upper end of the score's 90 % interval, voters drawn anew.",
+    "answers": "Answers in which the item was shown and that count.",
 }
 FIGURE_HELP = {
-    "noise": (
-        to_say("Noise"),
-        to_say("Mean of the items' standard deviations, in points of the scale: less is closer."),
-    ),
-    "leave_one_out": (
-        to_say("Leave-one-out r"),
-        to_say("Mean Pearson's r of each person with the mean of all others."),
-    ),
-    "alpha": (to_say("Krippendorff's α"), to_say("By squared differences: 1 is full agreement, 0 what chance gives.")),
-    "to_adjudicate": (to_say("To adjudicate"), to_say("Items where any two people differ by a point or more.")),
-    "lapse": (
-        to_say("Lapse"),
-        to_say("How often a comparison that a choice decides goes against the scores, estimated."),
-    ),
-    "comparisons": (to_say("Comparisons"), to_say("What the choices of this round and those before it decide.")),
-    "agreement": (to_say("Agreement"), to_say("Mean over pairs of people of Spearman's ρ between their orders.")),
-    "orders": (to_say("Orders"), to_say("Orders that count.")),
-    "voters": (to_say("Voters"), to_say("People whose answers count.")),
+    "noise": ("Noise", "Mean of the items' standard deviations, in points of the scale: less is closer."),
+    "leave_one_out": ("Leave-one-out r", "Mean Pearson's r of each person with the mean of all others."),
+    "alpha": ("Krippendorff's α", "By squared differences: 1 is full agreement, 0 what chance gives."),
+    "to_adjudicate": ("To adjudicate", "Items where any two people differ by a point or more."),
+    "lapse": ("Lapse", "How often a comparison that a choice decides goes against the scores, estimated."),
+    "comparisons": ("Comparisons", "What the choices of this round and those before it decide."),
+    "agreement": ("Agreement", "Mean over pairs of people of Spearman's ρ between their orders."),
+    "orders": ("Orders", "Orders that count."),
+    "voters": ("Voters", "People whose answers count."),
 }
 
 
@@ -85,49 +76,47 @@ class RoundView:
         asked = {RATING: many(n, "item"), BEST_WORST: many(n, "tuple"), ORDER: many(n, "target")}[found.scheme]
         told = {"n": p.answered, "wanted": many(p.wanted, "answer"), "asked": asked, "voters": many(p.voters, "voter")}
         if found.is_open:
-            said = say("Open: {n:,} of {wanted} to {asked}, by {voters}", **told)
+            said = "Open: {n:,} of {wanted} to {asked}, by {voters}".format(**told)
         else:
-            said = say("Closed: {n:,} of {wanted} to {asked}, by {voters}", **told)
+            said = "Closed: {n:,} of {wanted} to {asked}, by {voters}".format(**told)
         aside = [
-            say("{n:,} “I don't know”", n=p.unknown) if p.unknown else "",
-            say("{n:,} rejected", n=p.rejected) if p.rejected else "",
-            say("{n:,} repeated", n=p.repeats) if p.repeats else "",
-            say("{n:,} of voters left out", n=p.excluded) if p.excluded else "",
+            f"{p.unknown:,} “I don't know”" if p.unknown else "",
+            f"{p.rejected:,} rejected" if p.rejected else "",
+            f"{p.repeats:,} repeated" if p.repeats else "",
+            f"{p.excluded:,} of voters left out" if p.excluded else "",
         ]
         also = ", ".join(filter(None, aside))
-        return say("{said}; not counted: {also}.", said=said, also=also) if also else f"{said}."
+        return f"{said}; not counted: {also}." if also else f"{said}."
 
     @property
     def title(self) -> str:
         """What pages call it: "Round 2, ratings"."""
-        return say("Round {n}, {scheme}", n=self.round.number, scheme=say(self.round.settings.label))
+        return f"Round {self.round.number}, {self.round.settings.label}"
 
     @property
     def listed(self) -> str:
         """Its title, and open with its share, or closed."""
         if self.round.is_open:
-            return say("{round} (open, {share:.0%})", round=self.title, share=self.progress.share)
-        return say("{round} (closed)", round=self.title)
+            return f"{self.title} (open, {self.progress.share:.0%})"
+        return f"{self.title} (closed)"
 
     @property
     def why_undefined(self) -> list[str]:
         """Why a figure has no value, where it is known."""
-        return [say(str(self.fit["why"]))] if self.fit.get("why") else []
+        return [str(self.fit["why"])] if self.fit.get("why") else []
 
     @property
     def figures(self) -> list[tuple[str, str, str]]:
         """Label, value and help of the figures of a closed round; "–" where undefined."""
         return [
-            (say(label), _figure(self.fit[name]), say(about))
-            for name, (label, about) in FIGURE_HELP.items()
-            if name in self.fit
+            (label, _figure(self.fit[name]), about) for name, (label, about) in FIGURE_HELP.items() if name in self.fit
         ]
 
 
 def _figure(value: float | None) -> str:
     if value is None:
         return "–"
-    return written(value) if isinstance(value, int) else written(value, ".3f")
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
 
 
 def load(store: Store, project_id: str, area_id: int | None = None) -> tuple[RoundView, ...]:
@@ -155,15 +144,9 @@ def cost_said(settings: RoundSettings, n_items: int) -> str:
     assignments = tasks * settings.raters
     money = assignments * settings.reward * (1 + settings.fee)
     hours = n * settings.raters * settings.seconds / 3600
-    return say(
-        "{questions} in {tasks}, each with {assignments}: **{answers}**, {hours:,.1f} hours, {money:,.2f} in rewards "
-        "and fees.",
-        questions=many(n, "question"),
-        tasks=many(tasks, "task"),
-        assignments=many(settings.raters, "assignment"),
-        answers=many(n * settings.raters, "answer"),
-        hours=hours,
-        money=money,
+    return (
+        f"{many(n, 'question')} in {many(tasks, 'task')}, each with {many(settings.raters, 'assignment')}: "
+        f"**{many(n * settings.raters, 'answer')}**, {hours:,.1f} hours, {money:,.2f} in rewards and fees."
     )
 
 
@@ -181,7 +164,7 @@ def dataset(store: Store, project_id: str, found: Round) -> pd.DataFrame:
 
 def beside_votes(store: Store, project_id: str, found: Round) -> SideBySide:
     """The scores of a closed round beside those of the comparisons of the same ranking."""
-    votes = of_dataset(read_dataset(store, project_id, found.ballot.area_id), to_say("votes"))
+    votes = of_dataset(read_dataset(store, project_id, found.ballot.area_id), "votes")
     return side_by_side(of_dataset(dataset(store, project_id, found), found.settings.label), votes)[0]
 
 

@@ -11,41 +11,37 @@ import pandas as pd
 from ..charts import BLUE, GREEN, ORANGE, PURPLE, Chart
 from ..simulation.scheme_table import SchemeRow
 from ..simulation.table2 import Spread
-from ..spoken import say, to_say, written
 
 NAMES = {
-    "uniform": to_say("comparisons, all alike"),
-    "paper": to_say("comparisons, paper's"),
-    "runoff": to_say("comparisons, Runoff's"),
-    "ratings": to_say("ratings"),
-    "best-worst": to_say("best–worst"),
-    "best-worst rounds": to_say("best–worst, rounds"),
-    "target groups": to_say("target groups"),
+    "uniform": "comparisons, all alike",
+    "paper": "comparisons, paper's",
+    "runoff": "comparisons, Runoff's",
+    "ratings": "ratings",
+    "best-worst": "best–worst",
+    "best-worst rounds": "best–worst, rounds",
+    "target groups": "target groups",
 }
-FIGURES = {"rho_w": "ρ_w", "tau_w": "τ_w", "rho": "ρ", "within": to_say("ρ within targets")}
-BEST = {
-    "rho_w": to_say("{scheme} for the top (ρ_w): {value}"),
-    "rho": to_say("{scheme} for all ranks alike (ρ): {value}"),
-}
+FIGURES = {"rho_w": "ρ_w", "tau_w": "τ_w", "rho": "ρ", "within": "ρ within targets"}
+BEST = {"rho_w": "{scheme} for the top (ρ_w): {value}", "rho": "{scheme} for all ranks alike (ρ): {value}"}
 HELP = {
-    "scheme": to_say(
+    "scheme": (
         "Comparisons: which of two items; each shown equally often, by the paper's protocol, or by Runoff's own. "
         "Ratings: one item on a scale. Best–worst: the most and the least related of four, in rounds among the best. "
         "Target groups: up to six words of a target put into order."
     ),
-    "judgements": to_say("Comparisons, ratings, tuples or orders that the hours pay for; the mean over panels."),
-    "hours": to_say("Person-hours that these take: what is left doesn't pay for a whole round."),
-    "ρ_w": to_say(
+    "judgements": "Comparisons, ratings, tuples or orders that the hours pay for; the mean over panels.",
+    "hours": "Person-hours that these take: what is left doesn't pay for a whole round.",
+    "ρ_w": (
         "Weighted Spearman's ρ of the scores with the true ranking: the top counts most. Mean ± standard deviation "
         "over panels."
     ),
-    "τ_w": to_say("Weighted Kendall's τ: the right order of the very top counts most."),
-    "ρ": to_say("Spearman's ρ with the true ranking: all ranks count alike."),
-    "ρ within targets": to_say(
+    "τ_w": "Weighted Kendall's τ: the right order of the very top counts most.",
+    "ρ": "Spearman's ρ with the true ranking: all ranks count alike.",
+    "ρ within targets": (
         "Mean Spearman's ρ among the items of one token. Target groups give no other: they don't "
         "compare items of different targets."
     ),
-    "panels": to_say("How many panels of voters were simulated."),
+    "panels": "How many panels of voters were simulated.",
 }
 
 
@@ -53,7 +49,7 @@ def table(rows: Sequence[SchemeRow], share: float = 1.0) -> pd.DataFrame:
     """A row a scheme, as people read it; counts and hours are of all items where a `share` of them was simulated."""
     return pd.DataFrame(
         {
-            "scheme": say(NAMES[row.scheme]),
+            "scheme": NAMES[row.scheme],
             **{label: said(getattr(row, name)) for name, label in FIGURES.items()},
             "judgements": round(row.n_judgements / share) if row.simulations else None,
             "hours": row.hours / share if row.simulations else None,
@@ -67,13 +63,13 @@ def said(spread: Spread) -> str:
     """Mean ± SD, or a dash."""
     if math.isnan(spread.mean):
         return "–"
-    mean = written(spread.mean, ".3f")
-    return mean if math.isnan(spread.sd) else f"{mean} ± {written(spread.sd, '.3f')}"
+    mean = f"{spread.mean:.3f}"
+    return mean if math.isnan(spread.sd) else f"{mean} ± {spread.sd:.3f}"
 
 
 def reasons(rows: Sequence[SchemeRow]) -> list[str]:
     """Why schemes have no figures."""
-    return [f"{say(NAMES[row.scheme]).capitalize()}: {say(row.reason)}" for row in rows if row.reason]
+    return [f"{NAMES[row.scheme].capitalize()}: {row.reason}" for row in rows if row.reason]
 
 
 def headline(rows: Sequence[SchemeRow]) -> str:
@@ -83,10 +79,8 @@ def headline(rows: Sequence[SchemeRow]) -> str:
         known = [row for row in rows if not math.isnan(getattr(row, name).mean)]
         if known:
             best = max(known, key=lambda row: getattr(row, name).mean)
-            parts.append(say(sentence, scheme=say(NAMES[best.scheme]), value=said(getattr(best, name))))
-    return (
-        say("Best in these simulations: {parts}.", parts="; ".join(parts)) if parts else say("No scheme has a figure.")
-    )
+            parts.append(sentence.format(scheme=NAMES[best.scheme], value=said(getattr(best, name))))
+    return f"Best in these simulations: {'; '.join(parts)}." if parts else "No scheme has a figure."
 
 
 def points(rows: Sequence[SchemeRow]) -> pd.DataFrame:
@@ -105,20 +99,19 @@ def points(rows: Sequence[SchemeRow]) -> pd.DataFrame:
 
 def chart(data: pd.DataFrame) -> Chart:
     """A dot a scheme and figure with a bar of one standard deviation each way."""
-    labels = [say(label) for label in FIGURES.values()]
-    data = data.assign(scheme=data["scheme"].map(say), figure=data["figure"].map(say))
+    labels = list(FIGURES.values())
     figures = [label for label in labels if label in set(data["figure"])]
     colours = alt.Scale(domain=labels, range=[BLUE, ORANGE, GREEN, PURPLE])
     shapes = alt.Scale(domain=labels, range=["circle", "square", "triangle-up", "diamond"])
     tooltip = [
-        alt.Tooltip("scheme:N", title=say("Scheme")),
-        alt.Tooltip("figure:N", title=say("Figure")),
-        alt.Tooltip("mean:Q", title=say("Mean"), format=".3f"),
-        alt.Tooltip("lower:Q", title=say("− SD"), format=".3f"),
-        alt.Tooltip("upper:Q", title=say("+ SD"), format=".3f"),
+        alt.Tooltip("scheme:N", title="Scheme"),
+        alt.Tooltip("figure:N", title="Figure"),
+        alt.Tooltip("mean:Q", title="Mean", format=".3f"),
+        alt.Tooltip("lower:Q", title="− SD", format=".3f"),
+        alt.Tooltip("upper:Q", title="+ SD", format=".3f"),
     ]
     base = alt.Chart(data).encode(
-        y=alt.Y("scheme:N", title=None, sort=[say(name) for name in NAMES.values()], axis=alt.Axis(labelLimit=190)),
+        y=alt.Y("scheme:N", title=None, sort=list(NAMES.values()), axis=alt.Axis(labelLimit=190)),
         yOffset=alt.YOffset("figure:N", sort=figures),
         color=alt.Color(
             "figure:N", title=None, scale=colours, legend=alt.Legend(orient="top", columns=2, values=figures)
@@ -126,7 +119,7 @@ def chart(data: pd.DataFrame) -> Chart:
         tooltip=tooltip,
     )
     bars = base.mark_rule(strokeWidth=2.5, opacity=0.6).encode(
-        x=alt.X("lower:Q", title=say("Mean ± SD"), scale=alt.Scale(nice=False)), x2="upper:Q"
+        x=alt.X("lower:Q", title="Mean ± SD", scale=alt.Scale(nice=False)), x2="upper:Q"
     )
     shape = alt.Shape("figure:N", title=None, scale=shapes, legend=alt.Legend(orient="top", columns=2, values=figures))
     return alt.layer(bars, base.mark_point(filled=True, size=70).encode(x="mean:Q", shape=shape)).properties(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..spoken import say_many, to_say
+from ..plurals import plural
 from ..store import Store
 from ..store.ballots import Ballot, ballots_of
 from ..store.scores import Scored, scored_of
@@ -58,7 +58,7 @@ class ScoresView:
         first = str(pair_label(self.dataset).iloc[0])
         if n_top == 1:
             return first
-        return say_many(
+        return plural(
             n_top - 1, "{item} and {more} more, tied", "{item} and {more} more, tied", item=first, more=n_top - 1
         )
 
@@ -90,7 +90,7 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> ScoresVie
     protocol = ballots[-1].protocol if ballots else "paper"
     later = [ballot for ballot in closed if ballot.number > 1 and protocol == "paper"]
     rescalings = tuple(_rescaling(by_ballot, ballot) for ballot in later)
-    note = closed[-1].interval_note if closed else to_say("Intervals are computed when a ballot is closed.")
+    note = closed[-1].interval_note if closed else "Intervals are computed when a ballot is closed."
     return ScoresView(dataset, by_ballot, rescalings, tuple(ballots), note, protocol, scored)
 
 

@@ -10,14 +10,13 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ..errors import StoreError
+from ..plurals import many
 from ..settlement import Review, Rules, payments, propose, write_review
-from ..spoken import say, to_say
 from ..store import Store
 from ..store import schema as t
 from ..store.kept_files import read_kept
 from ..store.plans import settings_for
 from ..store.settlement import assignments_of
-from .words import many
 
 MTURK = "mturk"
 
@@ -25,8 +24,7 @@ MTURK = "mturk"
 @dataclass(frozen=True)
 class SettlementView:
     """`assignments` (`tables.ASSIGNMENTS` with `proposal`, the reason to reject, or ""), `payments`, and the uploads
-    (id, file's name) for which a review file can be written. What follows from them is found once for each view, in the
-    language of who asked."""
+    (id, file's name) for which a review file can be written. What follows from them is found once for each view."""
 
     assignments: pd.DataFrame
     payments: pd.DataFrame
@@ -46,7 +44,7 @@ class SettlementView:
             "checks right": _shares(frame["checks_right"], checks, lambda _: ""),
             "seconds each": each.round(1),
             "against it": frame["proposal"],
-            "decision": frame["review"].map({review: say(said) for review, said in _SAID.items()}),
+            "decision": frame["review"].map(_SAID),
             "reason": frame["reason"],
             "platform says": frame["status"],
         }
@@ -72,27 +70,23 @@ class SettlementView:
         """How far it is, in a sentence."""
         reviews = self.assignments["review"].value_counts()
         n = {name: int(reviews.get(name, 0)) for name in ("approve", "reject", "")}
-        told = say(
-            "{assignments} of {voters}: {approved:,} approved, {rejected:,} rejected, {undecided:,} undecided",
-            assignments=many(len(self.assignments), "assignment"),
-            voters=many(len(self.payments), "voter"),
-            approved=n["approve"],
-            rejected=n["reject"],
-            undecided=n[""],
+        told = (
+            f"{many(len(self.assignments), 'assignment')} of {many(len(self.payments), 'voter')}: "
+            f"{n['approve']:,} approved, {n['reject']:,} rejected, {n['']:,} undecided"
         )
         if not self.doubtful:
             return f"{told}."
-        return say("{counts}, {n:,} of these with something against them.", counts=told, n=len(self.doubtful))
+        return f"{told}, {len(self.doubtful):,} of these with something against them."
 
 
 def _shares(n: pd.Series, of: pd.Series, alone: Callable[[int], str]) -> list[str]:
     """“n of of” for each row, `alone(n)` where `of` is 0; there are many rows and few different ones."""
     pairs = list(zip(n.tolist(), of.tolist(), strict=True))
-    said = {pair: say("{n} of {of}", n=pair[0], of=pair[1]) if pair[1] else alone(pair[0]) for pair in set(pairs)}
+    said = {pair: f"{pair[0]} of {pair[1]}" if pair[1] else alone(pair[0]) for pair in set(pairs)}
     return [said[pair] for pair in pairs]
 
 
-_SAID = {"approve": to_say("approved"), "reject": to_say("rejected"), "": ""}
+_SAID = {"approve": "approved", "reject": "rejected", "": ""}
 
 
 def load(

@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 
 from ..formats import parquet, table_of
-from ..spoken import to_say
 from ..store import Store
 from ..store.made_files import read_made
 from ..store.settlement import read_assignments
@@ -37,4 +36,4 @@ def file(assignments: pd.DataFrame) -> bytes:
     return parquet(assignments, ASSIGNMENTS)
 
 
-FIGURES = KeptFigures("settlement", 1, to_say("Reading the assignments"), measured, kept, found, file)
+FIGURES = KeptFigures("settlement", 1, "Reading the assignments", measured, kept, found, file)

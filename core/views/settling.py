@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ..metrics import average_ranks
-from ..spoken import say, say_many
+from ..plurals import plural
 from ..store import Store
 from ..store.ballots import Ballot, ballots_of
 from ..store.scores import Scored, runoff_history_of, scored_of
@@ -37,8 +37,8 @@ class SettlingView:
         if self.n_ballots < 2:
             return ""
         if not self.n_moved:
-            return say("Ballot {ballot} left the first {n} the same items.", ballot=self.n_ballots, n=self.n_top)
-        return say_many(
+            return f"Ballot {self.n_ballots} left the first {self.n_top} the same items."
+        return plural(
             self.n_moved,
             "{n} item of the first {top} is new there since ballot {ballot}.",
             "{n} items of the first {top} are new there since ballot {ballot}.",

@@ -9,46 +9,38 @@ import numpy as np
 import pandas as pd
 
 from ..charts import BLUE, GREY, ORANGE, Chart, thin
+from ..plurals import many
 from ..schemes.side_by_side import SideBySide
-from ..spoken import say, to_say
-from .words import ends, many
+from .words import ends
 
 N_MARKED = 20
 HELP = {
-    "item": to_say("The item, with the texts of the first."),
-    "gap": to_say("Rank by the second minus rank by the first: above 0 the first puts it higher."),
-    "rank, first": to_say(
-        "Rank by the first, among the items both scored; 1 is the top, ties share their average rank."
-    ),
-    "rank, second": to_say("Rank by the second."),
-    "score, first": to_say("Score of the first, on its own scale."),
-    "score, second": to_say("Score of the second, on its own scale."),
+    "item": "The item, with the texts of the first.",
+    "gap": "Rank by the second minus rank by the first: above 0 the first puts it higher.",
+    "rank, first": "Rank by the first, among the items both scored; 1 is the top, ties share their average rank.",
+    "rank, second": "Rank by the second.",
+    "score, first": "Score of the first, on its own scale.",
+    "score, second": "Score of the second, on its own scale.",
 }
 FIGURE_HELP = {
-    "figure": to_say("Rank correlations: 1 is the same order, 0 none, −1 the opposite one."),
-    "value": to_say("Over the items both scored."),
-    "90 % interval": to_say("Would other tokens, or items, of these kinds have said the same?"),
-    "what counts": to_say("Which ranks weigh most."),
+    "figure": "Rank correlations: 1 is the same order, 0 none, −1 the opposite one.",
+    "value": "Over the items both scored.",
+    "90 % interval": "Would other tokens, or items, of these kinds have said the same?",
+    "what counts": "Which ranks weigh most.",
 }
 FIGURES = {
-    "rho": (to_say("Spearman's ρ"), to_say("All ranks count alike.")),
-    "rho_w": (to_say("ρ_w"), to_say("The tops of both count most (Eqs. 8 and 9, n₀ = 2).")),
-    "rho_w_one": (
-        to_say("ρ_w, top of the first"),
-        to_say("Only the first's top counts most: does the second find it again?"),
-    ),
-    "rho_w_other": (
-        to_say("ρ_w, top of the second"),
-        to_say("Only the second's top counts most: does the first find it again?"),
-    ),
-    "tau": (to_say("Kendall's τ"), to_say("Share of pairs of items in the same order minus share in the other.")),
+    "rho": ("Spearman's ρ", "All ranks count alike."),
+    "rho_w": ("ρ_w", "The tops of both count most (Eqs. 8 and 9, n₀ = 2)."),
+    "rho_w_one": ("ρ_w, top of the first", "Only the first's top counts most: does the second find it again?"),
+    "rho_w_other": ("ρ_w, top of the second", "Only the second's top counts most: does the first find it again?"),
+    "tau": ("Kendall's τ", "Share of pairs of items in the same order minus share in the other."),
 }
 
 
 def headline(found: SideBySide) -> str:
     """The two in a sentence."""
-    one, other = map(say, found.names)
-    return say("{items} scored by both {one} and {other}.", items=many(found.n, "item"), one=one, other=other)
+    one, other = found.names
+    return f"{many(found.n, 'item')} scored by both {one} and {other}."
 
 
 def figures(found: SideBySide) -> pd.DataFrame:
@@ -57,13 +49,13 @@ def figures(found: SideBySide) -> pd.DataFrame:
     for name, (label, about) in FIGURES.items():
         figure = found.figures[name]
         interval = "" if figure.lower is None or figure.upper is None else ends(figure.lower, figure.upper)
-        rows.append((say(label), figure.estimate, interval, say(about)))
+        rows.append((label, figure.estimate, interval, about))
     return pd.DataFrame(rows, columns=list(FIGURE_HELP)).astype({"value": "float64"})
 
 
 def why_undefined(found: SideBySide) -> list[str]:
     """Each reason once."""
-    reasons = {say(figure.reason) for figure in found.figures.values() if figure.reason}
+    reasons = {figure.reason for figure in found.figures.values() if figure.reason}
     return [f"{reason[0].upper()}{reason[1:].rstrip('.')}." for reason in sorted(reasons)]
 
 
@@ -76,7 +68,7 @@ def table(found: SideBySide) -> pd.DataFrame:
 
 def only(found: SideBySide) -> pd.DataFrame:
     """Items that one of the two has only."""
-    one, other = map(say, found.names)
+    one, other = found.names
     rows = [(item, one) for item in found.only_one] + [(item, other) for item in found.only_other]
     return pd.DataFrame(rows, columns=["item", "only in"])
 
@@ -91,7 +83,7 @@ def points(found: SideBySide) -> pd.DataFrame:
 def chart(found: SideBySide) -> Chart:
     """Rank against rank; on the diagonal both agree. Items that part most are marked; names on hover."""
     rows = points(found)
-    kinds = [say("other"), say("part most")]
+    kinds = ["other", "part most"]
     rows["marked"] = np.where(rows["marked"] == "part most", kinds[1], kinds[0])
     marked = rows[rows["marked"] == kinds[1]]
     shown = pd.concat([thin(rows[rows["marked"] != kinds[1]].sort_values("rank_one")), marked])
@@ -99,18 +91,18 @@ def chart(found: SideBySide) -> Chart:
     scale = alt.Scale(nice=False, domain=[0, top + 1])
     how: dict[str, Any] = {"title": None, "legend": alt.Legend(orient="top")}
     tooltip = [
-        alt.Tooltip("item:N", title=say("Item")),
-        alt.Tooltip("rank_one:Q", title=say("Rank, first")),
-        alt.Tooltip("rank_other:Q", title=say("Rank, second")),
-        alt.Tooltip("gap:Q", title=say("Gap"), format="+"),
+        alt.Tooltip("item:N", title="Item"),
+        alt.Tooltip("rank_one:Q", title="Rank, first"),
+        alt.Tooltip("rank_other:Q", title="Rank, second"),
+        alt.Tooltip("gap:Q", title="Gap", format="+"),
     ]
-    one, other = (name if len(name) < 40 else name[:38] + "…" for name in map(say, found.names))
+    one, other = (name if len(name) < 40 else name[:38] + "…" for name in found.names)
     dots = (
         alt.Chart(shown)
         .mark_point(filled=True, size=40)
         .encode(
-            x=alt.X("rank_one:Q", title=say("Rank by {name} (1 = most related)", name=one), scale=scale),
-            y=alt.Y("rank_other:Q", title=say("Rank by {name}", name=other), scale=scale),
+            x=alt.X("rank_one:Q", title=f"Rank by {one} (1 = most related)", scale=scale),
+            y=alt.Y("rank_other:Q", title=f"Rank by {other}", scale=scale),
             color=alt.Color("marked:N", scale=alt.Scale(domain=kinds, range=[BLUE, ORANGE]), **how),
             opacity=alt.Opacity("marked:N", scale=alt.Scale(domain=kinds, range=[0.5, 1.0]), **how),
             shape=alt.Shape("marked:N", scale=alt.Scale(domain=kinds, range=["circle", "diamond"]), **how),

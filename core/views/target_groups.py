@@ -10,50 +10,41 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, Issue
+from ..plurals import many
 from ..schemes.group_agreement import GroupAgreement
 from ..schemes.group_files import GroupFile
 from ..schemes.target_groups import GroupComparison, GroupFigure, GroupScores, Similarity, TargetGroup
-from ..spoken import say, to_say
-from .words import many, out_of
+from .words import out_of
 
-FIGURES = {
-    "overall": to_say("overall"),
-    "positive": to_say("positive"),
-    "distractor": to_say("distractor"),
-    "random": to_say("random"),
-}
+FIGURES = ("overall", "positive", "distractor", "random")
 HELP = {
-    "model": to_say("An embedding of the workspace."),
-    "overall": to_say(
+    "model": "An embedding of the workspace.",
+    "overall": (
         "Share of what could be earned over all comparisons, 0 to 1. A comparison on which people agree more "
         "earns more; two equal similarities earn nothing."
     ),
-    "positive": to_say("Over comparisons of two positives, which people put into order."),
-    "distractor": to_say("Over positives against distractors: near words of another relation."),
-    "random": to_say("Over positives against random words."),
-    "Spearman": to_say("Mean over targets of Spearman's ρ with people's order, unpreferred words last and tied."),
-    "targets": to_say("Targets that have a Spearman's ρ."),
-    "covered": to_say("Comparisons whose words the model all has."),
+    "positive": "Over comparisons of two positives, which people put into order.",
+    "distractor": "Over positives against distractors: near words of another relation.",
+    "random": "Over positives against random words.",
+    "Spearman": "Mean over targets of Spearman's ρ with people's order, unpreferred words last and tied.",
+    "targets": "Targets that have a Spearman's ρ.",
+    "covered": "Comparisons whose words the model all has.",
 }
 WORST_HELP = {
-    "target": to_say("The target word."),
-    "preferred": to_say("The word that more people put above the other."),
-    "other": to_say("The word that stands below."),
-    "kind": to_say("Of the other word: positive, distractor or random."),
-    "R": to_say("Share of people that prefer the first; 1 by definition for distractors and randoms."),
-    "cos, preferred": to_say("The model's similarity of the target and the preferred word."),
-    "cos, other": to_say("Its similarity of the target and the other word."),
+    "target": "The target word.",
+    "preferred": "The word that more people put above the other.",
+    "other": "The word that stands below.",
+    "kind": "Of the other word: positive, distractor or random.",
+    "R": "Share of people that prefer the first; 1 by definition for distractors and randoms.",
+    "cos, preferred": "The model's similarity of the target and the preferred word.",
+    "cos, other": "Its similarity of the target and the other word.",
 }
 PEOPLE_HELP = {
-    "voter": to_say("As the file names them."),
-    "ρ with others": to_say(
-        "Mean Spearman's ρ with everybody who ordered two words of a target that this one ordered too."
-    ),
-    "others": to_say("People it is compared with."),
-    "targets": to_say("Targets ordered."),
-    "proposed": to_say(
-        "More than one standard deviation under the mean: look at their orders, and leave them out or not."
-    ),
+    "voter": "As the file names them.",
+    "ρ with others": "Mean Spearman's ρ with everybody who ordered two words of a target that this one ordered too.",
+    "others": "People it is compared with.",
+    "targets": "Targets ordered.",
+    "proposed": "More than one standard deviation under the mean: look at their orders, and leave them out or not.",
 }
 EDIT_COLUMNS = ("target", "positives", "distractors", "randoms")
 
@@ -66,11 +57,8 @@ def isolated(text: str) -> str:
 def headline(read: GroupFile, groups: Sequence[TargetGroup]) -> str:
     """What a file holds."""
     kinds = {kind: sum(c.kind == kind for c in read.comparisons) for kind in ("positive", "distractor", "random")}
-    return say(
-        "{groups}, {comparisons} ({positive:,} positive, {distractor:,} distractor, {random:,} random).",
-        groups=many(len(groups), "target group"),
-        comparisons=many(len(read.comparisons), "comparison"),
-        **kinds,
+    return "{groups}, {comparisons} ({positive:,} positive, {distractor:,} distractor, {random:,} random).".format(
+        groups=many(len(groups), "target group"), comparisons=many(len(read.comparisons), "comparison"), **kinds
     )
 
 
@@ -104,17 +92,13 @@ def from_table(edited: pd.DataFrame) -> list[TargetGroup]:
 
 def comparisons(read: GroupFile) -> pd.DataFrame:
     """Every comparison with its share."""
-    rows = [(c.target, c.first, c.second, say(c.kind), c.r) for c in read.comparisons]
+    rows = [(c.target, c.first, c.second, c.kind, c.r) for c in read.comparisons]
     return pd.DataFrame(rows, columns=["target", "preferred", "other", "kind", "R"])
 
 
 def group_html(group: TargetGroup) -> str:
     """A group as a list whose words each run in their own direction; everything is escaped."""
-    kinds = (
-        (say("Positives"), group.positives),
-        (say("Distractors"), group.distractors),
-        (say("Randoms"), group.randoms),
-    )
+    kinds = (("Positives", group.positives), ("Distractors", group.distractors), ("Randoms", group.randoms))
     rows = "".join(
         f'<dt style="opacity:.75">{label}</dt><dd dir="{direction(words[0])}" style="margin:0;text-align:left">'
         f"{' · '.join(_bdi(word) for word in words)}</dd>"
@@ -127,16 +111,11 @@ def group_html(group: TargetGroup) -> str:
 
 def agreement_said(found: GroupAgreement, n_targets: int) -> str:
     """How far people agree in their orders, and who is proposed to be left out."""
-    who = ", ".join(map(isolated, found.proposed)) or say("nobody")
-    agree = say(
-        "{targets} ordered by {n:,} people: mean pairwise ρ {mean:.3f}.",
-        targets=many(n_targets, "target"),
-        n=len(found.people),
-        mean=found.mean,
-    )
+    who = ", ".join(map(isolated, found.proposed)) or "nobody"
+    agree = f"{many(n_targets, 'target')} ordered by {len(found.people):,} people: mean pairwise ρ {found.mean:.3f}."
     if found.bound is None:
-        return f"{agree} {say('More than one SD under the mean: {who}.', who=who)}"
-    return f"{agree} {say('More than one SD under the mean (under {bound:.3f}): {who}.', bound=found.bound, who=who)}"
+        return f"{agree} More than one SD under the mean: {who}."
+    return f"{agree} More than one SD under the mean (under {found.bound:.3f}): {who}."
 
 
 def people(found: GroupAgreement) -> pd.DataFrame:
@@ -167,8 +146,8 @@ def scores(found: Mapping[str, GroupScores]) -> pd.DataFrame:
         n = score.overall.n
         values = [getattr(score, name).value for name in FIGURES]
         rows.append((model, *values, score.spearman, score.n_targets, out_of(n, n + score.overall.n_missing)))
-    shown = pd.DataFrame(rows, columns=["model", *FIGURES.values(), "Spearman", "targets", "covered"])
-    shown = shown.astype(dict.fromkeys([*FIGURES.values(), "Spearman"], "float64"))
+    shown = pd.DataFrame(rows, columns=["model", *FIGURES, "Spearman", "targets", "covered"])
+    shown = shown.astype(dict.fromkeys([*FIGURES, "Spearman"], "float64"))
     return shown.sort_values("overall", ascending=False, kind="stable", ignore_index=True)
 
 
@@ -177,8 +156,8 @@ def behind(score: GroupScores) -> pd.DataFrame:
     rows: list[tuple] = []
     for name in FIGURES:
         figure: GroupFigure = getattr(score, name)
-        rows.append((say(FIGURES[name]), figure.value, figure.n, figure.n_missing, figure.weight, say(figure.reason)))
-    rows.append(("Spearman", score.spearman, score.n_targets, None, None, say(score.reason)))
+        rows.append((name, figure.value, figure.n, figure.n_missing, figure.weight, figure.reason))
+    rows.append(("Spearman", score.spearman, score.n_targets, None, None, score.reason))
     names = ["figure", "value", "n", "missing", "Σ|s|", "why undefined"]
     return pd.DataFrame(rows, columns=names).astype({"value": "float64", "missing": "Int64", "Σ|s|": "float64"})
 
@@ -188,7 +167,7 @@ def worst(rows: Sequence[GroupComparison], similarity: Similarity, limit: int = 
     targets = [c.target for c in rows]
     first = similarity(targets, [c.first for c in rows])
     second = similarity(targets, [c.second for c in rows])
-    kept = [(c.target, c.first, c.second, say(c.kind), c.r) for c in rows]
+    kept = [(c.target, c.first, c.second, c.kind, c.r) for c in rows]
     shown = pd.DataFrame(kept, columns=["target", "preferred", "other", "kind", "R"])
     shown["cos, preferred"], shown["cos, other"] = first, second
     wrong = shown[(np.round(first, 12) <= np.round(second, 12)) & (shown["R"] > 0.5)]

@@ -16,7 +16,6 @@ from ..items import near_duplicates, shared_pairs
 from ..platforms.text import needs_references
 from ..rare_tokens import rare_by_area
 from ..spellings import near_spellings
-from ..spoken import say
 from ..store import Store
 from ..store.areas import areas_of, items_of, n_items_of
 from ..store.ballots import every_ballot_of
@@ -168,7 +167,7 @@ def load(store: Store, project_id: str) -> TokensView:
     rows = [(area.name, token) for area in areas for token in area.tokens]
     coverage = [_coverage(store, imported, rows) for imported in embeddings]
     embedding_names = {imported.id: imported.name for imported in embeddings}
-    gone = say("an embedding that is not compared any more")
+    gone = "an embedding that is not compared any more"
     proposed = {key: embedding_names.get(id_, gone) for key, id_ in origins.items()}
     hidden = [(area, token, tuple(names)) for area, token in rows if (names := invisible_characters(token))]
     return TokensView(

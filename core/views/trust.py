@@ -11,13 +11,13 @@ import sqlalchemy as sa
 from .. import reliability, trust
 from ..errors import RunoffError
 from ..foresight import CHANGES, MOVE_RHO_W, MOVE_TAU_W, N_TOP, Foresight
+from ..plurals import many
 from ..resampled import draw_scores, number_of_resamples
 from ..runoff import FittedVotes, fit_votes, joined
 from ..scores import BallotVotes
 from ..scores.borda import tally
 from ..scores.connection import connected_parts
 from ..scores.posterior import item_posteriors
-from ..spoken import say, tell
 from ..store import Store
 from ..store.areas import items_of
 from ..store.audits import read_audit
@@ -28,7 +28,6 @@ from ..trust import Line
 from . import checks
 from .draws import closed_votes
 from .scores import pair_label
-from .words import many
 
 HALVES_SEED, CEILING_SEED = 6, 7  # what is drawn with a ballot's seed for each
 QUICK = 20_000  # votes that are looked at without being asked to, in a second or two: more are by a job (`trust_job`)
@@ -55,19 +54,19 @@ def headline(lines: Sequence[Line]) -> str:
     """
     count = {level: sum(line.level == level for line in lines) for level in (trust.RED, trust.AMBER)}
     if not any(count.values()):
-        return say("All {n} points are good.", n=len(lines)) if len(lines) > 1 else say("The only point is good.")
+        return f"All {len(lines)} points are good." if len(lines) > 1 else "The only point is good."
     n, values = sum(count.values()), {"bad": count[trust.RED], "weak": count[trust.AMBER], "n": len(lines)}
     if not values["weak"]:
         if n == len(lines):
-            return say("{bad} bad of {n} points.", **values)
-        return say("{bad} bad of {n} points; the rest is good.", **values)
+            return "{bad} bad of {n} points.".format(**values)
+        return "{bad} bad of {n} points; the rest is good.".format(**values)
     if not values["bad"]:
         if n == len(lines):
-            return say("{weak} weak of {n} points.", **values)
-        return say("{weak} weak of {n} points; the rest is good.", **values)
+            return "{weak} weak of {n} points.".format(**values)
+        return "{weak} weak of {n} points; the rest is good.".format(**values)
     if n == len(lines):
-        return say("{bad} bad and {weak} weak of {n} points.", **values)
-    return say("{bad} bad and {weak} weak of {n} points; the rest is good.", **values)
+        return "{bad} bad and {weak} weak of {n} points.".format(**values)
+    return "{bad} bad and {weak} weak of {n} points; the rest is good.".format(**values)
 
 
 def load(
@@ -117,8 +116,8 @@ def _fitted(votes: list[BallotVotes]) -> FittedVotes | str:
 
 
 def _no_ranking(error: str) -> Line:
-    why = tell("There is no ranking of all items: {error}", error=error)
-    return Line(tell("The top"), trust.RED, why, tell("See the lines above."))
+    why = f"There is no ranking of all items: {error}"
+    return Line("The top", trust.RED, why, "See the lines above.")
 
 
 def _vote_lines(ballots: list[Ballot], votes: list[BallotVotes], is_last: bool) -> list[Line]:
@@ -213,39 +212,28 @@ of the first 3: go on.'
     f = foresight
     if f.circles or f.level or f.rho_w is None:
         if f.circles:
-            return say(
-                "The ranking isn't settled after ballot {ballot}: votes at the top go round in a circle. Look at the "
-                "Scores page before more is spent.",
-                ballot=after,
+            return (
+                f"The ranking isn't settled after ballot {after}: votes at the top go round in a circle. Look at "
+                "the Scores page before more is spent."
             )
-        return say(
-            "The ranking isn't settled after ballot {ballot}: the first items have the same score. Look at the Scores "
-            "page before more is spent.",
-            ballot=after,
+        return (
+            f"The ranking isn't settled after ballot {after}: the first items have the same score. Look at the "
+            "Scores page before more is spent."
         )
-    advice = say("you may stop") if f.settled else say("go on")
+    advice = "you may stop" if f.settled else "go on"
     if is_last:
-        advice = say("the ranking is settled") if f.settled else say("not settled yet, but the plan has no ballot left")
-    return say(
-        "Another ballot ({comparisons}) is expected to move the ranking by {rho_w:.3f} in ρ_w and {tau_w:.3f} in τ_w "
-        "and to change {changes:.1f} of the first {top}: {advice}.",
-        comparisons=many(f.n_comparisons, "comparison"),
-        rho_w=f.rho_w,
-        tau_w=f.tau_w,
-        changes=f.changes,
-        top=f.n_top,
-        advice=advice,
+        advice = "the ranking is settled" if f.settled else "not settled yet, but the plan has no ballot left"
+    return (
+        f"Another ballot ({many(f.n_comparisons, 'comparison')}) is expected to move the ranking by "
+        f"{f.rho_w:.3f} in ρ_w and {f.tau_w:.3f} in τ_w and to change {f.changes:.1f} of the first {f.n_top}: "
+        f"{advice}."
     )
 
 
 def bounds_said() -> str:
     """By what bounds it is advised to stop."""
-    return say(
-        "Advice to stop: the ranking would move by at most {rho_w:g} in ρ_w (1 − the correlation of now and "
-        "then) and {tau_w:g} in τ_w, and at most {changes:g} of the first {top} would change. "
-        "Simulated from the votes: true scores as the votes leave them possible, answered by these voters.",
-        rho_w=MOVE_RHO_W,
-        tau_w=MOVE_TAU_W,
-        changes=CHANGES,
-        top=N_TOP,
+    return (
+        f"Advice to stop: the ranking would move by at most {MOVE_RHO_W:g} in ρ_w (1 − the correlation of now "
+        f"and then) and {MOVE_TAU_W:g} in τ_w, and at most {CHANGES:g} of the first {N_TOP} would change. "
+        "Simulated from the votes: true scores as the votes leave them possible, answered by these voters."
     )

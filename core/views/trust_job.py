@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..spoken import to_say, told_found, told_kept
 from ..store import Store
 from ..trust import Line
 from . import trust
@@ -14,15 +13,15 @@ from .kept_figures import KeptFigures
 
 def kept(lines: tuple[Line, ...]) -> dict[str, Any]:
     """Lines as JSON; `found` is its inverse."""
-    return {"lines": [{name: told_kept(text) for name, text in vars(line).items()} for line in lines]}
+    return {"lines": [dict(vars(line)) for line in lines]}
 
 
 def found(told: Mapping[str, Any]) -> tuple[Line, ...]:
     """The lines of `kept`."""
-    return tuple(Line(**{name: told_found(text) for name, text in line.items()}) for line in told["lines"])
+    return tuple(Line(**line) for line in told["lines"])
 
 
-FIGURES = KeptFigures("trust_lines", 2, to_say("Checking the scores"), trust.measured, kept, found)
+FIGURES = KeptFigures("trust_lines", 3, "Checking the scores", trust.measured, kept, found)
 
 
 def load(store: Store, project_id: str, area_id: int | None, job_id: str) -> trust.TrustView:

@@ -17,7 +17,6 @@ from .. import platforms
 from ..effects import Effect
 from ..errors import InputError, Issue, RunoffError, StoreError
 from ..platforms import UnnamedColumnsError
-from ..spoken import to_say
 from ..store import Store
 from ..store.ballots import Ballot
 from ..store.brought_files import bring, brought
@@ -26,7 +25,7 @@ from ..store.votes import UploadPreview, accept_upload, preview_upload
 from .upload_words import taken_said
 
 KIND = "upload_preview"
-DOING = to_say("Reading the file")
+DOING = "Reading the file"
 VERSION = 1
 LARGE = 4_000_000  # bytes: a file of so many is read and taken in about a second
 LARGE_WORKBOOK = 500_000  # a workbook is packed, and slower to read

@@ -10,13 +10,12 @@ from ..effects import N_TOP
 from ..embeddings import Embedding
 from ..errors import RunoffError
 from ..evaluation import compare
-from ..spoken import say, say_many
+from ..plurals import many, plural
 from ..store import Store
 from ..store.laid_aside import excluded_ids
 from ..store.library import embeddings_of, open_library
 from ..store.scores import dataset_of
 from ..store.without_voters import Counted, chosen_otherwise, counted_without, dataset_without
-from .words import many
 
 KEYS = ["area", "token_a", "token_b"]
 
@@ -43,7 +42,7 @@ class Preview:
     @property
     def said(self) -> tuple[str, ...]:
         """The changes in sentences."""
-        votes = say_many(
+        votes = plural(
             self.voters,
             "Without this voter: votes {before:,} → {after:,}; comparisons without a vote {was:,} → {becomes:,}.",
             "Without these {n} voters: votes {before:,} → {after:,}; comparisons without a vote {was:,} → {becomes:,}.",
@@ -54,22 +53,20 @@ class Preview:
         )
         if self.problem:
             return (votes,)
-        told = [say("The top {top} stays the same.", top=self.n_top)]
+        told = [f"The top {self.n_top} stays the same."]
         if self.changes:
-            told = [say("The top {top} changes in {items}.", top=self.n_top, items=many(self.changes, "item"))]
+            told = [f"The top {self.n_top} changes in {many(self.changes, 'item')}."]
         moved = [
-            say("ρ_w of {embedding} from {was:.3f} to {becomes:.3f}", embedding=name, was=was, becomes=becomes)
+            f"ρ_w of {name} from {was:.3f} to {becomes:.3f}"
             for name, was, becomes in self.models[["embedding", "ρ_w now", "ρ_w then"]].itertuples(index=False)
             if was == was and becomes == becomes
         ]
         if moved:
             told.append(f"{'; '.join(moved)}.")
-        others = [
-            say("{items} of ballot {number}", items=many(n, "item"), number=number) for number, n in self.otherwise if n
-        ]
+        others = [f"{many(n, 'item')} of ballot {number}" for number, n in self.otherwise if n]
         if others:
             items = ", ".join(others)
-            told.append(say("Who went on stays as decided; by these votes {items} would be others.", items=items))
+            told.append(f"Who went on stays as decided; by these votes {items} would be others.")
         return votes, " ".join(told)
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ..csv_writing import csv_text, harmless
-from ..spoken import say, say_many, written
+from ..plurals import many, plural
 from ..store import Store
 from ..store import schema as t
 from ..store.ballots import ballots_of, pilot_of
@@ -22,7 +22,7 @@ from ..voter_quality import VoterQuality, measure
 from ..voting_settings import VotingSettings
 from .overview import Standing
 from .voter_columns import BLANK, COLUMNS, COUNTS
-from .words import agreement_said, many, moment
+from .words import agreement_said, moment
 
 MOST_SHOWN = 5000  # rows that a page ships; the search and the download have all
 CHEAP = 50_000  # votes whose voters are measured without being asked to, in a second or two
@@ -56,14 +56,14 @@ class VotersView:
         there = len(table) - int(table["left_out"].sum())
         told = {"voters": many(there, "voter"), "votes": many(self.n_votes, "vote")}
         if out:
-            return say_many(
+            return plural(
                 self.n_votes,
                 "{voters} gave {votes} that counts; {out} left out.",
                 "{voters} gave {votes} that count; {out} left out.",
                 out=many(out, "voter"),
                 **told,
             )
-        return say_many(
+        return plural(
             self.n_votes,
             "{voters} gave {votes} that counts; nobody is left out.",
             "{voters} gave {votes} that count; nobody is left out.",
@@ -81,7 +81,7 @@ class VotersView:
         shares = found["left"] / found["sided"].where(found["sided"] > 0)
         filled = found.assign(
             voter=found["voter_id"].map(names).astype("str"),
-            state=[say("left out" if is_out else "counts") for is_out in found["left_out"]],
+            state=["left out" if is_out else "counts" for is_out in found["left_out"]],
             left_share=shares,
         )
         order = filled.sort_values(["gap", "voter_id"], kind="stable", na_position="last")
@@ -105,57 +105,52 @@ class VotersView:
     def blank(self) -> list[str]:
         """Why figures are blank for everybody, a sentence each."""
         reasons = self.quality.reasons
-        return [
-            say("{figure}: {why}.", figure=say(label), why=say(reasons[key]).rstrip("."))
-            for key, label in BLANK.items()
-            if key in reasons
-        ]
+        return [f"{label}: {reasons[key].rstrip('.')}." for key, label in BLANK.items() if key in reasons]
 
     def details(self, voter_id: int) -> pd.DataFrame:
         """One voter's figures: figure, value, 90 % interval, based on, or why there is none."""
         found = self.quality.table
         row = found[found["voter_id"] == voter_id].iloc[0]
-        fit = say("{votes}, given the scores", votes=many(int(row["votes"]), "vote"))
-        judged = say(
-            "{judged:,} votes: {agrees:.0%}, where {expected:.0%} is to be expected",
-            **_of(row, "judged", "agrees", "expected"),
+        fit = f"{many(int(row['votes']), 'vote')}, given the scores"
+        judged = "{judged:,} votes: {agrees:.0%}, where {expected:.0%} is to be expected".format(
+            **_of(row, "judged", "agrees", "expected")
         )
-        shared = say("{shared:,} shared comparisons", **_of(row, "shared"))
+        shared = "{shared:,} shared comparisons".format(**_of(row, "shared"))
         others = many(int(row["others"]), "other voter")
-        left = say("left in {left:,} of {sided:,}", **_of(row, "left", "sided"))
-        timed = say("{answers} with a time", answers=many(int(row["timed"]), "answer"))
+        left = "left in {left:,} of {sided:,}".format(**_of(row, "left", "sided"))
+        timed = f"{many(int(row['timed']), 'answer')} with a time"
         rows = [
-            self._line(row, say("Agreement with the ranking of the others"), "gap", judged),
-            self._line(row, say("Same answer as others"), "same", shared),
-            self._line(row, say("Mean pairwise agreement"), "pairwise", others),
-            self._line(row, say("Known answers right"), "gold", _share(row, "gold_right", "gold_n")),
-            self._line(row, say("Same answer again"), "consistent", _share(row, "repeat_same", "repeat_n")),
-            self._line(row, say("Side: p (Holm)"), "p_holm", left),
-            self._line(row, say("Time over the median of all"), "speed", timed),
-            self._line(row, say("Lapse ε"), "lapse", fit),
-            self._line(row, say("Sharpness s"), "sharpness", fit),
+            self._line(row, "Agreement with the ranking of the others", "gap", judged),
+            self._line(row, "Same answer as others", "same", shared),
+            self._line(row, "Mean pairwise agreement", "pairwise", others),
+            self._line(row, "Known answers right", "gold", _share(row, "gold_right", "gold_n")),
+            self._line(row, "Same answer again", "consistent", _share(row, "repeat_same", "repeat_n")),
+            self._line(row, "Side: p (Holm)", "p_holm", left),
+            self._line(row, "Time over the median of all", "speed", timed),
+            self._line(row, "Lapse ε", "lapse", fit),
+            self._line(row, "Sharpness s", "sharpness", fit),
         ]
         return pd.DataFrame(rows, columns=["figure", "value", "90 % interval", "based on", "why blank"])
 
     def _line(self, row: pd.Series, name: str, key: str, based: str) -> tuple[str, ...]:
         reason = self.quality.reason(row, key)
         if reason:
-            return name, "–", "–", "–", say(reason)
+            return name, "–", "–", "–", reason
         form = "+.2f" if key == "gap" else ".2f"
         has_interval = f"{key}_lower" in row and not pd.isna(row[f"{key}_lower"])
         interval = "–"
         if has_interval:
-            lower, upper = (written(row[f"{key}_{end}"], form) for end in ("lower", "upper"))
-            interval = say("{lower} to {upper}", lower=lower, upper=upper)
-        return name, written(row[key], ".2g" if key == "p_holm" else form), interval, based, ""
+            lower, upper = (format(row[f"{key}_{end}"], form) for end in ("lower", "upper"))
+            interval = f"{lower} to {upper}"
+        return name, format(row[key], ".2g" if key == "p_holm" else form), interval, based, ""
 
     @property
     def alpha_said(self) -> str:
         """How far voters agree, in a sentence."""
         found = self.quality.alpha
         if found is None:
-            return say("Krippendorff's α is not defined: {why}.", why=say(self.quality.no_alpha).rstrip("."))
-        meaning = say("1 is full agreement, 0 what chance gives; answers agree or not.")
+            return f"Krippendorff's α is not defined: {self.quality.no_alpha.rstrip('.')}."
+        meaning = "1 is full agreement, 0 what chance gives; answers agree or not."
         return f"{agreement_said(found)} {meaning}"
 
     def left_out_table(self, hashed: bool = False) -> pd.DataFrame:
@@ -184,7 +179,7 @@ def _of(row: pd.Series, *names: str) -> dict[str, Any]:
 
 
 def _share(row: pd.Series, count: str, total: str) -> str:
-    return say("{n:,} of {of:,}", n=row[count], of=row[total])
+    return f"{row[count]:,} of {row[total]:,}"
 
 
 def measured(store: Store, project_id: str, area_id: int | None = None) -> VoterQuality:

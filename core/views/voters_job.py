@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..spoken import to_say, told_found, told_kept
 from ..store import Store
 from ..voter_quality import VoterQuality
 from . import voters
@@ -18,17 +17,17 @@ def kept(quality: VoterQuality) -> dict[str, Any]:
         "table": table_kept(quality.table),
         "reasons": dict(quality.reasons),
         "alpha": agreement_kept(quality.alpha),
-        "no_alpha": told_kept(quality.no_alpha),
+        "no_alpha": quality.no_alpha,
     }
 
 
 def found(told: Mapping[str, Any]) -> VoterQuality:
     """The figures of `kept`."""
     table = table_found(told["table"]).astype({"left_out": "bool"})
-    return VoterQuality(table, dict(told["reasons"]), agreement_found(told["alpha"]), told_found(told["no_alpha"]))
+    return VoterQuality(table, dict(told["reasons"]), agreement_found(told["alpha"]), told["no_alpha"])
 
 
-FIGURES = KeptFigures("voter_figures", 3, to_say("Measuring the voters"), voters.measured, kept, found)
+FIGURES = KeptFigures("voter_figures", 4, "Measuring the voters", voters.measured, kept, found)
 
 
 def load(store: Store, project_id: str, area_id: int | None, job_id: str) -> voters.VotersView:

@@ -10,7 +10,6 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ..csv_writing import for_spreadsheets
-from ..spoken import say, say_of_voters, to_say
 from ..store import Store
 from ..store import schema as t
 from ..store.areas import items_of
@@ -20,25 +19,13 @@ from ..store.voter_ids import hashing_of
 from ..store.voting import Voting, voting_of
 from ..voting_settings import TRAITS
 
-VOTING = {
-    "open": to_say("Voting is **open**."),
-    "paused": to_say("Voting is **paused**."),
-    "closed": to_say("Voting is **closed**."),
-}
-# How far a voter is.
-STATES = {
-    "voting": to_say("voting"),
-    "finished": to_say("finished"),
-    "stopped": to_say("stopped"),
-    "set aside": to_say("set aside"),
-    "withdrawn": to_say("withdrawn"),
-}
+VOTING = {"open": "Voting is **open**.", "paused": "Voting is **paused**.", "closed": "Voting is **closed**."}
 PACE_MINUTES, ACTIVE_MINUTES = 10, 5
 FEWEST_TOLD = 5  # a smaller number of voters could point at one of them
 PLATFORM_LINKS = {
     "Prolific": "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}",
     "CloudResearch Connect": "?participantId=${participantId}&assignmentId=${assignmentId}",
-    to_say("A crowd platform with MTurk's parameters"): "?assignmentId=${assignmentId}&workerId=${workerId}",
+    "A crowd platform with MTurk's parameters": "?assignmentId=${assignmentId}&workerId=${workerId}",
 }
 
 
@@ -103,10 +90,10 @@ class VotingView:
     def state_said(self) -> str:
         """Whether voting is open, in a sentence (Markdown)."""
         if self.voting is None:
-            return say("Voting is not open yet.")
+            return "Voting is not open yet."
         if self.voting.is_resting:
-            return say("Voting **rests** while the ballot is being closed. If that is stopped, voting goes on.")
-        return say(VOTING[self.voting.state])
+            return "Voting **rests** while the ballot is being closed. If that is stopped, voting goes on."
+        return VOTING[self.voting.state]
 
 
 def load(store: Store, project_id: str, ballot: Ballot) -> VotingView:
@@ -139,8 +126,7 @@ def _voters(conn: sa.Connection, voting: Voting | None) -> pd.DataFrame:
     }  # fmt: skip
     query = sa.select(*columns.values()).join(t.voter, v.id == s.voter_id)
     query = query.where(s.voting_id == (voting.id if voting else -1)).order_by(s.id)
-    found = pd.DataFrame(conn.execute(query).all(), columns=list(columns))
-    return found.assign(state=[say(STATES.get(state, state)) for state in found["state"]])
+    return pd.DataFrame(conn.execute(query).all(), columns=list(columns))
 
 
 def _told(conn: sa.Connection, voting: Voting | None) -> pd.DataFrame:
@@ -148,11 +134,7 @@ def _told(conn: sa.Connection, voting: Voting | None) -> pd.DataFrame:
     trait = t.voter_trait.c
     query = sa.select(trait.trait, trait.value, trait.n).where(trait.voting_id == (voting.id if voting else -1))
     rows = [
-        (
-            say_of_voters(TRAITS[name][0]),
-            say_of_voters(value),
-            str(n) if n >= FEWEST_TOLD else say("under {n}", n=FEWEST_TOLD),
-        )
+        (TRAITS[name][0], value, str(n) if n >= FEWEST_TOLD else f"under {FEWEST_TOLD}")
         for name, value, n in conn.execute(query.order_by(trait.trait, trait.value))
     ]
     return pd.DataFrame(rows, columns=["question", "answer", "voters"])

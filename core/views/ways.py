@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..platforms.base import Outgoing
-from ..spoken import to_say
 from ..store import Store
 from ..store.ballots import Ballot, read_comparisons, unanswered
 from ..store.publications import publications_of
@@ -14,20 +13,14 @@ from ..store.voting import voting_of
 from .tasks import TaskPages
 
 WAYS = {
-    "page": (to_say("Voting page"), to_say("People open a link to Runoff's own page; each vote is stored at once.")),
-    "turkle": (
-        "Turkle",
-        to_say("A free crowdsourcing server of your own; Runoff can publish there and fetch the votes."),
-    ),
-    "labelstudio": ("Label Studio", to_say("An annotation tool; tasks go there as a file and an export comes back.")),
-    "prolific": ("Prolific", to_say("Paid participants from Prolific, who vote on Runoff's own page.")),
-    "colleagues": (
-        to_say("Files for colleagues"),
-        to_say("Tables to fill in, or a page in a file that needs no server."),
-    ),
+    "page": ("Voting page", "People open a link to Runoff's own page; each vote is stored at once."),
+    "turkle": ("Turkle", "A free crowdsourcing server of your own; Runoff can publish there and fetch the votes."),
+    "labelstudio": ("Label Studio", "An annotation tool; tasks go there as a file and an export comes back."),
+    "prolific": ("Prolific", "Paid participants from Prolific, who vote on Runoff's own page."),
+    "colleagues": ("Files for colleagues", "Tables to fill in, or a page in a file that needs no server."),
     "mturk": (
-        to_say("Mechanical Turk's format"),
-        to_say("For programs that take Mechanical Turk's files; Turk itself closed on 30 September 2026."),
+        "Mechanical Turk's format",
+        "For programs that take Mechanical Turk's files; Turk itself closed on 30 September 2026.",
     ),
 }
 _OF_UPLOADS = {"turkle": "turkle", "mturk": "mturk", "labelstudio": "labelstudio", "plain": "colleagues"}

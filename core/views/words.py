@@ -3,24 +3,11 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
-
-from babel.dates import format_datetime
 
 from ..agreement import Agreement
 from ..estimates import Estimate
-from ..language import STANDARD
-from ..spoken import say, spoken, written
+from ..plurals import many
 from ..store.ballots import PILOT
-
-
-def many(n: int, noun: str) -> str:
-    """A number with its noun, which is in the catalogue as "{n} vote" and "{n} votes".
-
-    >>> many(1, "vote"), many(1200, "vote")
-    ('1 vote', '1,200 votes')
-    """
-    return spoken().many(n, f"{{n}} {noun}", f"{{n}} {noun}s")
 
 
 def estimated(found: Estimate, digits: int = 3, unit: str = "") -> str:
@@ -33,35 +20,28 @@ def estimated(found: Estimate, digits: int = 3, unit: str = "") -> str:
     """
     if found.estimate is None:
         return "–"
-    shown = written(found.estimate, f".{digits}f") + unit
+    shown = format(found.estimate, f".{digits}f") + unit
     if found.lower is None or found.upper is None:
         return shown
-    lower, upper = (written(bound, f".{digits}f") for bound in (found.lower, found.upper))
-    return say("{estimate} ({lower} to {upper})", estimate=shown, lower=lower, upper=upper)
+    lower, upper = (format(bound, f".{digits}f") for bound in (found.lower, found.upper))
+    return f"{shown} ({lower} to {upper})"
 
 
 def agreement_said(found: Agreement) -> str:
     """Krippendorff's α of comparisons that several voters answered, in a sentence."""
-    return say(
-        "Krippendorff's α = {alpha:.2f} ({interval}), over {comparisons} that several voters answered, {answers} of "
-        "{voters}.",
-        alpha=found.alpha,
-        interval=found.interval(),
-        comparisons=many(found.n_units, "comparison"),
-        answers=many(found.n_answers, "answer"),
-        voters=many(found.n_voters, "voter"),
+    return (
+        f"Krippendorff's α = {found.alpha:.2f} ({found.interval()}), over {many(found.n_units, 'comparison')} "
+        f"that several voters answered, {many(found.n_answers, 'answer')} of {many(found.n_voters, 'voter')}."
     )
 
 
 def moment(stored: str) -> str:
-    """A time of the store for people, in UTC to the minute: in English as ISO 8601 has it, else as people write it.
+    """A time of the store for people, in UTC to the minute.
 
     >>> moment("2026-11-28T03:04:05.678901+00:00")
     '2026-11-28 03:04'
     """
-    if spoken().code == STANDARD:
-        return stored[:16].replace("T", " ")
-    return format_datetime(datetime.fromisoformat(stored[:16]), "short", locale=spoken().code)
+    return stored[:16].replace("T", " ")
 
 
 def to_the_second(stored: str) -> str:
@@ -80,8 +60,8 @@ def called(number: int) -> str:
     ('ballot 2', 'the pilot', 'round 1')
     """
     if number < PILOT:
-        return say("round {number}", number=-number)
-    return say("the pilot") if number == PILOT else say("ballot {number}", number=number)
+        return f"round {-number}"
+    return "the pilot" if number == PILOT else f"ballot {number}"
 
 
 def other_name_said(given: str, wished: str) -> str:
@@ -93,7 +73,7 @@ def other_name_said(given: str, wished: str) -> str:
     wished = " ".join(wished.split())
     if given == wished:
         return ""
-    return say("It is called “{given}”, as there is a project “{name}” already.", given=given, name=wished)
+    return f"It is called “{given}”, as there is a project “{wished}” already."
 
 
 def slug(name: str, otherwise: str = "dataset") -> str:
@@ -111,7 +91,7 @@ def out_of(n: int, whole: int) -> str:
     >>> out_of(3, 1200)
     '3 of 1,200'
     """
-    return say("{n:,} of {whole:,}", n=n, whole=whole)
+    return f"{n:,} of {whole:,}"
 
 
 def ends(lower: float, upper: float) -> str:
@@ -120,4 +100,4 @@ def ends(lower: float, upper: float) -> str:
     >>> ends(0.1, 0.2)
     '0.100 to 0.200'
     """
-    return say("{lower:.3f} to {upper:.3f}", lower=lower, upper=upper)
+    return f"{lower:.3f} to {upper:.3f}"
