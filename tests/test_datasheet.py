@@ -33,6 +33,7 @@ from core.store.areas import add_areas, items_of
 from core.store.ballots import ballots_of
 from core.store.closing import close_ballot
 from core.store.engine import now
+from core.store.frequencies import use_list
 from core.store.gold import add_gold
 from core.store.plans import save_plan
 from core.store.projects import create_project
@@ -313,6 +314,13 @@ class TestFields:
 
     def test_an_unknown_field_of_a_later_version_is_left_alone(self):
         assert SheetFields.of({"title": "a", "colour": "red"}) == SheetFields(title="a")
+
+
+def test_the_rare_tokens_of_each_area_are_counted(store, project):
+    """The mean of the list is 2,500.5, a tenth of it 250: cat is rare, and so is what the list lacks."""
+    use_list(store, project, b"cat,1\ndog,3000\nsaw,3000\nhouse,4001\n", "corpus.csv", share=0.1, lower=False)
+    areas = {area.name: (area.n_tokens, area.n_rare) for area in view.load(store, project).areas}
+    assert areas == {"Animals": (6, 5), "Tools": (4, 3)}
 
 
 def test_the_items_of_a_project_are_all_there(store, project):

@@ -70,7 +70,7 @@ def test_copies_and_projects_put_away(store):
     assert not re.search("[{}]", " ".join(said))
 
 
-def test_numbers_inside_lists_and_groups_are_the_languages():
+def test_numbers_inside_lists_and_groups_are_written_as_people_do():
     detail = {
         "appearances": [20, 2.5, 1200],
         "checks": {"repeats": 1200, "share": 0.05, "excluded": True},
@@ -79,10 +79,6 @@ def test_numbers_inside_lists_and_groups_are_the_languages():
     assert details("save plan", detail) == (
         "appearances: 20, 2.5, 1,200; checks: repeats 1,200, share 0.05, excluded: yes; seed 1234"
     )
-    with speaking("it"):
-        said = details("save plan", detail)
-    assert all(number in said for number in ("20, 2,5, 1.200", " 1.200,", " 0,05,"))
-    assert "True" not in said
 
 
 @pytest.mark.parametrize("action", SENTENCES)

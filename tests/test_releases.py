@@ -118,15 +118,12 @@ def test_the_file_goes_with_the_project_and_stays_in_its_backup(store, released)
     assert checksum(release_bytes(store, read_releases(store, again)[0])) == kept.sha256
 
 
-def test_numbers_of_what_changed_are_the_languages():
+def test_numbers_of_what_changed_are_written_as_people_do():
     one = pd.DataFrame({"area": "x", "token_a": "a", "token_b": ["b", "c", "d"], "score": [0.9, 0.5, 0.1]})
     two = one.assign(score=[0.5, 0.9, 0.1])
     one.attrs, two.attrs = {"votes": 1200, "provisional": True}, {"votes": 15000, "provisional": False}
     lines = dict(export.diff_lines(diff(one, two)).to_numpy().tolist())
     assert (lines["votes"], lines["ρ"], lines["provisional"]) == ("1,200 → 15,000", "0.5000", "True → False")
-    with speaking("it"):
-        values = export.diff_lines(diff(one, two))["value"].tolist()
-    assert {"1.200 → 15.000", "0,5000"} <= set(values)
 
 
 def test_what_changed_between_versions(store, released):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import pytest
+import streamlit as st
 from page_words import press, words
 
 from core.runoff import spread_appearances
 from core.store.areas import add_areas, read_areas
 from core.store.ballots import read_ballots
 from core.store.plans import PlanSettings, read_plan, save_plan
-from core.store.projects import create_project, get_project, list_projects
+from core.store.projects import create_project, get_project, list_projects, read_log
 from core.store.scores import read_dataset
 from core.store.tallies import progress_of
 from core.tokens import AreaTokens
+from core.views.log import log_table
 
 KEYS = [
     *("project", "embeddings", "tokens", "plan", "collect", "voters", "scores", "evaluate", "export", "schemes", "help")
@@ -55,6 +57,15 @@ def test_figures_stand_with_what_is_behind_them(demo, visit):
     assert f"{dataset.iloc[0]['token_a']} – {dataset.iloc[0]['token_b']}" in said
     assert "ρ_w" in words(visit("evaluate", "demo"))
     assert "of 760 items" in words(visit("evaluate", "demo"))
+
+
+def test_the_log_is_downloaded_as_it_is_shown(demo, visit, monkeypatch):
+    given = {}
+    monkeypatch.setattr(st, "download_button", lambda label, data, name, *_, **__: given.update({name: data}))
+    app = visit("project", "demo")
+    assert not app.exception
+    (file,) = [data for name, data in given.items() if name.endswith("-log.csv")]
+    assert file.decode("utf-8-sig") == log_table(read_log(demo, "demo", 1000)).to_csv(index=False)
 
 
 def test_an_unknown_project_in_the_address_is_told_and_another_is_shown(demo, visit):

@@ -42,14 +42,13 @@ def sentences(store, page: str) -> list[str]:
         found = checks.load(store, "demo")
         return [found.parts_said, found.sides_said, found.agreement_said]
     lines = trust.load(store, "demo").lines
-    return [trust.headline(lines), *(say(line.reason) for line in lines)]
+    return [trust.headline(lines), *(line.reason for line in lines)]
 
 
 def made(store, project_id: str, figures: KeptFigures):
-    """What a job keeps, through JSON as the store has it, and back; asked for by somebody who reads Italian."""
+    """What a job keeps, through JSON as the store has it, and back."""
     params = figures.params_of(None, get_project(store, project_id).revision)
-    with speaking("it"):
-        told = figures.carry_out(store, project_id, params)
+    told = figures.carry_out(store, project_id, params)
     return figures.found(json.loads(json.dumps(told, allow_nan=False))["found"])
 
 
@@ -91,44 +90,30 @@ def said_of(found: checks.VoteChecks) -> tuple:
 
 
 @pytest.mark.parametrize("made_of", [two_tasks, shared, no_votes, lambda store: "demo"])
-def test_checks_of_a_job_are_those_at_once_in_every_language(request, made_of):
+def test_checks_of_a_job_are_those_at_once(request, made_of):
     is_demo = made_of not in (two_tasks, shared, no_votes)
     store = request.getfixturevalue("demo" if is_demo else "empty")
     project_id = made_of(store)
     found = made(store, project_id, checks_job.FIGURES)
-    for code in ("en", "it"):
-        with speaking(code):
-            assert said_of(found) == said_of(checks.load(store, project_id))
+    assert said_of(found) == said_of(checks.load(store, project_id))
 
 
-def lines_said(lines) -> list[tuple[str, ...]]:
-    return [tuple(map(say, (line.name, line.level, line.reason, line.cure))) for line in lines]
-
-
-def test_lines_of_a_job_are_those_at_once_in_every_language(demo):
+def test_lines_of_a_job_are_those_at_once(demo):
     found = made(demo, "demo", trust_job.FIGURES)
-    texts = {}
-    for code in ("en", "it"):
-        with speaking(code):
-            at_once = trust.load(demo, "demo")
-            texts[code] = lines_said(found)
-            assert texts[code] == lines_said(at_once.lines)
-            view = trust.load(demo, "demo", lines=found)
-            assert (view.foresight, view.after, view.is_last) == (at_once.foresight, at_once.after, at_once.is_last)
+    at_once = trust.load(demo, "demo")
+    assert found == at_once.lines
+    view = trust.load(demo, "demo", lines=found)
+    assert (view.foresight, view.after, view.is_last) == (at_once.foresight, at_once.after, at_once.is_last)
     assert len(found) >= 8
-    # No sentence stays in English.
-    assert all(english[2] != italian[2] for english, italian in zip(texts["en"], texts["it"], strict=True))
 
 
-def test_why_voters_have_no_alpha_is_said_in_the_language_of_who_looks(empty):
+def test_a_job_of_voters_keeps_why_they_have_no_alpha(empty):
     project_id = two_tasks(empty)
     quality = made(empty, project_id, voters_job.FIGURES)
     assert quality.alpha is None
-    for code, part in (("en", "answered comparisons none"), ("it", "confronti")):
-        with speaking(code):
-            view = voters.load(empty, project_id, quality=quality)
-            assert part in view.alpha_said
-            assert view.alpha_said == voters.load(empty, project_id).alpha_said
+    view = voters.load(empty, project_id, quality=quality)
+    assert "answered comparisons none" in view.alpha_said
+    assert view.alpha_said == voters.load(empty, project_id).alpha_said
 
 
 def buttons(app) -> list[str]:
@@ -152,10 +137,6 @@ def test_the_page_asks_computes_in_the_background_and_finds_it_again(page, many,
     assert not app.exception
     assert [sentence for sentence in expected if sentence not in words(app)] == []
     assert button not in buttons(app)
-    app.query_params["lang"] = "it"
-    app.run()
-    with speaking("it"):
-        assert [sentence for sentence in sentences(many, page) if sentence not in words(app)] == []
 
 
 def test_both_pages_have_one_job_of_the_checks(many, visit, started):
