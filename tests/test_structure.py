@@ -1,4 +1,4 @@
-"""The shape of the code: who may import whom, no cycles, no module that grew too long."""
+"""The shape of the code: who may import whom, no cycles, no module that grew too long; who speaks other languages."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 CORE = ROOT / "core"
 LONGEST, LONGEST_PAGE = 310, 130  # lines; what is longer does two things
+# Modules of pages that ask for another language: what voters read is chosen, edited or opened there.
+ABOUT_VOTERS = {"offline_box", "schemes_collect_box", "schemes_voting_box", "voting_form", "wording_form"}
 FILES = sorted(CORE.rglob("*.py"))
 
 
@@ -97,6 +99,42 @@ def test_pages_only_lay_out():
         text = path.read_text("utf-8")
         for word in ("groupby(", ".merge(", "except Exception", "sqlalchemy", "core.store.schema"):
             assert word not in text, f"{path.name} has {word}"
+
+
+def imported_by(path: Path) -> set[str]:
+    """All that a file imports, in functions too: modules, and names as `module.name`."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom):
+            origin = "." * node.level + (node.module or "")
+            found |= {origin, *(f"{origin}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def test_one_module_reads_catalogues_and_they_are_the_voters():
+    """The owner's app is English, and its texts stand where they are shown; voters have languages."""
+    catalogues = ("gettext", "babel")
+    asks = {
+        str(path.relative_to(ROOT))
+        for folder in ("core", "ui", "pages", "voting")
+        for path in (ROOT / folder).rglob("*.py")
+        if any(name.split(".")[0] in catalogues for name in imported_by(path))
+    }
+    assert asks == {"core/language.py"}
+    assert not [path for folder in ("core", "ui") for path in (ROOT / folder).rglob("spoken.py")]
+    assert {path.name.count(".") for path in (CORE / "languages").glob("*.po")} == {1}  # it.po, and none of the app
+
+
+def test_of_the_pages_only_what_is_about_voters_asks_for_a_language():
+    asks = {
+        path.stem
+        for folder in ("ui", "pages")
+        for path in (ROOT / folder).glob("*.py")
+        if any(name.startswith("core.language") for name in imported_by(path))
+    }
+    assert asks == ABOUT_VOTERS
 
 
 def test_the_fast_part_names_modules_that_need_no_page_server_or_browser():
