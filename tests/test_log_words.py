@@ -7,7 +7,6 @@ import re
 import pytest
 from campaigns import AREAS, answer_batch, draw_batch, make_project
 
-from core.spoken import speaking
 from core.store.archive import archive_project, duplicate_project, restore_project
 from core.store.areas import change_area, delete_area
 from core.store.closing import close_ballot, reopen_ballot

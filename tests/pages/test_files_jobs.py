@@ -19,7 +19,6 @@ from core.job_sweep import LEFT_SECONDS, sweep
 from core.published import read_published
 from core.publishing import publish
 from core.settlement import Rules
-from core.spoken import speaking
 from core.store import schema as t
 from core.store.archive import export_project
 from core.store.ballots import read_ballots

@@ -12,7 +12,6 @@ from test_evaluate_jobs import finish
 
 from core import job_sweep, jobs
 from core.row_classes import class_file
-from core.spoken import speaking
 from core.store.ballots import read_ballots, read_comparisons
 from core.store.brought_files import bring
 from core.store.made_files import made_path

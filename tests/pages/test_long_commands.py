@@ -10,7 +10,6 @@ from test_evaluate_jobs import finish
 
 from core import jobs
 from core.errors import InputError, StaleError
-from core.spoken import say, speaking
 from core.store.archive import export_project
 from core.store.ballots import read_ballots, read_comparisons
 from core.store.closing import close_ballot

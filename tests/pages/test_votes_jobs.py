@@ -14,7 +14,6 @@ from test_evaluate_jobs import finish
 
 from core import jobs
 from core.errors import NotConvergedError, StoreError
-from core.spoken import say, speaking
 from core.store import schema as t
 from core.store.command import command
 from core.store.projects import get_project
