@@ -23,7 +23,7 @@ from core.store import Store, engine, open_store
 from core.store.engine import _open
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from postgres_server import PostgresServer, is_installed, postgres_server
+from postgres_server import PostgresServer, in_memory, is_installed, postgres_server
 
 # No test passes or fails by the clock: how fast something is stands in `make bench`.
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -31,6 +31,12 @@ settings.load_profile("suite")
 
 ROOT = Path(__file__).resolve().parents[1]
 ON_BOTH = (ROOT / "tests" / "on_both_databases.txt").read_text(encoding="utf-8").split()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Workspaces lie in memory, where there is room: what waits for a disk has tests of its own (`test_disk_faults`)."""
+    if (memory := in_memory()) is not None:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", memory)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -64,7 +70,7 @@ class _Databases:
         self._names: dict[Path, str] = {}
         made = server.engine(self._template)
         with made.connect() as conn, conn.begin():
-            engine.dialects.postgresql().make_schema(conn, engine.HEAD)
+            engine.make_schema(conn)
         made.dispose()
 
     def url(self, folder: Path) -> sa.URL:
