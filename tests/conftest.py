@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -34,7 +33,7 @@ ON_BOTH = (ROOT / "tests" / "on_both_databases.txt").read_text(encoding="utf-8")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Workspaces lie in memory, where there is room: what waits for a disk has tests of its own (`test_disk_faults`)."""
+    """Workspaces lie in memory, where there is room: a disk's faults have tests of their own (`test_disk_faults`)."""
     if (memory := in_memory()) is not None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", memory)
 
@@ -48,12 +47,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.path.as_posix().removeprefix(f"{(ROOT / 'tests').as_posix()}/") in ON_BOTH:
             item.add_marker("both")
-        # What drives a browser beside another worker is tried once more before it stops CI; the summary names what
-        # needed it, as that wants mending all the same.
-        if os.environ.get("CI") and (
-            item.get_closest_marker("browser") or "chromium" in getattr(item, "fixturenames", ())
-        ):
-            item.add_marker(pytest.mark.flaky(reruns=1))
         if on_postgresql and item.get_closest_marker("sqlite"):
             item.add_marker(pytest.mark.skip(reason="is about SQLite"))
 
@@ -149,13 +142,18 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """One Chromium a module, for tests outside `browser/` that look at a page; skipped where there is none."""
-    sync_api = pytest.importorskip("playwright.sync_api")
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("needs Chromium")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+    """One Chromium a module: Playwright can't be open twice in a process. Where there is none its tests are skipped; in
+    CI that fails."""
+    from playwright.sync_api import sync_playwright  # a twentieth of the start of a run that needs no browser
+
+    from tests.browser.server import CHROMIUM_ARGUMENTS, find_chromium
+
+    try:
+        path = find_chromium()
+    except FileNotFoundError as error:
+        pytest.fail(str(error)) if os.environ.get("CI") else pytest.skip(str(error))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
         yield browser
         browser.close()
 
