@@ -86,7 +86,8 @@ clean:  ## remove the environment and every cache (never a workspace)
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 chromium:
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || sh tests/browser/install_chromium.sh
+	@for name in chromium-headless-shell chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
+	sh tests/browser/install_chromium.sh
 
 postgresql:
 	@sh tests/install_postgresql.sh

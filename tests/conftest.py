@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -23,7 +22,7 @@ from core.store import Store, engine, open_store
 from core.store.engine import _open
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from postgres_server import PostgresServer, is_installed, postgres_server
+from postgres_server import PostgresServer, in_memory, is_installed, postgres_server
 
 # No test passes or fails by the clock: how fast something is stands in `make bench`.
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -31,6 +30,12 @@ settings.load_profile("suite")
 
 ROOT = Path(__file__).resolve().parents[1]
 ON_BOTH = (ROOT / "tests" / "on_both_databases.txt").read_text(encoding="utf-8").split()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Workspaces lie in memory, where there is room: a disk's faults have tests of their own (`test_disk_faults`)."""
+    if (memory := in_memory()) is not None:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", memory)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -42,12 +47,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.path.as_posix().removeprefix(f"{(ROOT / 'tests').as_posix()}/") in ON_BOTH:
             item.add_marker("both")
-        # What drives a browser beside another worker is tried once more before it stops CI; the summary names what
-        # needed it, as that wants mending all the same.
-        if os.environ.get("CI") and (
-            item.get_closest_marker("browser") or "chromium" in getattr(item, "fixturenames", ())
-        ):
-            item.add_marker(pytest.mark.flaky(reruns=1))
         if on_postgresql and item.get_closest_marker("sqlite"):
             item.add_marker(pytest.mark.skip(reason="is about SQLite"))
 
@@ -64,7 +63,7 @@ class _Databases:
         self._names: dict[Path, str] = {}
         made = server.engine(self._template)
         with made.connect() as conn, conn.begin():
-            engine.dialects.postgresql().make_schema(conn, engine.HEAD)
+            engine.make_schema(conn)
         made.dispose()
 
     def url(self, folder: Path) -> sa.URL:
@@ -143,13 +142,18 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """One Chromium a module, for tests outside `browser/` that look at a page; skipped where there is none."""
-    sync_api = pytest.importorskip("playwright.sync_api")
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("needs Chromium")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+    """One Chromium a module: Playwright can't be open twice in a process. Where there is none its tests are skipped; in
+    CI that fails."""
+    from playwright.sync_api import sync_playwright  # a twentieth of the start of a run that needs no browser
+
+    from tests.browser.server import CHROMIUM_ARGUMENTS, find_chromium
+
+    try:
+        path = find_chromium()
+    except FileNotFoundError as error:
+        pytest.fail(str(error)) if os.environ.get("CI") else pytest.skip(str(error))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
         yield browser
         browser.close()
 

@@ -19,7 +19,7 @@ def test_the_bench_runs_and_prints_one_table() -> None:
     result = CliRunner().invoke(main, ["--quick", "--no-browser"], catch_exceptions=False)
     assert result.exit_code == 0
     table = [line for line in result.stdout.splitlines() if line.startswith("|")]
-    assert len(table) == 2 + 42
+    assert len(table) > 2
     assert len({len(line) for line in table}) == 1
     peers = (
         "scipy.stats.weightedtau",

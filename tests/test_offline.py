@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 from campaigns import AREAS, PLAN
+from playwright.sync_api import expect
 
 from core.errors import InputError
 from core.examples import Example
@@ -22,7 +23,6 @@ from core.store.plans import save_plan
 from core.store.projects import create_project
 from core.store.votes import accept_upload, preview_upload
 from core.tokens import AreaTokens
-from tests.browser.server import CHROMIUM_ARGUMENTS, find_chromium
 
 WORDING = {"notion": "relatedness", "ties_allowed": True}
 
@@ -89,8 +89,7 @@ def test_refused(drawn):
 
 
 @pytest.mark.browser
-def test_voted_in_chromium_from_the_disk_and_taken_back(drawn, tmp_path):
-    sync_api = pytest.importorskip("playwright.sync_api")
+def test_voted_in_chromium_from_the_disk_and_taken_back(drawn, tmp_path, chromium):
     store, project_id, comparisons = drawn
     pages = write_offline(comparisons, name="b1", n_files=12, **WORDING)
     name, page_bytes = next(iter(pages.items()))
@@ -98,32 +97,29 @@ def test_voted_in_chromium_from_the_disk_and_taken_back(drawn, tmp_path):
     (tmp_path / name).write_bytes(page_bytes)
     address = (tmp_path / name).as_uri()
     faults = []
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_ARGUMENTS)
-        context = browser.new_context(viewport={"width": 390, "height": 844}, accept_downloads=True)
-        page = context.new_page()
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("request", lambda request: faults.append(request.url) if request.url[:4] == "http" else None)
-        page.goto(address)
-        page.get_by_label("Your name").fill('=Anna, "A"')
-        page.get_by_role("button", name="Begin").click()
-        for at, row in enumerate(shown):
-            sync_api.expect(page.locator("#count")).to_have_text(f"{at + 1} of {len(shown)}")
-            assert page.locator(".ro-token").first.inner_text() == row["left_a"]
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, accept_downloads=True)
+    page = context.new_page()
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("request", lambda request: faults.append(request.url) if request.url[:4] == "http" else None)
+    page.goto(address)
+    page.get_by_label("Your name").fill('=Anna, "A"')
+    page.get_by_role("button", name="Begin").click()
+    for at, row in enumerate(shown):
+        expect(page.locator("#count")).to_have_text(f"{at + 1} of {len(shown)}")
+        assert page.locator(".ro-token").first.inner_text() == row["left_a"]
+        page.wait_for_timeout(300)
+        page.keyboard.press(("ArrowLeft", "ArrowRight", "ArrowDown")[at % 3])
+        if at == 1:
+            page.get_by_role("button", name="Undo").click()
+            page.goto(address)  # closed and opened again: at the same place
+            expect(page.locator("#count")).to_have_text(f"2 of {len(shown)}")
             page.wait_for_timeout(300)
-            page.keyboard.press(("ArrowLeft", "ArrowRight", "ArrowDown")[at % 3])
-            if at == 1:
-                page.get_by_role("button", name="Undo").click()
-                page.goto(address)  # closed and opened again: at the same place
-                sync_api.expect(page.locator("#count")).to_have_text(f"2 of {len(shown)}")
-                page.wait_for_timeout(300)
-                page.keyboard.press("ArrowRight")
-        with page.expect_download() as caught:
-            page.get_by_role("button", name="Save the answers").click()
-        data = caught.value.path().read_bytes()
-        assert page.get_by_label("The answers so far").input_value().encode() in data.replace(b"\r\n", b"\n")
-        context.close()
-        browser.close()
+            page.keyboard.press("ArrowRight")
+    with page.expect_download() as caught:
+        page.get_by_role("button", name="Save the answers").click()
+    data = caught.value.path().read_bytes()
+    assert page.get_by_label("The answers so far").input_value().encode() in data.replace(b"\r\n", b"\n")
+    context.close()
     assert faults == []
     rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"))))
     assert [row["choice"] for row in rows] == [("left", "right", "tie")[at % 3] for at in range(len(shown))]

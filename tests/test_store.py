@@ -17,7 +17,7 @@ from core.store import engine, open_store
 from core.store import schema as t
 from core.store.areas import add_areas, change_area, read_areas
 from core.store.command import command
-from core.store.migrations import head
+from core.store.migrations import head, upgrade
 from core.store.projects import change_project, create_project, get_project, list_projects, read_log
 from core.tokens import AreaTokens
 
@@ -36,11 +36,34 @@ def is_another_type(_context, _inspected_column, _column, inspected, type_):
     return False if isinstance(inspected, sa.BigInteger) and isinstance(type_, sa.Integer) else None
 
 
-def test_a_migrated_database_has_exactly_the_schema(store):
+def differences(conn):
+    """What Alembic finds that differs between a database and the schema."""
+    opts = {"compare_type": is_another_type, "target_metadata": t.metadata, "include_name": is_in_the_schema}
+    return compare_metadata(MigrationContext.configure(conn, opts=opts), t.metadata)
+
+
+def checks_of(conn):
+    """Every check of a database, by table and name."""
+    found = sa.inspect(conn)
+    rows = [(table, check) for table in found.get_table_names() for check in found.get_check_constraints(table)]
+    return {(table, check["name"]): check["sqltext"] for table, check in rows}
+
+
+def test_a_new_database_has_exactly_the_schema(store):
     with store.read() as conn:
-        opts = {"compare_type": is_another_type, "target_metadata": t.metadata, "include_name": is_in_the_schema}
-        context = MigrationContext.configure(conn, opts=opts)
-        assert compare_metadata(context, t.metadata) == []
+        assert differences(conn) == []
+        assert engine.schema_version(conn) == engine.HEAD
+
+
+@pytest.mark.sqlite
+def test_a_database_that_was_migrated_is_as_a_new_one(store, tmp_path):
+    old = engine.make_engine(tmp_path / "old.sqlite")
+    with old.connect().execution_options(runoff_write=True) as conn, conn.begin(), store.read() as new:
+        upgrade(conn)
+        assert differences(conn) == []
+        assert checks_of(conn) == checks_of(new)
+        assert engine.schema_version(conn) == engine.HEAD
+    old.dispose()
 
 
 @pytest.mark.sqlite

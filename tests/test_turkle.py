@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -163,32 +162,27 @@ def by_touch(page: Any, task: Any, n: int) -> None:
 
 @pytest.mark.browser
 @pytest.mark.parametrize(("way", "device"), [(by_mouse, {}), (by_keys, {}), (by_touch, PHONE)])
-def test_a_voter_with_a_real_browser(turkle: Turkle, way: Callable[..., None], device: dict) -> None:
-    sync_api = pytest.importorskip("playwright.sync_api")
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("needs Chromium")
+def test_a_voter_with_a_real_browser(turkle: Turkle, chromium: Any, way: Callable[..., None], device: dict) -> None:
     frame = ballot()
     page_text = template(n_comparisons=2, notion="relatedness", ties_allowed=True, examples=EXAMPLES)
     batch = publish(turkle, way.__name__, page_text, frame, voters=1)
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        page = browser.new_context(**{"reduced_motion": "reduce"} | device).new_page()
-        page.goto(f"{turkle.url}/login/")
-        page.fill("[name=username]", "admin")
-        page.fill("[name=password]", "adminpw")
-        page.keyboard.press("Enter")
-        page.wait_for_url(lambda url: "login" not in url)
-        page.goto(f"{turkle.url}/batch/{batch}/accept_next_task/")
-        for n_comparisons in (2, 2, 1):
-            task = page.frame_locator("iframe")
-            task.locator("fieldset").nth(n_comparisons - 1).wait_for()
-            assert task.locator("fieldset").count() == n_comparisons
-            assert task.locator("summary").inner_text() == "Examples"
-            address = page.url
-            way(page, task, n_comparisons)
-            page.wait_for_url(lambda url, address=address: url != address)
-        browser.close()
+    context = chromium.new_context(**{"reduced_motion": "reduce"} | device)
+    page = context.new_page()
+    page.goto(f"{turkle.url}/login/")
+    page.fill("[name=username]", "admin")
+    page.fill("[name=password]", "adminpw")
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: "login" not in url)
+    page.goto(f"{turkle.url}/batch/{batch}/accept_next_task/")
+    for n_comparisons in (2, 2, 1):
+        task = page.frame_locator("iframe")
+        task.locator("fieldset").nth(n_comparisons - 1).wait_for()
+        assert task.locator("fieldset").count() == n_comparisons
+        assert task.locator("summary").inner_text() == "Examples"
+        address = page.url
+        way(page, task, n_comparisons)
+        page.wait_for_url(lambda url, address=address: url != address)
+    context.close()
     _, data = Browser(turkle, "admin", "adminpw").get(f"/admin/turkle/batch/{batch}/download/")
     rows = classify(read_results(data, "results.csv").answers, frame, KNOWN.empty()).rows
     assert list(rows["kind"]) == ["new"] * 5

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -105,28 +104,21 @@ def check_scores(store: Store, project_id: str, votes: list[Vote]) -> None:
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_three_voters_in_a_real_browser(store: Store, turkle: Turkle) -> None:
-    sync_api = pytest.importorskip("playwright.sync_api")
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("needs Chromium")
+def test_three_voters_in_a_real_browser(store: Store, turkle: Turkle, chromium: Any) -> None:
     project_id, there = published(store, turkle, voters=3)
     assert (there.n_tasks, there.assignments) == (6, 3)
     assert finished_there(store, project_id, there.id, turkle.token) == (0, 18)
     votes: list[Vote] = []
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        for number, (name, device) in enumerate(VOTERS.items(), 1):
-            seen = vote_on_all(
-                browser.new_context(**{"reduced_motion": "reduce"} | device).new_page(), turkle, name, there.batch
-            )
-            assert len(seen) == 21
-            votes += seen
-            data = fetch_from_turkle(store, project_id, there.id, turkle.token)
-            counts = accept_upload(store, project_id, data, there.filename).counts
-            assert counts == {"new": 21} | ({"known": 21 * (number - 1)} if number > 1 else {})
-            check_scores(store, project_id, votes)
-        browser.close()
+    for number, (name, device) in enumerate(VOTERS.items(), 1):
+        context = chromium.new_context(**{"reduced_motion": "reduce"} | device)
+        seen = vote_on_all(context.new_page(), turkle, name, there.batch)
+        context.close()
+        assert len(seen) == 21
+        votes += seen
+        data = fetch_from_turkle(store, project_id, there.id, turkle.token)
+        counts = accept_upload(store, project_id, data, there.filename).counts
+        assert counts == {"new": 21} | ({"known": 21 * (number - 1)} if number > 1 else {})
+        check_scores(store, project_id, votes)
     assert finished_there(store, project_id, there.id, turkle.token) == (18, 18)
     again = fetch_from_turkle(store, project_id, there.id, turkle.token)
     preview = preview_upload(store, project_id, again, there.filename)

@@ -26,6 +26,7 @@ import sqlalchemy as sa
 from ..durable import sync_folder, write_whole
 from ..errors import StaleError, StoreError
 from . import dialects
+from . import schema as t
 from .workspace import badge_of, default_workspace, prepare_folder
 
 HEAD = "0007"  # the newest migration; a test holds it against the migrations folder
@@ -265,13 +266,23 @@ def _open_postgresql(store: Store) -> None:
     if version is None:
         with store.write() as conn:
             if schema_version(conn) is None:  # another process may have been quicker
-                module.make_schema(conn, HEAD)
+                make_schema(conn)
             badge = module.badge(conn) or secrets.token_hex(8)
             module.write_badge(conn, badge)
         told = {"id": badge, "database": dialects.shown(store.engine.url)}
         target = store.folder / "database.json"
         write_whole(target, target.with_suffix(".part"), json.dumps(told, indent=1).encode())
     _migrate(store)
+
+
+def make_schema(conn: sa.Connection) -> None:
+    """Make all tables as they are in the newest schema, in a database without any."""
+    t.metadata.create_all(conn)
+    version = sa.Table("alembic_version", sa.MetaData(), sa.Column("version_num", sa.String(32), primary_key=True))
+    version.create(conn)
+    conn.execute(sa.insert(version).values(version_num=HEAD))
+    if dialects.is_postgresql(conn):
+        dialects.postgresql().index_keys(conn)
 
 
 def schema_version(conn: sa.Connection) -> str | None:
@@ -291,11 +302,15 @@ def _migrate(store: Store) -> None:
             f"The workspace {store.folder} was last used by a newer Runoff (schema {version}, this one knows {HEAD}). "
             "Update Runoff, or choose another folder with RUNOFF_WORKSPACE."
         )
+    if version is None:
+        with store.write() as conn:
+            if schema_version(conn) is None:  # another process may have been quicker
+                make_schema(conn)
+        return
     from .backups import before_migration
     from .migrations import upgrade  # alembic takes a while to import and is seldom needed
 
-    if version is not None:
-        before_migration(store, HEAD)
+    before_migration(store, HEAD)
     # A migration may rebuild a table that others point to: with foreign keys on, dropping the old one would take
     # their rows with it.
     with store.without_keys() as free, free.write() as conn:

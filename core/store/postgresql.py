@@ -196,17 +196,6 @@ def next_id(conn: sa.Connection, table: sa.Table, n: int) -> int:
 # The schema
 
 
-def make_schema(conn: sa.Connection, version: str) -> None:
-    """Make all tables as they are in `version`, the newest, in a database without any."""
-    t.metadata.create_all(conn)
-    version_table = sa.Table(
-        "alembic_version", sa.MetaData(), sa.Column("version_num", sa.String(32), primary_key=True)
-    )
-    version_table.create(conn)
-    conn.execute(sa.insert(version_table).values(version_num=version))
-    index_keys(conn)
-
-
 def index_keys(conn: sa.Connection) -> None:
     """An index for each foreign key that has none: without it each deleted row reads the whole table that points to it.
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
-from tests.browser.server import CHROMIUM_ARGUMENTS, Server, find_chromium
+from tests.browser.server import Server
 from tests.browser.visitor import TIMEOUT_MS, Visitor
 
 # Playwright's own 5 s are too few for what is drawn while another worker has the processors.
@@ -31,19 +31,6 @@ def own_server(tmp_path: Path) -> Iterator[Server]:
     mine = Server(tmp_path / "workspace")
     yield mine
     mine.kill()
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """One Chromium a module: Playwright can't be open twice in a process, and other tests use it too."""
-    try:
-        path = find_chromium()
-    except FileNotFoundError as error:
-        pytest.fail(str(error))
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -8,4 +8,7 @@ fi
 become=""
 [ "$(id -u)" -eq 0 ] || become="sudo"
 $become apt-get update -qq
-DEBIAN_FRONTEND=noninteractive $become apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core fonts-noto-core
+# Ubuntu has the whole browser only.
+package=chromium-headless-shell
+apt-cache show "$package" >/dev/null 2>&1 || package=chromium
+DEBIAN_FRONTEND=noninteractive $become apt-get install -y -qq --no-install-recommends "$package" fonts-dejavu-core fonts-noto-core

@@ -34,8 +34,11 @@ def environment_of(workspace: Path) -> dict[str, str]:
 
 
 def find_chromium() -> str:
-    """The path of a Chromium; `FileNotFoundError` saying how to get one."""
-    for name in ("chromium", "chromium-browser", "google-chrome"):
+    """The path of a Chromium; `FileNotFoundError` saying how to get one.
+
+    Debian's shell without windows comes first: it takes a processor three fifths of the time.
+    """
+    for name in ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"):
         if path := shutil.which(name):
             return path
     raise FileNotFoundError(

@@ -50,7 +50,7 @@ def unfold_all(visitor: Visitor) -> None:
         if not closed.count():
             break
         closed.first.click()
-    visitor.settle()
+    visitor.still()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -62,6 +62,7 @@ def test_no_page_scrolls_sideways_on_a_phone(server: Server, visit: Visit) -> No
     visitor = visit(server, viewport={"width": 390, "height": 844}, has_touch=True)
     for title in TITLES:
         visitor.open(address(title))
+        visitor.still()
         wider = visitor.page.evaluate(
             """() => [document.scrollingElement, document.querySelector('[data-testid="stMain"]')]
                  .map(element => element.scrollWidth - element.clientWidth)"""
@@ -75,6 +76,7 @@ def test_the_buttons_of_a_table_cover_no_words_on_a_phone(server: Server, visit:
     for title in ("Embeddings", "Tokens", "Voters", "Scores"):
         visitor.open(address(title))
         visitor.main.get_by_test_id("stElementToolbar").first.wait_for()
+        visitor.still()
         covered = visitor.main.evaluate(
             """main => {
               const words = [...main.querySelectorAll("p, label, h1, h2, h3, input")]
@@ -97,6 +99,7 @@ def test_the_dark_theme_is_dark_and_the_light_one_light(server: Server, visit: V
         visitor = visit(server, color_scheme=scheme)
         visitor.open(address("Scores"))
         visitor.check_no_error()
+        visitor.still()
         app, text = visitor.page.get_by_test_id("stApp"), visitor.main.get_by_role("heading", level=1)
         ground = luminance(app.evaluate("element => getComputedStyle(element).backgroundColor"))
         letters = luminance(text.evaluate("element => getComputedStyle(element).color"))

@@ -42,9 +42,9 @@ def test_each_scheme_from_a_new_project_to_ranked_models(own_server: Server, vis
 def new_round(visitor: Visitor, scheme: str) -> None:
     picker = visitor.main.get_by_role("combobox", name="Round", exact=True)
     option = visitor.page.get_by_role("option", name="A new round")
-    while option.count() == 0:  # a page that is still scrolling closes the list
-        picker.click()
-        visitor.page.wait_for_timeout(300)
+    picker.scroll_into_view_if_needed()
+    visitor.still()  # a page that is still scrolling closes the list
+    picker.click()
     with visitor.a_run():
         option.click()
     visitor.choose(scheme)
@@ -137,11 +137,7 @@ def orders(visitor: Visitor) -> None:
     groups = visitor.download("Download the groups (text)").decode()
     assert groups.count("distractors") == 10
     visitor.says("Agreement")
-    for _ in range(50):  # the table of the round before goes once this one is drawn
-        ((_, overall, positive, *_),) = visitor.cells("Models against the round", n_rows=1)
-        if 0 < float(overall) < 1:
-            break
-        visitor.page.wait_for_timeout(200)
+    ((_, overall, positive, *_),) = visitor.cells("Models against the round", n_rows=1)
     assert 0 < float(overall) < 1
     assert 0 <= float(positive) <= 1
 

@@ -21,6 +21,24 @@ TIMEOUT_MS = 20_000
 _SETTLED = """() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))
   .then(() => document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "notRunning")
 """
+# Nothing moves any more: no run, no element that a run has still to renew (Streamlit fades it), no placeholder of what
+# is loaded late, no font under way, no transition, and all boxes where they were two frames before.
+_STILL = """() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn))).then(() => {
+  const app = document.querySelector('[data-testid="stApp"]');
+  if (app?.dataset.testScriptState !== "notRunning" || document.fonts.status !== "loaded") return false;
+  const late = app.querySelectorAll('[data-stale="true"], [data-testid="stSkeleton"]');
+  if ([...late].some(element => element.checkVisibility())) return false;
+  const ends = animation => animation.effect?.getComputedTiming().iterations !== Infinity;
+  if (document.getAnimations().some(animation => animation.playState === "running" && ends(animation))) return false;
+  const boxes = [...app.querySelectorAll('[data-testid="stElementContainer"]')].map(element => {
+    const box = element.getBoundingClientRect();
+    return [box.left, box.top, box.width, box.height].map(Math.round);
+  }).join(";");
+  const before = window.runoffBoxes;
+  window.runoffBoxes = boxes;
+  return boxes === before;
+})
+"""
 _ENDS = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 # Streamlit asks for these under a deep link's address first, before it finds them at the root.
 _EXPECTED_404 = re.compile(r"/_stcore/(health|host-config)$")
@@ -78,6 +96,10 @@ class Visitor:
     def settle(self) -> None:
         """Wait until no run is under way."""
         self.page.wait_for_function(_SETTLED)
+
+    def still(self) -> None:
+        """Wait until nothing on the page moves: before its layout, its colours or a whole table is looked at."""
+        self.page.wait_for_function(_STILL)
 
     def is_settled(self) -> bool:
         """Whether no run is under way just now."""
@@ -173,6 +195,7 @@ class Visitor:
         rows = region.locator("tbody tr")
         if n_rows is not None:
             expect(rows).to_have_count(n_rows)
+        self.still()
         return rows.evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
 
     def says(self, text: str | re.Pattern[str]) -> None:
