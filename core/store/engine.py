@@ -120,7 +120,7 @@ class _LookedAt(Store):
     why: str
 
     @contextmanager
-    def write(self, of: dialects.Of = None) -> Iterator[sa.Connection]:
+    def write(self, of: dialects.Of = None, *, wait: float | None = None) -> Iterator[sa.Connection]:
         raise StaleError(self.why)
         yield
 
