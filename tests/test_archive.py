@@ -124,7 +124,8 @@ def made(tmp_path_factory):
                 "ballot_id": ballot_id,
                 "platform": "turkle",
                 "address": "http://x",
-                "detail": {"batch": 1},
+                "detail": {"project": 4, "batch": 1, "n_tasks": 3, "assignments": 1, "is_top_up": False},
+                "confirmed": False,  # as it is once it comes from a file
             },
             t.release: {"project_id": project_id, "version": "1.0", "sha256": "f" * 64, "note": "", "detail": {}},
         }
