@@ -35,8 +35,10 @@ soak: $(VENV)/.dev chromium postgresql  ## a hundred voters at once on the votin
 	$(BIN)/python -m bench.soak --database postgresql
 
 test: $(VENV)/.dev chromium postgresql  ## the whole suite, browser tests included; what is about the store once more on PostgreSQL
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --database postgresql -m "both and not slow"
+	@failed=0; \
+	$(BIN)/python -m pytest -n 2 --dist loadgroup || failed=1; \
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --database postgresql -m "both and not slow" || failed=1; \
+	exit $$failed
 
 test-fast: $(VENV)/.dev  ## the modules of tests/fast.txt: under a minute on two cores
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow" $$(sed 's|^|tests/|' tests/fast.txt)
