@@ -75,7 +75,7 @@ def voters_box(project: Project, view: VotingView, *, noun: str = "vote") -> Non
     """
     if not len(view.voters):
         return
-    with st.expander(f"Voters ({len(view.voters)})"):
+    with st.expander("Voters of the page"):  # a number that changes would close it with each voter who comes
         st.dataframe(view.voters, hide_index=True, column_config={"id": None}, alt="Voters of the page")
         if len(view.told):
             st.dataframe(

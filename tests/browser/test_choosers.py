@@ -60,7 +60,7 @@ def test_equal_names_and_names_that_change(own_server: Server, visit: Callable[.
     visitor.open(f"collect?project={project_id}")
 
     # A second Anna comes while the first is chosen in a tab.
-    visitor.unfold("Voters (2)")
+    visitor.unfold("Voters of the page")
     visitor.pick("Somebody takes consent back", "Anna")
     vote(store, project_id, voting.Who(token=token))
     visitor.press("Take this voter's votes out")
