@@ -84,7 +84,8 @@ def vote_on_the_page(store, project_id):
     for choice in ("left", "tie", "unknown"):
         place = view.place
         view = voting.vote(store, code, view.cookie, view.form, task=place.task, n=place.n, choice=choice, seconds=0.5)
-    voting.undo(store, code, view.cookie, view.form)
+    task, n = view.last
+    voting.undo(store, code, view.cookie, view.form, task=task, n=n)
 
 
 def make_campaign(store):

@@ -494,7 +494,7 @@ def test_an_overlap_taken_back_and_let_go_comes_again(store):
     assert tally() == (0, 1)
     voter.vote("left")
     assert tally() == (1, 1)
-    voter.do("undo")
+    voter.undo()
     assert tally() == (0, 1)
     with store.write() as conn:
         conn.execute(sa.update(t.deal).where(t.deal.c.state == "open").values(expires_at="2000"))

@@ -201,7 +201,7 @@ PASSING = {
     ("core/embeddings/storage.py", "fresh.replace(folder / VOCABULARY)"),
     ("core/embeddings/storage.py", "(folder / INFO).write_text(info.to_json(), encoding='utf-8')"),
     ("core/store/library.py", "target.rename(damaged)"),
-    ("core/voting_process.py", "part.replace(_file(store))"),
+    ("core/voting_process.py", "part.replace(store.folder / f'voting.json.{running.key}')"),
 }
 
 

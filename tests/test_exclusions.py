@@ -284,7 +284,7 @@ def test_a_voter_left_out_may_go_on_at_the_voting_page_and_counts_for_nothing(st
     check_tallies(store, project_id)
     anna.vote("unknown")
     anna.vote("tie")
-    anna.do("undo")
+    anna.undo()
     anna.task()
     bert.task()
     check_tallies(store, project_id)

@@ -458,7 +458,7 @@ def test_who_holds_comparisons_goes_on_voting(workspace, name, lease):
     assert (view.kind, view.place.task, view.place.n) == ("vote", of.task, of.n)
     cookie = view.cookie
     # An answer from before can be taken back, and comes again.
-    view = voting.undo(workspace, code, cookie, view.form)
+    view = voting.undo(workspace, code, cookie, view.form, task=of.task, n=of.last)
     assert (view.place.task, view.place.n) == (of.task, of.last)
     n_voted = 0
     while view.kind == "vote":
