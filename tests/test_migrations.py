@@ -473,16 +473,18 @@ def test_who_holds_comparisons_goes_on_voting(workspace, name, lease):
 
 
 @pytest.mark.sqlite
-def test_who_has_finished_or_was_stopped_is_not_asked_again(workspace):
+def test_who_has_finished_is_not_asked_again_and_a_taken_name_leads_to_nobody(workspace):
     code, _ = somebody(workspace, "by a hashed id")
     view = voting.look(workspace, code, "", "visit", voting.Who("prolific", "P-finished"))
     assert view.kind == "finished"
     assert len(view.code) == 8
     view = voting.look(workspace, code, "", "visit")
-    for name in ("Jan", "Kim"):  # too many checks wrong; consent taken back
-        with pytest.raises(InputError, match="under this name already"):
-            voting.begin(workspace, code, "visit", view.form, voting.Who(), name=name)
-    assert voting.begin(workspace, code, "visit", view.form, voting.Who(), name="Lou").kind in ("example", "vote")
+    for name in ("Jan", "Kim", "Lou"):  # the first two are of voters whose votes don't count
+        begun = voting.begin(workspace, code, "visit", view.form, voting.Who(), name=name)
+        assert begun.kind == "example"  # as anybody who is new
+    with workspace.read() as conn:
+        typed = sa.select(t.voter.c.external_id).where(t.voter.c.platform == "runoff").order_by(t.voter.c.id.desc())
+        assert conn.execute(typed.limit(3)).scalars().all() == ["Lou", "Kim (2)", "Jan (2)"]
 
 
 # Files of other versions
