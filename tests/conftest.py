@@ -22,7 +22,7 @@ from core.store import Store, engine, open_store
 from core.store.engine import _open
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from postgres_server import PostgresServer, in_memory, is_installed, postgres_server
+from postgres_server import PostgresServer, is_installed, memory_folder, postgres_server
 
 # No test passes or fails by the clock: how fast something is stands in `make bench`.
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -34,7 +34,7 @@ ON_BOTH = (ROOT / "tests" / "on_both_databases.txt").read_text(encoding="utf-8")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Workspaces lie in memory, where there is room: a disk's faults have tests of their own (`test_disk_faults`)."""
-    if (memory := in_memory()) is not None:
+    if (memory := memory_folder()) is not None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", memory)
 
 

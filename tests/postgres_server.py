@@ -105,7 +105,7 @@ def _run(command: list[str], user: str | None) -> None:
         raise RuntimeError(f"{' '.join(command)}:\n{(done.stdout + done.stderr).decode(errors='replace')[-2000:]}")
 
 
-def in_memory() -> str | None:
+def memory_folder() -> str | None:
     """A folder without a disk below, where there is one with room: each workspace takes 8 MB."""
     memory = Path("/dev/shm")
     return str(memory) if memory.is_dir() and shutil.disk_usage(memory).free > 2**31 else None
@@ -115,7 +115,7 @@ def in_memory() -> str | None:
 def postgres_server(settings: tuple[str, ...] = QUICK, *, in_memory: bool = True) -> Iterator[PostgresServer]:
     """A server that runs in the block. As root it is Debian's user postgres: PostgreSQL refuses root."""
     user = "postgres" if os.getuid() == 0 else None
-    folder = Path(tempfile.mkdtemp(prefix="runoff-pg-", dir=in_memory() if in_memory else None))
+    folder = Path(tempfile.mkdtemp(prefix="runoff-pg-", dir=memory_folder() if in_memory else None))
     server = PostgresServer(folder, user)
     try:
         if user:
@@ -133,4 +133,4 @@ def postgres_server(settings: tuple[str, ...] = QUICK, *, in_memory: bool = True
         shutil.rmtree(folder, ignore_errors=True)
 
 
-__all__ = ["QUICK", "SAFE", "PostgresServer", "in_memory", "is_installed", "postgres_server"]
+__all__ = ["QUICK", "SAFE", "PostgresServer", "is_installed", "memory_folder", "postgres_server"]
