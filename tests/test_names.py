@@ -165,8 +165,8 @@ def test_while_a_project_comes_in_nobody_waits_for_its_name(store, monkeypatch):
     given = []
     data = export_project(store, create_project(store, "Words"))
 
-    def insert(conn, contents, project_id, name):
-        detail = insert_contents(conn, contents, project_id, name)
+    def insert(conn, contents, project_id, name, **more):
+        detail = insert_contents(conn, contents, project_id, name, **more)
         row = conn.execute(sa.select(t.project).where(t.project.c.id == project_id)).one()
         given.append(row.archived_at is None)
         return detail

@@ -39,9 +39,9 @@ def test_the_voting_page_works_as_a_part_of_the_installed_package(tmp_path):
         f"spec = u.spec_from_file_location('runoff.page', {str(ROOT / 'voting' / '__init__.py')!r}, "
         f"submodule_search_locations=[{str(ROOT / 'voting')!r}])\n"
         "page = u.module_from_spec(spec); sys.modules['runoff.page'] = page; spec.loader.exec_module(page)\n"
-        "from runoff.page import pages, app\n"
+        "from runoff.page import pages, app, fields\n"
         "from runoff import voting, voting_process\n"
-        "assert pages.TRAITS is voting.TRAITS and app.voting is voting\n"
+        "assert fields.TRAITS is voting.TRAITS and app.voting is voting\n"
         "assert not [name for name in sys.modules if name == 'core' or name.startswith('core.')]\n"
         "print(pages.message('closed')[:15])\n"
     )

@@ -124,9 +124,9 @@ def test_others_read_nothing_of_a_workspace_in_a_folder_of_all(tmp_path, monkeyp
         before_migration(store, "9999")
         back_up(store, folder / "backups" / "whole.zip")
         restore(store, folder / "backups" / "whole.zip", replace=True)
-        made = {path.name for path in folder.iterdir()}
+        made = {path.name.partition(".json.")[0] for path in folder.iterdir()}  # a server's file has its key behind
         kept = [path for part in PARTS for path in (folder / part).iterdir()]
-    assert made >= {"runoff.sqlite", "runoff.log", "runoff.log.1", "voting.log", "voting.json"}
+    assert made >= {"runoff.sqlite", "runoff.log", "runoff.log.1", "voting.log", "voting"}
     assert len(kept) == 6
     assert logs + readable(folder) == []
     assert [path.name for path in kept if path.stat().st_mode & 0o077] == []

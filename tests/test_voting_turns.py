@@ -202,7 +202,8 @@ class TestAnotherProgramHoldsTheDatabase:
         def busy(*_args, **_kwargs):
             raise BusyError("locked")
 
-        monkeypatch.setattr(voting_rounds, "_complete", lambda *_: [(1, page.project_id, None, 1, SETTINGS)])
+        complete = voting_rounds._Page(1, page.project_id, 1, None, "b1", 1, SETTINGS)
+        monkeypatch.setattr(voting_rounds, "_complete", lambda *_: [complete])
         monkeypatch.setattr(voting_rounds, "close_ballot", busy)
         given_up = set()
         assert "locked" in voting_rounds.tend(page.store, given_up)[0]

@@ -137,6 +137,8 @@ def orders(visitor: Visitor) -> None:
     groups = visitor.download("Download the groups (text)").decode()
     assert groups.count("distractors") == 10
     visitor.says("Agreement")
+    # The table of the round before goes once this one is drawn.
+    expect(visitor.main.get_by_role("region", name="Models against the round")).to_contain_text("positive")
     ((_, overall, positive, *_),) = visitor.cells("Models against the round", n_rows=1)
     assert 0 < float(overall) < 1
     assert 0 <= float(positive) <= 1
