@@ -64,8 +64,8 @@ def test_equal_names_and_names_that_change(own_server: Server, visit: Callable[.
     visitor.pick("Somebody takes consent back", "Anna")
     vote(store, project_id, voting.Who(token=token))
     visitor.press("Take this voter's votes out")
-    assert withdrawn(store) == [("Anna", "runoff")]
     visitor.says("1 answer marked as withdrawn")
+    assert withdrawn(store) == [("Anna", "runoff")]
 
     # Files of one name, taken within a minute; the one that is chosen is withdrawn elsewhere meanwhile.
     for voter in ("W1", "W2", "W3"):
@@ -80,6 +80,7 @@ def test_equal_names_and_names_that_change(own_server: Server, visit: Callable[.
     visitor.unfold("Uploads (3)")
     visitor.pick("Withdraw an upload", named[1], in_form=True)
     visitor.press("Withdraw it")
+    visitor.says("count no more")
     left = [upload.id for upload in read_uploads(store, project_id) if not upload.withdrawn_at]
     assert sorted(left) == [ids[0], ids[2]]
     visitor.pick("Withdraw an upload", named[0], in_form=True)

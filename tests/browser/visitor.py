@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import ConsoleMessage, Locator, Page, Request, WebSocket, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
-from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 TITLES = (
@@ -108,26 +107,10 @@ class Visitor:
 
     @contextmanager
     def a_run(self) -> Iterator[None]:
-        """Around what starts a run: waits until that run, and any that it starts anew by itself, is over and drawn.
-
-        Parts of a page that renew themselves ask for runs of their own meanwhile; those are not waited for.
-        """
+        """Around what starts a run: waits until that run, and any that it starts anew by itself, is over and drawn."""
         self.settle()
-        asked: list[bool] = []  # of each run that the visitor asked for: whether of the whole page
-
-        def sent(frame: str | bytes) -> None:
-            message = BackMsg() if isinstance(frame, str) else BackMsg.FromString(frame)
-            if message.WhichOneof("type") == "rerun_script" and not message.rerun_script.is_auto_rerun:
-                asked.append(not message.rerun_script.fragment_id)
-
-        def is_over(frame: str | bytes) -> bool:
-            return bool(asked) and _is_end_of_run(frame, whole=asked[-1])
-
-        socket = self._socket
-        socket.on("framesent", sent)
-        with socket.expect_event("framereceived", is_over, timeout=TIMEOUT_MS):
+        with self._socket.expect_event("framereceived", _is_end_of_run, timeout=TIMEOUT_MS):
             yield
-        socket.remove_listener("framesent", sent)
         self.settle()
 
     def go(self, title: str) -> None:
@@ -227,10 +210,9 @@ class Visitor:
             assert found.count() == 0, found.first.inner_text()
 
 
-def _is_end_of_run(frame: str | bytes, *, whole: bool) -> bool:
+def _is_end_of_run(frame: str | bytes) -> bool:
     """A message of the server says that a run went through; one that was broken off to begin anew does not count."""
     if isinstance(frame, str):
         return False
     message = ForwardMsg.FromString(frame)
-    ends = _ENDS[:1] if whole else _ENDS
-    return message.WhichOneof("type") == "script_finished" and message.script_finished in ends
+    return message.WhichOneof("type") == "script_finished" and message.script_finished in _ENDS
