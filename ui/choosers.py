@@ -41,9 +41,7 @@ def selectbox(
     **looks: Any,
 ) -> Any:
     """The id of one of the options (ids with labels); None where nothing is chosen, or nothing is there to choose."""
-    labels, start, is_set = _of_one(options, chosen, key, apart)
-    at = None if start is None else 0 if is_set else list(labels).index(start)
-    return place.selectbox(label, list(labels), at, format_func=labels.__getitem__, key=key, **looks)
+    return _one_by_place(place.selectbox, label, options, chosen, key, apart, looks)
 
 
 def radio(
@@ -56,9 +54,7 @@ def radio(
     **looks: Any,
 ) -> Any:
     """As `selectbox`, as a list of buttons."""
-    labels, start, is_set = _of_one(options, chosen, key, apart)
-    at = None if start is None else 0 if is_set else list(labels).index(start)
-    return st.radio(label, list(labels), at, format_func=labels.__getitem__, key=key, **looks)
+    return _one_by_place(st.radio, label, options, chosen, key, apart, looks)
 
 
 def segmented_control(
@@ -120,6 +116,21 @@ def names_of(there: Iterable[Imported], called: Callable[[Imported], str] | None
     by_id = {one.id: one for one in there}
     names = {id_: called(one) if called else one.name for id_, one in by_id.items()}
     return told_apart(names, lambda id_: f"imported {to_the_second(by_id[id_].imported_at)}")
+
+
+def _one_by_place(
+    widget: Callable[..., Any],
+    label: str,
+    options: Mapping[Id, str],
+    chosen: Id | None,
+    key: str,
+    apart: Callable[[Id], str] | None,
+    looks: Mapping[str, Any],
+) -> Any:
+    """A widget that is told by its place what is chosen at first."""
+    labels, start, is_set = _of_one(options, chosen, key, apart)
+    at = None if start is None else 0 if is_set else list(labels).index(start)
+    return widget(label, list(labels), at, format_func=labels.__getitem__, key=key, **looks)
 
 
 def _of_one(

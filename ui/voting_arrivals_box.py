@@ -36,11 +36,9 @@ def arrivals_box(store: Store, project: Project, voting: Voting, *, is_long: boo
 
 
 def _tables(found: Arrivals) -> None:
-    columns = {"minute": "minute", "voters": "voters", "most of one address": "most of one address", "note": "note"}
-    st.dataframe(found.minutes, hide_index=True, column_config=columns, alt="Voters by minute")
+    st.dataframe(found.minutes, hide_index=True, alt="Voters by minute")
     if len(shared := found.addresses):
-        columns = {"address": "address", "voters": "voters", "first began": "first began", "last began": "last began"}
-        st.dataframe(shared, hide_index=True, column_config=columns, alt="Addresses of several voters")
+        st.dataframe(shared, hide_index=True, alt="Addresses of several voters")
 
 
 def _span(store: Store, project: Project, voting: Voting, found: Arrivals, is_long: bool) -> None:
@@ -62,8 +60,7 @@ def _span(store: Store, project: Project, voting: Voting, found: Arrivals, is_lo
         st.caption("Nobody who votes or has votes began then.")
         return
     counts = {"voters": many(len(going), "voter"), "answers": many(span.n_answers, "answer")}
-    columns = {"id": None, "voter": "voter", "minute": "minute", "address": "address"}
-    st.dataframe(shown, hide_index=True, column_config=columns, alt="Voters who would be taken out")
+    st.dataframe(shown, hide_index=True, column_config={"id": None}, alt="Voters who would be taken out")
     st.caption(
         "{voters} with {answers}, the last at {moment} UTC.".format(moment=moment(span.last), **counts)
         if span.last

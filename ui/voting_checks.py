@@ -26,10 +26,7 @@ def checks_box(store: Store, project: Project, ballot: Ballot, view: VotingView)
         return
     with box:
         if len(view.gold):
-            config = {
-                "id": None,
-            }
-            st.dataframe(view.gold, hide_index=True, column_config=config, alt="Checks and their answers")
+            st.dataframe(view.gold, hide_index=True, column_config={"id": None}, alt="Checks and their answers")
             _remove(project, ballot, view)
         st.caption("Tick pairs of items whose order is beyond doubt; the one on the left is the right answer.")
         names = read_items(store, project.id).set_index("item")
