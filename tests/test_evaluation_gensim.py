@@ -39,7 +39,7 @@ def glove() -> KeyedVectors:
     return vectors
 
 
-@pytest.fixture(scope="module", params=[trained, pytest.param(glove, marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=[trained, pytest.param(glove, marks=pytest.mark.release)])
 def vectors(request: pytest.FixtureRequest) -> KeyedVectors:
     make: Callable[[], KeyedVectors] = request.param
     return make()

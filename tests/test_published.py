@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import zipfile
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -232,12 +231,8 @@ class TestReading:
                 read_published(data[:n])
 
 
-@pytest.mark.slow
-def test_hugging_face_datasets_loads_the_folder(store, project, tmp_path):
-    """Needs an environment with `pip install datasets`, whose python RUNOFF_DATASETS_PYTHON names."""
-    python = os.environ.get("RUNOFF_DATASETS_PYTHON")
-    if not python or not Path(python).exists():
-        pytest.skip("set RUNOFF_DATASETS_PYTHON to the python of an environment that has the package datasets")
+@pytest.mark.libraries
+def test_hugging_face_datasets_loads_the_folder(libraries, store, project, tmp_path):
     save_fields(store, project, SheetFields(title='A "title": of *tokens* # and more', dev_share=0.4, split_seed=3))
     folder = tmp_path / "published"
     with zipfile.ZipFile(io.BytesIO(publish(store, project).data)) as archive:
@@ -250,7 +245,7 @@ def test_hugging_face_datasets_loads_the_folder(store, project, tmp_path):
         " list(whole['token_a']), list(whole['score'])]))"
     )
     env = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "cache")}
-    run = subprocess.run([python, "-c", code, str(folder)], capture_output=True, text=True, env=env, check=True)
+    run = subprocess.run([libraries, "-c", code, str(folder)], capture_output=True, text=True, env=env, check=True)
     sizes, n_votes, tokens, scores = json.loads(run.stdout)
     stored = read_stored(store, project)
     dev = pd.read_parquet(folder / "data" / "dev.parquet")

@@ -134,7 +134,13 @@ def test_the_fast_part_names_modules_that_need_no_page_server_or_browser():
     assert listed == sorted(set(listed))
     for name in set(listed) - {Path(__file__).name}:
         text = (ROOT / "tests" / name).read_text("utf-8")
-        for word in ("AppTest", "playwright", "pytest.mark.browser", "pytestmark = pytest.mark.slow", "turkle_server"):
+        for word in (
+            "AppTest",
+            "playwright",
+            "pytest.mark.browser",
+            "pytestmark = pytest.mark.release",
+            "turkle_server",
+        ):
             assert word not in text, f"{name} has {word}"
 
 

@@ -103,7 +103,7 @@ def check_scores(store: Store, project_id: str, votes: list[Vote]) -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.slow
+@pytest.mark.release
 def test_three_voters_in_a_real_browser(store: Store, turkle: Turkle, chromium: Any) -> None:
     project_id, there = published(store, turkle, voters=3)
     assert (there.n_tasks, there.assignments) == (6, 3)

@@ -14,7 +14,7 @@ import pytest
 
 from tests.docs_code import Block, blocks
 
-pytestmark = [pytest.mark.slow, pytest.mark.sqlite]
+pytestmark = [pytest.mark.release, pytest.mark.sqlite]
 
 ROOT = Path(__file__).resolve().parents[1]
 TUTORIAL = ROOT / "docs" / "tutorial.md"

@@ -29,7 +29,7 @@ from tests.browser.server import ROOT, Server
 from tests.browser.visitor import Visitor
 from tests.campaigns import answer_batch, draw_batch
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 TOKENS = ("programmer", "developer", "manager", "supervisor", "wage", "salary", "pension", "retirement")
 N_ITEMS = 28

@@ -20,7 +20,7 @@ from tests.browser.test_way import N_ITEMS, add_areas, import_by_upload, make_pr
 from tests.browser.visitor import Visitor
 from tests.rounds_of_people import answer_round
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.release]
 UPLOAD = "Result files of Turkle or in Mechanical Turk's format, or the table filled in"
 
 

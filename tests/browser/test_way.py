@@ -21,7 +21,7 @@ from tests.browser.server import ROOT, Server
 from tests.browser.visitor import Visitor
 from tests.campaigns import answer_batch, longer_pair
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 # Eight tokens an area; one of each has no vector in the demo's embedding (data/SOURCE.md).
 MISSING = {"Computing": "machine learning", "Work & welfare": "parental leave"}
