@@ -60,8 +60,8 @@ test-kills: $(VENV)/.dev postgresql  ## commands killed 200 times on each databa
 	$(BIN)/python -m bench.kills
 	$(BIN)/python -m bench.kills --database postgresql
 
-test-fuzz: $(VENV)/.dev  ## damaged files for every reader, a minute each
-	$(BIN)/python -m bench.fuzz all --minutes 1
+test-fuzz: $(VENV)/.dev  ## damaged files for every reader, half a minute each
+	$(BIN)/python -m bench.fuzz --minutes 0.5
 
 test-libraries: $(VENV)/.dev  ## what needs torch and other large libraries, in an environment of its own of 6 GB (LIBRARIES=.libraries)
 	RUNOFF_LIBRARIES=$(or $(LIBRARIES),.libraries) $(BIN)/python -m pytest -n 0 -m libraries

@@ -81,6 +81,9 @@ def _of(python: str) -> dict[str, str]:
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
+THERE = "not browser and not release and not libraries"
+
+
 @click.command()
 @click.argument("pythons", nargs=-1)
 @click.option("--tests", is_flag=True, help="Run the tests of what computes with each of them, too.")
