@@ -19,7 +19,7 @@ endef
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run vote soak test test-fast test-all test-release test-postgres test-kills test-fuzz test-libraries test-pythons check bench docs screenshots lock format clean chromium postgresql
+.PHONY: help run vote soak test test-fast test-all test-release test-postgres test-properties test-kills test-fuzz test-libraries test-pythons check bench docs screenshots lock format clean chromium postgresql
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,7 +46,7 @@ test-fast: $(VENV)/.dev  ## the modules of tests/fast.txt: under a minute on two
 
 test-all: $(VENV)/.dev chromium postgresql  ## what protects a release: all of this below, whatever of it fails, and what failed
 	@failed=; \
-	for part in test test-release test-postgres test-kills test-fuzz soak docs bench; do \
+	for part in test test-release test-postgres test-properties test-kills test-fuzz soak docs bench; do \
 	  echo "== $$part, $$(date +%T)"; $(MAKE) --no-print-directory $$part || failed="$$failed $$part"; done; \
 	echo "== done, $$(date +%T)"; if [ -n "$$failed" ]; then echo "Failed:$$failed" >&2; exit 1; fi
 
@@ -55,6 +55,9 @@ test-release: $(VENV)/.dev chromium postgresql  ## the tests that only a release
 
 test-postgres: $(VENV)/.dev chromium postgresql  ## what is about the store, on PostgreSQL (the whole suite there: pytest --database postgresql)
 	$(PYTEST) --database postgresql -m "both and not libraries"
+
+test-properties: $(VENV)/.dev  ## the property tests with examples of this run's own
+	$(PYTEST) -m "hypothesis and not libraries and not browser" --hypothesis-profile search
 
 test-kills: $(VENV)/.dev postgresql  ## commands killed 200 times on each database
 	$(BIN)/python -m bench.kills

@@ -27,7 +27,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from postgres_server import PostgresServer, is_installed, memory_folder, postgres_server
 
 # No test passes or fails by the clock: how fast something is stands in `make bench`.
-settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# The same examples in every run, so that it is a change that makes a test fail; others are looked for by
+# `make test-properties`, and what it finds becomes an `@example`.
+settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.register_profile("suite", settings.get_profile("search"), derandomize=True)
 settings.load_profile("suite")
 
 ROOT = Path(__file__).resolve().parents[1]
