@@ -7,6 +7,8 @@ import html
 import io
 from collections.abc import Callable, Sequence
 
+import pytest
+
 from core.platforms.batch import write_batch
 from core.store import Store
 from core.store.areas import add_areas
@@ -25,6 +27,8 @@ AREAS = (
 )
 PLAN = PlanSettings(n_ballots=3, keep=0.5, appearances=4, task_size=3, n_voters=6, seed=7)
 Choice = Callable[[dict[str, str]], str]
+# Both protocols, for what must hold by either: closing by `runoff` takes seconds, so every change runs the paper's.
+BOTH_PROTOCOLS = ("paper", pytest.param("runoff", marks=pytest.mark.release))
 
 
 def make_project(

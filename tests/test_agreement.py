@@ -93,6 +93,7 @@ def test_alpha_is_that_of_evalica(distance):
     assert agreement(table, distance=distance).alpha == pytest.approx(evalica.alpha(shared, distance).alpha)
 
 
+@pytest.mark.release
 def test_the_interval_is_that_of_resampled_units():
     """Against plain resampling, each time by the definition; tails by the rule for few units."""
     rng = np.random.default_rng(5)

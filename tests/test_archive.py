@@ -280,6 +280,7 @@ def test_exporting_the_import_gives_the_same_rows_up_to_ids(made, store):
     assert all(len(before[name]) for name in TABLES)
 
 
+@pytest.mark.release
 def test_the_copy_beside_the_original_is_the_same_and_keeps_its_task_ids(campaign):
     store, project_id, data = campaign
     new_id = import_project(store, data, name="  Second   one ")

@@ -132,6 +132,7 @@ def test_in_expectation_over_the_choice_it_is_an_audit_of_all(fitted):
     assert abs(np.mean(some) - whole) < 4 * np.std(some) / np.sqrt(len(some))
 
 
+@pytest.mark.release
 def test_small_campaigns_lose_what_the_audit_says():
     """100 campaigns of 60 items, three ballots to 15, by the paper's protocol; the top 10 loses .8 on average."""
     z, plan = exponential(60), Plan(60, 3, 0.5, 6)

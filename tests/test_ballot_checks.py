@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sqlalchemy as sa
-from campaigns import PLAN, answer_batch, draw_batch, longer_pair, make_project
+from campaigns import BOTH_PROTOCOLS, PLAN, answer_batch, draw_batch, longer_pair, make_project
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_voting import STEPS, Voter, check_tallies, never_wait_for_the_disk, take_steps
@@ -72,7 +72,7 @@ def hold(store, project_id, *, choose=longer_pair):
     return read_ballots(store, project_id)[-1]
 
 
-@pytest.mark.parametrize("protocol", ["paper", "runoff"])
+@pytest.mark.parametrize("protocol", BOTH_PROTOCOLS)
 def test_checks_change_no_comparison_and_no_score(store, protocol):
     """The same votes on the same comparisons, with checks and without: the same scores, progress and N_comp."""
     projects = [make_project(store, plan=replace(WITH, protocol=protocol, checks=c)) for c in (CHECKS, None)]
@@ -248,7 +248,7 @@ def test_raw_agreement():
     assert many.upper - many.lower == pytest.approx(2 * 1.645 * np.sqrt(0.25 / 400), rel=0.15)
 
 
-@pytest.mark.parametrize("protocol", ["paper", "runoff"])
+@pytest.mark.parametrize("protocol", BOTH_PROTOCOLS)
 def test_cut_items_come_back_and_the_loss_is_told(store, protocol):
     project_id = make_project(store, plan=replace(WITH, protocol=protocol))
     first = hold(store, project_id)
@@ -361,6 +361,7 @@ def test_a_copy_of_the_project_keeps_its_checks(store):
     assert mine["kind"].tolist() == theirs["kind"].tolist()
 
 
+@pytest.mark.release
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cuts=st.lists(st.integers(1, 11), max_size=4), seed=st.integers(0, 1000))
 def test_any_split_and_order_of_files_gives_the_same_figures(tmp_path_factory, cuts, seed):

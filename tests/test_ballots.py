@@ -121,6 +121,7 @@ def test_whole_graphs_are_equally_likely(n, n_edges, graphs):
     assert chi_square(list(found.values()), draws / graphs) < 118  # 0.9998 quantile for 69 degrees of freedom
 
 
+@pytest.mark.release
 def test_dense_graphs_have_as_many_triangles_as_long_mixing_gives():
     # 13.376 ± .018 triangles among 12 items of degree 5: mean of 14,000 graphs after 40 rounds of switches each.
     # Repairs alone, without any mixing, give 13.2.
@@ -140,6 +141,7 @@ def test_relabelling_items_changes_nothing_else():
     assert (draw_comparisons(names, 5, rng=rng(4)) == names[plain]).all()
 
 
+@pytest.mark.release
 def test_a_large_ballot_keeps_all_the_rules():
     pairs = draw_comparisons(np.arange(100_000), 20, rng=rng(1))
     assert (np.bincount(pairs.ravel()) == 20).all()

@@ -14,6 +14,7 @@ from core.interval_rules import interval
 from core.voters import exponential
 
 
+@pytest.mark.release
 @pytest.mark.sqlite  # the bench opens workspaces of its own, in processes of its own
 def test_the_bench_runs_and_prints_one_table() -> None:
     result = CliRunner().invoke(main, ["--quick", "--no-browser"], catch_exceptions=False)

@@ -91,6 +91,7 @@ def judged(n_voters: int, seed: int, lapse: float = 0.0) -> bytes:
     return "\n".join(lines).encode() + b"\n"
 
 
+@pytest.mark.release
 def test_figures_by_other_means():
     read = read_best_worst(judged(6, 1, 0.3), "x.csv")
     found = report(read, splits=20)
@@ -110,6 +111,7 @@ def test_figures_by_other_means():
     assert report(read, splits=20).by_voter == found.by_voter
 
 
+@pytest.mark.release
 def test_voters_of_one_mind_are_reliable_and_clickers_are_not():
     same = report(read_best_worst(judged(6, 2), "x.csv"), splits=30)
     assert same.by_judgement.spearman > 0.95
@@ -143,6 +145,7 @@ def test_an_item_that_one_voter_judged_has_no_interval_of_no_width():
     assert counts.reason == "no interval where too few voters judged an item"
 
 
+@pytest.mark.release
 def test_voters_intervals_are_those_of_resampled_voters():
     """By drawing voters and counting anew, tails by the rule for few voters."""
     read = read_best_worst(judged(9, 3, 0.4), "x.csv")

@@ -606,6 +606,7 @@ def test_the_areas_are_kept_as_given(store):
     assert len(items) == 15 + 6
 
 
+@pytest.mark.release
 @settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_any_split_order_and_repetition_of_result_files_gives_the_same_votes(store, data):

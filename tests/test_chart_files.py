@@ -122,6 +122,7 @@ def test_nothing_can_be_fetched():
         to_svg(chart)
 
 
+@pytest.mark.release
 def test_more_rows_than_altair_takes_by_itself():
     chart = alt.Chart(by_ballot(4000)).mark_point().encode(x=alt.X("rank:Q", title="Rank"), y="x:Q")
     with pytest.raises(alt.MaxRowsError):

@@ -16,7 +16,7 @@ from core.chart_files import specification
 from core.settling_chart import places_by_ballot
 
 ROOT = Path(__file__).resolve().parents[1]
-SIZES = (20, 100_000)
+SIZES = (20, pytest.param(100_000, marks=pytest.mark.release))
 
 
 def items(n: int) -> pd.DataFrame:
@@ -67,7 +67,7 @@ def made(n: int) -> dict[str, Any]:
     }
 
 
-@pytest.fixture(scope="module", params=SIZES, ids=[f"{n} items" for n in SIZES])
+@pytest.fixture(scope="module", params=SIZES)
 def specs(request: pytest.FixtureRequest) -> dict[str, dict[str, Any]]:
     return {name: specification(chart) for name, chart in made(request.param).items()}
 

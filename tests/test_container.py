@@ -61,6 +61,7 @@ def test_what_is_copied_is_there_and_not_ignored():
 
 
 @pytest.mark.release
+@pytest.mark.release
 @pytest.mark.sqlite
 @pytest.mark.parametrize(("target", "port"), SERVED.items())
 def test_each_target_starts_from_what_is_copied_and_is_healthy(tmp_path, target, port):

@@ -58,6 +58,7 @@ def step(store, project_id: str) -> bool:
     return True
 
 
+@pytest.mark.release
 def test_killed_at_thirty_random_moments_the_workspace_stays_whole(tmp_path):
     folder = tmp_path / "workspace"
     context = multiprocessing.get_context("forkserver")

@@ -162,6 +162,7 @@ class TestFigures:
         told = [("age", "18 to 24", 9), ("age", "65 or over", 2), ("age", "under 18", 3), ("native", "no", 1)]
         assert view._hidden(told) == (("age", "18 to 24", 9), ("age", "others, fewer than 5 each", 5))
 
+    @pytest.mark.release
     def test_each_protocol_tells_its_own_estimator(self, store, project):
         from campaigns import run_simulated
 

@@ -146,6 +146,7 @@ def test_in_a_later_ballot_the_ranking_before_its_votes_is_that_of_the_last(stor
     assert {move.pair for move in accepted.effect.moves} == moved
 
 
+@pytest.mark.release
 def test_where_the_ranking_is_not_known_yet_nothing_is_said_to_stay(store):
     """By Runoff's own protocol it follows when the ballot is closed; a pilot ranks nothing."""
     project_id = make_project(store, plan=replace(PLAN, protocol="runoff"))

@@ -312,6 +312,7 @@ def test_a_damaged_import_is_noticed(tmp_path: Path, what: str) -> None:
         open_embedding(tmp_path / "imported")
 
 
+@pytest.mark.release
 def test_memory_stays_bounded(tmp_path: Path) -> None:
     """An import of 60 MB takes a few chunks of memory, whatever the file's size."""
     path = write(tmp_path, binary([f"word{i}" for i in range(50_000)], numbers(50_000, 300)))

@@ -209,6 +209,7 @@ def big(path: Path, n_words: int, n_buckets: int, dimensions: int) -> Path:
     return path
 
 
+@pytest.mark.release
 def test_memory_stays_bounded(tmp_path: Path) -> None:
     """120 MB of rows are read through maps of the file, whose pages the system can drop: anonymous memory is small."""
     path = big(tmp_path / "model.bin", 50_000, 50_000, 300)

@@ -105,6 +105,7 @@ def faulty_files(draw: st.DrawFn) -> tuple[bytes, list[str], list[list[str]], bo
     return content, words, rows, is_sound
 
 
+@pytest.mark.release
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(file=faulty_files(), chunk=st.sampled_from([16, 100, 1 << 20]), packed=st.sampled_from([None, gzip, bz2]))
 @example(file=(b"1 2\n\xef\xbb\xbfa 1 2\n", [], [], False), chunk=16, packed=None)
@@ -266,6 +267,7 @@ def test_killed_at_thirty_random_moments_no_half_model_is_left(tmp_path: Path) -
     assert n_whole > 0
 
 
+@pytest.mark.release
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGTERM")
 def test_a_terminated_import_is_gone_within_two_seconds(tmp_path: Path) -> None:
     words = [f"word{i}" for i in range(20_000)]

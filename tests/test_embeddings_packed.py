@@ -164,6 +164,7 @@ class _Usage:
     free = 300_000_000
 
 
+@pytest.mark.release
 def test_a_bomb_stops_before_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A few hundred kilobytes that unpack to a gigabyte of words."""
     lines = "".join(f"word{i:06} " + "0 " * 300 + "\n" for i in range(2000)).encode()
@@ -211,6 +212,7 @@ def test_absurd_sizes_in_a_packed_file(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["model.bin"]
 
 
+@pytest.mark.release
 def test_memory_stays_bounded(tmp_path: Path) -> None:
     path = write(tmp_path, gzip.compress(binary([f"word{i}" for i in range(50_000)], numbers(50_000, 300)), 1))
     script = (

@@ -280,6 +280,7 @@ def test_few_voters_and_odd_protocols_are_refused():
     assert [number_of_resamples(n) for n in (0, 10_000, 20_000, 10**6)] == [400, 200, 100, 100]
 
 
+@pytest.mark.release
 def test_intervals_of_runoff_hold_the_true_figures_mostly():
     """Six small campaigns, four models: of 24 intervals of ρ_w, 24 of τ_w and 36 of differences most hold the truth.
 

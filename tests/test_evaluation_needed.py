@@ -53,6 +53,7 @@ def test_what_is_never_told_apart_has_no_place() -> None:
     assert at_power([Tried(100, 0, 50), Tried(1000, 0, 50)]) == (math.inf, math.inf)
 
 
+@pytest.mark.release
 def test_few_votes_for_far_models_many_for_near_ones() -> None:
     rng = np.random.default_rng(2)
     truth = np.linspace(1, 0, 30)
@@ -124,6 +125,7 @@ def test_an_answer_reads_well() -> None:
     assert str(Needed("votes", "rho_w", 0.1, None, None, None, 100, 5000, False, ())) == "100 votes or fewer"
 
 
+@pytest.mark.release
 def test_the_command_line_says_it(tmp_path, capsys) -> None:
     pairs, _ = of_vectors((), n=20)
     pairs.to_csv(tmp_path / "dataset.csv", index=False)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import sqlalchemy as sa
-from campaigns import PLAN, answer_batch, draw_batch, make_project
+from campaigns import BOTH_PROTOCOLS, PLAN, answer_batch, draw_batch, make_project
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_progress import check
@@ -79,7 +79,7 @@ def held(store, protocol, n_closed=2, *, opens=False):
     return project_id
 
 
-@pytest.mark.parametrize("protocol", ["paper", "runoff"])
+@pytest.mark.parametrize("protocol", BOTH_PROTOCOLS)
 @pytest.mark.parametrize("opens", [False, True])
 def test_out_and_in_again_leaves_everything_as_it_was(store, protocol, opens):
     project_id = held(store, protocol, opens=opens)
@@ -96,7 +96,7 @@ def test_out_and_in_again_leaves_everything_as_it_was(store, protocol, opens):
     assert said[:2] == ["Let voters count again", "Left voters out: clicked at random"]
 
 
-@pytest.mark.parametrize("protocol", ["paper", "runoff"])
+@pytest.mark.parametrize("protocol", BOTH_PROTOCOLS)
 def test_closed_ballots_are_scored_as_if_the_votes_had_never_come(store, protocol):
     project_id = held(store, protocol)
     items = state_of(store)["ballot_item"]
@@ -223,6 +223,7 @@ STEPS = st.lists(
 )  # fmt: skip
 
 
+@pytest.mark.release
 @settings(max_examples=12, deadline=None)
 @given(steps=STEPS)
 def test_the_order_of_files_and_exclusions_is_the_same_to_the_store(tmp_path_factory, steps):
@@ -319,7 +320,7 @@ def test_what_is_refused(store):
         exclude_voters(store, project_id, [ids["W1"]], "why")
 
 
-@pytest.mark.parametrize("protocol", ["paper", "runoff"])
+@pytest.mark.parametrize("protocol", BOTH_PROTOCOLS)
 def test_a_closed_ballot_that_could_not_be_scored_stands_in_the_way(store, protocol):
     project_id = make_project(store, plan=replace(PLAN, protocol=protocol))
     accept_upload(store, project_id, answer_batch(draw_batch(store, project_id)), "one.csv")

@@ -82,6 +82,7 @@ def test_an_undefined_figure_comes_back_undefined(store):
     assert np.isnan(known.separable)
 
 
+@pytest.mark.release
 def test_a_search_is_read_back_as_it_was(store, quick):
     guess = Guess(exponential(130), PANEL)
     made = make_search(store, guess, 600, "paper", "tau_w")

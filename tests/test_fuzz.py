@@ -153,6 +153,7 @@ def test_a_zip_in_a_zip_is_not_unpacked_again() -> None:
             _of(name).read(zipped({"inner.zip": inner}))
 
 
+@pytest.mark.release
 def test_many_members() -> None:
     data = zipped({f"tables/{number}.csv": b"" for number in range(30_000)})
     for name in ("published", "project", "tokens", "embeddings"):

@@ -100,6 +100,7 @@ def test_with_exclusions_nothing_is_lost_that_was_there(kept, size, seed):
         assert not sample.without
 
 
+@pytest.mark.release
 def test_a_large_sample_is_drawn_evenly():
     items = all_pairs([AreaTokens("x", tuple("abcdef"))])  # 15 pairs
     rng = np.random.default_rng(7)

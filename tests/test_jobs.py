@@ -74,6 +74,7 @@ def test_the_same_content_is_kept_once_for_two_projects(store):
     assert leftovers(store) == list(ids)
 
 
+@pytest.mark.release
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_two_files_imported_at_once_into_one_project_are_both_whole(store, tmp_path):
     """Two processes write embeddings, links and revisions at the same time; a third import is killed beside them."""
@@ -137,6 +138,7 @@ def test_a_missing_file_fails_in_words(store, tmp_path):
     assert "nowhere.bin" in job.error
 
 
+@pytest.mark.release
 def test_cancelling_ends_the_work_and_leaves_nothing(store, tmp_path):
     project_id = create_project(store, "One")
     path = big_file(tmp_path / "big.txt")
@@ -153,6 +155,7 @@ def test_cancelling_ends_the_work_and_leaves_nothing(store, tmp_path):
     assert path.exists()
 
 
+@pytest.mark.release
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_a_job_whose_process_was_killed_is_swept_at_the_next_start(store, tmp_path):
     project_id = create_project(store, "One")
@@ -169,6 +172,7 @@ def test_a_job_whose_process_was_killed_is_swept_at_the_next_start(store, tmp_pa
     assert job_sweep.sweep(store) == 0
 
 
+@pytest.mark.release
 def test_a_running_job_is_not_swept(store, tmp_path):
     job_id = jobs.start(store, "import_embedding", {"path": str(big_file(tmp_path / "big.txt")), "name": "x"})
     wait(store, job_id, lambda job: job.ended or job.done > 0)

@@ -186,6 +186,7 @@ def converter(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 
 @pytest.mark.release
+@pytest.mark.release
 def test_the_real_converter_writes_what_we_read(store, converter, tmp_path):
     project_id, comparisons = project(store)
     ballot = read_ballots(store, project_id)[0]

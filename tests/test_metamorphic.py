@@ -285,6 +285,7 @@ print(*(hashlib.sha256(data).hexdigest() for data in (*run.batches, run.csv)))
 """
 
 
+@pytest.mark.release
 @pytest.mark.sqlite
 def test_another_machine(plain):
     """Other time zone, language, order of sets: the same bytes."""

@@ -357,6 +357,7 @@ def assert_scores_of_round(conn: sa.Connection, project_id: str, found: Round) -
         np.testing.assert_allclose(there, np.column_stack(computed), rtol=LAST_BITS)
 
 
+@pytest.mark.release
 @pytest.mark.sqlite
 @pytest.mark.parametrize("project_id", [MAIN, TRIAL])
 def test_open_ballots_and_rounds_are_closed_and_the_campaign_goes_on(workspace, project_id):

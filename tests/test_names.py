@@ -208,6 +208,7 @@ def test_whoever_gives_the_name_that_another_writer_gives_just_now_gets_a_number
     assert get_project(store, other).name == "Words"
 
 
+@pytest.mark.release
 def test_two_processes_that_make_projects_of_one_name_all_come_in(store):
     assert at_once(store, OWNER, [["8"], ["8"]]) == [8, 8]
     assert sorted(names(store)) == sorted(["Words", *(f"Words ({n})" for n in range(2, 33))])

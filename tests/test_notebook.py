@@ -50,6 +50,7 @@ def test_a_dataset_is_built_without_a_workspace(tmp_path):
     assert not (tmp_path / "nowhere").exists()
 
 
+@pytest.mark.release
 def test_a_campaign_is_planned_by_simulation(tmp_path):
     """The protocol runoff needs the fewest votes, and more votes give more."""
     path = ROOT / "examples" / "plan-a-campaign.ipynb"
@@ -64,6 +65,7 @@ def test_a_campaign_is_planned_by_simulation(tmp_path):
         assert row["rho_w"] <= best[row["votes"]]["rho_w"] + 0.02, row
 
 
+@pytest.mark.release
 def test_its_cells_run_and_give_the_command_lines_figures(tmp_path) -> None:
     code = "\n".join([*cells(), "print(figures.to_json(orient='index'))"])
     done = run(code, tmp_path)

@@ -32,6 +32,7 @@ def test_every_package_is_installed():
     assert data <= {".css", ".js"}
 
 
+@pytest.mark.release
 def test_the_voting_page_works_as_a_part_of_the_installed_package(tmp_path):
     (tmp_path / "runoff").symlink_to(ROOT / "core")
     script = (

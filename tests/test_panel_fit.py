@@ -115,6 +115,7 @@ def test_doubled_nonconformity_is_seen():
 
 
 @pytest.mark.release
+@pytest.mark.release
 def test_intervals_hold_the_truth():
     """A small version of `python -m bench.panel_coverage`: 16 campaigns × 4 figures at 90 %."""
     panel, plan = Panel(40, (0.04, 0.24), (0.01, 0.09)), Plan(150, 4, 0.5, 30)

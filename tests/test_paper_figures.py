@@ -22,6 +22,7 @@ def test_without_an_embedding_the_two_distributions_are_drawn(store):
         assert (np.diff(values) <= 0).all()
 
 
+@pytest.mark.release
 def test_with_the_demos_embedding_there_are_five(store):
     found = paper_figures.load(store, ensure_demo(store))
     names = list(dict.fromkeys(found.curves["pairs"]))

@@ -108,6 +108,7 @@ def test_long_ones_take_more_processes_by_themselves(bootstrap, monkeypatch):
     assert asked[-1] == 5
 
 
+@pytest.mark.release
 @pytest.mark.usefixtures("environment")
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 @pytest.mark.parametrize("bootstrap", [paper, runoff])

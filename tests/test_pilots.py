@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sqlalchemy as sa
-from campaigns import AREAS, PLAN, answer_batch, draw_batch, make_project
+from campaigns import AREAS, BOTH_PROTOCOLS, PLAN, answer_batch, draw_batch, make_project
 from test_archive import members_of, refused, signed, without_ids
 
 from core.errors import InputError, StoreError
@@ -247,7 +247,7 @@ def rounds(store, project_id):
     return dataset, read_ballot_scores(store, project_id), drawn, accepted.effect.moves
 
 
-@pytest.mark.parametrize("protocol", ["paper", "runoff"])
+@pytest.mark.parametrize("protocol", BOTH_PROTOCOLS)
 def test_ballots_scores_dataset_and_checks_are_as_without_a_pilot(store, protocol):
     plan = replace(PLAN, protocol=protocol)
     plain, piloted = make_project(store, plan=plan), make_project(store, plan=plan)

@@ -211,6 +211,7 @@ def quick(monkeypatch):
     monkeypatch.setattr(search, "HELD_OUT", 20)
 
 
+@pytest.mark.release
 def test_the_plan_found_is_within_the_budget_and_judged_on_fresh_seeds(quick):
     told = []
     guess = Guess(exponential(60), Panel(n_voters=20))
@@ -229,6 +230,7 @@ def test_the_plan_found_is_within_the_budget_and_judged_on_fresh_seeds(quick):
     assert found.best.value - 3 * found.best.error > (one.rho_w.mean + one.tau_w.mean) / 2
 
 
+@pytest.mark.release
 def test_the_gain_is_the_mean_difference_to_the_papers_plan(quick):
     guess = Guess(exponential(130), Panel(n_voters=10))
     found = recommend(guess, 600, "paper", seed=2, goal="rho_w")

@@ -147,6 +147,7 @@ class TestBatch:
         with pytest.raises(InputError, match="no comparison to publish"):
             write_batch(COMPARISONS.empty())
 
+    @pytest.mark.release
     @given(st.lists(st.tuples(st.text(), st.text(), st.text(), st.text()).filter(any), min_size=1, max_size=4))
     @settings(deadline=None)
     def test_any_text_comes_back_through_a_result_file(self, items: list[tuple[str, str, str, str]]) -> None:
@@ -291,6 +292,7 @@ class TestFiles:
         assert (file.n_rows, file.n_unreadable, list(file.answers["row"])) == (2, 1, [3])
         assert "quotation marks" in file.issues[0].message
 
+    @pytest.mark.release
     def test_any_cut_of_a_file_gives_whole_answers_or_a_reason(self) -> None:
         """Cut after every byte of the last row: the row is there as it was, or counted as unreadable."""
         head, row, _ = result({"choice_1": "left", "choice_2": "right"}, n=2, platform="turkle").split(b"\r\n")

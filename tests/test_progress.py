@@ -126,6 +126,7 @@ STEPS = st.one_of(
 )
 
 
+@pytest.mark.release
 @settings(max_examples=15, deadline=None)
 @given(steps=st.lists(STEPS, min_size=4, max_size=14))
 def test_after_each_command_what_is_kept_is_what_is_counted(tmp_path_factory, steps):
@@ -142,6 +143,7 @@ def test_after_each_command_what_is_kept_is_what_is_counted(tmp_path_factory, st
         store.engine.dispose()
 
 
+@pytest.mark.release
 def test_a_whole_campaign_keeps_its_progress(tmp_path):
     store = open_store(tmp_path / "workspace")
     campaign = Campaign(store)

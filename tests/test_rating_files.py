@@ -298,6 +298,7 @@ class TestRealSets:
         assert np.array_equal(found.table, raw.iloc[:, 3:].to_numpy(float).T)
         assert report(found).gap < 0.0051
 
+    @pytest.mark.release
     def test_simverb(self):
         data = gzip.decompress((DATA / "simverb_ratings.csv.gz").read_bytes())
         found = read_ratings(data, "simverb.csv")

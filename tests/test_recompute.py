@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sqlalchemy as sa
-from campaigns import PLAN, make_project, run_people, run_simulated
+from campaigns import BOTH_PROTOCOLS, PLAN, make_project, run_people, run_simulated
 from test_ballot_checks import WITH, hold
 
 from core.__main__ import main
@@ -40,7 +40,7 @@ COMPARISONS = "campaign/comparisons.csv"
 RUNOFF = replace(PLAN, protocol="runoff", appearances=(6, 4, 4))
 
 
-@pytest.fixture(params=["paper", "runoff"])
+@pytest.fixture(params=BOTH_PROTOCOLS)
 def project(store, request):
     """A trial project by each protocol: two ballots closed, the third open and half answered."""
     plan = PLAN if request.param == "paper" else RUNOFF

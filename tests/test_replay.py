@@ -270,6 +270,7 @@ def test_the_model_is_set_to_what_was_observed():
 
 
 @pytest.mark.release
+@pytest.mark.release
 def test_forecasts_from_few_people_hold_for_many():
     """8 people forecast what 32 of the same population do; ρ_w roughly, where Spearman–Brown is far off."""
     everybody = rating_matrix(320, 200, noise=2.0)

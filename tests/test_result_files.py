@@ -95,6 +95,7 @@ def test_a_file_that_is_no_text_is_called_so(open_project, tmp_path, data, what)
     assert what in frequencies
 
 
+@pytest.mark.release
 def test_no_box_falls_over_a_sample(open_project, shared):
     """And not over the cases that aren't copied."""
     paths = [path for part in ("platforms", "cases") for path in sorted((shared / part).rglob("*")) if path.is_file()]

@@ -375,6 +375,7 @@ def test_the_page_keeps_its_rules_of_safety(running):
     assert forged.status == 403
 
 
+@pytest.mark.release
 def test_a_project_with_a_round_on_the_page_goes_through_an_archive_and_is_discarded(store):
     project_id, code = opened(store, BEST_WORST)
     visit = Visit(store, code, "V1")

@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from campaigns import PLAN, answer_batch, make_project
+from campaigns import BOTH_PROTOCOLS, PLAN, answer_batch, make_project
 from rounds_of_people import (
     GROUPS,
     SMALL,
@@ -447,7 +447,8 @@ def voter_numbers(store, project_id: str) -> dict[str, int]:
 # Beside comparisons
 
 
-@pytest.mark.parametrize("protocol", ["paper", "runoff"])
+@pytest.mark.release
+@pytest.mark.parametrize("protocol", BOTH_PROTOCOLS)
 def test_all_that_ballots_give_is_the_same_with_and_without_rounds(store, protocol):
     plan = replace(PLAN, protocol=protocol)
     plain, mixed = make_project(store, plan=plan), make_project(store, plan=plan)

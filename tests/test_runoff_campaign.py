@@ -74,12 +74,14 @@ def test_the_dataset_is_the_fit_of_all_votes(store, closed):
     assert dataset.attrs["plan"]["protocol"] == "runoff"
 
 
+@pytest.mark.release
 def test_x_y_and_their_mean_do_not_exist(store, closed):
     by_ballot = read_ballot_scores(store, closed)
     assert by_ballot[["x", "y", "mean"]].isna().all().all()
     assert all(ballot.slope is None for ballot in read_ballots(store, closed))
 
 
+@pytest.mark.release
 def test_the_next_ballot_has_the_items_that_may_matter_most(store, closed):
     first, second, outcome, voter = all_votes(store, closed, 1)
     fit = fit_runoff(first, second, outcome, n_items=21, voter=voter)
@@ -99,6 +101,7 @@ def test_the_next_ballot_has_the_items_that_may_matter_most(store, closed):
     assert {place: pytest.approx(scores[place]) for place, _ in entries} == dict(map(tuple, entries))
 
 
+@pytest.mark.release
 def test_later_ballots_let_near_neighbours_meet(store):
     project_id = make_project(store, kind="trial", plan=replace(RUNOFF, appearances=(20, 4, 4), keep=0.9, n_voters=40))
     run_ballots(store, project_id, 1)
@@ -114,6 +117,7 @@ def test_later_ballots_let_near_neighbours_meet(store):
     assert len({frozenset(pair) for pair in zip(shown["first"], shown["second"], strict=True)}) == len(shown)
 
 
+@pytest.mark.release
 def test_reopening_takes_the_scores_off_and_closing_gives_them_back(store, closed):
     before = read_dataset(store, closed)
     reopen_ballot(store, closed)
@@ -125,6 +129,7 @@ def test_reopening_takes_the_scores_off_and_closing_gives_them_back(store, close
     pd.testing.assert_frame_equal(read_dataset(store, closed), before, check_flags=False)
 
 
+@pytest.mark.release
 def test_a_copy_goes_on_as_the_original(store, closed):
     copies = [import_project(store, export_project(store, closed)), duplicate_project(store, closed, "Copy")]
     run_ballots(store, closed, 1)
@@ -165,6 +170,7 @@ def test_another_protocol_is_refused_and_new_plans_begin_with_runoff(store):
     assert proposed.appearances == spread_appearances(990, 5, 0.5, halvings.n_comparisons).appearances
 
 
+@pytest.mark.release
 def test_the_same_seed_gives_the_same_second_batch(store):
     batches = []
     for _ in range(2):

@@ -225,6 +225,7 @@ class TestTwoSchemes:
 
 
 class TestTuples:
+    @pytest.mark.release
     def test_drawn_filled_in_read_and_drawn_further(self, run):
         items = "\n".join(f"i{n:02}" for n in range(12)) + "\n"
         args = ("draw-tuples", "@items.txt", "--output", "@tuples.csv", "--appearances", "6")

@@ -57,6 +57,7 @@ def test_places_by_the_papers_protocol_are_those_of_the_last_mean_score_so_far(s
     assert view.said == "" if n_ballots == 1 else view.said.endswith("since ballot 2.") or "same items" in view.said
 
 
+@pytest.mark.release
 def test_places_by_the_protocol_runoff_have_the_intervals_that_each_ballot_wrote(store: Store) -> None:
     project_id = campaign(store, "runoff", 2)
     history = settling.load(store, project_id).history

@@ -91,6 +91,7 @@ def test_intervals_are_over_tokens_where_there_are_fifteen_of_them():
     assert few.over == "items"
 
 
+@pytest.mark.release
 def test_intervals_over_items_hold_as_often_as_they_say():
     """ρ of 60 items drawn from pairs of normals whose true ρ_S is (6/π)·asin(r/2)."""
     rng = np.random.default_rng(8)

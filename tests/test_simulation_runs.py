@@ -112,6 +112,7 @@ def test_dask_is_only_asked_for_where_it_is_wanted(monkeypatch):
         simulate(n=2, backend="dask")
 
 
+@pytest.mark.release
 @pytest.mark.usefixtures("environment")
 def test_dask_computes_the_same():
     distributed = pytest.importorskip("dask.distributed")
@@ -119,6 +120,7 @@ def test_dask_computes_the_same():
         assert simulate(backend="dask").results == simulate().results
 
 
+@pytest.mark.release
 @pytest.mark.usefixtures("environment")
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_a_worker_killed_in_mid_run_changes_nothing():

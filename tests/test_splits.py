@@ -39,6 +39,7 @@ def test_sizes_follow_from_the_share() -> None:
     assert tokens_of(split.dev) == split.dev_tokens
 
 
+@pytest.mark.release
 @given(
     areas=st.lists(st.lists(st.sampled_from(TWENTY), min_size=4, max_size=12, unique=True), min_size=1, max_size=3),
     share=st.floats(0.2, 0.8),

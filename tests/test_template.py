@@ -444,6 +444,7 @@ class TestBrowser:
             )
         assert seen == ["summary,solid,true", "input,solid,true", "input,solid,true"]
 
+    @pytest.mark.release
     @pytest.mark.parametrize(("browser_has", "asked"), [("light", "dark"), ("dark", "light")])
     def test_a_preview_in_the_other_scheme(self, show, browser_has: str, asked: str) -> None:
         page = show(1, 1, scheme=asked, color_scheme=browser_has)

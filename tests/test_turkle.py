@@ -160,6 +160,7 @@ def by_touch(page: Any, task: Any, n: int) -> None:
     task.locator("[type=submit]").tap()
 
 
+@pytest.mark.release
 @pytest.mark.browser
 @pytest.mark.parametrize(("way", "device"), [(by_mouse, {}), (by_keys, {}), (by_touch, PHONE)])
 def test_a_voter_with_a_real_browser(turkle: Turkle, chromium: Any, way: Callable[..., None], device: dict) -> None:
@@ -190,6 +191,7 @@ def test_a_voter_with_a_real_browser(turkle: Turkle, chromium: Any, way: Callabl
     assert dict(zip(rows["question_id"], rows["answer"], strict=True)) == dict.fromkeys(range(100, 105), "first")
 
 
+@pytest.mark.release
 def test_a_single_comparison_and_mechanical_turks_variant(turkle: Turkle) -> None:
     frame = ballot().iloc[[0]]
     for target in ("turkle", "mturk"):

@@ -130,6 +130,7 @@ def test_three_voters_in_a_real_browser(store: Store, turkle: Turkle, chromium: 
     assert again.startswith(believed)
 
 
+@pytest.mark.release
 def test_what_we_publish_is_never_cut(store: Store, turkle: Turkle) -> None:
     """With voters whose names are ASCII the whole file is, so that even a server that cuts by itself can't."""
     project_id, there = published(store, turkle, voters=1, plan=PLAN)
@@ -141,6 +142,7 @@ def test_what_we_publish_is_never_cut(store: Store, turkle: Turkle) -> None:
     assert accept_upload(store, project_id, believed, there.filename).counts == {"new": 42}
 
 
+@pytest.mark.release
 def test_a_wrong_token_and_a_template_that_is_refused(turkle: Turkle) -> None:
     with pytest.raises(PlatformError, match="doesn't accept the token"):
         TurkleSite(turkle.url, "0" * 40).publish("x", "<input>", "a\n1\n")

@@ -66,6 +66,7 @@ KEYS = {
 ANSWERS = {"rating": {"2.25"}, "sort-then-rate": {"3"}, "best-worst": {"best=2;worst=4"}, "order": {"2 1 3", "2 1"}}
 
 
+@pytest.mark.release
 @pytest.mark.browser
 @pytest.mark.parametrize("way", ["rating", "sort-then-rate", "best-worst", "order"])
 def test_from_the_batch_to_the_answers(store, turkle: Turkle, chromium: Any, way: str) -> None:

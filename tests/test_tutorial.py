@@ -44,6 +44,7 @@ def python(block: Block, names: dict) -> str:
     return said.getvalue()
 
 
+@pytest.mark.release
 def test_the_tutorial_ends_in_a_dataset_that_replays(tmp_path, monkeypatch):
     folder = tmp_path / "project"
     folder.mkdir()

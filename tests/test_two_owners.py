@@ -91,6 +91,7 @@ def at_once(store, script: str, arguments: list[list[str]]) -> list[int]:
     return [int(text) for text in said]
 
 
+@pytest.mark.release
 def test_two_owners_in_two_processes_lose_no_update_and_are_told_of_stale_edits(store):
     project_id = create_project(store, "P")
     stale = at_once(store, OWNER, [["a", project_id, "20"], ["b", project_id, "20"]])

@@ -102,6 +102,7 @@ def test_pairwise_agreement_of_shapes_that_do_not_fit():
         pairwise_agreement([1, 2], [1], [1, 0])
 
 
+@pytest.mark.release
 @settings(max_examples=50, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_alpha_is_the_one_over_voters_and_comparisons(seed):

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import sqlalchemy as sa
-from campaigns import AREAS, PLAN, answer_batch, draw_batch, make_project
+from campaigns import AREAS, BOTH_PROTOCOLS, PLAN, answer_batch, draw_batch, make_project
 from test_checks import sides_by_hand
 from test_exclusions import TRIAL, held, ids_of
 from test_voting import BASIC, Voter, start
@@ -113,7 +113,7 @@ def test_the_search_ships_so_many_rows_at_most(store, monkeypatch):
     assert len(view.search("SIMULATED")) == 3
 
 
-@pytest.mark.parametrize("protocol", ["paper", "runoff"])
+@pytest.mark.parametrize("protocol", BOTH_PROTOCOLS)
 @pytest.mark.parametrize(("n_closed", "opens"), [(2, False), (2, True), (0, True)])
 def test_the_preview_is_what_then_is(store, tmp_path, protocol, n_closed, opens):
     project_id = held(store, protocol, n_closed, opens=opens)
@@ -162,7 +162,7 @@ def counts(store, project_id):
     return votes, unvoted
 
 
-@pytest.mark.parametrize("protocol", ["paper", "runoff"])
+@pytest.mark.parametrize("protocol", BOTH_PROTOCOLS)
 def test_what_is_drawn_would_be_chosen_again_by_the_same_votes(store, protocol):
     project_id = held(store, protocol, 2, opens=True)
     with store.read() as conn:
@@ -174,6 +174,7 @@ def test_what_is_drawn_would_be_chosen_again_by_the_same_votes(store, protocol):
     assert (again["rank"].to_numpy() == dataset["rank"].to_numpy()).all()
 
 
+@pytest.mark.release
 def test_a_preview_without_scores_says_why(store):
     project_id = make_project(store, plan=replace(PLAN, protocol="runoff"))
     accept_upload(store, project_id, answer_batch(draw_batch(store, project_id)), "one.csv")
@@ -246,6 +247,7 @@ def run(store, monkeypatch, capsys):
     return _run
 
 
+@pytest.mark.release
 def test_the_command_line_tells_the_same(store, run):
     project_id = held(store, "runoff", 1)
     exclude_voters(store, project_id, [ids_of(store, project_id)["simulated-001"]], "why")

@@ -416,6 +416,7 @@ class TestProperties:
             ["assignment_id", "question_id"], keep="last"
         )
 
+    @pytest.mark.release
     @given(rows, stored, st.randoms(use_true_random=False))
     @settings(deadline=None, max_examples=40)
     def test_the_order_of_rows_decides_nothing(self, rows: list[dict], stored: dict, random) -> None:

@@ -80,6 +80,7 @@ class Browser:
 
 
 class TestALectureHall:
+    @pytest.mark.release
     def test_two_hundred_newcomers_of_one_address_within_a_moment_are_served(self, store, clock):
         _, code = start(store, replace(BASIC, task_size=1, votes_per_comparison=20))
         app = make_app(store)
@@ -99,6 +100,7 @@ class TestALectureHall:
             assert server.begins.allows(HALL)
             assert all(server.flood.allows(HALL) for _ in range(5))
 
+    @pytest.mark.release
     def test_a_flood_is_slowed_all_the_same(self, store, clock):
         _, code = start(store, BASIC)
         app = make_app(store)

@@ -129,6 +129,7 @@ def test_the_server_of_the_voting_page_lets_it_go_on_too(voted, closing_elsewher
     assert page(store, project_id).state == "open"
 
 
+@pytest.mark.release
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 def test_stopping_the_job_lets_it_go_on(voted, closing_elsewhere):
     """A job whose process ends at the signal without a word, or is killed as it doesn't heed it in time."""

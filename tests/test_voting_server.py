@@ -622,6 +622,7 @@ def test_twelve_voters_at_once_lose_and_double_nothing(store):
     assert {status for _, status in judgements(store)} == {"counted"}
 
 
+@pytest.mark.release
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_killed_ten_times_in_mid_vote_at_most_the_unconfirmed_vote_is_lost(store):
     tokens = tuple(f"word{n}" for n in range(13))
@@ -669,6 +670,7 @@ def test_killed_ten_times_in_mid_vote_at_most_the_unconfirmed_vote_is_lost(store
 
 
 class TestProcess:
+    @pytest.mark.release
     def test_started_and_stopped_by_the_owner(self, store):
         port = VotingServer(store.folder).port
         assert voting_process.running_server(store) is None
@@ -745,6 +747,7 @@ class TestProcess:
         (store.folder / "voting.json").write_text(dumps({"pid": 1, "host": "::1", "port": 8600, "key": "x"}))
         assert voting_process.running_server(store).port == 8600
 
+    @pytest.mark.release
     def test_a_server_that_does_not_come_up_is_told_with_its_reason(self, store):
         with pytest.raises(StoreError, match=r"can.t listen on 203\.0\.113\.1"):
             voting_process.start_server(store, host="203.0.113.1", port=8600)

@@ -111,6 +111,7 @@ def test_a_form_of_ones_own_and_an_empty_one(tmp_path):
     assert "left blank" in str(found.exception)
 
 
+@pytest.mark.release
 def test_the_batch_of_the_task_page_and_its_results(tmp_path):
     texts, form, batch, page, results, items = (
         tmp_path / name for name in ["texts", "form", "batch", "page", "results", "items"]

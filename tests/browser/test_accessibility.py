@@ -19,6 +19,7 @@ from tests.browser.test_demo import address
 from tests.browser.visitor import TITLES, Visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+SCHEMES = ["light", pytest.param("dark", marks=pytest.mark.release)]
 
 QUICK_MS = 350  # the page takes no answer that may be the second half of a double click
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
@@ -53,7 +54,7 @@ def unfold_all(visitor: Visitor) -> None:
     visitor.still()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_no_page_of_the_owner_has_a_serious_fault(server: Server, visit: Callable[..., Visitor], scheme: str) -> None:
     visitor = visit(server, color_scheme=scheme)
     found: dict[str, list[str]] = {}
@@ -65,6 +66,7 @@ def test_no_page_of_the_owner_has_a_serious_fault(server: Server, visit: Callabl
     assert found == {}
 
 
+@pytest.mark.release
 def test_a_fault_would_be_found(server: Server, visit: Callable[..., Visitor]) -> None:
     visitor = visit(server)
     visitor.open(address("Help"))
@@ -92,7 +94,7 @@ def links(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     _open.cache_clear()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_no_page_of_a_voter_has_a_serious_fault(links: dict[str, str], chromium: Browser, scheme: str) -> None:
     context = chromium.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme)
     page = context.new_page()
@@ -122,6 +124,7 @@ def begin(page: Page, name: str) -> None:
     page.locator("form").first.wait_for()
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_task_page_of_a_batch_has_a_serious_fault(chromium: Browser, scheme: str) -> None:
     page_text = template(n_comparisons=3, notion="relatedness", ties_allowed=True)

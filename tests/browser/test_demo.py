@@ -23,7 +23,7 @@ from tests.browser.server import Server
 from tests.browser.visitor import TITLES, Visitor
 from tests.campaigns import answer_batch, draw_batch
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.release]
 
 Visit = Callable[..., Visitor]
 DEMO = "Demo: jobs and skills"

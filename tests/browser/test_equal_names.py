@@ -28,7 +28,7 @@ from core.voting_settings import VotingSettings
 from tests.browser.server import Server
 from tests.browser.visitor import Visitor
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.release]
 
 
 def vote(store: Store, project_id: str, who: voting.Who, name: str = "") -> None:

@@ -15,7 +15,7 @@ from core.store.record_files import record_from
 from tests.browser.server import Server
 from tests.browser.visitor import Visitor
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.release]
 
 
 def test_the_zip_is_made_on_request_and_replays(server: Server, visit: Callable[..., Visitor]) -> None:

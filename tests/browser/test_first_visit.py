@@ -47,6 +47,7 @@ def test_the_tour_is_followed_to_its_end_and_does_not_come_back(
     again.says(f"Tour, 1 of {len(STOPS)}.")
 
 
+@pytest.mark.release
 def test_the_tour_ends_in_a_project_of_ones_own(own_server: Server, visit: Callable[..., Visitor]) -> None:
     own_server.start()
     visitor = visit(own_server)

@@ -11,7 +11,7 @@ from tests.browser.server import Server
 from tests.browser.test_demo import address
 from tests.browser.visitor import TITLES, Visitor
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.release]
 
 # What a person can use: of radio buttons, tabs and the like one of a group takes the tab key, arrows do the rest.
 _NUMBER = """() => {

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from tests.browser.server import Server
 from tests.browser.visitor import Visitor
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.release]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

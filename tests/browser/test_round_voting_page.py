@@ -18,7 +18,7 @@ from core.store.round_drawing import draw_round
 from core.store.round_voting import open_round_voting
 from core.voting_settings import VotingSettings
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.release]
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 N_ASKED = {RATING: 3, BEST_WORST: 3, ORDER: 2}  # of a voter's first task

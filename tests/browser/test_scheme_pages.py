@@ -15,7 +15,7 @@ from core.platforms.scheme_parts import columns_of
 from core.platforms.scheme_settings import SCHEMES, scheme_settings
 from core.platforms.scheme_templates import scheme_template
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.release]
 
 WORDS = ("ship", "boat", "telecommunications infrastructure", "<b>bold</b>", "${token_a_1}", 'R&D "x"', "🔥", "שלום")
 LONG = "The committee met twice before the summer and decided, after a long debate, to put the matter off. " * 3

@@ -18,7 +18,7 @@ from tests.browser.server import Server
 from tests.browser.visitor import Visitor
 from tests.campaigns import make_project
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.release]
 
 SONG, SINGER, TUNE, DANCE, APPLE = "שיר", "זמר", "לחן", "ריקוד", "תפוח"
 GROUPS = (

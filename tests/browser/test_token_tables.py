@@ -16,7 +16,7 @@ from core.tokens import AreaTokens
 from tests.browser.server import Server
 from tests.browser.visitor import Visitor
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.release]
 
 Visit = Callable[..., Visitor]
 AREAS = (AreaTokens("Market", ("sales", "marketing", "<b>**x**</b>")), AreaTokens("Sea", ("ship", "$x$", ":smile:")))

@@ -17,7 +17,7 @@ from core.store.projects import list_projects
 from tests.browser.server import Server
 from tests.browser.visitor import Visitor
 
-pytestmark = pytest.mark.sqlite
+pytestmark = [pytest.mark.sqlite, pytest.mark.release]
 
 
 @pytest.fixture

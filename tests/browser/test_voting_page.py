@@ -127,6 +127,7 @@ def test_a_prolific_visit_from_the_link_to_the_code(link, open_tab):
     expect(page.locator(".ro-code")).to_have_text("C1X2")
 
 
+@pytest.mark.release
 def test_a_vote_in_italian(running, open_tab):
     link = Link(running, language="it")
     page = open_tab(link.url, **PHONE, locale="en-GB")
@@ -190,6 +191,7 @@ def test_a_tap_before_the_script_is_there_counts(link, open_tab):
     assert len(link.votes()) == 1
 
 
+@pytest.mark.release
 def test_on_a_slow_line_the_answer_that_is_being_saved_stays_marked(link, open_tab):
     """A second tap meanwhile would mark what nobody stores; and waiting is told."""
     page = open_tab(link.url, **PHONE)
@@ -224,6 +226,7 @@ def test_two_tabs_answer_the_same_comparison_once(link, open_tab):
     assert len(link.votes()) == 1
 
 
+@pytest.mark.release
 def test_the_back_button_shows_what_comes_next(link, open_tab):
     page = open_tab(link.url)
     begin(page)
@@ -236,6 +239,7 @@ def test_the_back_button_shows_what_comes_next(link, open_tab):
     assert len(link.votes()) == 2
 
 
+@pytest.mark.release
 def test_an_expired_task_goes_to_somebody_else_and_the_voter_gets_others(link, open_tab):
     slow = open_tab(link.url)
     begin(slow, "Slow")
@@ -250,7 +254,7 @@ def test_an_expired_task_goes_to_somebody_else_and_the_voter_gets_others(link, o
     assert link.votes() == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.release)])
 def test_on_a_phone_by_touch(link, open_tab, scheme):
     page = open_tab(link.url, **PHONE, color_scheme=scheme)
     begin(page, f"Phone {scheme}")
@@ -301,6 +305,7 @@ def tab_to(page: Page, tag: str, text: str = "") -> None:
     pytest.fail(f"{text or tag} can't be reached by Tab.")
 
 
+@pytest.mark.release
 def test_for_a_screen_reader(link, open_tab):
     page = open_tab(link.url)
     assert page.get_by_role("heading", level=1).count() == 1
@@ -399,6 +404,7 @@ def test_what_must_wait_is_sent_again_by_itself(link, chromium):
     context.close()
 
 
+@pytest.mark.release
 def test_examples_come_first_with_their_answers(running, open_tab):
     link = Link(running, replace(SETTINGS, examples=True))
     examples = [
@@ -420,6 +426,7 @@ def test_examples_come_first_with_their_answers(running, open_tab):
     assert link.votes() == []
 
 
+@pytest.mark.release
 def test_the_owner_opens_the_page_watches_and_stops_it(tmp_path, visit, open_tab, monkeypatch):
     """On the owner's page: start the server, open voting, see a vote arrive; the voter's page is another address."""
     monkeypatch.setenv("RUNOFF_VOTING_PORT", str(free_port()))

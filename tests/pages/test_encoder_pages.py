@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from core import job_process, jobs
 from core.store.areas import areas_of
@@ -31,6 +32,7 @@ def box(app):
     return next(field for field in app.text_input if field.label == "Folder of the encoder")
 
 
+@pytest.mark.release
 def test_an_encoder_is_added_on_the_evaluate_page(demo, visit, started) -> None:
     app = visit("evaluate", "demo")
     assert "Nothing is fetched from the internet" in words(app)
@@ -71,6 +73,7 @@ def run(demo, path: Path, name: str) -> jobs.Job:
     return jobs.read_job(demo, job_id)
 
 
+@pytest.mark.release
 def test_encoding_again_takes_the_place_of_the_old_vectors(demo, started, monkeypatch) -> None:
     first = run(demo, TINY, "Tiny")
     assert (first.state, first.error) == ("done", None)

@@ -59,6 +59,7 @@ def test_why_there_are_no_intervals_is_kept(demo, view) -> None:
     assert (kept.compared, kept.differences, kept.resamples) == (None, (), 0)
 
 
+@pytest.mark.release
 def test_intervals_are_kept_as_they_are(demo, view, monkeypatch) -> None:
     monkeypatch.setattr(draws, "load", noisy_draws)
     at_once, kept = made(demo, view, "votes", 20)
@@ -111,6 +112,7 @@ def test_size_decides(demo, view, monkeypatch) -> None:
     assert evaluate_jobs.is_quick("floor", view)
 
 
+@pytest.mark.release
 def test_a_job_is_found_again_and_never_repeated(demo, visit, started, monkeypatch) -> None:
     monkeypatch.setattr(evaluate_tokens, "PERMUTATIONS", 9)
 
@@ -136,6 +138,7 @@ def test_a_job_is_found_again_and_never_repeated(demo, visit, started, monkeypat
     assert button(app) is not None  # other settings, another figure
 
 
+@pytest.mark.release
 def test_everything_slow_is_a_job(demo, visit, started, monkeypatch) -> None:
     monkeypatch.setattr(evaluate_jobs, "QUICK", NONE)
     monkeypatch.setattr(evaluate_jobs, "QUICK_VOTES", 0)
@@ -170,6 +173,7 @@ def test_a_figure_of_an_earlier_state_is_not_shown(demo, view, visit, started) -
     assert jobs.same_job(demo, "demo", evaluate_jobs.KIND, fresh) is None
 
 
+@pytest.mark.release
 def test_a_job_that_failed_says_why_and_can_be_asked_again(demo, visit, started, monkeypatch) -> None:
     app = visit("evaluate", "demo")
     next(each for each in app.button if each.label == "Compute p-values").click().run()

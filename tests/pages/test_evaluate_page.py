@@ -54,6 +54,7 @@ def words(app) -> str:
     return " ".join(element.value for kind in kinds for element in kind)
 
 
+@pytest.mark.release
 def test_a_model_over_fewer_items_is_marked(demo, view, visit) -> None:
     assert view.unfair == ""
     assert set(view.common["items"]) == {722 - 2 * 19}
@@ -73,6 +74,7 @@ def test_a_model_over_fewer_items_is_marked(demo, view, visit) -> None:
     assert "a higher figure over fewer items is no win" in words(app)
 
 
+@pytest.mark.release
 def test_tokens_say_what_is_told_apart(demo, view) -> None:
     tokens = evaluate_tokens.load(demo, "demo", view)
     assert tokens.problem == ""
@@ -131,6 +133,7 @@ def test_reasons_parts_and_variants(demo, view) -> None:
     assert plain == pytest.approx(view.overall["ρ_w"].to_numpy())
 
 
+@pytest.mark.release
 def test_what_it_takes_is_simulated_in_a_job_and_shown(demo, view, visit, monkeypatch) -> None:
     import sqlalchemy as sa
 

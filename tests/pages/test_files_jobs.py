@@ -150,6 +150,7 @@ def release(app, version: str):
     return press(app, "Release")
 
 
+@pytest.mark.release
 def test_a_version_is_released_by_a_job(many, visit, started):
     app = release(visit("export", "demo"), " 1.0 ")
     assert "Releasing the version in the background" in words(app)

@@ -50,6 +50,7 @@ def buttons(app) -> list[str]:
     return [button.label for button in app.button]
 
 
+@pytest.mark.release
 def test_a_ballot_drawn_by_a_job_is_the_one_drawn_at_once(between, visit, started):
     number = last(between).number + 1
     app = press(visit("collect", "demo"), f"Draw ballot {number}")
@@ -71,6 +72,7 @@ def test_a_ballot_drawn_by_a_job_is_the_one_drawn_at_once(between, visit, starte
     assert again.drop(columns="question_id").equals(drawn.drop(columns="question_id"))
 
 
+@pytest.mark.release
 def test_another_tab_is_told_the_end_too(between, visit, started):
     press(visit("collect", "demo"), f"Draw ballot {last(between).number + 1}")
     app = visit("scores", "demo")
@@ -135,6 +137,7 @@ def test_a_ballot_is_opened_again(between, visit, started):
     assert f"Ballot {number} is open again." in words(app)
 
 
+@pytest.mark.release
 def test_voters_are_left_out_and_come_back_by_jobs(many, visit, started):
     view = voters.load(many, "demo")
     chosen = sorted(view.quality.table["voter_id"].tolist())[:2]
@@ -215,6 +218,7 @@ def form(app, label: str, value: str, button: str):
     return press(app, button)
 
 
+@pytest.mark.release
 def test_a_project_is_copied_opened_and_deleted_by_jobs(many, visit, started):
     app = form(visit("project", "demo"), "Name of a copy", "Another", "Make a copy")
     assert "Copying the project in the background" in words(app)

@@ -106,6 +106,7 @@ def test_a_project_from_a_file(page):
     assert opened(store, app) == "Thing (3)"
 
 
+@pytest.mark.release
 def test_archived_results(page):
     store, project_id, app = page
     data = answer_batch(draw_batch(store, project_id))

@@ -50,6 +50,7 @@ def test_the_demo_says_everywhere_that_its_votes_are_simulated(demo, visit):
         assert "simulated voters" in words(visit(key, "demo")), key
 
 
+@pytest.mark.release
 def test_figures_stand_with_what_is_behind_them(demo, visit):
     dataset = read_dataset(demo, "demo")
     said = words(visit("scores", "demo"))
@@ -195,6 +196,7 @@ def test_a_stale_page_says_so_and_changes_nothing(demo, visit):
     assert "changed in the meantime" in words(app)
 
 
+@pytest.mark.release
 def test_n0_changes_the_figures_and_the_share_of_the_first_rank(demo, visit):
     app = visit("evaluate", "demo")
     assert "28%" in words(app)
@@ -518,6 +520,7 @@ def test_scores_show_the_three_figures_with_their_files(demo, visit):
     )  # the ranking; SVG and PNG in two widths and CSV of the top, how it settled, each figure
 
 
+@pytest.mark.release
 def test_every_page_of_results_leads_on(demo, visit):
     for key in ("scores", "evaluate", "help"):
         links = [link.proto.label for link in visit(key, "demo").get("page_link")]
@@ -574,6 +577,7 @@ def test_the_papers_figures_are_shown_simulated_on_request(demo, visit):
 # --- the tour, templates, undoing, the campaign in the side bar ---
 
 
+@pytest.mark.release
 def test_the_tour_leads_from_page_to_page_once(demo, visit):
     (demo.folder / "tour-seen").unlink()
     places = []

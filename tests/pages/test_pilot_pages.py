@@ -126,6 +126,7 @@ def test_the_planner_says_why_a_fit_is_not_offered(empty, project_id, visit):
     assert "Voters as fitted to the pilot's votes aren't offered: with a distribution" in words(app)
 
 
+@pytest.mark.release
 def test_the_planner_takes_the_fitted_panel(empty, project_id, visit):
     answer_both(empty, project_id)
     app = visit("plan", project_id)

@@ -105,6 +105,7 @@ def test_near_tokens_are_proposed_ticked_added_and_marked(demo, project, visit):
     assert not [box for box in app.checkbox if "(0." in box.label and box.label.split(" (")[0] in chosen]
 
 
+@pytest.mark.release
 def test_the_evaluation_warns_of_tokens_that_the_embedding_proposed(demo, visit):
     assert "proposed" not in words(visit("evaluate", "demo"))
     (embedding,) = read_embeddings(demo, "demo")

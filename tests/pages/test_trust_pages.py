@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import sqlalchemy as sa
-from campaigns import AREAS, PLAN, make_project
+from campaigns import AREAS, BOTH_PROTOCOLS, PLAN, make_project
 from page_words import press, words
 
 from core import job_process
@@ -36,7 +36,7 @@ def held(store, protocol: str, n_ballots: int = 2) -> str:
     return project_id
 
 
-@pytest.mark.parametrize("protocol", ["runoff", "paper"])
+@pytest.mark.parametrize("protocol", BOTH_PROTOCOLS)
 def test_the_scores_page_says_how_far_to_trust_it(empty, visit, protocol):
     app = visit("scores", held(empty, protocol))
     said = words(app)
@@ -72,6 +72,7 @@ def test_collect_says_between_ballots_what_another_would_change(empty, visit):
     assert view_of_trust.load_foresight(empty, project_id) == (None, 0, False)
 
 
+@pytest.mark.release
 def test_closing_again_foresees_the_same(empty):
     project_id = held(empty, "runoff", 1)
     before = view_of_trust.load_foresight(empty, project_id)
@@ -80,6 +81,7 @@ def test_closing_again_foresees_the_same(empty):
     assert view_of_trust.load_foresight(empty, project_id) == before
 
 
+@pytest.mark.release
 def test_the_log_keeps_what_a_cut_may_have_cost(empty, visit):
     project_id = held(empty, "runoff", 2)
     app = visit("project", project_id)
@@ -114,6 +116,7 @@ def add_embedding(store, project_id: str, folder, name: str, seed: int) -> None:
     job_process.run(name)
 
 
+@pytest.mark.release
 def test_models_have_intervals_and_are_told_apart_or_not(empty, visit, tmp_path):
     project_id = held(empty, "runoff", 2)
     for name, seed in (("One", 1), ("Two", 2)):
@@ -145,6 +148,7 @@ def test_the_papers_protocol_has_no_intervals_and_says_why(empty, visit, tmp_pat
     assert "ρ_w lower" not in app.dataframe[0].value.columns
 
 
+@pytest.mark.release
 def test_areas_with_rankings_of_their_own_are_drawn_apart_and_averaged(empty):
     project_id = make_project(empty, kind="trial", plan=None)
     set_ranking(empty, project_id, "area")

@@ -37,6 +37,7 @@ def same(found, other):
     assert (found.headline, found.alpha_said) == (other.headline, other.alpha_said)
 
 
+@pytest.mark.release
 def test_the_page_asks_measures_in_the_background_and_finds_it_again(large, visit, started):
     store, project_id = large
     app = visit("voters", project_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 import sqlalchemy as sa
 from campaigns import PLAN, answer_batch, draw_batch, make_project
 from page_words import labelled, press, words
@@ -29,6 +30,7 @@ def held(store, n_closed=1):
     return project_id
 
 
+@pytest.mark.release
 def test_figures_stand_in_the_table_and_what_is_blank_says_why(empty, visit):
     project_id = held(empty)
     app = visit("voters", project_id)

@@ -243,6 +243,7 @@ def test_a_page_sends_no_more_voters_than_it_may(demo, visit, monkeypatch):
     assert len(table) == 3
 
 
+@pytest.mark.release
 def test_what_leaving_voters_out_would_change_is_a_job_too(many, visit, started, monkeypatch):
     monkeypatch.setattr(voters, "CHEAP", 1)
     press(visit("voters", "demo"), "Read all votes")
