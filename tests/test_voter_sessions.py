@@ -165,6 +165,18 @@ class TestAfterAnUpdate:
         assert voter.undo().place.n == 3
 
 
+def test_the_last_answer_is_the_one_given_last_wherever_it_stands(store):
+    """Another tab that still shows a later place can answer that one first."""
+    _, code = start(store)
+    voter = Voter(store, code)
+    first, second = (replace(voter.view.place, n=n) for n in (1, 2))
+    voter.vote("left", second)
+    voter.vote("left", first)
+    assert voter.view.last == (1, 1)
+    assert voter.undo().place.n == 1
+    assert voter.view.last == (1, 2)
+
+
 class TestForms:
     def test_that_of_another_ballot_is_refused(self, store):
         project_id, code = start(store, replace(BASIC, task_size=50))
