@@ -69,16 +69,17 @@ def one_campaign(
             answers = crowd.answer(items, drawn.pairs, rng, voter)
             asked.append((answers.first, answers.second, answers.outcome, answers.voter))
         pairs = method.draw(items, n_comparisons, held, rng)
-        voter = method.deal(pairs, held, len(voters), n, rng)
-        votes = crowd.answer(items, pairs, rng, voter)
+        dealt = method.deal(pairs, held, len(voters), n, rng)
+        votes = crowd.answer(items, pairs, rng, dealt)
         held.append(Ballot(votes, method.score(votes, held, n)))
     fit = fit_of(held, n, fit)
     gone = np.setdiff1d(np.arange(n), items)
     seen = np.array([item for item in audited if item in set(gone.tolist())], dtype=np.int64)
-    columns = tuple(np.concatenate([part[at] for part in asked]) for at in range(4))
+    first, second, outcome, by = (np.concatenate(column) for column in zip(*asked, strict=True))
     posteriors: Posteriors = item_posteriors(fit)
     inclusion = [audited[item] for item in seen.tolist()]
-    found = estimate_lost(fit, posteriors, gone, audited=seen, inclusion=inclusion, votes=columns, n_top=N_TOP)  # type: ignore[arg-type]
+    columns = (first, second, outcome, by)
+    found = estimate_lost(fit, posteriors, gone, audited=seen, inclusion=inclusion, votes=columns, n_top=N_TOP)
     truth = np.argsort(-np.abs(z), kind="stable")[:N_TOP]
     return found, int(np.isin(truth, gone).sum())
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bench.table import Line
+from core.embeddings import Embedding
 from core.evaluation import compare, given
 from core.evaluation.tokens import with_token_intervals
 
@@ -28,7 +29,7 @@ def lines(*, quick: bool) -> Iterator[Line]:
     yield Line("intervals over tokens of 990 items, 3 models × 400", time.perf_counter() - start, limit=10.0)
 
 
-def _all_pairs(n_tokens: int):
+def _all_pairs(n_tokens: int) -> tuple[pd.DataFrame, Embedding]:
     rng = np.random.default_rng(n_tokens)
     names = np.array([f"token {number}" for number in range(n_tokens)], dtype=object)
     vectors = rng.standard_normal((n_tokens, 300)).astype(np.float32)

@@ -13,7 +13,6 @@ import io
 import json
 import lzma
 import pickle
-import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
@@ -47,11 +46,9 @@ from core.store.ballots import read_comparisons
 from core.store.engine import open_apart
 from core.store.scores import dataset_of
 from core.tokens import preview, read_areas_file, read_pasted
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from campaigns import answer_batch, draw_batch, make_project, run_people
-from embedding_files import binary, numbers, text
-from workbooks import workbook
+from tests.campaigns import answer_batch, draw_batch, make_project, run_people
+from tests.embedding_files import binary, numbers, text
+from tests.workbooks import workbook
 
 FIXTURES = Path(__file__).resolve().parents[1] / "tests" / "fixtures"
 Reader = Callable[[bytes], object]

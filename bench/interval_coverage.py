@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -77,7 +78,9 @@ def campaigns(
             for name, similarity in similarities.items():
                 path = folder / f"{name}-{n_comparisons}-{seed}-{number}.npz"
                 if not path.exists():
-                    found = figures_of(similarity, n_comparisons, (seed, n_comparisons, number), resamples)
+                    found: dict[str, Any] = figures_of(
+                        similarity, n_comparisons, (seed, n_comparisons, number), resamples
+                    )
                     np.savez(path.with_suffix(".part.npz"), **found)
                     path.with_suffix(".part.npz").rename(path)
                 yield path

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,9 +14,7 @@ import sqlalchemy as sa
 from core.store import Store
 from core.store.dialects import DATABASE
 from core.store.engine import HEAD, _open, database_url, make_engine, schema_version
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from postgres_server import PostgresServer
+from tests.postgres_server import PostgresServer
 
 PATIENCE = 20.0  # seconds that a server may need to see that a killed client is gone
 _RESET = """

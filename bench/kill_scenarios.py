@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,10 +38,8 @@ from core.store.uploads import read_uploads, withdraw_upload
 from core.store.votes import accept_upload
 from core.store.voting import open_voting
 from core.voting_settings import VotingSettings
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from campaigns import answer_batch, draw_batch, make_project, run_people
-from old_workspaces import OLD, make_old_workspace
+from tests.campaigns import answer_batch, draw_batch, make_project, run_people
+from tests.old_workspaces import OLD, make_old_workspace
 
 Given = dict[str, Any]
 

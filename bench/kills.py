@@ -235,7 +235,7 @@ def main(kills: int, seed: int, only: str | None, database: str) -> None:
         names = [only] if only else list(SCENARIOS)
         faults = kill_all(names, kills, random.Random(seed), InFolders())
     else:
-        from postgres_server import postgres_server
+        from tests.postgres_server import postgres_server
 
         names = [only] if only else [name for name in SCENARIOS if not name.startswith("migrate")]
         with postgres_server() as server:

@@ -6,6 +6,7 @@ where they are done (`bench.scale`).
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -54,7 +55,7 @@ def left_to_jobs() -> Iterator[None]:
             return None
 
     with ExitStack() as patches:
-        patches.enter_context(patch.object(jobs.subprocess, "Popen", Process))
+        patches.enter_context(patch.object(subprocess, "Popen", Process))
         for module, name, value in LIMITS:
             patches.enter_context(patch.object(module, name, value))
         yield

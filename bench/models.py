@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -49,13 +49,14 @@ def demo() -> pd.DataFrame:
     with tempfile.TemporaryDirectory() as folder:
         store = open_store(Path(folder) / "workspace")
         project_id = ensure_demo(store)
+        assert project_id is not None  # the workspace is new
         with store.read() as conn:
             table = dataset_of(conn, project_id)
         store.engine.dispose()
     return table
 
 
-DATASETS = {
+DATASETS: dict[str, Callable[[], pd.DataFrame]] = {
     "demo": demo,
     "WordSim-353": lambda: word_list("wordsim353.tsv"),
     "SimLex-999": lambda: word_list("simlex999.txt"),

@@ -13,7 +13,9 @@ from collections.abc import Sequence
 Votes = list[tuple[int, int, float]]
 
 
-def plain_campaign(similarity: Sequence[float], sizes: Sequence[int], appearances: int, n_voters: int, seed: int):
+def plain_campaign(
+    similarity: Sequence[float], sizes: Sequence[int], appearances: int, n_voters: int, seed: int
+) -> list[float]:
     """Scores ȳ of all items after a campaign of ballots of these sizes, as a list."""
     draw = random.Random(seed)
     voters = [(draw.uniform(0.02, 0.2), draw.uniform(0.005, 0.05)) for _ in range(n_voters)]

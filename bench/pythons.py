@@ -64,9 +64,8 @@ def fingerprint() -> dict[str, str]:
 def _whole_way() -> dict[str, str]:
     """The batches and the dataset of a campaign of two ballots, and the dataset as Parquet."""
     sys.path.insert(0, str(ROOT / "tests"))
-    from test_metamorphic import campaign
-
     from core.store.engine import open_apart
+    from tests.test_metamorphic import campaign
 
     with tempfile.TemporaryDirectory() as folder, open_apart(Path(folder)) as store:
         run = campaign(store)

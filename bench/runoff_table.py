@@ -46,7 +46,8 @@ def campaign(similarity: Floats, plan: Plan, voters: Voters, *, seed: int, rng: 
         outcome = np.concatenate((outcome, votes))
         start = None if fit is None else fit.theta
         tolerance = FINE if number == plan.n_ballots else ROUGH
-        fit = fit_runoff(*pairs.T, outcome, n_items=n, voter=voter, start=start, tolerance=tolerance)
+        first, second = pairs.T
+        fit = fit_runoff(first, second, outcome, n_items=n, voter=voter, start=start, tolerance=tolerance)
     assert fit is not None
     return fit
 

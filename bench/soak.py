@@ -27,9 +27,7 @@ from core.store import Store, open_store
 from core.store import schema as t
 from core.store.voters_role import grant_role
 from core.voting_settings import VotingSettings
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from voting_server import VotingServer, make_voting
+from tests.voting_server import VotingServer, make_voting
 
 TOKENS = tuple(f"word{n}" for n in range(15))  # 105 items, at M = 20 1,050 comparisons
 APPEARANCES = 20
@@ -90,7 +88,7 @@ def _workspace(folder: Path, database: str, role: bool) -> Iterator[Store]:
     if database == "sqlite":
         yield open_store(folder)
         return
-    from postgres_server import SAFE, postgres_server
+    from tests.postgres_server import SAFE, postgres_server
 
     with postgres_server(SAFE, in_memory=False) as server:
         name = server.create()
@@ -167,7 +165,7 @@ def _browse(
         browser.close()
 
 
-def _faults(store, confirmed: dict[str, int], voters: int, votes: int, wanted: int) -> list[str]:
+def _faults(store: Store, confirmed: dict[str, int], voters: int, votes: int, wanted: int) -> list[str]:
     """What went wrong, in sentences."""
     j, a, v, q = t.judgement.c, t.assignment.c, t.voter.c, t.question.c
     with store.read() as conn:

@@ -72,8 +72,8 @@ def _clicks(project_id: str) -> dict[str, list[float]]:
     app.run()
     times = {"opening it": [_timed(lambda: app.switch_page("../pages/tokens.py").run())]}
     times["any click"] = [_timed(app.run) for _ in range(5)]
-    times["choosing the table of all areas"] = [_timed(lambda: app.get("button_group")[0].set_value("Table").run())]
-    app.get("button_group")[0].set_value("Text").run()
+    times["choosing the table of all areas"] = [_timed(lambda: app.button_group[0].set_value("Table").run())]
+    app.button_group[0].set_value("Text").run()
     times["saving a changed area"] = [_save(app) for _ in range(3)]
     times["proposing tokens"] = [_timed(lambda: _press(app, "Propose tokens"))]
     times["counting neighbours for hubness"] = [_timed(lambda: _press(app, "Count the neighbours"))]
@@ -95,5 +95,6 @@ def _press(app: AppTest, label: str) -> None:
 def _save(app: AppTest) -> float:
     """Add a token to the first area: seconds of the run that saves it and of the one that draws the page anew."""
     box = next(box for box in app.text_area if box.label.startswith("Tokens, one a line ("))
-    box.set_value(f"{box.value}\nnew {len(box.value)}").run()
+    tokens = box.value or ""
+    box.set_value(f"{tokens}\nnew {len(tokens)}").run()
     return _timed(lambda: _press(app, "Save changes"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import click
 import numpy as np
@@ -90,14 +91,14 @@ class People:
         self.n_asked += n
         return np.arange(self.n_asked - n, self.n_asked)
 
-    def answer(self, items: np.ndarray, pairs: np.ndarray, voter: np.ndarray, ids: np.ndarray, **kind: object) -> Votes:
+    def answer(self, items: np.ndarray, pairs: np.ndarray, voter: np.ndarray, ids: np.ndarray, **kind: Any) -> Votes:
         """The votes on these comparisons, with sides at random; they are noted as answers of some kind."""
         asked = {"voter_id": voter, "comparison": ids, "first": pairs[:, 0], "second": pairs[:, 1]}
         meant = self.crowd.answer(items, pairs, self.rng, voter)
         flipped = self.rng.random(len(pairs)) < 0.5
         outcome = overrule(meant.outcome, voter, self.voters, self.rng, flipped=flipped)
         left = np.where(outcome == 0.5, np.nan, np.where(flipped, 1.0 - outcome, outcome))
-        rest = {"status": "counted", "main": False, "gold": np.nan} | kind
+        rest: dict[str, Any] = {"status": "counted", "main": False, "gold": np.nan} | kind
         self.said.append(pd.DataFrame(asked).assign(answer=outcome, left=left, **rest))
         return meant._replace(outcome=outcome)
 

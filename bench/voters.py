@@ -9,7 +9,6 @@ import random
 import re
 import time
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urlencode
 
 
@@ -112,10 +111,12 @@ class HttpVoter:
             raise Refused(f"{self.name} could not begin: {answer.status} {answer.body[:200]}")
         return (await self._ask(connection, "GET", f"/v/{self.code}")).body
 
-    async def _ask(self, connection: Connection, *asked: Any, **headers: str) -> Answer:
+    async def _ask(
+        self, connection: Connection, method: str, path: str, fields: dict[str, str] | None = None, **headers: str
+    ) -> Answer:
         """Ask, and once more where the server says that nothing was done yet."""
         while True:
-            answer = await connection.ask(*asked, **headers)
+            answer = await connection.ask(method, path, fields, **headers)
             if answer.status != 503 or "retry-after" not in answer.headers:
                 return answer
             await asyncio.sleep(random.uniform(0.5, 1.5))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, TypedDict
 
 from .errors import PlanError
 from .json_texts import known_values
@@ -188,8 +188,15 @@ def n_gold_places(checks: CheckSettings, n_tasks: int, n_voters: int) -> int:
     return checks.gold * (n_tasks if checks.gold_per == "task" else min(n_tasks, n_voters))
 
 
-def on_voting_page(checks: CheckSettings | None, tasks_per_voter: int) -> dict[str, int]:
-    """Gold and repeats a task on Runoff's own page (names as in `VotingSettings`), as the plan's checks have them."""
+class TaskChecks(TypedDict, total=False):
+    """Checks in a task of the voting page, named as in `VotingSettings`."""
+
+    n_gold: int
+    n_repeats: int
+
+
+def on_voting_page(checks: CheckSettings | None, tasks_per_voter: int) -> TaskChecks:
+    """Gold and repeats a task on Runoff's own page, as the plan's checks have them; nothing without checks."""
     if checks is None:
         return {}
     gold = checks.gold if checks.gold_per == "task" else -(-checks.gold // tasks_per_voter)

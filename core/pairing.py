@@ -100,7 +100,7 @@ def connected_or_redrawn(pairs: Ints, items: ArrayLike, appearances: int, *, rng
     values = checked_items(items)
     places = np.searchsorted(np.sort(values), pairs)
     links = coo_array((np.ones(len(places)), places.T), shape=(len(values), len(values)))
-    if appearances < 2 or connected_components(links, directed=False, return_labels=False) == 1:
+    if appearances < 2 or connected_components(links, directed=False)[0] == 1:
         return pairs
     unknown, wide = np.zeros(len(values)), np.ones(len(values))
     return draw_near_comparisons(values, appearances, score=unknown, spread=wide, rng=rng)

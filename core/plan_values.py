@@ -6,14 +6,15 @@ import math
 import operator
 from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
 
 from .errors import PlanError
 
 
-def whole(value: object, name: str, least: int) -> int:
+def whole(value: Any, name: str, least: int) -> int:
     """A whole number of at least `least`."""
     try:
-        number = operator.index(value)  # type: ignore[arg-type]
+        number = operator.index(value)
     except TypeError:
         raise PlanError(f"{name} must be a whole number, found {value!r}.") from None
     if number < least:
@@ -29,10 +30,10 @@ def check_limits(settings: object, limits: Mapping[str, tuple[float, float, str]
             raise PlanError(f"{label} is {value:g}; it must lie between {lowest:g} and {highest:,}.")
 
 
-def fraction(value: object) -> float:
+def fraction(value: Any) -> float:
     """A fraction between 0 and 1, both excluded."""
     try:
-        number = float(value)  # type: ignore[arg-type]
+        number = float(value)
     except (TypeError, ValueError):
         number = math.nan
     if not 0 < number < 1:
@@ -40,13 +41,13 @@ def fraction(value: object) -> float:
     return number
 
 
-def appearances(value: object, n_ballots: int) -> int | tuple[int, ...]:
+def appearances(value: Any, n_ballots: int) -> int | tuple[int, ...]:
     """One number of appearances, or one for each ballot."""
     name = "The number of appearances of an item in a ballot"
     if hasattr(value, "__index__"):
         return whole(value, name, 1)
     try:
-        numbers = tuple(whole(entry, name, 1) for entry in value)  # type: ignore[attr-defined]
+        numbers = tuple(whole(entry, name, 1) for entry in value)
     except TypeError:
         raise PlanError(f"{name} must be a whole number, or one for each ballot; found {value!r}.") from None
     if len(numbers) != n_ballots:

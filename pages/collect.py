@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.store.plans import PlanSettings
 from core.views import tasks
-from core.views.collect import CollectView, Stage
+from core.views.collect import CollectView, DrawnStage
 from core.views.long_commands import is_many
 from ui import cache, checks_box, frame, long_commands, uploads, vote_checks
 from ui.ballot_progress import progress, timeline
@@ -26,8 +27,8 @@ area_id = frame.area(project, standings)
 view: CollectView = cache.load_collect(store, project, area_id)
 
 
-def open_ballot(stage: Stage) -> None:
-    """The open ballot: its progress, its files, its votes, its end."""
+def open_ballot(stage: DrawnStage, settings: PlanSettings) -> None:
+    """The open ballot, drawn by these settings: its progress, its files, its votes, its end."""
     st.subheader(stage.title)
     if stage.ballot.n_tied:
         told = "{n} items were tied at the cut; {kept} of them stayed, by a seeded draw."
@@ -38,8 +39,8 @@ def open_ballot(stage: Stage) -> None:
         dealing_line(view.dealing)
         voters_box(store, project, stage.ballot, view.dealing)
     st.markdown("##### 1. Give it to voters")
-    pages = tasks.load(store, stage.ballot, view.settings, project.notion)
-    collecting_box(store, project, stage.ballot, view, pages, stage)
+    pages = tasks.load(store, stage.ballot, settings, project.notion)
+    collecting_box(store, project, view, stage, settings, pages)
     preview_box(store, project, stage.ballot, pages)
     trial_box(store, project, stage.ballot, pages)
     st.markdown("##### 2. Take the votes back")
@@ -56,19 +57,19 @@ def open_ballot(stage: Stage) -> None:
             help="The paper's voter model (§4.1) answers what is missing. Its votes are marked as simulated for ever.",
         )
     st.markdown("##### 3. Close it")
-    vote_checks.show(project, area_id, sum(s.progress.votes for s in view.stages if s.progress))
+    vote_checks.show(project, area_id, sum(drawn.progress.votes for drawn in view.drawn))
     close_box(project, area_id, view, stage)
 
 
-if view.plan is None:
+if view.plan is None or view.settings is None:
     frame.nothing_yet("Ballots are drawn by a plan, and there is none yet.", "plan", "make the plan")
 stage = view.open_stage
 st.markdown(view.headline)
-if any(stage.progress and stage.progress.simulated for stage in view.stages):
+if any(drawn.progress.simulated for drawn in view.drawn):
     st.warning("Some of these votes were given by simulated voters.", icon=":material/science:")
 timeline(view.stages)
 if stage is not None:
-    open_ballot(stage)
+    open_ballot(stage, view.settings)
 else:
     between_ballots(project, area_id, view, standings)
 pilot_box(store, project, area_id, view)

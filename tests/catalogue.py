@@ -58,7 +58,7 @@ def texts(path: Path) -> Iterator[Key]:
         if not isinstance(node, ast.Call):
             continue
         is_method = isinstance(node.func, ast.Attribute)
-        name = node.func.attr if is_method else getattr(node.func, "id", "")
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         # A language's own method counts for voters; the function `many` is of the app.
         if name not in _CALLS or ast.unparse(node.func).startswith("sa.") or (name == "many" and not is_method):
             continue
@@ -107,7 +107,7 @@ def faults(code: str) -> list[str]:
     wrong = [f"missing: {key}" for key in found if key not in there]
     wrong += [f"in no source: {key}" for key in there if key not in found]
     for key, message in there.items():
-        forms = [message.string] if isinstance(message.string, str) else list(message.string)
+        forms = [message.string] if isinstance(message.string, str) else list(message.string or ())
         if "fuzzy" in message.flags or not all(forms):
             wrong.append(f"not translated: {key}")
         if {place for place, _ in message.locations} != found.get(key, set()):

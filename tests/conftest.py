@@ -24,7 +24,7 @@ from core.store import Store, engine, open_store
 from core.store.engine import _open
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from postgres_server import PostgresServer, is_installed, memory_folder, postgres_server
+from tests.postgres_server import PostgresServer, is_installed, memory_folder, postgres_server
 
 # No test passes or fails by the clock: how fast something is stands in `make bench`.
 # The same examples in every run, so that it is a change that makes a test fail; others are looked for by

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 
 def binary(
-    words: list[str | bytes], matrix: np.ndarray, *, n_words: int | None = None, newline: bytes = b"\n"
+    words: Sequence[str | bytes], matrix: np.ndarray, *, n_words: int | None = None, newline: bytes = b"\n"
 ) -> bytes:
     """word2vec's binary format; `n_words` is what the header claims."""
     parts = [f"{len(words) if n_words is None else n_words} {matrix.shape[1]}\n".encode()]

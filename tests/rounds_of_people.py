@@ -8,8 +8,6 @@ import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from campaigns import make_project
-
 from core.platforms.scheme_batch import write_round
 from core.schemes.collected import BEST_WORST, ORDER, RATING, RoundSettings, default_settings
 from core.schemes.target_groups import TargetGroup
@@ -17,6 +15,7 @@ from core.store import Store
 from core.store.round_drawing import draw_round
 from core.store.rounds import read_rounds, read_shown
 from core.store.votes import accept_upload
+from tests.campaigns import make_project
 
 GROUPS = (
     TargetGroup("cat", ("dog", "horse", "mouse"), ("lion", "kennel"), ("hammer",)),

@@ -32,10 +32,11 @@ from core.store.publications import publish_on_turkle
 from core.store.round_drawing import discard_round, draw_round
 from core.store.rounds import read_rounds
 from core.store.simulated import simulate_votes
+from core.store.tallies import Progress
 from core.store.votes import accept_upload, preview_upload
 from core.store.voting import open_voting, read_voting, set_voting_state
 from core.views.closing import KIND, params_of
-from core.views.collect import Stage
+from core.views.collect import DrawnStage
 from core.views.command_list import COMMANDS
 from core.views.upload_jobs import arguments_of
 from core.voting_settings import VotingSettings
@@ -179,7 +180,8 @@ def test_what_a_job_is_told_names_the_ballot(store):
     project_id = make_project(store)
     draw_next_ballot(store, project_id)
     (ballot,) = read_ballots(store, project_id)
-    assert params_of(Stage(1, 21, 42, ballot, None), None, 3)["code"] == ballot.code
+    stage = DrawnStage(1, 21, 42, ballot, Progress.before_votes(42, 21))
+    assert params_of(stage, None, 3)["code"] == ballot.code
 
 
 # What the voting page does by itself

@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from campaigns import PLAN
-
 from core.store import Store, open_store
 from core.store.areas import add_areas
 from core.store.drawing import draw_next_ballot
@@ -26,6 +24,7 @@ from core.store.voting import open_voting
 from core.tokens import AreaTokens
 from core.voting_settings import VotingSettings
 from tests.browser.server import environment_of
+from tests.campaigns import PLAN
 
 ROOT = Path(__file__).resolve().parents[1]
 STARTS_WITHIN = 60.0

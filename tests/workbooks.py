@@ -13,7 +13,7 @@ def workbook(sheets: Mapping[str, Sequence[Sequence[object]]], formats: Mapping[
     """A workbook of some sheets; texts are written as texts even where they look like formulas. `formats` gives the
     number format of cells of the first sheet."""
     book = Workbook()
-    book.remove(book.active)
+    del book[book.sheetnames[0]]
     for name, rows in sheets.items():
         sheet = book.create_sheet(name)
         for row, values in enumerate(rows, start=1):

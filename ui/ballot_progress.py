@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.plurals import many
-from core.views.collect import Stage
+from core.views.collect import DrawnStage, Stage
 
 CARD = 147  # pixels: five of them beside each other in a window of 1280 with a scroll bar
 
@@ -24,7 +24,7 @@ def timeline(stages: tuple[Stage, ...]) -> None:
 
 def _said(stage: Stage) -> str:
     """A stage's state in two words."""
-    if stage.progress is None:
+    if not isinstance(stage, DrawnStage):
         return "planned"
     if stage.state == "closed":
         votes = many(stage.progress.votes, "vote")
@@ -32,7 +32,7 @@ def _said(stage: Stage) -> str:
     return f"open, {stage.progress.share:.0%} voted"
 
 
-def progress(stage: Stage) -> None:
+def progress(stage: DrawnStage) -> None:
     """How far the open ballot is."""
     p = stage.progress
     text = (

@@ -10,13 +10,13 @@ from core.store.ballots import PILOT
 from core.store.closing import close_ballot
 from core.store.projects import Project
 from core.views.closing import takes_long
-from core.views.collect import CollectView, Stage
+from core.views.collect import CollectView, DrawnStage
 from core.views.long_commands import FITTED, is_many
 from core.views.overview import Standing
 from ui import closing_box, frame, long_commands, trust_panel
 
 
-def close_box(project: Project, area_id: int | None, view: CollectView, stage: Stage) -> None:
+def close_box(project: Project, area_id: int | None, view: CollectView, stage: DrawnStage) -> None:
     """The end of a ballot, with what should be known before."""
     if stage.progress.untouched:
         st.caption("It can be closed once it has votes.")
@@ -90,6 +90,5 @@ def between_ballots(project: Project, area_id: int | None, view: CollectView, st
 def _draw_is_long(view: CollectView) -> bool:
     """Whether drawing the next ballot takes more than about a second; the protocol runoff fits all votes so far."""
     coming = next(stage for stage in view.stages if stage.number == view.next_number)
-    drawn = [stage for stage in view.stages if stage.ballot]
-    votes = sum(stage.n_comparisons for stage in drawn if stage.ballot and stage.ballot.protocol == "runoff")
+    votes = sum(stage.n_comparisons for stage in view.drawn if stage.ballot.protocol == "runoff")
     return is_many(coming.n_comparisons) or votes > FITTED

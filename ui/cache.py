@@ -6,7 +6,8 @@ A cached value is shared by all sessions and must not be changed.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -50,16 +51,34 @@ from core.views import (
 )
 
 _KEEP = 32
+Asked = ParamSpec("Asked")
+View = TypeVar("View")
 
 
-def _load(view: Any, store: Store, project: Project, *args: Any) -> Any:
-    name = f"{view.__module__}.{view.__name__}"
-    return _cached(name, str(store.folder), project.id, project.stamp, args, view, store)
+def _load(
+    view: Callable[Concatenate[Store, str, Asked], View],
+    store: Store,
+    project: Project,
+    *args: Asked.args,
+    **named: Asked.kwargs,
+) -> View:
+    key = (f"{view.__module__}.{view.__name__}", str(store.folder), project.id, project.stamp)
+    found: View = _cached(*key, args, view, store, tuple(named.items()))
+    return found
 
 
 @st.cache_resource(max_entries=_KEEP, show_spinner=False)
-def _cached(name: str, folder: str, project_id: str, stamp: int, args: tuple, _view: Any, _store: Store) -> Any:
-    return _view(_store, project_id, *args)
+def _cached(
+    name: str,
+    folder: str,
+    project_id: str,
+    stamp: int,
+    args: tuple[object, ...],
+    _view: Callable[..., Any],
+    _store: Store,
+    named: tuple[tuple[str, object], ...] = (),
+) -> Any:
+    return _view(_store, project_id, *args, **dict(named))
 
 
 def load_at_stake(store: Store, project: Project, upload_id: int | None = None) -> AtStake:

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import streamlit as st
 
@@ -30,6 +30,28 @@ _SHOWN = "_choosers"  # of the session: the labels that each chooser showed last
 _GONE = "_gone"  # of the run: what was chosen and isn't there any more
 
 
+@overload
+def selectbox(
+    label: str,
+    options: Mapping[Id, str],
+    chosen: None,
+    *,
+    key: str,
+    apart: Callable[[Id], str] | None = None,
+    place: Any = st,
+    **looks: Any,
+) -> Id | None: ...
+@overload
+def selectbox(
+    label: str,
+    options: Mapping[Id, str],
+    chosen: Id = FIRST,
+    *,
+    key: str,
+    apart: Callable[[Id], str] | None = None,
+    place: Any = st,
+    **looks: Any,
+) -> Id: ...
 def selectbox(
     label: str,
     options: Mapping[Id, str],
@@ -39,24 +61,45 @@ def selectbox(
     apart: Callable[[Id], str] | None = None,
     place: Any = st,
     **looks: Any,
-) -> Any:
-    """The id of one of the options (ids with labels); None where nothing is chosen, or nothing is there to choose."""
+) -> Id | None:
+    """The id of one of the options (ids with labels), of which there must be one; None as long as nothing is chosen,
+    which is only where `chosen` is None."""
     return _one_by_place(place.selectbox, label, options, chosen, key, apart, looks)
 
 
 def radio(
     label: str,
     options: Mapping[Id, str],
-    chosen: Id | None = FIRST,
+    chosen: Id = FIRST,
     *,
     key: str,
     apart: Callable[[Id], str] | None = None,
     **looks: Any,
-) -> Any:
-    """As `selectbox`, as a list of buttons."""
+) -> Id:
+    """As `selectbox`, as a list of buttons; one of them is always chosen."""
     return _one_by_place(st.radio, label, options, chosen, key, apart, looks)
 
 
+@overload
+def segmented_control(
+    label: str,
+    options: Mapping[Id, str],
+    chosen: None,
+    *,
+    key: str,
+    apart: Callable[[Id], str] | None = None,
+    **looks: Any,
+) -> Id | None: ...
+@overload
+def segmented_control(
+    label: str,
+    options: Mapping[Id, str],
+    chosen: Id = FIRST,
+    *,
+    key: str,
+    apart: Callable[[Id], str] | None = None,
+    **looks: Any,
+) -> Id: ...
 def segmented_control(
     label: str,
     options: Mapping[Id, str],
@@ -65,8 +108,8 @@ def segmented_control(
     key: str,
     apart: Callable[[Id], str] | None = None,
     **looks: Any,
-) -> Any:
-    """As `selectbox`, as buttons in a row; one of them is always chosen."""
+) -> Id | None:
+    """As `selectbox`, as buttons in a row; what was chosen can't be let go."""
     labels, start, is_set = _of_one(options, chosen, key, apart)
     return st.segmented_control(
         label,
@@ -87,7 +130,7 @@ def multiselect(
     key: str,
     apart: Callable[[Id], str] | None = None,
     **looks: Any,
-) -> list[Any]:
+) -> list[Id]:
     """The ids of some of the options."""
     before, labels = _labels(options, apart, key)
     held = st.session_state.get(key)
@@ -104,11 +147,10 @@ def multiselect(
 
 def embedding(
     label: str, there: Iterable[Imported], *, key: str, called: Callable[[Imported], str] | None = None, **looks: Any
-) -> Imported | None:
-    """One of the embeddings; those of a workspace may have one name."""
+) -> Imported:
+    """One of the embeddings, of which there must be one; those of a workspace may have one name."""
     by_id = {one.id: one for one in there}
-    chosen = selectbox(label, names_of(by_id.values(), called), key=key, **looks)
-    return None if chosen is None else by_id[chosen]
+    return by_id[selectbox(label, names_of(by_id.values(), called), key=key, **looks)]
 
 
 def names_of(there: Iterable[Imported], called: Callable[[Imported], str] | None = None) -> dict[str, str]:

@@ -10,13 +10,13 @@ from core import job_sweep, jobs
 from core.errors import RunoffError
 from core.store.projects import Project
 from core.views import closing
-from core.views.collect import Stage
+from core.views.collect import DrawnStage
 from ui import frame
 
 HELP = "It scores this many votes in the background, which may take minutes, or hours. You may leave this page."
 
 
-def close_button(project: Project, area_id: int | None, stage: Stage, **options: Any) -> None:
+def close_button(project: Project, area_id: int | None, stage: DrawnStage, **options: Any) -> None:
     """The button that starts the job, or the job's sign; `options` go to the button."""
     store, key = frame.store(), f"{project.id}-{area_id}-{stage.number}"
     revision = frame.expected()
@@ -38,7 +38,7 @@ def close_button(project: Project, area_id: int | None, stage: Stage, **options:
 
 
 @st.fragment(run_every=2)
-def _watch(job_id: str, stage: Stage, key: str) -> None:
+def _watch(job_id: str, stage: DrawnStage, key: str) -> None:
     store, number = frame.workspace(), stage.number
     job_sweep.sweep(store)
     job = jobs.read_job(store, job_id)

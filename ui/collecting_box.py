@@ -7,9 +7,9 @@ import streamlit as st
 from core.platforms import PLATFORMS
 from core.platforms.base import Outgoing, Platform
 from core.store import Store
-from core.store.ballots import Ballot
+from core.store.plans import PlanSettings
 from core.store.projects import Project
-from core.views.collect import CollectView, Stage
+from core.views.collect import CollectView, DrawnStage
 from core.views.tasks import TaskPages
 from core.views.ways import WAYS, outgoing, way_in_use
 from ui import choosers
@@ -23,9 +23,10 @@ _PLATFORM = {platform.name: platform for platform in PLATFORMS}
 
 
 def collecting_box(
-    store: Store, project: Project, ballot: Ballot, view: CollectView, pages: TaskPages, stage: Stage
+    store: Store, project: Project, view: CollectView, stage: DrawnStage, settings: PlanSettings, pages: TaskPages
 ) -> None:
-    """The chooser, and below it what the chosen way needs."""
+    """The chooser, and below it what the chosen way needs; `settings` are those that the ballot was drawn by."""
+    ballot = stage.ballot
     way = choosers.radio(
         "How do you collect votes?",
         {way: words for way, (words, *_) in WAYS.items()},
@@ -40,15 +41,15 @@ def collecting_box(
     has_missing = not stage.progress.untouched and not stage.progress.is_complete
     top_up = outgoing(store, project.id, ballot, pages, missing=True) if has_missing else None
     if way == "page":
-        voting_panel(store, project, ballot, view.settings)
+        voting_panel(store, project, ballot, settings)
     elif way == "prolific":
         steps(_PLATFORM[way])
-        prolific_box(store, project, ballot, view.settings)
+        prolific_box(store, project, ballot, settings)
     elif way == "colleagues":
         steps(_PLATFORM["plain"])
         files(_PLATFORM["plain"], whole, top_up)
         colleagues_box(top_up or whole)
-        offline_box(store, project, ballot, view.settings)
+        offline_box(store, project, ballot, settings)
     else:
         if way == "turkle":
             turkle_box(store, project, ballot, whole, top_up)

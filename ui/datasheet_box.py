@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from core.datasheet.fields import LICENCES, MAX_LINE, MAX_TEXT, SheetFields
@@ -27,7 +29,7 @@ def datasheet_box(project: Project, fields: SheetFields) -> None:
         st.caption(f"{about} Still empty: {missing}." if missing else about)
         with st.form(f"datasheet-{project.id}"):
             left, right = st.columns(2)
-            values = {
+            values: dict[str, Any] = {
                 "title": left.text_input("Title", fields.title, placeholder=project.name, max_chars=MAX_LINE),
                 "authors": right.text_input("Authors", fields.authors, max_chars=MAX_LINE),
                 "licence": choosers.selectbox(

@@ -22,7 +22,7 @@ def dealing_line(dealing: Dealing) -> None:
         "fastest don't decide (§2.5)."
     )
     if dealing.is_over:
-        votes = many(dealing.top_votes, "vote")
+        votes = many(dealing.top_votes or 0, "vote")
         st.warning(f"The busiest voter is over it, with {votes}.", icon=":material/balance:")
 
 

@@ -146,7 +146,7 @@ def _table(table: pd.DataFrame, alt: str) -> None:
     shown = table.dropna(axis="columns", how="all") if len(table) else table
     counts = [name for name in ("items", "covered") if name in shown]  # last: a phone shows the first columns only
     first = [name for name in ("embedding", "area", "coverage") if name in shown]
-    order = [*first, *(name for name in shown if name not in (*first, *counts)), *counts]
+    order = [*first, *(name for name in shown.columns if name not in (*first, *counts)), *counts]
     st.dataframe(shown, hide_index=True, column_order=order, column_config=_config(), alt=alt)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 from core import charts, evaluation_charts
 from core.errors import InputError
 from core.plurals import many, plural
+from core.store import Store
 from core.store.projects import Project
 from core.views import evaluate_why
 from core.views.evaluate import EvaluateView
@@ -47,11 +49,11 @@ def show(view: EvaluateView, project: Project) -> None:
     _spellings(why)
 
 
-def _why(_store, _project_id: str, view: EvaluateView, place: int) -> WhyView:
+def _why(_store: Store, _project_id: str, view: EvaluateView, place: int) -> WhyView:
     return evaluate_why.load(view, place)
 
 
-def _contrast_of(_store, _project_id: str, view: EvaluateView, place: int):
+def _contrast_of(_store: Store, _project_id: str, view: EvaluateView, place: int) -> pd.DataFrame:
     return evaluate_why.contrast(view, place)
 
 

@@ -101,7 +101,9 @@ def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool
     preview = _preview(project, area_id, tuple(sorted(chosen)), is_large)
     if preview is not None:
         show_preview(preview)
-    reasons = {int(id_): rows["reason"].tolist() for id_, rows in found.groupby("voter_id")}
+    reasons: dict[int, list[str]] = {}
+    for id_, why in zip(found["voter_id"], found["reason"], strict=True):
+        reasons.setdefault(int(id_), []).append(why)
     about = "For the log and the datasheet"
     reason = st.text_input("Reason", key=f"{key}-reason", max_chars=500, placeholder=about)
     detail = {str(id_): {"proposed": reasons[id_]} for id_ in chosen if id_ in reasons}

@@ -29,8 +29,8 @@ def choose_file(store: Store, key: str) -> Path | None:
     recent = jobs.recent_paths(store)
     if recent:
         with right.popover("Recent files", icon=":material/history:", width="stretch"):
-            for path in recent:
-                st.button(path, key=f"recent-{key}-{path}", on_click=_take, args=(key, path), type="tertiary")
+            for known in recent:
+                st.button(known, key=f"recent-{key}-{known}", on_click=_take, args=(key, known), type="tertiary")
     if not text.strip():
         return None
     path = typed_path(text)

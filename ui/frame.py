@@ -215,7 +215,10 @@ def flash(message: str, *, kind: str = "success", details: Sequence[str] = ()) -
 
 def show_flash() -> None:
     """Show the messages left for this run."""
-    shows = {"success": partial(st.success, icon=":material/check_circle:"), "warning": st.warning}
+    shows: dict[str, Callable[[str], Any]] = {
+        "success": partial(st.success, icon=":material/check_circle:"),
+        "warning": st.warning,
+    }
     with st.container():  # one place, with a message or without: what follows keeps its own, and open tabs stay open
         for kind, message, details in st.session_state.pop("_flash", []):
             listed = "\n".join(f"- {plain(detail)}" for detail in details)

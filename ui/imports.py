@@ -100,12 +100,12 @@ def _recognise(path: Path, shown: str, key: str) -> tuple[Recognised, dict]:
     name = Path(shown).name
     options: dict[str, Any] = {}
     try:
-        found = sniff(path, name=name)
+        begun = sniff(path, name=name)
     except EncodingError as error:
         frame.show_error(error)
         found, suggested = None, error.suggested
     else:
-        suggested = found.needs_encoding
+        found, suggested = begun, begun.needs_encoding
     # A fault may lie beyond the beginning that was looked at, so the choice is always there.
     first = suggested or "utf-8"
     with st.container() if suggested else st.expander("The words aren't in UTF-8?"):
@@ -152,7 +152,8 @@ def watch(store: Store, project: Project) -> None:
         return
     for job in shown:
         if job.state == "done":
-            n, name = job.result["n_words"], job.result["name"]
+            result = job.result or {}
+            n, name = result["n_words"], result["name"]
             if job.kind == "import_embedding":
                 frame.flash(plural(n, "{name} is imported: {n} word.", "{name} is imported: {n} words.", name=name))
                 continue

@@ -11,6 +11,7 @@ from core import job_sweep, jobs
 from core.errors import RunoffError
 from core.store.projects import Project
 from core.views import long_commands
+from core.views.command_list import COMMANDS
 from ui import frame
 
 _WATCHED = "_watched_commands"  # in the session: ids of jobs whose end this visitor is told
@@ -21,7 +22,7 @@ _ASKED = "_asked_commands"  # those that this visitor asked for
 
 
 def by_job(project: Project | None, name: str, arguments: Mapping[str, Any]) -> None:
-    """Let a job carry out a command of `long_commands.COMMANDS`, of a project or of the workspace."""
+    """Let a job carry out a command of `command_list.COMMANDS`, of a project or of the workspace."""
     try:
         params = long_commands.params_of(name, arguments, frame.expected() if project else 0)
         job_id = jobs.start(
@@ -37,14 +38,14 @@ def by_job(project: Project | None, name: str, arguments: Mapping[str, Any]) -> 
 
 
 def carry_out(project: Project, name: str, arguments: Mapping[str, Any], *, is_long: bool) -> None:
-    """Carry out a command of `long_commands.COMMANDS` on the project as the visitor saw it, and draw the page anew.
+    """Carry out a command of `command_list.COMMANDS` on the project as the visitor saw it, and draw the page anew.
 
     is_long : a job does it, in a process of its own; else it is done when this returns.
     """
     if is_long:
         by_job(project, name, arguments)
         return
-    found = long_commands.COMMANDS[name]
+    found = COMMANDS[name]
     with st.spinner(f"{found.doing} …"):
         frame.carry_out(
             long_commands.carry_out, frame.store(), project.id, name, arguments, frame.expected(),
@@ -78,7 +79,7 @@ def tell_ends() -> None:
         watched[:] = [other for other in watched if other != job_id]
         if job.state == "done":
             frame.flash(long_commands.done_said(job))
-            opens = long_commands.COMMANDS[job.params["command"]].opens
+            opens = COMMANDS[job.params["command"]].opens
             if opens is not None and job_id in st.session_state.get(_ASKED, []):
                 made = opens((job.result or {})["found"])
         else:
@@ -94,7 +95,7 @@ def show_under_way() -> None:
     running = long_commands.under_way(frame.store(), project_id)
     begun = st.session_state.pop(_BEGUN, None)
     if begun is not None and running:  # whoever pressed a button far down the page doesn't see its top
-        what = long_commands.COMMANDS[begun].doing
+        what = COMMANDS[begun].doing
         told = f"{what} began in the background. Its sign stands at the top of the page."
         st.toast(frame.plain(told), icon=":material/hourglass_top:")
     with st.container():  # one place, with a sign or without: what follows keeps its own
@@ -113,7 +114,7 @@ def _watch(project_id: str | None, were_running: set[str]) -> None:
         st.rerun()
     for job in running:
         with st.container(horizontal=True, vertical_alignment="center"):
-            what = long_commands.COMMANDS[job.params["command"]].doing
+            what = COMMANDS[job.params["command"]].doing
             if job.started_at is None:
                 said = f"{what} in the background, starting. You may leave this page."
             else:

@@ -12,7 +12,7 @@ from core.store.closing import reopen_ballot
 from core.store.pilots import FEWEST, MOST, STANDARD, draw_pilot
 from core.store.plans import PlanSettings
 from core.store.projects import Project
-from core.views.collect import CollectView
+from core.views.collect import CollectView, DrawnStage
 from core.views.pilot import PilotView, share_said
 from core.views.words import estimated
 from ui import cache, frame
@@ -25,7 +25,7 @@ def pilot_box(store: Store, project: Project, area_id: int | None, view: Collect
         if view.next_number == 1:
             _offer(project, area_id)
     elif view.pilot.state == "closed":
-        _closed(store, project, area_id, view)
+        _closed(store, project, area_id, view.pilot, before=view.next_number == 1)
 
 
 def _offer(project: Project, area_id: int | None) -> None:
@@ -59,11 +59,9 @@ def _offer(project: Project, area_id: int | None) -> None:
         st.caption("The token lists, what voters judge and the ranking are fixed then; the plan is not.")
 
 
-def _closed(store: Store, project: Project, area_id: int | None, view: CollectView) -> None:
-    before = view.next_number == 1
-    with st.expander(
-        f"Pilot: {many(view.pilot.n_comparisons, 'comparison')}", expanded=before, icon=":material/science:"
-    ):
+def _closed(store: Store, project: Project, area_id: int | None, pilot: DrawnStage, *, before: bool) -> None:
+    """`before`: ballot 1 can still be drawn."""
+    with st.expander(f"Pilot: {many(pilot.n_comparisons, 'comparison')}", expanded=before, icon=":material/science:"):
         figures(cache.load_pilot(store, project, area_id))
         if not before:
             return
@@ -71,7 +69,7 @@ def _closed(store: Store, project: Project, area_id: int | None, view: CollectVi
             frame.link("plan", "Take these figures into the plan", icon=":material/tune:", area_id=area_id)
             frame.command_button(
                 "Reopen the pilot",
-                partial(reopen_ballot, area_id=area_id, code=view.pilot.ballot.code),
+                partial(reopen_ballot, area_id=area_id, code=pilot.ballot.code),
                 project.id,
                 done="The pilot is open again.",
                 help="For more votes, or to withdraw an upload.",

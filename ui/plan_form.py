@@ -98,7 +98,7 @@ def settings_form(start: PlanSettings, notion: str, n_items: int, *, key: str, l
     protocol = _protocol(start, key, locked, again)
     places = [column for _ in range(3) for column in st.columns(3)]
     appearances = _appearances(places.pop(2), start, key, locked)
-    values = {}
+    values: dict[str, Any] = {}
     for place, field in zip(places, NUMBERS, strict=True):
         on_change = again if field.name in ("n_ballots", "keep") else None
         values[field.name] = _number(place, field, getattr(start, field.name), key, locked, on_change)

@@ -176,8 +176,7 @@ def _curve(asked: planner_jobs.Asked) -> None:
                 chart_files.show(chart, table, name=f"{slug(asked.project.name)}-{key}", alt=f"{figure} by budget")
         st.caption("Lines are means, bands hold 90 % of the campaigns. The dashed line is this plan.")
     if len(curve) < planner.n_wanted(asked.plan) * len(planner.CURVES):
-        plan = {"n_items": asked.plan.n_items, "n_ballots": asked.plan.n_ballots, "keep": asked.plan.keep}
-        plan["appearances"] = asked.plan.appearances
+        plan = {name: getattr(asked.plan, name) for name in ("n_items", "n_ballots", "keep", "appearances")}
         params = asked.params(plan=plan, protocols=list(planner.PROTOCOLS))
         planner_jobs.job_button(
             "Simulate other budgets", "plan_curve", params, asked, help="A quarter to three times these votes."

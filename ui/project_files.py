@@ -101,8 +101,8 @@ def files_box(store: Store, project: Project) -> None:
         typed = st.text_input("To delete the project, type its name", help="A project file is kept in the backups.")
         if st.form_submit_button("Delete this project"):
             if typed == project.name and _is_large(store, project):
-                arguments = {"project_id": project.id, "name": typed, "revision": frame.expected()}
-                long_commands.by_job(None, "delete_project", arguments)
+                what = {"project_id": project.id, "name": typed, "revision": frame.expected()}
+                long_commands.by_job(None, "delete_project", what)
                 return
             done = f"{project.name} is deleted. A copy lies in the workspace's folder backups."
             frame.carry_out(delete_project, store, project.id, typed, done=done, expected_revision=frame.expected())

@@ -16,7 +16,7 @@ from core.store.ballots import Ballot
 from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.store.prolific import SubmissionCheck, assignments_from_page, check_submissions
-from core.store.settlement import review_assignments
+from core.store.settlement import Reviewed, review_assignments
 from core.store.voting import read_voting, withdraw_voters
 from core.views import at_stake
 from ui import frame
@@ -118,7 +118,7 @@ def _follow(project: Project, proposal: str, rows: pd.DataFrame) -> None:
     )
 
 
-def _review(proposal: str, whys: dict[int, str], store: Store, project_id: str, **options: int):
+def _review(proposal: str, whys: dict[int, str], store: Store, project_id: str, **options: int) -> Reviewed:
     decisions = {
         assignment: Review(proposal, why if proposal == "reject" else "")
         for sitting, why in whys.items()

@@ -42,7 +42,8 @@ def ratings_box(project: Project) -> None:
         return
     try:
         with st.spinner("Reading the ratings …"):
-            found = _report(file.getvalue(), file.name, scale and (scale.low, scale.high, scale.step))
+            bounds = None if scale is None else (scale.low, scale.high, scale.step)
+            found = _report(file.getvalue(), file.name, bounds)
     except RunoffError as error:
         frame.show_error(error)
         return

@@ -141,8 +141,8 @@ def _back(project: Project, found: RoundView) -> None:
 def _previewed(project: Project, found: RoundView, file: Any) -> UploadPreview | None:
     store = frame.store()
     try:
-        of_round = {"ballot_id": found.round.id, "code": found.round.ballot.code}
-        preview = preview_upload(store, project.id, file.getvalue(), file.name, **of_round)
+        one = found.round
+        preview = preview_upload(store, project.id, file.getvalue(), file.name, ballot_id=one.id, code=one.ballot.code)
     except RunoffError as error:
         st.markdown(f"**{frame.plain(file.name)}**")
         frame.show_error(error)
@@ -159,10 +159,12 @@ def _previewed(project: Project, found: RoundView, file: Any) -> UploadPreview |
 
 
 def _take(project: Project, found: RoundView, files: list[tuple[Any, UploadPreview]]) -> None:
+    store, one = frame.store(), found.round
     for file, preview in files:
         try:
-            of_round = {"ballot_id": found.round.id, "code": found.round.ballot.code}
-            accept_upload(frame.store(), project.id, file.getvalue(), file.name, found=preview, **of_round)
+            accept_upload(
+                store, project.id, file.getvalue(), file.name, found=preview, ballot_id=one.id, code=one.ballot.code
+            )
         except RunoffError as error:
             frame.flash(f"{file.name}: {error}", kind="warning")
         else:

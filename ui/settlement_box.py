@@ -28,8 +28,8 @@ _DECISIONS = {"approve": "Approve", "reject": "Reject, with a reason", "": "Take
 
 def settlement_box(store: Store, project: Project, view: CollectView) -> None:
     """Everything about settling up; read and drawn once it is unfolded."""
-    stages = (*reversed(view.stages), *([view.pilot] if view.pilot else []))
-    ballots = [stage.ballot for stage in stages if stage.ballot and stage.progress and not stage.progress.untouched]
+    stages = (*reversed(view.drawn), *([view.pilot] if view.pilot else []))
+    ballots = [stage.ballot for stage in stages if not stage.progress.untouched]
     if not ballots:
         return
     box = st.expander("Settle up: approve, reject, pay", key=f"settle-{project.id}", on_change="rerun")
@@ -72,7 +72,7 @@ def _loader(store: Store, project: Project, ballot: Ballot) -> Callable[[Rules],
     job = kept_jobs.of_votes(
         settlement_job.FIGURES, project, None, "Read the assignments", place=f"settle-{ballot.id}", extra=(ballot.id,)
     )
-    return job and partial(cache.load_settlement_of, store, project, ballot.id, job_id=job.id)
+    return None if job is None else partial(cache.load_settlement_of, store, project, ballot.id, job_id=job.id)
 
 
 def _rules() -> Rules:

@@ -38,7 +38,7 @@ class _PrivateLog(logging.handlers.RotatingFileHandler):
     """A log with the rights of what is in a workspace."""
 
     def _open(self) -> TextIOWrapper:
-        return open(self.baseFilename, self.mode, encoding=self.encoding, opener=private)
+        return open(self.baseFilename, "a", encoding=self.encoding, opener=private)
 
 
 def keep_log(store: Store) -> None:

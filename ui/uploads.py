@@ -72,8 +72,7 @@ def _preview(store: Store, project: Project, ballot: Ballot, file: Any) -> Uploa
     key = (file.file_id, project.id, project.stamp, ballot.code)
     if key not in kept:
         try:
-            of_ballot = {"area_id": ballot.area_id, "code": ballot.code}
-            found = preview_upload(store, project.id, file.getvalue(), file.name, **of_ballot)
+            found = preview_upload(store, project.id, file.getvalue(), file.name, ballot.area_id, code=ballot.code)
         except RunoffError as error:
             large_uploads.show_problem(store, project, file, error, isinstance(error, UnnamedColumnsError))
             return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import pandas as pd
 import streamlit as st
 
 from core.plurals import many
@@ -55,7 +54,7 @@ def _span(store: Store, project: Project, voting: Voting, found: Arrivals, is_lo
     chosen = found.between(first, last, int(address))
     span = arrivals.span_of(store, chosen["id"].tolist())
     going = chosen[chosen["id"].isin(span.sitting_ids)]
-    shown = going.assign(address=going["address"].astype("Int64").replace(0, pd.NA))
+    shown = going.assign(address=going["address"].astype("Int64").mask(going["address"] == 0))
     if going.empty:
         st.caption("Nobody who votes or has votes began then.")
         return

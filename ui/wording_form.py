@@ -113,9 +113,9 @@ def _example(number: int, key: str, locked: bool, ties_allowed: bool) -> Example
         answers = [value for value in _ANSWERS if ties_allowed or value != "tie"]
         if st.session_state.get(f"{mine}-answer-{key}") not in answers:
             st.session_state[f"{mine}-answer-{key}"] = answers[0]
-        answer = choosers.segmented_control(
+        choosers.segmented_control(
             "Answer", {value: _ANSWERS[value] for value in answers}, None, key=f"{mine}-answer-{key}", disabled=locked
         )
         why = st.text_input("Because", key=f"{mine}-why-{key}", disabled=locked, max_chars=MAX_WHY)
     left_a, left_b, right_a, right_b = (word.strip() for word in words)
-    return Example((left_a, left_b), (right_a, right_b), answer, why.strip())
+    return Example((left_a, left_b), (right_a, right_b), st.session_state[f"{mine}-answer-{key}"], why.strip())

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from typing import Any
 
+import h11
 from uvicorn.protocols.http import h11_impl
 
 from .limits import is_own, network_of
@@ -22,7 +23,7 @@ def patient(seconds: float = SECONDS, most_of_one: int = MOST_OF_ONE) -> type[h1
         _deadline: asyncio.TimerHandle | None = None
         _sender = ""
 
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
             super().connection_made(transport)
             self._sender = self.client[0] if self.client else ""
             held[network_of(self._sender)] += 1
@@ -51,7 +52,7 @@ def patient(seconds: float = SECONDS, most_of_one: int = MOST_OF_ONE) -> type[h1
 
         def _is_idle(self) -> bool:
             """Whether all that was asked is answered and taken, and nothing more has come."""
-            is_between = self.conn.their_state is h11_impl.h11.IDLE and not self.conn.trailing_data[0]
+            is_between = self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]
             return is_between and not self.transport.get_write_buffer_size()
 
         def _wait(self) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..agreement import Agreement
     from ..schemes.conditions import Anova, Comparison
     from ..schemes.cross_level import Standing
-    from ..schemes.expert_files import Qualified
+    from ..schemes.gold_pairs import Qualified
     from ..schemes.group_files import GroupFile
     from ..schemes.rating_report import RatingReport
     from ..schemes.rating_sets import RatingSet

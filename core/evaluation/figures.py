@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import metrics
+from .. import metrics, rank_kernels
 from ..errors import InputError, UndefinedMetricError
 from .multiples import NAMES, TOP_K
 from .results import NOT_TAKEN, Correlations, Figure
@@ -138,7 +138,7 @@ def _figures(x: np.ndarray, y: np.ndarray, n0: float, top: int, names: Sequence[
     taus = [name for name in ("tau_w", "tau") if name in names]
     if taus:
         of = {"tau_w": weighted, "tau": np.ones(len(a))}
-        values = metrics.tau_of_ranks(a, b, *(of[name] for name in taus))
+        values = rank_kernels.tau_of_ranks(a, b, *(of[name] for name in taus))
         found |= {name: Figure(value) for name, value in zip(taus, values, strict=True)}
     return found
 

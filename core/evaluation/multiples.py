@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import metrics
+from .. import metrics, rank_kernels
 from ..errors import InputError
 
 Floats = NDArray[np.float64]
@@ -117,7 +117,7 @@ def _tau(a: Floats, b: Floats, weight: Floats) -> float:
     kept = weight > 0
     if not kept.any() or np.ptp(a[kept]) == 0 or np.ptp(b[kept]) == 0:
         return float("nan")
-    return metrics.tau_of_ranks(a[kept], b[kept], weight[kept])[0]
+    return rank_kernels.tau_of_ranks(a[kept], b[kept], weight[kept])[0]
 
 
 def _correlation(a: Floats, b: Floats, weight: Floats, varies: NDArray[np.bool_]) -> Floats:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import metrics
+from .. import metrics, rank_kernels
 from ..errors import InputError
 from .figures import correlations
 from .models import Model
@@ -153,6 +153,6 @@ def critical_values(
         for name in names:
             w = weight if name.endswith("_w") else even
             of_pairs = name.startswith("tau")
-            found = metrics.tau_of_ranks(*ranks, w)[0] if of_pairs else metrics.correlation_of_ranks(*ranks, w)
+            found = rank_kernels.tau_of_ranks(*ranks, w)[0] if of_pairs else metrics.correlation_of_ranks(*ranks, w)
             drawn[name].append(found)
     return {name: np.quantile(values, 1 - np.asarray(levels)) for name, values in drawn.items()}

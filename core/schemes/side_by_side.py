@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from .. import metrics
+from .. import metrics, rank_kernels
 from ..errors import InputError, UndefinedMetricError
 from ..estimates import LEVEL, Estimate, widened_tails
 from ..evaluation.token_bounds import CORRECTIONS, bounds
@@ -162,7 +162,7 @@ def _correlations(x: Floats, y: Floats, n0: float) -> list[float]:
     a, b = metrics.two_rankings(x, y)
     even = np.full(len(a), 1 / len(a))
     found = [even, metrics.weights(a, b, n0), metrics.weights(a, a, n0), metrics.weights(b, b, n0)]
-    return [*(metrics.correlation_of_ranks(a, b, w) for w in found), metrics.tau_of_ranks(a, b, even * len(a))[0]]
+    return [*(metrics.correlation_of_ranks(a, b, w) for w in found), rank_kernels.tau_of_ranks(a, b, even * len(a))[0]]
 
 
 def _drawn(x: Floats, y: Floats, n0: float, draw: Callable[[], NDArray[np.int64]], times: int) -> Floats:

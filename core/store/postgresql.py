@@ -47,7 +47,8 @@ class _Types(PGTypeCompiler):
 
 class _Columns(PGDDLCompiler):
     def get_column_specification(self, column: sa.Column[Any], **kw: Any) -> str:
-        return super().get_column_specification(column, **kw).replace(" SERIAL", " BIGSERIAL")
+        given: str = super().get_column_specification(column, **kw)  # type: ignore[no-untyped-call]  # SQLAlchemy's own
+        return given.replace(" SERIAL", " BIGSERIAL")
 
 
 class _Whole(sa.Integer):

@@ -17,8 +17,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..panel import Panel
+from ..schemes.best_worst import SIZE
 from ..simulation.scheme_table import FIGURES, SchemeRow, compare_schemes
-from ..simulation.schemes import SIZE, Question, Times, groups_of_tokens
+from ..simulation.schemes import Question, Times, groups_of_tokens
 from ..simulation.table2 import Spread
 from .areas import items_of
 from .engine import Store

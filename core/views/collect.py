@@ -20,17 +20,16 @@ from .words import called
 
 @dataclass(frozen=True)
 class Stage:
-    """One ballot of the plan: drawn (with its row and progress) or still to come. A pilot has the number 0."""
+    """One ballot of the plan, still to come; one that is drawn is a `DrawnStage`. A pilot has the number 0."""
 
     number: int
     n_items: int
     n_comparisons: int
-    ballot: Ballot | None
-    progress: Progress | None
 
     @property
     def state(self) -> str:
-        return self.ballot.state if self.ballot else "planned"
+        """planned, open or closed."""
+        return "planned"
 
     @property
     def called(self) -> str:
@@ -47,6 +46,18 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class DrawnStage(Stage):
+    """A ballot that was drawn: its row, and how far it has come."""
+
+    ballot: Ballot
+    progress: Progress
+
+    @property
+    def state(self) -> str:
+        return self.ballot.state
+
+
+@dataclass(frozen=True)
 class CollectView:
     """The stages of the campaign, the uploads, and of the open ballot: warnings before closing, who voted how much.
 
@@ -59,19 +70,24 @@ class CollectView:
     uploads: tuple[Upload, ...]
     warnings: tuple[str, ...]
     dealing: Dealing | None = None
-    pilot: Stage | None = None
+    pilot: DrawnStage | None = None
 
     @property
-    def open_stage(self) -> Stage | None:
+    def drawn(self) -> tuple[DrawnStage, ...]:
+        """The ballots of the plan that were drawn, the pilot apart."""
+        return tuple(stage for stage in self.stages if isinstance(stage, DrawnStage))
+
+    @property
+    def open_stage(self) -> DrawnStage | None:
         """The open ballot, or the open pilot where no ballot is open."""
-        of_ballot = next((stage for stage in self.stages if stage.state == "open"), None)
+        of_ballot = next((stage for stage in self.drawn if stage.state == "open"), None)
         return self.pilot if of_ballot is None and self.pilot and self.pilot.state == "open" else of_ballot
 
     @property
     def headline(self) -> str:
         """Where the campaign stands, in a sentence or two."""
         stage = self.open_stage
-        if stage is not None and stage.progress is not None:
+        if stage is not None:
             message = "**Ballot {number} of {ballots} is open: {n:,} of {wanted:,} comparisons have a vote.**"
             if stage.number == PILOT:
                 message = "**The pilot is open: {n:,} of {wanted:,} comparisons have a vote.**"
@@ -87,8 +103,8 @@ class CollectView:
         return f"**Ballot {last} is closed.** The next one keeps the best of its items."
 
     @property
-    def last_closed(self) -> Stage | None:
-        return next((stage for stage in reversed(self.stages) if stage.state == "closed"), None)
+    def last_closed(self) -> DrawnStage | None:
+        return next((stage for stage in reversed(self.drawn) if stage.state == "closed"), None)
 
     @property
     def next_number(self) -> int | None:
@@ -102,23 +118,23 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> CollectVi
     """The collect view of a ranking."""
     with store.read() as conn:
         found = settings_of(conn, project_id, area_id)
-        ballots = {ballot.number: ballot for ballot in ballots_of(conn, project_id, area_id)}
-        progress = {number: progress_of(conn, ballot.id) for number, ballot in ballots.items()}
+        drawn = {ballot.number: _drawn(conn, ballot) for ballot in ballots_of(conn, project_id, area_id)}
         n_items = n_items_of(conn, project_id, area_id)
-        pilot = _pilot(conn, project_id, area_id)
-        of_pilot = settings_for(conn, pilot.ballot.id) if pilot is not None and pilot.ballot else None
+        of_number_0 = pilot_of(conn, project_id, area_id)
+        pilot = None if of_number_0 is None else _drawn(conn, of_number_0)
+        of_pilot = settings_for(conn, pilot.ballot.id) if pilot is not None else None
         uploads = tuple(uploads_of(conn, project_id, area_id))
     if found is None or n_items < 2:
         return CollectView(found[1] if found else None, None, (), (), ())
     settings = found[1]
     plan = settings.plan(n_items)
     stages = tuple(
-        _stage(number, size, comparisons, ballots.get(number), progress.get(number))
+        drawn.get(number) or Stage(number, size, comparisons)
         for number, (size, comparisons) in enumerate(zip(plan.sizes, plan.comparisons, strict=True), start=1)
     )
     view = CollectView(settings, plan, stages, uploads, (), pilot=pilot)
     of_open = view.open_stage
-    if of_open is None or of_open.progress is None:
+    if of_open is None:
         return view
     if of_open is pilot:
         return replace(view, settings=of_pilot, warnings=closing_warnings(of_open.progress, None))
@@ -126,18 +142,9 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> CollectVi
     return replace(view, warnings=closing_warnings(of_open.progress, dealing), dealing=dealing)
 
 
-def _stage(number: int, size: int, comparisons: int, ballot: Ballot | None, progress: Progress | None) -> Stage:
+def _drawn(conn: sa.Connection, ballot: Ballot) -> DrawnStage:
     """A drawn ballot is as large as it was drawn: one of an archive needn't follow a plan."""
-    if ballot is not None:
-        size, comparisons = ballot.n_items, ballot.n_comparisons
-    return Stage(number, size, comparisons, ballot, progress)
-
-
-def _pilot(conn: sa.Connection, project_id: str, area_id: int | None) -> Stage | None:
-    ballot = pilot_of(conn, project_id, area_id)
-    if ballot is None:
-        return None
-    return Stage(PILOT, ballot.n_items, ballot.n_comparisons, ballot, progress_of(conn, ballot.id))
+    return DrawnStage(ballot.number, ballot.n_items, ballot.n_comparisons, ballot, progress_of(conn, ballot.id))
 
 
 def closing_warnings(progress: Progress, dealing: Dealing | None) -> tuple[str, ...]:

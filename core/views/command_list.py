@@ -12,6 +12,7 @@ from typing import Any
 
 from ..effects import Effect
 from ..plurals import many, plural
+from ..policy import Policy
 from ..publishing import release
 from ..settlement import Review
 from ..store import Store
@@ -21,7 +22,7 @@ from ..store.brought_files import brought
 from ..store.closing import reopen_ballot
 from ..store.drawing import discard_ballot, draw_next_ballot, draw_waiting
 from ..store.exclusions import Moved, exclude_voters, readmit_voters
-from ..store.policies import Policy, set_policy
+from ..store.policies import set_policy
 from ..store.projects import get_project, read_log
 from ..store.settlement import Reviewed, review_assignments
 from ..store.simulated import simulate_votes

@@ -13,7 +13,7 @@ from ..csv_writing import cells_of, csv_text, harmless
 from ..estimates import Estimate
 from ..plurals import many, plural
 from ..schemes.cross_level import Fit, Standing
-from ..schemes.expert_files import Qualified
+from ..schemes.gold_pairs import Qualified
 from ..schemes.rating_report import RatingReport
 from ..schemes.rating_statistics import Deviation
 from .words import ends, estimated, out_of

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from core import jobs
 from core.store import Store, open_store
 from core.store.demo import ensure_demo
 from core.store.engine import _open
@@ -88,11 +89,11 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     class Process:
         pid = 1
 
-        def __init__(self, command, **_options) -> None:
+        def __init__(self, command: Sequence[str], **_options: Any) -> None:
             ids.append(command[-1])
 
         def poll(self) -> None:
             return None
 
-    monkeypatch.setattr(jobs.subprocess, "Popen", Process)
+    monkeypatch.setattr(subprocess, "Popen", Process)
     return ids

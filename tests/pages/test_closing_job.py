@@ -94,7 +94,7 @@ def test_the_job_stops_at_a_signal_as_an_error_would(many, monkeypatch):
 def test_few_votes_and_pilots_are_closed_at_once(many, monkeypatch):
     view = collect.load(many, "demo")
     stage = view.open_stage
-    of_all = sum(each.progress.votes for each in view.stages if each.progress)
+    of_all = sum(each.progress.votes for each in view.drawn)
     limit = of_all if stage.ballot.protocol == "runoff" else stage.progress.votes
     monkeypatch.setattr(closing, "AT_ONCE", dict.fromkeys(closing.AT_ONCE, limit))
     assert not closing.takes_long(view, stage)
