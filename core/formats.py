@@ -127,9 +127,10 @@ def for_simlex(dataset: pd.DataFrame) -> bytes:
     lower, upper, votes, area.
 
     Scores stay on their own scale (SimLex-999's is 0 to 10). Items without a score are left out. Raises `InputError`
-    naming tokens with a tab or a line end in them.
+    naming tokens with a tab or a line end in them, or a quotation mark: some readers of such files take it for one
+    that goes around a cell, and lose the rows to the next one; others take any mark for a part of the word.
     """
-    known = _without_gaps(dataset, "SimLex-999's format")
+    known = _without_gaps(dataset, "SimLex-999's format", marks='"')
     names = ["token_a", "token_b", "score", *(n for n in ("lower", "upper", "votes", "area") if n in known)]
     header = "\t".join(["word1", "word2", *names[2:]])
     rows = zip(*(_cells(known[name]) for name in names), strict=True)
@@ -158,14 +159,16 @@ def mteb_bounds(dataset: pd.DataFrame) -> tuple[float, float]:
     return float(known.min()), float(known.max())
 
 
-def _without_gaps(dataset: pd.DataFrame, called: str) -> pd.DataFrame:
+def _without_gaps(dataset: pd.DataFrame, called: str, marks: str = "") -> pd.DataFrame:
+    """The items with a score; `InputError` where a token, or an area, has a tab, a line end or one of `marks` in it."""
     DATASET.check(dataset)
     known = dataset.dropna(subset=["score"])
+    told = "a tab or a line end" if not marks else f"a tab, a line end or {marks}"
     issues = [
-        Issue("a token with a tab or a line end in it can't be written", row, column, token)
+        Issue(f"a token with {told} in it can't be written", row, column, token)
         for column in ("token_a", "token_b", "area")
         for row, token in enumerate(known[column], 2)
-        if re.search(r"[\t\r\n]", token)
+        if re.search(f"[\t\r\n{marks}]", token)
     ]
     if issues:
         raise InputError(f"{called} can't hold this dataset; use the CSV.", issues)
