@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from ..tables import DATASET
 from .facts import Facts
 from .limits import known_limits
 from .methods import PAPER
@@ -160,6 +161,7 @@ def _loading(facts: Facts, configs: Mapping[str, Mapping[str, str]], stem: str) 
 def _loading_texts(facts: Facts, stem: str) -> list[str]:
     """How the CSV is read without losing tokens, and gensim's file."""
     numbers = [name for name in facts.dataset.columns if name not in _TEXTS]
+    floats = [name for name in numbers if DATASET.columns.get(name) == "float"]
     tokens = {*facts.dataset["token_a"], *facts.dataset["token_b"]}
     lost = sorted(tokens & _TAKEN_FOR_MISSING)
     found = f"; here that would lose {len(lost):,} of {len(tokens):,} tokens ({', '.join(lost[:8])})" if lost else ""
@@ -177,7 +179,6 @@ def _loading_texts(facts: Facts, stem: str) -> list[str]:
         "    dtype={" + ", ".join(f'"{name}": str' for name in _TEXTS) + "},",
         "    keep_default_na=False,",
         f'    na_values=dict.fromkeys({json.dumps(numbers)}, ""),',
-        '    float_precision="round_trip",',
         ")",
         "```",
         "",
@@ -189,7 +190,10 @@ def _loading_texts(facts: Facts, stem: str) -> list[str]:
         f'    "{stem}/dataset.csv",',
         "    parse_options=csv.ParseOptions(newlines_in_values=True),",
         "    convert_options=csv.ConvertOptions(",
-        "        column_types={" + ", ".join(f'"{name}": pa.string()' for name in _TEXTS) + "},",
+        "        column_types={",
+        "            " + ", ".join(f'"{name}": pa.string()' for name in _TEXTS) + ",",
+        f"            **dict.fromkeys({json.dumps(floats)}, pa.float64()),",
+        "        },",
         "        strings_can_be_null=False,",
         "    ),",
         ")",
