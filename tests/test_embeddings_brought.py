@@ -393,6 +393,22 @@ class TestOddNames:
         assert "3/3" in told
 
 
+def test_results_of_an_odd_name_are_logged_as_they_can_be_shown(tmp_path, monkeypatch):
+    from core.store import open_store
+    from core.store.projects import list_projects, read_log
+
+    monkeypatch.setenv("RUNOFF_WORKSPACE", str(tmp_path / "workspace"))
+    path = tmp_path / f"{ODD}.csv"
+    shutil.copy(SECOND / "100-missing-words.csv", path)
+    done = CliRunner().invoke(cli, ["import-archived", str(path), "--name", "trial"])
+    assert done.exit_code == 0, done.output
+    assert "mod\ufffdle.csv" in done.output
+    store = open_store(tmp_path / "workspace")
+    logged = [read_log(store, project.id) for project in list_projects(store)]
+    assert "mod\ufffdle.csv" in str(logged)
+    assert "\\udce8" not in ascii(logged)
+
+
 class TestSmallSimilarities:
     """Similarities are ranked at any scale."""
 

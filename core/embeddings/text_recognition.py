@@ -153,7 +153,7 @@ def _recognise(head: Head) -> Recognised | None:
     found = _dimensions(lines)
     if found is None or (found < 2 and not match):
         return None
-    notes = ("a byte order mark at its beginning was skipped",) if skipped else ()
+    notes: tuple[str, ...] = ("a byte order mark at its beginning was skipped",) if skipped else ()
     offset = skipped + (match.end() if match else 0)
     if not match and _names_columns(lines[0], found):
         first = re.match(rb"\s*[^\r\n]*(?:\r*\n|\r)" if ends_in_cr else rb"\s*[^\n]*\n", body)
