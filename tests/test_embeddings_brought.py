@@ -203,13 +203,16 @@ class TestDressedWords:
             ('"V1" "V2"\n"a" 1 2\n"ice cream" 3 4\n', ["a", "ice cream"], "names the columns"),
             ('"word" "V1" "V2"\r\n"1" "a" 1 2\r\n"2" "b" 3 4\r\n', ["a", "b"], "numbers of the rows, and its words"),
             ("1 a 1 2\n2 b 3 4\n3 c 5 6\n", ["a", "b", "c"], "numbers of the rows"),
+            ("1 a 1 2\r2 b 3 4\r\r", ["a", "b"], "numbers of the rows"),
             ("0\ta\t1\t2\n1\tb\t3\t4\n", ["a", "b"], "numbers of the rows"),
             (r'"\"" 1 2' + "\n" + r'"say \"hi\"" 3 4' + "\n", ['"', 'say "hi"'], "quotation marks"),
             ('"""" 1 2\n"5"" nail" 3 4\n', ['"', '5" nail'], "quotation marks"),
             ('2 2\n"a" 1 2\n"b" 3 4\n', ["a", "b"], "quotation marks"),
         ],
     )
-    def test_marks_and_numbers_of_rows_are_left_out_and_told(self, tmp_path, content, words, said):
+    @pytest.mark.parametrize("chunk", [1, 4 << 20])
+    def test_marks_and_numbers_of_rows_are_left_out_and_told(self, tmp_path, monkeypatch, chunk, content, words, said):
+        monkeypatch.setattr(text, "CHUNK_BYTES", chunk)
         embedding = load(write(tmp_path, content.encode(), "m.txt"))
         assert embedding.vocabulary.to_pylist() == words
         assert embedding.vectors(words)[:2].tolist() == [[1, 2], [3, 4]]

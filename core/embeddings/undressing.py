@@ -29,8 +29,9 @@ class Undressed:
         """The words without it; raises `InputError` for one that has no number of its row where all should."""
         if "numbers" in self._dress:
             numbered = pc.match_substring_regex(words, _NUMBERED)
-            if not pc.all(numbered).as_py():
-                odd = words.filter(pc.invert(numbered))[0].as_py()
+            others = words.filter(pc.invert(numbered))
+            if len(others):
+                odd = others[0].as_py()
                 raise InputError(
                     f"{self._name}: the first words stand after the numbers of their rows, {odd[:40]!r} doesn't. Write "
                     "the file without a column of row numbers (in R: row.names = FALSE)."
