@@ -35,8 +35,8 @@ def choose_file(store: Store, key: str) -> Path | None:
     if not text.strip():
         return None
     picked = st.session_state.get(f"picked-{key}")
-    path = Path(picked) if picked is not None and text == shown_path(picked) else typed_path(text)
-    return None if path is None else _checked(path)
+    chosen = Path(picked) if picked is not None and text == shown_path(picked) else typed_path(text)
+    return None if chosen is None else _checked(chosen)
 
 
 def typed_path(text: str) -> Path | None:
