@@ -12,7 +12,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 def shown_path(path: Path | str) -> str:
     r"""A path as text; each byte of it that isn't UTF-8 becomes U+FFFD.
 
-    >>> shown_path("models/mod\\udce8le.vec")
+    >>> shown_path("models/mod\udce8le.vec")
     'models/mod�le.vec'
     """
     return _HALF.sub("\ufffd", str(path))

@@ -24,6 +24,7 @@ CHUNK_BYTES = 8 << 20
 MAX_WORD_BYTES = 2000
 _N_CHECKED = 20
 _N_TRIED = 50  # spaces that are tried as the end of one word
+_LONG_BYTES = 256  # a shorter vector could be all words and pass for values, so each is looked at closely
 _TEXT_BYTES = 1 << 16
 _CONTROLS = bytes([*range(32), 127])
 # Absolute values that vectors have, as the bits of float32: 1e-9 to 1e4. Bytes out of step are of any size.
@@ -119,8 +120,6 @@ class _Layout:
                 4 if plain and sane and fits else 3 if plain and (sane or fits) else 2 if sane and fits else int(sane)
             )
             ranked.append((rank, sane, (end, following)))
-            if rank == 4 and len(ranked) == 1:
-                break
         if not ranked:
             if not at_end and len(data) - start < MAX_WORD_BYTES:
                 return None
@@ -227,7 +226,8 @@ class _Cutter:
             del words[-1], places[-1]
         vectors = _vectors(data, places, dimensions) if words else np.empty((0, dimensions), np.float32)
         is_whole = not words or len(words) < n_left or not data[at:].strip(b"\n")
-        if not (is_whole and self._layout.are_in_step(words, vectors, self._n_done == 0)):
+        is_long = self._layout.n_bytes >= _LONG_BYTES
+        if not (is_long and is_whole and self._layout.are_in_step(words, vectors, self._n_done == 0)):
             words, places, at = self._cut_closely(data, n_left, at_end)
             vectors = _vectors(data, places, dimensions) if words else np.empty((0, dimensions), np.float32)
         self._n_done += len(words)
