@@ -211,7 +211,7 @@ class Selection:
 def select_items(items: ArrayLike, mean: ArrayLike, n_keep: int, *, rng: np.random.Generator) -> Selection:
     """The `n_keep` items with the highest mean score; ties at the cut are drawn.
 
-    Scores are compared after rounding to 12 decimals. The generator is used only for a draw.
+    Scores are compared as `metrics.rounded_scores` has them. The generator is used only for a draw.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from .errors import InputError
-from .metrics import spearman
+from .metrics import rounded_scores, spearman
 from .ratings import Halves, checked_ratings, halve
 from .replay import Averaged
 from .simulation.campaign import Accuracy, accuracy_between
@@ -99,7 +99,8 @@ def _ceiling(split: Sequence[Halves], n_people: int) -> Ceiling:
         one, other = halves.voters.mean(), halves.others.mean()
         agreements.append(accuracy_between(one, other))
         counts = np.concatenate([(~np.isnan(half.ratings)).sum(axis=0) for half in (halves.voters, halves.others)])
-        tied = (np.count_nonzero(means >= means.max() - 1e-12) for means in (one, other))
+        compared = (rounded_scores(means) for means in (one, other))
+        tied = (np.count_nonzero(means == means.max()) for means in compared)
         sizes.append((len(one), np.median(counts), counts.min(), counts.max(), sum(tied) / 2))
     return Ceiling(Averaged.of(agreements), n_people, *np.mean(sizes, axis=0).tolist())
 

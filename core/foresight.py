@@ -148,9 +148,8 @@ def is_level(fit: BradleyTerry, scores: Floats) -> bool:
     first, second = np.argsort(-scores, kind="stable")[:2]
     error = np.sqrt(1.0 / fit.graph.diagonal[first] + 1.0 / fit.graph.diagonal[second])
     theta = fit.theta
-    return bool(
-        np.round(scores[first] - scores[second], 12) <= 0 or abs(theta[first] - theta[second]) < LEVEL_GAP * error
-    )
+    compared = metrics.rounded_scores(scores)
+    return bool(compared[first] <= compared[second] or abs(theta[first] - theta[second]) < LEVEL_GAP * error)
 
 
 def _top(scores: Floats, n: int) -> Ints:

@@ -127,9 +127,10 @@ def for_simlex(dataset: pd.DataFrame) -> bytes:
     lower, upper, votes, area.
 
     Scores stay on their own scale (SimLex-999's is 0 to 10). Items without a score are left out. Raises `InputError`
-    naming tokens with a tab or a line end in them.
+    naming tokens with a tab or a line end in them, or that begin with a quotation mark: some readers of such files
+    take it for one that goes around a cell, and lose the rows to the next one; others take any for a part of the word.
     """
-    known = _without_gaps(dataset, "SimLex-999's format")
+    known = _without_gaps(dataset, "SimLex-999's format", with_marks=False)
     names = ["token_a", "token_b", "score", *(n for n in ("lower", "upper", "votes", "area") if n in known)]
     header = "\t".join(["word1", "word2", *names[2:]])
     rows = zip(*(_cells(known[name]) for name in names), strict=True)
@@ -158,18 +159,27 @@ def mteb_bounds(dataset: pd.DataFrame) -> tuple[float, float]:
     return float(known.min()), float(known.max())
 
 
-def _without_gaps(dataset: pd.DataFrame, called: str) -> pd.DataFrame:
+def _without_gaps(dataset: pd.DataFrame, called: str, *, with_marks: bool = True) -> pd.DataFrame:
+    """The items with a score; `InputError` where a token, or an area, has a tab or a line end in it, or begins with a
+    quotation mark and not `with_marks`."""
     DATASET.check(dataset)
     known = dataset.dropna(subset=["score"])
     issues = [
-        Issue("a token with a tab or a line end in it can't be written", row, column, token)
+        Issue(f"a token {told} can't be written", row, column, token)
         for column in ("token_a", "token_b", "area")
         for row, token in enumerate(known[column], 2)
-        if re.search(r"[\t\r\n]", token)
+        for told in _why_not(token, with_marks=with_marks)
     ]
     if issues:
         raise InputError(f"{called} can't hold this dataset; use the CSV.", issues)
     return known
+
+
+def _why_not(token: str, *, with_marks: bool) -> list[str]:
+    """What keeps a token out of a file without quotes; nothing for most."""
+    if re.search(r"[\t\r\n]", token):
+        return ["with a tab or a line end in it"]
+    return ["that begins with a quotation mark"] if token.startswith('"') and not with_marks else []
 
 
 def _cells(values: pd.Series) -> list[str]:

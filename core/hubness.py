@@ -17,12 +17,12 @@ import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError, UndefinedMetricError
+from .metrics import DIGITS
 from .tables import Schema
 
 if TYPE_CHECKING:
     from .embeddings import Embedding
 
-DIGITS = 12  # cosines are compared after rounding, so that float noise makes no ranks
 _BLOCK_BYTES = 64 << 20
 _MARKERS = frozenset({"</s>", "<s>", "<unk>", "<pad>"})
 
@@ -79,7 +79,7 @@ def k_occurrences(vectors: ArrayLike, k: int, *, block_bytes: int = _BLOCK_BYTES
     step = max(1, block_bytes // (24 * n))
     for start in range(0, n, step):
         cosines = units[start : start + step] @ units.T
-        np.round(cosines, DIGITS, out=cosines)
+        np.round(cosines, DIGITS, out=cosines)  # as `metrics.rounded_scores` of cosines, in place
         rows = np.arange(len(cosines))
         cosines[rows, start + rows] = -np.inf
         counts += _shares(cosines, k)

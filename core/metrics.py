@@ -1,8 +1,8 @@
 """Rank correlations that look at the top: ρ_w, τ_w, and their plain counterparts ρ, τ.
 
 All of them take *scores*, higher = more related, and rank them first: rank 1 is the top, tied scores
-share their average rank, scores are compared after rounding to 12 decimals so that float noise makes
-no ranks. All are symmetric in x and y, lie in [−1, 1], and don't change when items are reordered.
+share their average rank, and scores are compared as `rounded_scores` has them, so that float noise makes
+no ranks at any scale. All are symmetric in x and y, lie in [−1, 1], and don't change when items are reordered.
 
 Undefined is an error, never 0: a NaN, fewer than two items, or all scores equal raise
 `UndefinedMetricError` with the reason.
@@ -14,6 +14,7 @@ Collection for the Evaluation of Domain-Specific Semantic Models, EMNLP, Eqs. 7�
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +25,7 @@ from .rank_kernels import clipped, dot, runs, tau_of_ranks
 DIGITS = 12
 
 Floats = NDArray[np.float64]
+Rounding = Callable[[ArrayLike], Floats]  # how the scores of a column are compared
 
 
 def weighted_spearman(x: ArrayLike, y: ArrayLike, *, n0: float = 2.0) -> float:
@@ -103,10 +105,10 @@ def first_rank_share(n0: float) -> float:
     return float(1.0 / q / (q * zeta(2.0, q)))
 
 
-def average_ranks(values: ArrayLike) -> Floats:
+def average_ranks(values: ArrayLike, *, rounding: Rounding | None = None) -> Floats:
     """Ranks of scores: 1 is the highest, ties share their average rank.
 
-    Values are compared after rounding to 12 decimals. Raises `UndefinedMetricError` on a NaN and
+    Values are compared as `rounding` has them, `rounded_scores` by default. Raises `UndefinedMetricError` on a NaN and
     `InputError` unless `values` is one-dimensional.
 
     >>> average_ranks([0.2, 0.9, 0.2, 0.1])
@@ -118,7 +120,7 @@ def average_ranks(values: ArrayLike) -> Floats:
             f"{int(np.isnan(array).sum())} of {len(array)} scores are missing (NaN), so there is no ranking; "
             "leave those items out and say how many are left."
         )
-    rounded = rounded_scores(array)
+    rounded = (rounding or rounded_scores)(array)
     order = np.argsort(-rounded)
     starts, lengths = runs(rounded[order])
     ranks = np.empty(len(array))
@@ -127,8 +129,29 @@ def average_ranks(values: ArrayLike) -> Floats:
     return ranks
 
 
-def rounded_scores(values: ArrayLike) -> Floats:
-    """Scores as they are compared: float64, rounded to 12 decimals.
+def rounded_scores(values: ArrayLike, *, largest: float | None = None, axis: int | None = None) -> Floats:
+    """Scores as they are compared, in units of the largest absolute value of their column and rounded to 12 decimals.
+
+    So ties and order of a column are the same at any scale: 1e-13 and 2e-13 differ, 30000 and 30000.000000000004 don't.
+
+    values : a column, any shape; with `axis` each line along it is a column of its own.
+    largest : above 0, where the scale is known beforehand, as 1 for cosines: what is nothing but noise beside it is 0.
+
+    NaN and infinite values stay as they are and are no scale.
+
+    >>> rounded_scores([4e-14, 2e-14, 2.00000000000001e-14]).tolist()
+    [1.0, 0.5, 0.5]
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if largest is not None:
+        return np.asarray(np.round(array / largest, DIGITS))
+    sizes = np.where(np.isfinite(array), np.abs(array), 0.0)
+    scale = np.asarray(sizes.max(axis=axis, keepdims=True, initial=0.0))
+    return np.asarray(np.round(array / np.where(scale > 0, scale, 1.0), DIGITS))
+
+
+def absolutely_rounded_scores(values: ArrayLike) -> Floats:
+    """Scores as versions before 0.3.0 compared them, float64 rounded to 12 decimals: for what they published.
 
     From 2^53 / 10^12 on a float64 has no twelfth decimal, and such values stay as they are.
     """

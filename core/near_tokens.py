@@ -13,6 +13,7 @@ import pandas as pd
 from .embeddings import Embedding
 from .errors import InputError
 from .items import near_duplicates
+from .metrics import rounded_scores
 from .tables import Schema
 from .tokens import MAX_TOKEN_LENGTH, AreaTokens, clean_token
 
@@ -48,7 +49,7 @@ def near_tokens(area: AreaTokens, embedding: Embedding, n: int = 20) -> pd.DataF
     nearest = _units(embedding.vectors(usable)) @ units.T if usable else np.empty((0, len(tokens)))
     rows = [
         (token, written[token], tokens[int(place)], like.get(token, ""))
-        for token, place in zip(usable, nearest.round(12).argmax(axis=1), strict=True)
+        for token, place in zip(usable, rounded_scores(nearest, largest=1).argmax(axis=1), strict=True)
     ]
     frame = pd.DataFrame(rows, columns=list(PROPOSED.columns))
     return PROPOSED.check(frame.astype({"token": "str", "cosine": "float64", "nearest": "str", "like": "str"}))

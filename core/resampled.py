@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError, UndefinedMetricError
+from .metrics import rounded_scores
 from .runoff import fit_votes, joined
 from .scores import BallotVotes, final_scores, score_campaign
 from .scores.uncertainty import resampled_scores
@@ -52,7 +53,7 @@ class ScoreDraws:
         """
         if not 1 <= n_top <= len(self.items):
             raise InputError(f"{n_top} items can't be the highest of {len(self.items)}.")
-        filled = np.where(np.isnan(self.drawn), -np.inf, np.round(self.drawn, 12))
+        filled = np.where(np.isnan(self.drawn), -np.inf, rounded_scores(self.drawn, axis=1))
         cut = -np.partition(-filled, n_top - 1, axis=1)[:, [n_top - 1]]
         above, at = filled > cut, filled == cut
         room = n_top - above.sum(axis=1, keepdims=True)
@@ -67,7 +68,8 @@ class ScoreDraws:
         if not 0 < level < 1:
             raise InputError(f"The level must be between 0 and 1, found {level!r}.")
         best = int(np.nanargmax(self.estimate))
-        level_with = np.mean(np.round(self.drawn, 12) >= np.round(self.drawn[:, [best]], 12), axis=0)
+        compared = rounded_scores(self.drawn, axis=1)
+        level_with = np.mean(compared >= compared[:, [best]], axis=0)
         group = np.flatnonzero((level_with > (1.0 - level) / 2.0) | (np.arange(len(self.items)) == best))
         return np.asarray(self.items[group[np.argsort(-self.estimate[group], kind="stable")]])
 

@@ -17,6 +17,7 @@ from .agreement import Agreement, agreement
 from .errors import RunoffError, UndefinedMetricError
 from .estimates import LEVEL, holm
 from .leave_one_out import Predictions, predict
+from .metrics import rounded_scores
 from .pairwise_agreement import pairwise_agreement
 from .quality import side_bias
 from .tables import VOTER_ANSWERS
@@ -177,7 +178,8 @@ def _ranking(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
 
 def _held_against(found: Predictions, outcome: Floats, voter: NDArray[np.int64]) -> pd.DataFrame:
     used = found.informed & (outcome != 0.5)
-    gap, sure = np.round(found.gap[used], 12), found.probability[used]
+    # θ has a scale of its own: gaps that are all noise are no gaps.
+    gap, sure = rounded_scores(found.gap[used], largest=1), found.probability[used]
     right = np.where(gap == 0, 0.5, (outcome[used] == 1) == (gap > 0))
     rows = pd.DataFrame({"voter_id": voter[used], "right": right, "expected": np.maximum(sure, 1 - sure)})
     n = rows.groupby("voter_id").agg(right=("right", "sum"), judged=("right", "size"), expected=("expected", "mean"))

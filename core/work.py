@@ -12,6 +12,7 @@ from typing import Any
 
 from .embeddings import import_embedding
 from .encoders import digest_of, encode_into, encoder_of, look_at, open_encoder
+from .file_names import shown_path
 from .jobs import JOBS, Job, Reporter, mark_done, remove_upload
 from .panel import Panel
 from .plan import Plan
@@ -42,7 +43,7 @@ from .views.kept_figures import KeptFigures
 def _import_embedding(store: Store, job: Job, report: Reporter) -> None:
     source = Path(job.params["path"])
     work = store.incoming / f"job-{job.id}"
-    shown = job.params.get("shown", str(source))
+    shown = shown_path(job.params.get("shown", source))
     info = import_embedding(
         source,
         work,
@@ -53,7 +54,7 @@ def _import_embedding(store: Store, job: Job, report: Reporter) -> None:
         vocabulary=job.params.get("vocabulary") or None,
     )
     embedding_id = adopt_import(store, work, info.identity)
-    name = job.params.get("name") or source.stem
+    name = job.params.get("name") or shown_path(source.stem)
     result = {"embedding_id": embedding_id, "n_words": info.n_words, "dimensions": info.dimensions}
     if job.project_id is None:
         with store.write(JOBS) as conn:

@@ -411,5 +411,5 @@ def test_what_pandas_writes_is_read(tmp_path_factory: pytest.TempPathFactory, pa
     pd.DataFrame(rows, columns=["token_a", "token_b", "similarity"]).to_csv(path, index=False)
     model = load(path)
     a, b = zip(*pairs, strict=True)
-    assert model.cosines(a, b).tolist() == np.round(list(pairs.values()), 12).tolist()
+    assert model.cosines(a, b).tolist() == list(pairs.values())
     assert model.cosines(b, a).tolist() == model.cosines(a, b).tolist()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from core.errors import RunoffError
@@ -38,6 +40,15 @@ def test_the_same_content_is_stored_once_and_another_gets_a_number(store, file, 
     further = tmp_path / "further.vec"
     further.write_text(TEXT.replace("tea 0", "tea 1"), encoding="utf-8")
     assert import_into(store, project, further, name="model") == "model (2)"
+
+
+def test_a_name_that_is_not_utf8_is_kept_as_it_can_be_shown(store, file, tmp_path):
+    project = create_project(store, "Tea")
+    odd = file.rename(tmp_path / os.fsdecode(b"mod\xe8le.vec"))
+    assert import_into(store, project, odd) == "mod\ufffdle"
+    (found,) = read_embeddings(store, project)
+    assert found.source == str(tmp_path / "mod\ufffdle.vec")
+    assert open_library(store, found).name == "mod\ufffdle.vec"
 
 
 @pytest.mark.parametrize("fault", ["file", "project"])

@@ -62,6 +62,17 @@ def test_an_import_runs_to_its_end(store):
     assert leftovers(store) == [imported.id]
 
 
+def test_a_file_whose_name_is_not_utf8_is_imported_and_shown_as_it_can_be(store, tmp_path):
+    path = tmp_path / os.fsdecode(b"mod\xe8le.vec")
+    path.write_bytes(b"a 1 2\nb 3 4\n")
+    project_id = create_project(store, "One")
+    job = wait(store, jobs.start(store, "import_embedding", {"path": str(path)}, project_id=project_id))
+    assert (job.state, job.error) == ("done", None)
+    (imported,) = read_embeddings(store, project_id)
+    assert (imported.name, imported.source) == ("mod\ufffdle", str(tmp_path / "mod\ufffdle.vec"))
+    assert jobs.recent_paths(store) == [str(path)]
+
+
 def test_the_same_content_is_kept_once_for_two_projects(store):
     projects = [create_project(store, name) for name in ("One", "Two")]
     started = [

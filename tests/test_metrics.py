@@ -14,9 +14,11 @@ from scipy import stats
 
 from core.errors import InputError, UndefinedMetricError
 from core.metrics import (
+    absolutely_rounded_scores,
     average_ranks,
     first_rank_share,
     kendall,
+    rounded_scores,
     spearman,
     weighted_kendall,
     weighted_spearman,
@@ -193,10 +195,41 @@ def test_float_noise_makes_no_ranks():
         kendall([0.99999999999999, 1.0, 1.0000000000001], [1, 2, 3])
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-18, 2.0**-40, 1.0, 30000.0, 1e5, 1e300])
+def test_float_noise_makes_no_ranks_at_any_scale_and_small_values_keep_theirs(scale):
+    noisy = [scale * value for value in (0.1 + 0.2, 0.3, 0.1, 1.0, 1.0 + 4e-16)]
+    assert average_ranks(noisy).tolist() == [3.5, 3.5, 5.0, 1.5, 1.5]
+    # two that differ by more than a millionth of a millionth of the largest aren't tied
+    assert average_ranks([scale * value for value in (1.0, 1.0 - 3e-12, 0.5, 0.5 + 3e-12)]).tolist() == [1, 2, 4, 3]
+    falling = [scale * 10.0**-power for power in range(11)]
+    assert average_ranks(falling).tolist() == list(range(1, 12))
+
+
+def test_a_scale_that_is_known_beforehand_makes_noise_beside_it_nothing():
+    assert rounded_scores([1e-17, -3e-16, 0.5], largest=1).tolist() == [0.0, 0.0, 0.5]
+    assert average_ranks([1e-17, -3e-16]).tolist() == [1.0, 2.0]
+
+
+def test_each_line_along_an_axis_is_a_column_of_its_own():
+    table = [[1e-13, 2e-13, math.nan], [1e5, 1e5 + 1e-9, -math.inf], [0.0, 0.0, 0.0]]
+    lines = rounded_scores(table, axis=1)
+    for line, values in zip(lines, table, strict=True):
+        np.testing.assert_array_equal(line, rounded_scores(values))
+    assert lines[0, :2].tolist() == [0.5, 1.0]
+    assert lines[1, 0] == lines[1, 1]
+
+
 @given(st.lists(st.integers(-3, 3) | st.floats(-1e6, 1e6), min_size=1, max_size=30))
 def test_average_ranks_count_the_higher_ones(values):
-    rounded = [round(value, 12) for value in values]
-    assert average_ranks(values).tolist() == ranks_by_counting(rounded)
+    largest = max(abs(value) for value in values) or 1.0
+    assert average_ranks(values).tolist() == ranks_by_counting([round(value / largest, 12) for value in values])
+
+
+@given(st.lists(st.integers(-3, 3) | st.floats(-1e6, 1e6), min_size=1, max_size=30))
+def test_the_rule_of_older_versions_is_kept(values):
+    old = average_ranks(values, rounding=absolutely_rounded_scores)
+    assert old.tolist() == ranks_by_counting([round(value, 12) for value in values])
+    assert average_ranks([1e-13, 2e-13], rounding=absolutely_rounded_scores).tolist() == [1.5, 1.5]
 
 
 def test_large_values_and_infinities_keep_their_order():

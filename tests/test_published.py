@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import zipfile
 from typing import ClassVar
@@ -13,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from campaigns import make_project, run_people, run_simulated
+from campaigns import PLAN, make_project, run_people, run_simulated
 from test_voting import Voter, start
 
 from core import publishing
@@ -22,6 +23,7 @@ from core.datasheet.fields import SheetFields
 from core.errors import InputError, StaleError, StoreError
 from core.published import MANIFEST, is_published, read_published, write_published
 from core.publishing import WHAT, publish, release
+from core.store.archived import import_archived
 from core.store.areas import add_areas
 from core.store.command import command
 from core.store.plans import save_plan
@@ -111,16 +113,153 @@ def test_a_split_is_by_tokens_and_told(store, project):
 def test_a_format_that_cannot_hold_the_tokens_is_left_out_and_named(store):
     project = create_project(store, "Tags")
     add_areas(store, project, [AreaTokens("Tags", ("#a", "#b", "#c", "#d"))])
-    from campaigns import PLAN
-
     save_plan(store, project, PLAN)
     run_people(store, project, 1)
     made = publish(store, project)
     assert list(made.left_out) == ["formats/gensim.tsv"]
     files = read_published(made.data).files
     assert "formats/gensim.tsv" not in files
-    assert "gensim.tsv" not in files["README.md"].decode()
+    card = files["README.md"].decode()
+    assert "| `formats/gensim.tsv`" not in card
+    assert "Not in it: formats/gensim.tsv. " in card
+    assert "evaluate_word_pairs" not in card
     assert "formats/simlex.tsv" in files
+
+
+SECOND = Path(__file__).parent / "cases" / "second"
+ODD_TOKENS = ("null", "NA", "nan", "None", "007", "1e5", "TRUE", "-", "N/A", "inf", "a, b", "ice cream")
+
+
+def blocks_of(card: bytes) -> list[str]:
+    """The Python that a card shows."""
+    return re.findall(r"```python\n(.*?)```", card.decode(), re.DOTALL)
+
+
+def unpacked(data: bytes, folder: Path, stem: str) -> Path:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        archive.extractall(folder / stem)
+    return folder / stem
+
+
+def archived(store, file: str) -> str:
+    return import_archived(store, "words", [(file, (SECOND / file).read_bytes())]).project_id
+
+
+def of_tokens(store, tokens) -> str:
+    project_id = create_project(store, "Odd words")
+    add_areas(store, project_id, [AreaTokens("NA", tuple(tokens))])
+    save_plan(store, project_id, PLAN)
+    run_people(store, project_id, 1)
+    return project_id
+
+
+class TestOtherPeoplesReaders:
+    """What the card says in code is carried out as it stands there, in a folder with the unpacked dataset."""
+
+    @pytest.fixture(params=["the case", "words that look like values", "words with marks", "marks inside"])
+    def made(self, request, store, tmp_path, monkeypatch):
+        if request.param == "the case":
+            project_id = archived(store, "100-missing-words.csv")
+        else:
+            marked = ('5" nail', 'a "b"', "it's", "#tag", "a", *(() if "inside" in request.param else ('"', '"air')))
+            project_id = of_tokens(store, marked if "marks" in request.param else ODD_TOKENS)
+        made = publish(store, project_id)
+        unpacked(made.data, tmp_path, made.filename.removesuffix(".zip"))
+        monkeypatch.chdir(tmp_path)
+        return made, read_stored(store, project_id)
+
+    def block(self, made, holds: str) -> str:
+        """The one piece of Python of the card that has this in it."""
+        [code] = [block for block in blocks_of(read_published(made.data).files["README.md"]) if holds in block]
+        return code
+
+    def run(self, made, holds: str) -> dict:
+        found: dict = {}
+        exec(self.block(made, holds), found)  # as a reader of the card would
+        return found
+
+    def same(self, frame: pd.DataFrame, stored: pd.DataFrame) -> None:
+        assert len(frame) == len(stored)
+        for column in stored.columns:
+            pd.testing.assert_series_equal(
+                frame[column], stored[column], check_dtype=False, check_names=False, check_index_type=False
+            )
+
+    def test_pandas(self, made):
+        self.same(self.run(made[0], "pd.read_csv(")["dataset"], made[1])
+        self.same(self.run(made[0], "pd.read_parquet(")["dataset"], made[1])
+
+    def test_pyarrow(self, made):
+        self.same(self.run(made[0], "csv.read_csv(")["table"].to_pandas(), made[1])
+
+    def test_pandas_with_tabs_as_the_card_says_in_a_sentence(self, made):
+        code = next(
+            block for block in blocks_of(read_published(made[0].data).files["README.md"]) if "read_csv(\n" in block
+        )
+        for path, skipped in (("formats/dataset.tsv", []), ("formats/simlex.tsv", ["word1", "word2"])):
+            if path in made[0].left_out:
+                continue
+            moved = code.replace("dataset.csv", path).replace("    dtype=", '    sep="\\t",\n    dtype=')
+            moved = moved.replace('"token_a": str', '"token_a": str, "word1": str, "word2": str')
+            found: dict = {}
+            exec(moved, found)
+            frame = found["dataset"].rename(columns={"word1": "token_a", "word2": "token_b"})
+            assert frame["token_a"].tolist() == made[1]["token_a"].tolist()
+            assert frame["token_b"].tolist() == made[1]["token_b"].tolist()
+            assert frame["score"].tolist() == made[1]["score"].tolist()
+            assert set(skipped).isdisjoint(frame.columns)
+
+    def test_gensim(self, made, tmp_path):
+        from gensim.models import KeyedVectors
+        from scipy.stats import spearmanr
+
+        stored = made[1]
+        tokens = sorted({*stored["token_a"], *stored["token_b"]})
+        vectors = KeyedVectors(5)
+        vectors.add_vectors(tokens, np.random.default_rng(1).normal(size=(len(tokens), 5)))
+        code = self.block(made[0], "KeyedVectors")
+        code = code.replace('KeyedVectors.load_word2vec_format("model.vec")', "given")
+        found = {"given": vectors}
+        exec(code.replace("\nmodel.eval", "\nfound = model.eval"), found)
+        _, rho, missing = found["found"]
+        cosines = [vectors.similarity(a, b) for a, b in zip(stored["token_a"], stored["token_b"], strict=True)]
+        assert missing == 0
+        assert rho.statistic == pytest.approx(spearmanr(stored["score"], cosines).statistic, abs=1e-12)
+
+    def test_a_file_that_a_default_reader_garbles_is_left_out_and_named(self, made):
+        files = read_published(made[0].data).files
+        has_marks = any(token.startswith('"') for token in {*made[1]["token_a"], *made[1]["token_b"]})
+        assert ("formats/simlex.tsv" in made[0].left_out) == has_marks == ("formats/simlex.tsv" not in files)
+        assert ("Not in it: formats/simlex.tsv. " in files["README.md"].decode()) == has_marks
+        if not has_marks:
+            frame = pd.read_csv(io.BytesIO(files["formats/simlex.tsv"]), sep="\t", dtype=str, keep_default_na=False)
+            assert frame["word1"].tolist() == made[1]["token_a"].tolist()
+
+    def test_what_defaults_lose_is_counted(self, made):
+        stored = made[1]
+        plain = pd.read_csv(io.BytesIO(read_published(made[0].data).files["dataset.csv"]))
+        lost = {
+            token
+            for column in ("token_a", "token_b")
+            for token, there in zip(stored[column], plain[column].notna(), strict=True)
+            if not there
+        }
+        card = read_published(made[0].data).files["README.md"].decode()
+        n = len({*stored["token_a"], *stored["token_b"]})
+        assert (f"would lose {len(lost)} of {n} tokens" in card) == bool(lost)
+
+    @pytest.mark.slow
+    def test_datasets(self, made, tmp_path):
+        """Needs an environment with `pip install datasets`, whose python RUNOFF_DATASETS_PYTHON names."""
+        python = os.environ.get("RUNOFF_DATASETS_PYTHON")
+        if not python or not Path(python).exists():
+            pytest.skip("set RUNOFF_DATASETS_PYTHON to the python of an environment that has the package datasets")
+        names = ["token_a", "token_b", "score"]
+        code = self.block(made[0], "load_dataset")
+        code += f"import json\nprint(json.dumps([list(dataset[name]) for name in {names}]))"
+        env = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "cache")}
+        run = subprocess.run([python, "-c", code], capture_output=True, text=True, env=env, check=True, cwd=tmp_path)
+        assert json.loads(run.stdout) == [made[1][name].tolist() for name in names]
 
 
 @pytest.fixture

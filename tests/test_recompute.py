@@ -15,11 +15,15 @@ import sqlalchemy as sa
 from campaigns import BOTH_PROTOCOLS, PLAN, make_project, run_people, run_simulated
 from test_ballot_checks import WITH, hold
 
+import core
 from core.__main__ import main
 from core.campaign_tables import COMPARED, VOTES, read_table, write_table
+from core.cli.dataset import replay_bytes
 from core.errors import InputError
+from core.metrics import average_ranks
 from core.published import read_published, write_published
 from core.publishing import publish
+from core.store import recompute, scores
 from core.store import schema as t
 from core.store.archive import export_project, import_project
 from core.store.ballots import every_ballot_of
@@ -145,6 +149,42 @@ def test_one_changed_bit_of_a_score_is_found(store, project):
     assert found.first.where == "dataset, score"
     assert (found.first.stored, found.first.recomputed) == (near, exact)
     assert found.largest == near - exact
+
+
+def of_version(data: bytes, version: str) -> bytes:
+    """The zip with all that says its version changed to that one."""
+
+    def told(text: bytes) -> bytes:
+        about = json.loads(text)
+        return json.dumps(about | {"versions": about["versions"] | {"runoff": version}}).encode()
+
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(with_file(data, "dataset.json", told))) as made, zipfile.ZipFile(out, "w") as again:
+        for name in made.namelist():
+            text = made.read(name)
+            if name == "manifest.json":
+                text = json.dumps(json.loads(text) | {"runoff": version}).encode()
+            again.writestr(name, text)
+    return out.getvalue()
+
+
+def coarsely(values) -> np.ndarray:
+    return np.round(values, 1)
+
+
+def test_ranks_are_computed_anew_by_the_rule_of_the_version_that_published_them(store, project, monkeypatch):
+    # a rule so coarse that it ranks another way: no two scores of so small a campaign are as near as 1e-12
+    monkeypatch.setattr(recompute, "absolutely_rounded_scores", coarsely)
+    relative = publish(store, project).data
+    monkeypatch.setattr(scores, "average_ranks", lambda values, rounding=None: average_ranks(values, rounding=coarsely))
+    absolute = publish(store, project).data
+    assert read_published(relative).runoff == core.__version__
+    for version, is_old in (("0.1.0", True), ("0.2.7", True), ("0.3.0", False), ("0.10.0", False)):
+        for data, by_old_rule in ((relative, False), (absolute, True)):
+            monkeypatch.setattr(scores, "average_ranks", average_ranks)
+            found, maker, _ = replay_bytes(of_version(data, version))
+            assert (maker, found.same) == (version, is_old == by_old_rule)
+            assert replayed(of_version(data, version)).same == found.same
 
 
 def test_left_out_and_unknown_answers_are_recorded_and_not_counted(store):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import streamlit as st
 
 from core import jobs
+from core.file_names import shown_name, shown_path
 from core.store import Store
 from ui import frame
 
@@ -30,11 +30,13 @@ def choose_file(store: Store, key: str) -> Path | None:
     if recent:
         with right.popover("Recent files", icon=":material/history:", width="stretch"):
             for known in recent:
-                st.button(known, key=f"recent-{key}-{known}", on_click=_take, args=(key, known), type="tertiary")
+                named = f"recent-{key}-{key_of(known)}"
+                st.button(frame.plain(known), key=named, on_click=_take, args=(key, known), type="tertiary")
     if not text.strip():
         return None
-    path = typed_path(text)
-    return None if path is None else _checked(path)
+    picked = st.session_state.get(f"picked-{key}")
+    chosen = Path(picked) if picked is not None and text == shown_path(picked) else typed_path(text)
+    return None if chosen is None else _checked(chosen)
 
 
 def typed_path(text: str) -> Path | None:
@@ -69,7 +71,7 @@ def _checked(path: Path) -> Path | None:
 
 def _some(folder: Path, begin: str) -> str:
     """A few names in a folder that begin like the one that was typed."""
-    names = sorted(_shown(entry) for entry in folder.iterdir() if not entry.name.startswith("."))
+    names = sorted(shown_name(entry) for entry in folder.iterdir() if not entry.name.startswith("."))
     near = [name for name in names if name.casefold().startswith(begin.casefold()[:3])] if begin else names
     return ", ".join(near[:6]) or "nothing"
 
@@ -87,7 +89,9 @@ def _browse(key: str) -> None:
         "One folder up", key=f"up-{key}", on_click=_enter, args=(key, folder.parent), icon=":material/arrow_upward:"
     )
     shown = entries[:MAX_SHOWN]
-    rows = [{"name": _shown(entry) + ("/" if _is_folder(entry) else ""), "MB": _megabytes(entry)} for entry in shown]
+    rows = [
+        {"name": shown_name(entry) + ("/" if _is_folder(entry) else ""), "MB": _megabytes(entry)} for entry in shown
+    ]
     if not rows:
         st.caption("Nothing to choose here.")
         return
@@ -96,21 +100,22 @@ def _browse(key: str) -> None:
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
-        key=f"entries-{key}-{folder}",
+        key=f"entries-{key}-{key_of(folder)}",
         alt="Files and folders",
         height=320,
     )
     for row in picked.selection.rows:
         entry = shown[row]
         action = _enter if _is_folder(entry) else _take
-        name = _shown(entry)
+        name = shown_name(entry)
         label = f"Open {name}" if _is_folder(entry) else f"Choose {name}"
         st.button(frame.plain(label), key=f"pick-{key}", type="primary", on_click=action, args=(key, entry))
 
 
-def _shown(entry: Path) -> str:
-    """A file's name as text, whatever bytes it holds."""
-    return os.fsencode(entry.name).decode("utf-8", "replace")
+def key_of(path: Path | str) -> str:
+    """A path as a part of a widget's key, which must be text: as it is, or escaped where its name isn't UTF-8."""
+    text = str(path)
+    return text if text == shown_path(text) else ascii(text)
 
 
 def _is_folder(entry: Path) -> bool:
@@ -132,5 +137,7 @@ def _enter(key: str, folder: Path) -> None:
 
 
 def _take(key: str, path: Path | str) -> None:
-    st.session_state[f"path-{key}"] = str(path)
+    # What isn't UTF-8 can't stand in the box: it shows another text, and the path itself is remembered.
+    st.session_state[f"picked-{key}"] = str(path)
+    st.session_state[f"path-{key}"] = shown_path(path)
     st.session_state[f"folder-{key}"] = str(Path(path).parent)

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import streamlit as st
 
 from core.errors import InputError, RunoffError, StaleError
+from core.file_names import shown_path
 from core.store import Store, open_store
 from core.store.projects import Project, get_project, list_projects
 from core.views.overview import Standing
@@ -238,7 +239,7 @@ def plain(text: str) -> str:
     >>> plain("*a* $x$")
     '\\\\*a\\\\* \\\\$x\\\\$'
     """
-    joined = _TYPOGRAPHY.sub(lambda match: "\u2060".join(match[0]), text)
+    joined = _TYPOGRAPHY.sub(lambda match: "\u2060".join(match[0]), shown_path(text))
     return _MARKS.sub(r"\\\1", joined)
 
 

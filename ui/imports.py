@@ -13,11 +13,12 @@ from core import job_sweep, jobs
 from core.durable import private
 from core.embeddings import ENCODINGS, EncodingError, Recognised, sniff
 from core.errors import InputError, RunoffError
+from core.file_names import shown_name, shown_path
 from core.plurals import plural
 from core.store import Store
 from core.store.projects import Project
 from ui import choosers, encoder_box, frame
-from ui.files import choose_file, typed_path
+from ui.files import choose_file, key_of, typed_path
 
 KINDS = ("import_embedding", encoder_box.KIND)
 
@@ -28,7 +29,7 @@ def import_box(store: Store, project: Project) -> None:
     with path_tab:
         path = choose_file(store, f"{project.id}-{_turn()}")
         if path is not None:
-            _offer(store, project, path, path.name, {"path": str(path), "shown": str(path)})
+            _offer(store, project, path, shown_name(path), {"path": str(path), "shown": shown_path(path)})
     with upload_tab:
         file = st.file_uploader(
             "Embedding file",
@@ -70,7 +71,7 @@ def _keep(store: Store, file: Any) -> Path | None:
 
 def _offer(store: Store, project: Project, path: Path, shown: str, params: dict) -> None:
     """What the file is, what must still be said about it, and the button that imports it."""
-    key = f"{project.id}-{path}"
+    key = f"{project.id}-{key_of(path)}"
     try:
         found, options = _recognise(path, shown, key)
     except RunoffError as error:

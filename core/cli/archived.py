@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ..errors import InputError
+from ..file_names import shown_name
 from .shared import text_table, with_json, write_json
 
 
@@ -79,7 +80,7 @@ def archived_command(
 
 def _read(path: str) -> tuple[str, bytes]:
     try:
-        return Path(path).name, Path(path).read_bytes()
+        return shown_name(path), Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"{path} can't be read ({error.strerror}).") from error
 

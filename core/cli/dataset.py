@@ -56,7 +56,7 @@ def replay_bytes(data: bytes) -> tuple[Replayed, str, str]:
 
     if is_published(data):
         published = read_published(data)
-        found = replay_record(record_from(published.files), published.dataset())
+        found = replay_record(record_from(published.files), published.dataset(), made_by=published.runoff)
         return found, published.runoff, "published dataset"
     from ..store.archive import import_project
     from ..store.engine import open_apart

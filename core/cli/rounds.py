@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
+from ..file_names import shown_name
 from .shared import cell, text_table, with_json, write_json
 from .voters import area_named, project_named
 
@@ -176,15 +177,16 @@ def upload_command(project: str, number: int, source: Path, area: str | None, ac
         data = source.read_bytes()
     except OSError as error:
         raise InputError(f"{source} can't be read: {error.strerror}.") from error
-    preview = preview_upload(store, project_id, data, source.name, ballot_id=found.id)
+    name = shown_name(source)
+    preview = preview_upload(store, project_id, data, name, ballot_id=found.id)
     if accept:
-        accept_upload(store, project_id, data, source.name, found=preview, ballot_id=found.id, code=found.ballot.code)
+        accept_upload(store, project_id, data, name, found=preview, ballot_id=found.id, code=found.ballot.code)
     if as_json:
         write_json({"accepted": accept, "rows": preview.n_rows, "answers": preview.counts,
                     "issues": [str(issue) for issue in preview.issues]})  # fmt: skip
         return
     told = ", ".join(f"{n:,} {kind}" for kind, n in preview.counts.items()) or "no answer"
-    click.echo(f"{source.name}: {told}. {'Taken.' if accept else 'Nothing was taken: add --accept.'}")
+    click.echo(f"{name}: {told}. {'Taken.' if accept else 'Nothing was taken: add --accept.'}")
 
 
 @rounds_command.command("simulate")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from ..tables import DATASET
 from .facts import Facts
 from .limits import known_limits
 from .methods import PAPER
@@ -12,6 +13,30 @@ from .writing import md, quiet
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _LARGE = "1M<n<10M"
+_TEXTS = ("area", "token_a", "token_b")
+# What pandas reads as a missing value unless it is told otherwise.
+_TAKEN_FOR_MISSING = frozenset(
+    [
+        "#N/A",
+        "#N/A N/A",
+        "#NA",
+        "-1.#IND",
+        "-1.#QNAN",
+        "-NaN",
+        "-nan",
+        "1.#IND",
+        "1.#QNAN",
+        "<NA>",
+        "N/A",
+        "NA",
+        "NULL",
+        "NaN",
+        "None",
+        "n/a",
+        "nan",
+        "null",
+    ]
+)
 
 
 def card(facts: Facts, configs: Mapping[str, Mapping[str, str]], files: Sequence[tuple[str, str]], stem: str) -> bytes:
@@ -38,6 +63,7 @@ def card(facts: Facts, configs: Mapping[str, Mapping[str, str]], files: Sequence
         "|---|---|",
         *(f"| `{path}` | {md(what)} |" for path, what in files),
         "",
+        *_left_out(facts),
         *_columns(facts),
         "",
         "## Known limits",
@@ -112,6 +138,8 @@ def _lead(facts: Facts) -> list[str]:
 def _loading(facts: Facts, configs: Mapping[str, Mapping[str, str]], stem: str) -> list[str]:
     split = next(iter(configs["default"]))
     return [
+        "The Parquet files lose nothing, whatever the tokens are:",
+        "",
         "```python",
         "from datasets import load_dataset",
         "",
@@ -124,9 +152,73 @@ def _loading(facts: Facts, configs: Mapping[str, Mapping[str, str]], stem: str) 
         f'dataset = pd.read_parquet("{stem}/{configs["default"][split]}")',
         "```",
         "",
+        *_loading_texts(facts, stem),
         f"Rank models by it: `python -m core evaluate {stem}.zip MODEL`. Compute every score again from the votes: "
         f"`python -m core replay {stem}.zip`.",
     ]
+
+
+def _loading_texts(facts: Facts, stem: str) -> list[str]:
+    """How the CSV is read without losing tokens, and gensim's file."""
+    numbers = [name for name in facts.dataset.columns if name not in _TEXTS]
+    floats = [name for name in numbers if DATASET.columns.get(name) == "float"]
+    tokens = {*facts.dataset["token_a"], *facts.dataset["token_b"]}
+    lost = sorted(tokens & _TAKEN_FOR_MISSING)
+    found = f"; here that would lose {len(lost):,} of {len(tokens):,} tokens ({', '.join(lost[:8])})" if lost else ""
+    lines = [
+        md(
+            "By their defaults pandas, datasets and other readers of CSV take tokens such as null, NA or nan for "
+            f"missing values, and 007 for a number{found}. So say what is text:"
+        ),
+        "",
+        "```python",
+        "import pandas as pd",
+        "",
+        "dataset = pd.read_csv(",
+        f'    "{stem}/dataset.csv",',
+        "    dtype={" + ", ".join(f'"{name}": str' for name in _TEXTS) + "},",
+        "    keep_default_na=False,",
+        f'    na_values=dict.fromkeys({json.dumps(numbers)}, ""),',
+        ")",
+        "```",
+        "",
+        "```python",
+        "import pyarrow as pa",
+        "from pyarrow import csv",
+        "",
+        "table = csv.read_csv(",
+        f'    "{stem}/dataset.csv",',
+        "    parse_options=csv.ParseOptions(newlines_in_values=True),",
+        "    convert_options=csv.ConvertOptions(",
+        "        column_types={",
+        "            " + ", ".join(f'"{name}": pa.string()' for name in _TEXTS) + ",",
+        f"            **dict.fromkeys({json.dumps(floats)}, pa.float64()),",
+        "        },",
+        "        strings_can_be_null=False,",
+        "    ),",
+        ")",
+        "```",
+        "",
+        'The same goes for the tables in `campaign/`, and with `sep="\\t"`, `delimiter="\\t"` for those in `formats/`.',
+        "",
+    ]
+    if "formats/gensim.tsv" not in facts.left_out_formats:
+        lines += [
+            "```python",
+            "from gensim.models import KeyedVectors",
+            "",
+            'model = KeyedVectors.load_word2vec_format("model.vec")',
+            f'model.evaluate_word_pairs("{stem}/formats/gensim.tsv", case_insensitive=False)',
+            "```",
+            "",
+        ]
+    return lines
+
+
+def _left_out(facts: Facts) -> list[str]:
+    """Files that could not hold these tokens, with the reason."""
+    told = [f"* Not in it: {path}. {md(why)}" for path, why in facts.left_out_formats.items()]
+    return [*told, ""] if told else []
 
 
 def _columns(facts: Facts) -> list[str]:

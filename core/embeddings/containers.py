@@ -21,7 +21,9 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from ..errors import InputError
+from ..file_names import shown_path
 from ..zips import DAMAGED, most_unpacked
+from .ways_out import zipped
 
 _CHUNK_BYTES = 1 << 18
 _MAX_LZMA_BYTES = 1 << 28
@@ -217,6 +219,8 @@ class _Zipped(Content):
         try:
             archive = zipfile.ZipFile(file)
             members = [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith(_HIDDEN)]
+            if len(members) != 1 and (told := zipped(archive, members, name)):
+                raise InputError(f"{name} is {told}")
             if len(members) != 1:
                 shown = ", ".join(member.filename[:60] for member in members[:5])
                 found = f"{len(members)} files ({shown}{', …' if len(members) > 5 else ''})" if members else "no file"
@@ -276,11 +280,11 @@ def open_content(path: Path, name: str) -> Iterator[Content]:
     try:
         file = path.open("rb")
     except FileNotFoundError as error:
-        raise InputError(f"There is no file {path}. Check the path.") from error
+        raise InputError(f"There is no file {shown_path(path)}. Check the path.") from error
     except IsADirectoryError as error:
-        raise InputError(f"{path} is a folder; choose the file of an embedding.") from error
+        raise InputError(f"{shown_path(path)} is a folder; choose the file of an embedding.") from error
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} can't be read: {getattr(error, 'strerror', None) or error}.") from error
+        raise InputError(f"{shown_path(path)} can't be read: {getattr(error, 'strerror', None) or error}.") from error
     with file:
         file_size = file.seek(0, io.SEEK_END)
         file.seek(0)

@@ -10,18 +10,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import numpy as np
 import pyarrow as pa
 
 from ..errors import InputError
+from ..file_names import shown_name, shown_path
+from . import ways_out
 from .containers import Content, open_content, packing_of
 from .options import Options
 
 HEAD_BYTES = 1 << 20
 MAX_DIMENSIONS = 100_000
-HEADER = re.compile(rb"\s*(\d{1,15})[ \t]+(\d{1,15})[ \t\r]*\n")
+HEADER = re.compile(rb"\s*(\d{1,15})[ \t]+(\d{1,15})[ \t]*(?:\r*\n|\r)")
 BOM = b"\xef\xbb\xbf"
 VECTORS, SIMILARITIES = "vectors", "similarities"
 
@@ -40,8 +42,9 @@ class Recognised:
     vectors of other words can be made from parts of words.
 
     The rest is for the format's reader: `offset` is where the first word begins, `separator` stands between
-    fields (" ", a tab, or "mixed"), and `n_expected` is the number of words by the header or estimated from the
-    file's size.
+    fields (" ", a tab, or "mixed"), `ends_in_cr` says that a carriage return alone ends a line, `dress` what stands
+    around words ("quotes", "numbers", "numbers and quotes", or ""), and `n_expected` is the number of words by the
+    header or estimated from the file's size.
     """
 
     format: str
@@ -51,6 +54,8 @@ class Recognised:
     notes: tuple[str, ...] = ()
     offset: int = 0
     separator: str = " "
+    ends_in_cr: bool = False
+    dress: str = ""
     n_expected: int = 0
     packing: str = ""
     kind: str = VECTORS
@@ -187,7 +192,7 @@ class Reader:
 
 def read_head(path: Path, name: str = "", options: Options | None = None) -> Head:
     """The beginning of the file at `path`, which messages call `name`; raises `InputError` where there is none."""
-    name, options = name or path.name, options or Options()
+    name, options = shown_path(name) or shown_name(path), options or Options()
     with open_content(path, name) as content:
         start = content.read(HEAD_BYTES)
         size, is_whole = content.size, not content.read(1)
@@ -223,6 +228,11 @@ def refuse(head: Head) -> None:
     within = f", packed by {head.packing}" if head.packing else ""
     if twice := packing_of(head.start):
         raise InputError(f"{head.name} is packed twice ({head.packing} and {twice}): unpack it once.")
+    inside = PurePath(head.name).stem if head.packing else head.name
+    held = f"holds, packed by {head.packing}," if head.packing else "is"
+    for known in ways_out.KNOWN:
+        if told := known(head.start, inside):
+            raise InputError(f"{head.name} {held} {told}")
     for offset, magic, what, remedy in _REFUSED:
         if head.start.startswith(magic, offset):
             raise InputError(f"{head.name} is {what}{within}: {remedy}.")

@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputError
+from ..file_names import shown_name
 from .formats import Block, Head, Reader, Recognised, Source, Subwords
 from .sinks import available_memory
 from .storage import check_room
@@ -125,7 +126,7 @@ def _open(source: Source) -> Any:
     except InputError as error:
         raise InputError(f"{source.name}: {error}") from error
     except FileNotFoundError as error:
-        missing = Path(error.filename or "another file").name
+        missing = shown_name(Path(error.filename or "another file"))
         raise InputError(
             f"{source.name} keeps its arrays in files beside it, and {missing} isn't there. Put it beside the model; "
             "an upload of one file isn't enough."
@@ -150,7 +151,7 @@ def _companions(source: Source) -> Iterator[tuple[str, str]]:
     for path in sorted(source.path.parent.iterdir()):
         if path.name.startswith(source.path.name + ".") and path.suffix in (".npy", ".npz") and path.is_file():
             with path.open("rb") as file:
-                yield path.name, hashlib.file_digest(file, "sha256").hexdigest()
+                yield shown_name(path), hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _subwords(source: Source, vectors: Any) -> Subwords | None:

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..durable import put
-from ..errors import InputError, RunoffError, StoreError
+from ..errors import InputError, StoreError
+from ..file_names import shown_path
 from . import fasttext_binary, gensim_pickle, numpy_array, similarities, text, word2vec_binary
 from .containers import open_content
 from .formats import SIMILARITIES, Block, Head, Progress, Reader, Recognised, Source, read_head, refuse
@@ -128,7 +129,7 @@ def import_embedding(
     reader, recognised = _recognise(head)
     _check_needs(head, recognised)
     if target.exists():
-        raise StoreError(f"{target} is there already; an embedding is imported once.")
+        raise StoreError(f"{shown_path(target)} is there already; an embedding is imported once.")
     part = target.with_name(target.name + ".part")
     try:
         shutil.rmtree(part, ignore_errors=True)
@@ -138,8 +139,10 @@ def import_embedding(
         put(part, target)
     except OSError as error:
         shutil.rmtree(part, ignore_errors=True)
-        raise StoreError(f"The embedding can't be written to {target}: {error.strerror or error}.") from error
-    except (RunoffError, MemoryError):
+        raise StoreError(
+            f"The embedding can't be written to {shown_path(target)}: {error.strerror or error}."
+        ) from error
+    except BaseException:  # whatever happened: a half import is never left
         shutil.rmtree(part, ignore_errors=True)
         raise
     return info

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputError
+from ..metrics import rounded_scores
 
-DIGITS = 12
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 _ROWS = 16_384
 # A float32 product of unit vectors is off by far less; whatever comes so close to the best is computed in float64.
@@ -155,7 +155,7 @@ def pairwise_cosines(vectors: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.nd
         x, y = (vectors[places[part]].astype(np.float64) for places in (a, b))
         squares = np.einsum("ij,ij->i", x, x) * np.einsum("ij,ij->i", y, y)
         cosines[part] = np.einsum("ij,ij->i", x, y) / np.sqrt(squares)
-    return np.clip(cosines, -1.0, 1.0).round(DIGITS)
+    return rounded_scores(np.clip(cosines, -1.0, 1.0), largest=1)
 
 
 def _all_cosines(vectors: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -169,7 +169,7 @@ def _all_cosines(vectors: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarra
         rows = order[start:stop]
         block = units[number * step : (number + 1) * step] @ units.T
         cosines[rows] = block[a[rows] - number * step, b[rows]]
-    return np.clip(cosines, -1.0, 1.0).round(DIGITS)
+    return rounded_scores(np.clip(cosines, -1.0, 1.0), largest=1)
 
 
 def top_words(

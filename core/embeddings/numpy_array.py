@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputError
+from ..file_names import shown_name
 from .formats import Block, Head, Reader, Recognised, Source, check_dimensions
 from .vocabulary import SUFFIXES, Vocabulary, find_vocabulary, read_vocabulary_file
 
@@ -75,7 +76,7 @@ def recognise(head: Head) -> Recognised | None:
             f"and it has {head.size:,}. Fetch it again."
         )
     words = head.options.vocabulary or find_vocabulary(head.path)
-    notes = () if words is None else (f"its words are taken from {words.name}",)
+    notes = () if words is None else (f"its words are taken from {shown_name(words)}",)
     needs = (
         ""
         if words
@@ -92,13 +93,13 @@ def _vocabulary(source: Source, n_rows: int) -> Vocabulary:
     path = source.options.vocabulary or find_vocabulary(source.path)
     if path is None:
         raise InputError(f"{source.name}: the file of its words is gone. Name it again.")
-    vocabulary = read_vocabulary_file(path, source.options)
+    vocabulary = read_vocabulary_file(path, source.options, n_rows)
     if len(vocabulary.words) != n_rows:
         raise InputError(
-            f"{source.name} has {n_rows:,} rows, {path.name} has {len(vocabulary.words):,} words: they don't belong "
-            "together. Name the right file of words."
+            f"{source.name} has {n_rows:,} rows, {shown_name(path)} has {len(vocabulary.words):,} words: they don't "
+            "belong together. Name the right file of words."
         )
-    source.companions.append((path.name, vocabulary.sha256))
+    source.companions.append((shown_name(path), vocabulary.sha256))
     return vocabulary
 
 

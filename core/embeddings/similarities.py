@@ -15,9 +15,10 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputError, Issue
+from ..metrics import rounded_scores
 from .formats import Block, Reader, Recognised, Source
 from .look_up import NOT_IN_VOCABULARY, LookUp
-from .neighbours import DIGITS, DuplicateVectors, NormsSummary, check_pairs
+from .neighbours import DuplicateVectors, NormsSummary, check_pairs
 from .similarity_files import COLUMNS, FORMAT, MAX_ISSUES, Rows, read_rows, recognise
 from .storage import PAIRS, EmbeddingInfo, read_vocabulary, write_info, write_vocabulary
 from .vectors import Embedding
@@ -47,8 +48,8 @@ class Pairs:
 def read_pairs(source: Source, recognised: Recognised, notes: list[str]) -> Pairs:
     """The pairs in a file; remarks go to `notes`.
 
-    A pair that stands there several times, in either order, must have one value (to 12 digits). Raises `InputError`
-    with the rows of those that have several, or that can't be read.
+    A pair that stands there several times, in either order, must have one value (to 12 digits of the largest). Raises
+    `InputError` with the rows of those that have several, or that can't be read.
     """
     rows = read_rows(source, recognised)
     if not len(rows.values):
@@ -71,14 +72,15 @@ def _check_contradictions(
 ) -> None:
     """Raise `InputError` if a pair has two values; `order` sorts the rows by pair, `is_first` marks each's first."""
     firsts = order[np.maximum.accumulate(np.where(is_first, np.arange(len(order)), 0))]
-    differ = np.flatnonzero(np.abs(rows.values[order] - rows.values[firsts]) > 0.5 * 10.0**-DIGITS)
+    nearly = 0.5e-12 * float(np.abs(rows.values).max())
+    differ = np.flatnonzero(np.abs(rows.values[order] - rows.values[firsts]) > nearly)
     if not len(differ):
         return
     issues = []
     for place in differ[np.argsort(rows.numbers[order[differ]])][:MAX_ISSUES]:
         later, earlier = order[place], firsts[place]
         pair = " and ".join(repr(tokens[2 * int(later) + side].as_py()) for side in (0, 1))
-        values = f"{rows.values[later]:g}, row {rows.numbers[earlier]} says {rows.values[earlier]:g}"
+        values = f"{rows.values[later]:.15g}, row {rows.numbers[earlier]} says {rows.values[earlier]:.15g}"
         issues.append(Issue(f"{pair} have the similarity {values}", row=int(rows.numbers[later]), column=COLUMNS[2]))
     raise InputError(f"{name} contradicts itself in {len(differ):,} rows; keep one value a pair.", issues)
 
@@ -141,25 +143,29 @@ class Similarities(Embedding):
     def cosines(self, a_tokens: Sequence[str], b_tokens: Sequence[str]) -> np.ndarray:
         """The given similarities of pairs of tokens (n,), higher = more similar; NaN where none was given.
 
-        Rounded to 12 digits as cosines are. Raises `InputError` if the lengths differ.
+        As they are given: what ranks them goes by `metrics.rounded_scores`. Raises `InputError` if the lengths differ.
         """
         check_pairs(a_tokens, b_tokens)
         a, b = self._positions(a_tokens), self._positions(b_tokens)
         both = (a >= 0) & (b >= 0)
         values = np.full(len(a), np.nan)
-        values[both] = self._pairs.find(a[both], b[both]).round(DIGITS)
+        values[both] = self._pairs.find(a[both], b[both])
         return values
 
     def neighbours(self, token: str, n: int = 10) -> list[tuple[str, float]]:
-        """The `n` tokens that were given the highest similarity to `token`, highest first, ties by vocabulary order."""
+        """The `n` tokens that were given the highest similarity to `token`, highest first, ties by vocabulary order.
+
+        Ties are those of all the given similarities (`metrics.rounded_scores`).
+        """
         at = int(self._positions([token])[0])
         if at < 0:
             raise InputError(f"{token!r} stands in no pair of {self.name}.")
         pairs = self._pairs
         others = np.concatenate([pairs.second[pairs.first == at], pairs.first[pairs.second == at]]).astype(np.int64)
-        values = np.concatenate([pairs.values[pairs.first == at], pairs.values[pairs.second == at]]).round(DIGITS)
+        values = np.concatenate([pairs.values[pairs.first == at], pairs.values[pairs.second == at]])
         others, values = others[others != at], values[others != at]
-        chosen = np.lexsort((others, -values))[:n]
+        largest = float(np.abs(pairs.values).max(initial=0.0)) or 1.0
+        chosen = np.lexsort((others, -rounded_scores(values, largest=largest)))[:n]
         words = self._vocabulary.take(pa.array(others[chosen])).to_pylist()
         return list(zip(words, values[chosen].tolist(), strict=True))
 

@@ -21,7 +21,8 @@ from ..errors import InputError
 from .formats import Block, Reader, Recognised, Source
 from .mending import note_broken
 from .options import MENDED, EncodingError, Options, suggest_encoding
-from .text_recognition import FORMAT, n_values, numbers, recognise
+from .text_recognition import FORMAT, n_values, numbers, recognise, with_line_feeds
+from .undressing import Undressed
 
 CHUNK_BYTES = 4 << 20
 MAX_LINE_BYTES = 64 << 20
@@ -56,8 +57,8 @@ class _Parsed:
 def _chunks(source: Source, recognised: Recognised) -> Iterator[_Chunk]:
     """Cut the file at line ends into chunks of about `CHUNK_BYTES`."""
     skipped = source.read(recognised.offset)
-    line, rest = 1 + skipped.count(b"\n"), b""
-    while data := source.read(CHUNK_BYTES):
+    line, rest = 1 + (with_line_feeds(skipped) if recognised.ends_in_cr else skipped).count(b"\n"), b""
+    for data in _pieces(source, recognised.ends_in_cr):
         cut = data.rfind(b"\n") + 1
         if cut == 0:
             rest += data
@@ -69,6 +70,19 @@ def _chunks(source: Source, recognised: Recognised) -> Iterator[_Chunk]:
         line += whole.count(b"\n")
     if rest.strip():
         yield _Chunk(rest + b"\n", line, is_last=True)
+
+
+def _pieces(source: Source, ends_in_cr: bool) -> Iterator[bytes]:
+    """The file as it is, or with line feeds for all line ends."""
+    held = b""
+    while data := source.read(CHUNK_BYTES):
+        if ends_in_cr:
+            data = held + data
+            held = b"\r" if data.endswith(b"\r") else b""  # a line feed may follow
+            data = with_line_feeds(data.removesuffix(held))
+        yield data
+    if held:
+        yield b"\n"
 
 
 def _tidy(data: bytes, separator: str) -> bytes:
@@ -175,7 +189,7 @@ class _Parser:
         words: list[str] = []
         values: list[list[float]] = []
         nameless = 0
-        for number, line in enumerate(data.split(b"\n"), start=chunk.first_line):
+        for number, line in self._lines(data, chunk.first_line):
             if not line.strip():
                 continue
             try:
@@ -192,6 +206,13 @@ class _Parser:
                 raise self._unreadable(number, line, chunk.is_last)
         vectors = np.array(values, dtype=np.float32).reshape(len(words), self._recognised.dimensions)
         return _Parsed(Block(pa.array(words, pa.string()), vectors), nameless)
+
+    def _lines(self, data: bytes, first: int) -> Iterator[tuple[int, bytes]]:
+        """The lines with their numbers; carriage returns end lines where each part that they make is a whole one."""
+        for number, line in enumerate(data.split(b"\n"), start=first):
+            parts = [part for part in line.split(b"\r") if part.strip()]
+            is_whole = all(n_values(part) == self._recognised.dimensions for part in parts)
+            yield from ((number, part) for part in (parts if len(parts) > 1 and is_whole else [line]))
 
     def _misread(self, number: int, line: bytes) -> InputError:
         suggested = suggest_encoding(line)
@@ -255,6 +276,7 @@ def read(source: Source, recognised: Recognised, notes: list[str]) -> Iterator[B
     n_words = n_nameless = 0
     is_open_ended = False
     broken: list[str] = []
+    undressed = Undressed(source.name, recognised.dress)
     for parsed in _parsed(source, recognised):
         n_words += len(parsed.block.words)
         n_nameless += parsed.n_nameless
@@ -262,7 +284,7 @@ def read(source: Source, recognised: Recognised, notes: list[str]) -> Iterator[B
         if source.options.encoding == MENDED:
             marked = pc.match_substring(parsed.block.words, "\ufffd")
             broken += parsed.block.words.filter(marked).to_pylist()
-        yield parsed.block
+        yield replace(parsed.block, words=undressed(parsed.block.words))
     if recognised.n_words is not None and recognised.n_words != n_words + n_nameless:
         notes.append(f"the first line says {recognised.n_words} words, {n_words + n_nameless} were found")
     if is_open_ended:
@@ -270,6 +292,7 @@ def read(source: Source, recognised: Recognised, notes: list[str]) -> Iterator[B
     if n_nameless:
         notes.append(f"lines without a word, left out: {n_nameless:,}")
     note_broken(broken, source.options, notes)
+    undressed.note(notes)
 
 
 READER = Reader(FORMAT, recognise, read)

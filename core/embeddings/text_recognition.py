@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
 from ..errors import InputError
 from .formats import BOM, HEADER, Head, Recognised, check_dimensions
@@ -12,6 +14,10 @@ from .options import suggest_encoding
 
 FORMAT = "word2vec text"
 _SAMPLE_LINES = 100
+_LONE_CR = re.compile(rb"\r(?!\n)")
+# Words as R's write.table leaves them: in quotation marks, after the numbers of rows, or both.
+_QUOTED = re.compile(rb'".+"')
+_NUMBERED = re.compile(rb'(?:"(\d{1,18})"|(\d{1,18}))[ \t]+(\S.*)')
 
 
 def numbers(fields: list[bytes]) -> list[float] | None:
@@ -60,6 +66,48 @@ def _separator(lines: list[bytes], dimensions: int) -> str:
     return "\t" if 2 * tabbed > len(lines) else "mixed"
 
 
+def with_line_feeds(data: bytes) -> bytes:
+    """The data with a line feed for each line end, of whatever kind."""
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def _ends_in_cr(body: bytes, whole: bool) -> bool:
+    """Whether a carriage return alone ends lines here, and doesn't belong to words: most of the lines that it makes
+    are whole ones, with a word and as many values as the others."""
+    if not _LONE_CR.search(body):
+        return False
+    body = body.replace(b"\r\n", b"\n")
+    by_feeds, by_all = (_sample(each, whole) for each in (body, body.replace(b"\r", b"\n")))
+    found = _dimensions(by_all)
+    if found is None or (found < 2 and len(by_all) < 2):
+        return False
+    ended = [part for line in by_feeds or [body] for part in line.split(b"\r")[:-1] if part.strip()][:_SAMPLE_LINES]
+    return 2 * sum(n_values(part) == found for part in ended) > len(ended)
+
+
+def _without_values(line: bytes, dimensions: int) -> bytes:
+    """The word of a line, with all that stands around it."""
+    return line.rsplit(None, dimensions)[0].strip(b" \t")
+
+
+def _dress(lines: list[bytes], dimensions: int) -> str:
+    """What stands around all of the words; see `Recognised`."""
+    words = [_without_values(line, dimensions) for line in lines if n_values(line) == dimensions]
+    numbered = [_NUMBERED.fullmatch(word) for word in words]
+    if len(words) > 1 and all(numbered):
+        found = [match for match in numbered if match]
+        rows = [int(match[1] or match[2]) for match in found]
+        if all(after == before + 1 for before, after in pairwise(rows)):
+            return "numbers and quotes" if all(_QUOTED.fullmatch(match[3]) for match in found) else "numbers"
+    return "quotes" if len(words) > 1 and all(_QUOTED.fullmatch(word) for word in words) else ""
+
+
+def _names_columns(line: bytes, dimensions: int) -> bool:
+    """Whether a line could be R's or pandas' names of the columns: as many fields, and no value among them."""
+    fields = line.split()
+    return dimensions <= len(fields) <= dimensions + 2 and all(numbers([text.strip(b'"')]) is None for text in fields)
+
+
 def _with_encoding(head: Head, recognised: Recognised) -> Recognised:
     """`recognised` with an encoding that fits, if the file's beginning isn't in the one it is read as."""
     try:
@@ -74,10 +122,21 @@ def _with_encoding(head: Head, recognised: Recognised) -> Recognised:
     return recognised
 
 
+_SAID_OF_DRESS = {
+    "quotes": "its words stand in quotation marks, as R writes them: the marks were left out",
+    "numbers": "its first column has the numbers of the rows, which were left out",
+    "numbers and quotes": "its first column has the numbers of the rows, and its words stand in quotation marks: both "
+    "were left out",
+}
+
+
 def recognise(head: Head) -> Recognised | None:
     """A text file of vectors; see `Reader.recognise`."""
     recognised = _recognise(head)
-    return None if recognised is None else _with_encoding(head, recognised)
+    if recognised is None:
+        return None
+    shown = replace(head, start=with_line_feeds(head.start)) if recognised.ends_in_cr else head
+    return _with_encoding(shown, recognised)
 
 
 def _recognise(head: Head) -> Recognised | None:
@@ -89,16 +148,27 @@ def _recognise(head: Head) -> Recognised | None:
     start = head.start[skipped:]
     match = HEADER.match(start)
     body = start[match.end() :] if match else start
-    lines = _sample(body, head.is_whole)
+    ends_in_cr = _ends_in_cr(body, head.is_whole)
+    lines = _sample(with_line_feeds(body) if ends_in_cr else body, head.is_whole)
     found = _dimensions(lines)
     if found is None or (found < 2 and not match):
         return None
-    notes = ("a byte order mark at its beginning was skipped",) if skipped else ()
+    notes: tuple[str, ...] = ("a byte order mark at its beginning was skipped",) if skipped else ()
+    offset = skipped + (match.end() if match else 0)
+    if not match and _names_columns(lines[0], found):
+        first = re.match(rb"\s*[^\r\n]*(?:\r*\n|\r)" if ends_in_cr else rb"\s*[^\n]*\n", body)
+        if first is not None and lines[1:]:
+            offset += first.end()
+            notes += ("its first line names the columns, and was left out",)
+            lines = lines[1:]
+    dress = _dress(lines, found)
+    notes += (_SAID_OF_DRESS[dress],) if dress else ()
     n_bytes = sum(len(line) + 1 for line in lines)
     n_estimated = max(1, round((head.size - skipped) * len(lines) / n_bytes))
     separator = _separator(lines, found)
     if match is None:
-        return Recognised(f"{FORMAT}, no header", None, found, False, notes, skipped, separator, n_estimated)
+        name = f"{FORMAT}, no header"
+        return Recognised(name, None, found, False, notes, offset, separator, ends_in_cr, dress, n_estimated)
     n_words, dimensions = int(match[1]), int(match[2])
     check_dimensions(head, dimensions)
     if dimensions != found:
@@ -106,5 +176,4 @@ def _recognise(head: Head) -> Recognised | None:
             f"{head.name}: the first line says {dimensions} dimensions, the lines after it have {found} values. "
             "Correct the first line, or fetch the file again."
         )
-    offset = skipped + match.end()
-    return Recognised(FORMAT, n_words, dimensions, True, notes, offset, separator, n_estimated)
+    return Recognised(FORMAT, n_words, dimensions, True, notes, offset, separator, ends_in_cr, dress, n_estimated)

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InputError
+from ..file_names import shown_name
 from ..json_texts import parse_json
 from .containers import open_content
 from .formats import BOM, Head, read_head
 from .options import EncodingError, Options, suggest_encoding
 from .text_recognition import recognise
+from .undressing import without_marks
 
 BESIDE = ("vocab.txt", "vocab.json")
 SUFFIXES = (".txt", ".vocab", ".json")
@@ -48,28 +50,45 @@ def _is_embedding(path: Path) -> bool:
         return False
 
 
-def read_vocabulary_file(path: Path, options: Options) -> Vocabulary:
+def read_vocabulary_file(path: Path, options: Options, n_rows: int | None = None) -> Vocabulary:
     """The words in the file at `path`: one a line, or a JSON list of them, or a JSON object of word and row.
 
-    Counts after the words (as GloVe's vocab.txt has them) are left out. Raises `InputError` for what is no list.
+    Counts after the words (as GloVe's vocab.txt has them), and R's quotation marks and numbers of rows are left out.
+    Lines end at line feeds; where that doesn't make `n_rows` words, or there are none, at carriage returns too.
+    Raises `InputError` for what is no list.
     """
+    name = shown_name(path)
     if _is_embedding(path):
-        raise InputError(f"{path.name} has vectors beside its words: choose it as the embedding itself.")
-    with open_content(path, path.name) as content:
+        raise InputError(f"{name} has vectors beside its words: choose it as the embedding itself.")
+    with open_content(path, name) as content:
         data = content.read(_MAX_BYTES)
         if content.read(1):
-            raise InputError(f"{path.name} is over {_MAX_BYTES >> 30} GB long, too much for a list of words.")
-    text = _decode(Head(path, len(data), data, path.name, options=options))
+            raise InputError(f"{name} is over {_MAX_BYTES >> 30} GB long, too much for a list of words.")
+    text = _decode(Head(path, len(data), data, name, options=options))
     digest = hashlib.sha256(data).hexdigest()
     if text.lstrip()[:1] in ("[", "{"):
-        words = _from_json(path.name, text)
+        words = _from_json(name, text)
         if words is not None:
             return Vocabulary(words, digest)
-    lines = text.replace("\r\n", "\n").rstrip("\n").split("\n")
+    lines = _lines(text, n_rows)
     counted = _without_counts(lines)
     if counted is not None:
-        return Vocabulary(counted, digest, (f"the counts after the words of {path.name} were left out",))
+        return Vocabulary(counted, digest, (f"the counts after the words of {name} were left out",))
+    undressed = without_marks(lines)
+    if undressed is not None:
+        note = f"the words of {name} stand in quotation marks or after the numbers of their rows: these were left out"
+        return Vocabulary(undressed, digest, (note,))
     return Vocabulary(lines, digest)
+
+
+def _lines(text: str, n_rows: int | None) -> list[str]:
+    text = text.replace("\r\n", "\n")
+    lines = text.rstrip("\n").split("\n")
+    if "\r" in text and len(lines) != n_rows:
+        by_all = text.replace("\r", "\n").rstrip("\n").split("\n")
+        if len(lines) == 1 or len(by_all) == n_rows:
+            return by_all
+    return lines
 
 
 def _decode(head: Head) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..evaluation.models import Encoder, sentence_transformer
+from ..file_names import shown_path
 from .bert import Bert
 from .tensors import read_tensors
 from .wordpiece import WordPiece, read_word_pieces
@@ -41,7 +42,7 @@ class FoundEncoder:
     def name(self) -> str:
         """What it is called: its folder's name, or that of the folder above where that says nothing."""
         path = self.folder.resolve()
-        return path.parent.name or path.name if path.name in UNTOLD else path.name
+        return shown_path(path.parent.name or path.name if path.name in UNTOLD else path.name)
 
     @property
     def package(self) -> str:

@@ -104,7 +104,8 @@ def read_word_pieces(folder: Path) -> WordPiece:
     try:
         if not path.is_file():
             path = folder / "vocab.txt"
-            words = path.read_text(encoding="utf-8").splitlines()
+            # At line ends only: others, such as U+2028, are parts of words, and each line is the number of its word.
+            words = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
             settings = (
                 _json_of(folder / "tokenizer_config.json") if (folder / "tokenizer_config.json").is_file() else {}
             )

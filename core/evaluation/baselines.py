@@ -17,6 +17,7 @@ from rapidfuzz.distance import JaroWinkler
 
 from ..embeddings import EmbeddingInfo
 from ..errors import InputError
+from ..metrics import rounded_scores
 from ..schemes.text_overlap import longest_run
 from .figures import correlations
 from .multiples import NAMES, TOP_K
@@ -87,7 +88,7 @@ class Spelling:
             raise InputError(f"Spellings are compared for up to {MOST_PAIRS:,} items; these are {len(a_tokens):,}.")
         of = SPELLINGS[self.name]
         pairs = zip(a_tokens, b_tokens, strict=True)
-        return np.array([of(*sorted((a.casefold(), b.casefold()))) for a, b in pairs], dtype=np.float64).round(12)
+        return rounded_scores([of(*sorted((a.casefold(), b.casefold()))) for a, b in pairs], largest=1)
 
     def reasons(self, tokens: Iterable[str]) -> Mapping[str, str]:
         """Every token has a spelling, so that none is missing."""

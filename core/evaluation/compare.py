@@ -26,6 +26,7 @@ from .results import NOTIONS, POLICIES, Comparison, Correlations, Evaluation, Fi
 
 MANY = 1_000_000  # items beyond which Kendall's figures are taken under the chosen notion only
 NO_PEARSON = Figure(None, reason="Items that the model lacks have a rank under this policy, but no score.")
+_SMALL = 1e-3  # similarities below it are on another scale than cosines
 
 
 def evaluate(
@@ -161,8 +162,7 @@ def _with_lowest(evaluation: Evaluation, apart: bool) -> Evaluation:
     lacking = np.isnan(cosines)
     if not lacking.any():
         return evaluation
-    # Similarities that somebody gives may lie below −1.
-    lowest = 0.0 if evaluation.notion == "relatedness" else min(-1.0, float(np.nanmin(cosines, initial=-1.0)))
+    lowest = 0.0 if evaluation.notion == "relatedness" else _lowest(cosines[~lacking])
     filled = _of_cosines(
         pairs,
         np.where(lacking, lowest, cosines),
@@ -180,6 +180,13 @@ def _with_lowest(evaluation: Evaluation, apart: bool) -> Evaluation:
         other_notion=_counted(filled.other_notion, lacking),
         pairs=filled.pairs,
     )
+
+
+def _lowest(similarities: np.ndarray) -> float:
+    """What no similarity is below: −1 for cosines; what somebody gives may lie below it, or be far smaller."""
+    largest = float(np.abs(similarities).max(initial=0.0))
+    # Beside a −1, such small ones would be ties (`metrics.rounded_scores`).
+    return -largest if 0 < largest < _SMALL else float(similarities.min(initial=-1.0))
 
 
 def _counted(figures: Correlations, lacking: np.ndarray) -> Correlations:

@@ -12,6 +12,7 @@ from scipy.special import ndtr, ndtri
 
 from ..errors import InputError
 from ..estimates import holm
+from ..metrics import rounded_scores
 from .tokens import TokenDraws
 
 SIGNIFICANCE, POWER = 0.1, 0.8
@@ -50,7 +51,7 @@ def two_sided(first_better: float) -> float:
 def adjusted(told: Iterable[Told]) -> tuple[Told, ...]:
     """The same pairs with their p-values adjusted for each other."""
     pairs = list(told)
-    p_values = holm([two_sided(pair.first_better) for pair in pairs]).round(12).tolist()
+    p_values = rounded_scores(holm([two_sided(pair.first_better) for pair in pairs]), largest=1).tolist()
     return tuple(replace(pair, p=p) for pair, p in zip(pairs, p_values, strict=True))
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from .. import metrics
 from ..embeddings import Embedding
 from ..errors import InputError
 from ..hubness import sample_words
@@ -140,4 +141,5 @@ def csls(
     if n_near > 0:
         r[usable] = np.partition(near, -n_near, axis=1)[:, -n_near:].mean(axis=1)
     at = pd.Series(r, index=list(tokens))
-    return np.asarray(2 * values - at.loc[list(a)].to_numpy() - at.loc[list(b)].to_numpy()).round(12)
+    found = 2 * values - at.loc[list(a)].to_numpy() - at.loc[list(b)].to_numpy()
+    return metrics.rounded_scores(found, largest=1)

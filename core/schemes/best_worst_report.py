@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ..errors import RunoffError
 from ..estimates import LEVEL, Estimate, widened_tails
+from ..metrics import rounded_scores
 from ..scores.uncertainty import MOST_UNDEFINED
 from ..scores.voter_bootstrap import resample_voters
 from .best_worst import BestWorst
@@ -193,7 +194,7 @@ def _halves(read: BestWorstSet, half: _HalfOfJudgements | _HalfOfVoters, splits:
 def _ranks(values: Floats) -> Floats:
     from scipy.stats import rankdata
 
-    return np.asarray(rankdata(np.round(values, 12)))
+    return np.asarray(rankdata(rounded_scores(values)))
 
 
 def _part(answers: BestWorst, rows: NDArray[np.bool_]) -> BestWorst:

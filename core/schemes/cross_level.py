@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
+from ..metrics import rounded_scores
 from .rating_statistics import pearson, spearman
 
 Floats = NDArray[np.float64]
@@ -90,7 +91,7 @@ def rank_models(
         of_unseen = fit_of(given[unseen], y[unseen]) if unseen.any() else None
         sums = [sum(getattr(fit, figure) or 0.0 for fit in by_level.values()) for figure in ("pearson", "spearman")]
         found.append((name, sums, by_level, by_genre, of_unseen))
-    totals = [round(sums[0], 12) for _, sums, *_ in found]
+    totals = rounded_scores([sums[0] for _, sums, *_ in found]).tolist()
     standings = [
         Standing(name, 1 + sum(other > total for other in totals), sums[0], sums[1], by_level, by_genre, of_unseen)
         for (name, sums, by_level, by_genre, of_unseen), total in zip(found, totals, strict=True)

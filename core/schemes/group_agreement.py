@@ -17,6 +17,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ..errors import UndefinedMetricError
+from ..metrics import rounded_scores
 
 Orders = Mapping[str, Mapping[str, float]]  # of one person: target → word → place, 1 = most similar
 
@@ -80,7 +81,9 @@ def group_agreement(orders: Mapping[str, Orders]) -> GroupAgreement:
         values = np.array([value for value, _ in known])
         bound = float(values.mean() - values.std(ddof=1))
         # Where all agree alike, float noise mustn't put anybody below.
-        proposed = [voter for value, voter in sorted(known) if round(value, 12) < round(bound, 12)]
+        *compared, least = rounded_scores([*values, bound], largest=1).tolist()
+        below = (value < least for value in compared)
+        proposed = [voter for (_, voter), is_below in sorted(zip(known, below, strict=True)) if is_below]
     mean = float(np.mean(list(of_pairs.values())))
     return GroupAgreement(mean, len(of_pairs), bound, people, tuple(proposed))
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..agreement import LEVEL, RESAMPLES, Agreement
 from ..errors import InputError, UndefinedMetricError
 from ..estimates import Estimate, widened_tails
-from ..metrics import average_ranks
+from ..metrics import average_ranks, rounded_scores
 from ..ratings import checked_ratings
 
 Floats = NDArray[np.float64]
@@ -120,10 +120,10 @@ def leave_one_out(ratings: ArrayLike, *, ranked: bool = False) -> LeaveOneOut:
 
 
 def pearson(one: Floats, other: Floats) -> tuple[float | None, str]:
-    """Pearson's r, −1 to 1, or None and why: fewer than three items, or one side constant (to 12 digits)."""
+    """Pearson's r, −1 to 1, or None and why: fewer than three items, or one side constant."""
     if len(one) < LEAST_ITEMS:
         return None, f"over {len(one)} items, and {LEAST_ITEMS} are needed"
-    if np.ptp(np.round(one, 12)) == 0 or np.ptp(np.round(other, 12)) == 0:
+    if np.ptp(rounded_scores(one)) == 0 or np.ptp(rounded_scores(other)) == 0:
         return None, "one of the two is the same for all items"
     return float(np.clip(np.corrcoef(one, other)[0, 1], -1, 1)), ""
 

@@ -27,11 +27,11 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ..errors import InputError, UndefinedMetricError
+from ..metrics import rounded_scores
 
 Kind = Literal["positive", "distractor", "random"]
 KINDS: tuple[Kind, ...] = ("positive", "distractor", "random")
 Similarity = Callable[[Sequence[str], Sequence[str]], np.ndarray]  # of pairs, higher = more similar, NaN: unknown
-_DIGITS = 12
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def compared(target: str, one: str, other: str, share: float, n: int | None = No
     if not 0 <= share <= 1:
         raise InputError(f"A share is 0 to 1, found {share!r} for {one!r} above {other!r} ({target!r}).")
     first, second = (one, other) if share >= 0.5 else (other, one)
-    return GroupComparison(target, first, second, "positive", round(max(share, 1 - share), _DIGITS), n)
+    return GroupComparison(target, first, second, "positive", round(max(share, 1 - share), 12), n)
 
 
 def by_definition(group: TargetGroup) -> list[GroupComparison]:
@@ -179,7 +179,8 @@ def score_groups(comparisons: Sequence[GroupComparison], similarity: Similarity)
     """Score a model on target groups.
 
     similarity : takes equally many first and second words, returns their similarities, NaN where one is missing.
-    Equal similarities (to 12 digits) earn nothing. Comparisons with a missing word are left out and counted.
+    Equal similarities (`metrics.rounded_scores` of all of them) earn nothing. Comparisons with a missing word are left
+    out and counted.
 
     >>> sims = {("singer", "musician"): 0.9, ("singer", "person"): 0.2, ("singer", "song"): 0.5}
     >>> def sim(a, b): return np.array([sims[pair] for pair in zip(a, b)])
@@ -192,8 +193,8 @@ def score_groups(comparisons: Sequence[GroupComparison], similarity: Similarity)
     if not comparisons:
         raise UndefinedMetricError("There are no comparisons of target groups to score.")
     targets = [comparison.target for comparison in comparisons]
-    first = np.round(similarity(targets, [comparison.first for comparison in comparisons]), _DIGITS)
-    second = np.round(similarity(targets, [comparison.second for comparison in comparisons]), _DIGITS)
+    sides = ([comparison.first for comparison in comparisons], [comparison.second for comparison in comparisons])
+    first, second = rounded_scores([similarity(targets, words) for words in sides])
     weights = np.array([comparison.weight for comparison in comparisons])
     kinds = np.array([comparison.kind for comparison in comparisons])
     known = ~np.isnan(first) & ~np.isnan(second)
@@ -277,5 +278,5 @@ def _places(
     gold = {word: float(np.mean(parts)) if parts else 1.0 for word, parts in shares.items() if parts or not ordered}
     gold |= dict.fromkeys(unpreferred, -1.0)
     known = [word for word in gold if not np.isnan(similarity[word])]
-    of_people = np.round([gold[word] for word in known], _DIGITS)
+    of_people = rounded_scores([gold[word] for word in known], largest=1)
     return np.asarray(of_people), np.array([similarity[word] for word in known])

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..embeddings import Embedding
+from ..metrics import rounded_scores
 
 _WORD = re.compile(r"\w+(?:['’\-]\w+)*")
 
@@ -46,5 +47,5 @@ def text_similarities(embedding: Embedding, first: Sequence[str], second: Sequen
     usable = (norms[a] > 0) & (norms[b] > 0)
     result = np.full(len(a), np.nan)
     products = np.einsum("ij,ij->i", vectors[a[usable]], vectors[b[usable]])
-    result[usable] = np.round(np.clip(products / (norms[a[usable]] * norms[b[usable]]), -1, 1), 12)
+    result[usable] = rounded_scores(np.clip(products / (norms[a[usable]] * norms[b[usable]]), -1, 1), largest=1)
     return result

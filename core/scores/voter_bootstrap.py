@@ -13,12 +13,13 @@ Reference: Davison, Hinkley (1997), Bootstrap Methods and their Application, sec
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
-from ..metrics import average_ranks
+from ..metrics import average_ranks, rounded_scores
 from ..parallel import check_workers, spread, workers_for
 from .bradley_terry import BradleyTerry
 from .newton import minimise
@@ -58,7 +59,8 @@ class Resamples:
         ranks = np.empty_like(order)
         np.put_along_axis(ranks, order, np.arange(1, len(known) + 1)[None, :], axis=1)
         tails = _tails(level)
-        own = average_ranks(self.fit.theta[known])
+        # θ has a scale of its own: where all are level, noise must rank none.
+        own = average_ranks(self.fit.theta[known], rounding=partial(rounded_scores, largest=1))
         best = np.minimum(np.quantile(ranks, tails[0], axis=0, method="lower"), np.floor(own))
         worst = np.maximum(np.quantile(ranks, tails[1], axis=0, method="higher"), np.ceil(own))
         result = np.zeros((2, len(self.fit.theta)), dtype=np.int64)

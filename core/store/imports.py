@@ -7,6 +7,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from ..embeddings import import_embedding
+from ..file_names import shown_path
 from .command import command
 from .engine import Store
 from .library import adopt_import, link_embedding, record_import
@@ -24,14 +25,15 @@ def import_into(store: Store, project_id: str, path: str | Path, *, name: str = 
     """
     get_project(store, project_id)
     source = Path(path)
+    shown, called = shown_path(source), name or shown_path(source.stem)
     work = store.incoming / f"import-{uuid4().hex}"
     try:
         info = import_embedding(source, work, trusted=trusted)
         embedding_id = adopt_import(store, work, info.identity)
         with command(store, project_id, "import embedding") as change:
-            change.detail = {"embedding": embedding_id, "name": name or source.stem, "source": str(source)}
-            record_import(change.conn, embedding_id, name=name or source.stem, source=str(source), info=info)
-            return link_embedding(change.conn, project_id, embedding_id, name or source.stem)
+            change.detail = {"embedding": embedding_id, "name": called, "source": shown}
+            record_import(change.conn, embedding_id, name=called, source=shown, info=info)
+            return link_embedding(change.conn, project_id, embedding_id, called)
     finally:
         for left in store.incoming.glob(f"{work.name}*"):
             shutil.rmtree(left, ignore_errors=True)

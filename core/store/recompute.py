@@ -2,10 +2,13 @@
 
 Another kind of processor, numpy, scipy or BLAS library may round otherwise: an exponential function, a sum of many
 numbers or a factorised matrix then has other last bits. So values within `LAST_BITS` are told apart from others.
+
+What an older Runoff published is ranked by the rule of its version: see `rounding_of`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -14,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, RunoffError
+from ..metrics import Rounding, absolutely_rounded_scores, rounded_scores
 from ..scores import BallotVotes
 from ..tables import BALLOT_SCORES, DATASET
 from .ballots import PILOT, Ballot
@@ -23,6 +27,7 @@ from .runoff_scores import COLUMNS, runoff_scores
 from .scores import build_dataset
 
 _TALLIES = ("wins", "ties", "losses", "unknowns")
+RELATIVE_SINCE = (0, 3)  # the version from which on scores are compared relatively to their column
 LAST_BITS = 1e-12  # of a value, or of 1 where it is smaller: a few thousand roundings
 _FIT = {"lapse", "ridge", "iterations", "gradient", "votes", "voters", "undefeated", "winless", "tied_for_first"}
 
@@ -111,19 +116,36 @@ def _value(number: float) -> float | None:
     return None if np.isnan(number) else float(number)
 
 
-def replay_record(record: Record, dataset: pd.DataFrame) -> Replayed:
+def rounding_of(version: str) -> Rounding:
+    """How the Runoff of this version compared scores for the dataset's ranks: before 0.3.0 to 12 decimals, absolutely.
+
+    >>> rounding_of("0.2.0").__name__, rounding_of("0.10.1").__name__
+    ('absolutely_rounded_scores', 'rounded_scores')
+    """
+    numbers = re.match(r"(\d{1,9})\.(\d{1,9})", version)
+    is_old = numbers is not None and (int(numbers[1]), int(numbers[2])) < RELATIVE_SINCE
+    return absolutely_rounded_scores if is_old else rounded_scores
+
+
+def replay_record(record: Record, dataset: pd.DataFrame, *, made_by: str = "") -> Replayed:
     """Recompute all that `record` and `dataset` store of scores, ballot by ballot; see `Replayed`.
 
     That is the tallies of every ballot, x, y, ȳ and the slope (paper's protocol) or θ, its standard error and the
     expected Borda score (runoff), the intervals of scores and ranks, drawn again from the ballots' seeds, and the
     dataset's rows: items, scores, ranks, intervals, votes, ballots. Not recomputed: what another ballot would change.
+
+    made_by : the version of Runoff that made the dataset; what its description says, if it isn't given.
+
     Raises `InputError` for a record that contradicts itself.
     """
     found = Replayed()
     parts = []
+    versions = dataset.attrs.get("versions")
+    told = versions.get("runoff") if isinstance(versions, dict) else None
+    rounding = rounding_of(made_by or str(told or ""))
     try:
         for described in record.plan["rankings"]:
-            parts.append(_Ranking(record, described).replay(found))
+            parts.append(_Ranking(record, described, rounding).replay(found))
         held = [part for part in parts if len(part)] or parts[:1]
         computed = pd.concat(held, ignore_index=True) if held else DATASET.empty()
     except (KeyError, TypeError, AttributeError, IndexError) as error:
@@ -146,8 +168,8 @@ def _compare_dataset(found: Replayed, stored: pd.DataFrame, computed: pd.DataFra
 class _Ranking:
     """One ranking of a record: its ballots from 1 on, with the votes that count."""
 
-    def __init__(self, record: Record, described: dict[str, Any]) -> None:
-        self.area = str(described["area"])
+    def __init__(self, record: Record, described: dict[str, Any], rounding: Rounding) -> None:
+        self.area, self.rounding = str(described["area"]), rounding
         self.items = record.items if not self.area else record.items[record.items["area"] == self.area]
         self.n_items = len(record.items)
         self.names = (record.items["token_a"] + " – " + record.items["token_b"]).tolist()
@@ -205,7 +227,7 @@ class _Ranking:
         ballots = [ballot for ballot in self.ballots if ballot.number > PILOT]
         kinds = {name: "int64" if kind == "int" else "float64" for name, kind in BALLOT_SCORES.columns.items()}
         scores = pd.concat(by_ballot, ignore_index=True)[list(BALLOT_SCORES.columns)].astype(kinds)
-        return build_dataset(self.items, scores, ballots, last)
+        return build_dataset(self.items, scores, ballots, last, rounding=self.rounding)
 
     def _tallies(self, found: Replayed, where: str, ballot: Ballot, told: pd.DataFrame) -> pd.DataFrame:
         """The wins, ties, losses and unknowns of a ballot's items, compared."""

@@ -11,6 +11,7 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ..errors import InputError, Issue, StoreError
+from ..metrics import rounded_scores
 from ..plan_values import kept
 from ..schemes.collected import BEST_WORST, ORDER, RoundSettings, check_round
 from ..schemes.round_drawing import DrawnRound, draw_questions
@@ -114,8 +115,8 @@ def _leading(conn: sa.Connection, project_id: str, before: Round, settings: Roun
     size = kept(before.ballot.n_items, settings.keep)
     if size < settings.size:
         raise StoreError(f"{size} items would go on, and a tuple needs {settings.size}. Keep a larger share.")
-    ranked = fitted["score"].round(12).sort_values(ascending=False, kind="stable")
-    return fitted.loc[ranked.index[:size]].sort_index()
+    leading = np.argsort(-rounded_scores(fitted["score"]), kind="stable")[:size]
+    return fitted.iloc[leading].sort_index()
 
 
 def _plan_row(change: Change, ranking: Ranking, settings: RoundSettings, n_items: int) -> int:

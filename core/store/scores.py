@@ -11,7 +11,7 @@ import pandas as pd
 import sqlalchemy as sa
 
 from .. import __version__
-from ..metrics import average_ranks
+from ..metrics import Rounding, average_ranks
 from ..tables import BALLOT_SCORES, DATASET, ITEMS
 from . import schema as t
 from .areas import items_of
@@ -229,9 +229,17 @@ def runoff_history_of(conn: sa.Connection, ballots: Sequence[Ballot]) -> pd.Data
 
 
 def build_dataset(
-    items: pd.DataFrame, scores: pd.DataFrame, ballots: Sequence[Ballot], runoff: pd.DataFrame | None = None
+    items: pd.DataFrame,
+    scores: pd.DataFrame,
+    ballots: Sequence[Ballot],
+    runoff: pd.DataFrame | None = None,
+    *,
+    rounding: Rounding | None = None,
 ) -> pd.DataFrame:
-    """A dataset from the rows of `ballot_scores_of`, or from `runoff`; see `dataset_of` for what a score is."""
+    """A dataset from the rows of `ballot_scores_of`, or from `runoff`; see `dataset_of` for what a score is.
+
+    rounding : how scores are compared, `metrics.rounded_scores` by default.
+    """
     closed = [ballot.number for ballot in ballots if not ballot.is_open]
     used = scores[scores["ballot"].isin(closed)] if closed else scores[scores["ballot"] == 1]
     used = used.assign(votes=used["wins"] + used["ties"] + used["losses"])
@@ -243,7 +251,9 @@ def build_dataset(
     totals = used.assign(ballots=used["votes"] > 0).groupby("item")[["votes", "ballots"]].sum()
     frame = items.set_index("item")[["area", "token_a", "token_b"]].join(last[columns], how="inner")
     frame = frame.join(totals).rename(columns={"mean": "score"}).reset_index()
-    frame["rank"] = average_ranks(frame["score"].to_numpy()) if len(frame) else np.array([], dtype=float)
+    frame["rank"] = (
+        average_ranks(frame["score"].to_numpy(), rounding=rounding) if len(frame) else np.array([], dtype=float)
+    )
     frame = frame.sort_values(["rank", "item"], kind="stable").reset_index(drop=True)
     frame = frame.astype({"votes": "int64", "ballots": "int64", "lower": "float64", "upper": "float64"})
     dataset = DATASET.check(frame[[name for name in DATASET.columns if name in frame]])

@@ -11,7 +11,7 @@ from ..errors import RunoffError
 from ..evaluation import TOP_K, Comparison, Correlations, Evaluation, compare
 from ..evaluation_intervals import Difference, Resampled, with_intervals
 from ..interval_rules import FIGURES as OF_VOTES
-from ..metrics import first_rank_share
+from ..metrics import first_rank_share, rounded_scores
 from ..store import Store
 from ..store.library import embeddings_of, open_library
 from ..store.scores import dataset_of
@@ -93,8 +93,8 @@ class EvaluateView:
     def leaders(self) -> pd.DataFrame:
         """The rows with the highest ρ_w under the policy; none where it is undefined."""
         rows = self.chosen.dropna(subset=["ρ_w"])
-        rounded = rows["ρ_w"].round(12)
-        return rows[rounded == rounded.max()]
+        rounded = rounded_scores(rows["ρ_w"], largest=1)
+        return rows[rounded == rounded.max(initial=-1)]
 
     @property
     def table(self) -> pd.DataFrame:

@@ -6,10 +6,10 @@ import html
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 
 from ..errors import InputError, Issue
+from ..metrics import rounded_scores
 from ..plurals import many
 from ..schemes.group_agreement import GroupAgreement
 from ..schemes.group_files import GroupFile
@@ -170,7 +170,8 @@ def worst(rows: Sequence[GroupComparison], similarity: Similarity, limit: int = 
     kept = [(c.target, c.first, c.second, c.kind, c.r) for c in rows]
     shown = pd.DataFrame(kept, columns=["target", "preferred", "other", "kind", "R"])
     shown["cos, preferred"], shown["cos, other"] = first, second
-    wrong = shown[(np.round(first, 12) <= np.round(second, 12)) & (shown["R"] > 0.5)]
+    compared = rounded_scores([first, second])
+    wrong = shown[(compared[0] <= compared[1]) & (shown["R"] > 0.5)]
     gap = wrong["cos, other"] - wrong["cos, preferred"]
     order = wrong.assign(gap=gap).sort_values(["R", "gap"], ascending=False, kind="stable")
     return order.drop(columns="gap").head(limit).reset_index(drop=True)
