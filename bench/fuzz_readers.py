@@ -35,7 +35,6 @@ from core.platforms import guess, open_results, read_results, read_table
 from core.platforms.label_studio import write_tasks
 from core.platforms.presets import PRESETS
 from core.platforms.prolific import read_submissions
-from core.platforms.workbooks import workbook_as_csv
 from core.published import read_published
 from core.publishing import publish
 from core.schemes.group_files import read_groups
@@ -46,6 +45,7 @@ from core.store.archive import export_project, import_project
 from core.store.ballots import read_comparisons
 from core.store.engine import open_apart
 from core.store.scores import dataset_of
+from core.tabular import read_workbook
 from core.tokens import preview, read_areas_file, read_pasted
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
@@ -345,7 +345,7 @@ TARGETS = {
             "submissions", lambda data: read_submissions(data, "x.csv"), lambda: [("submissions.csv", _SUBMISSIONS)]
         ),
         Target("review", lambda data: write_review(data, "x.csv", {}), lambda: [("mturk.csv", _made().results)]),
-        Target("workbook", lambda data: workbook_as_csv(data, "x.xlsx"), lambda: _tables()[3:]),
+        Target("workbook", lambda data: read_workbook(data, "x.xlsx"), lambda: _tables()[3:]),
         *(Target(name, read, seeds) for name, (read, seeds) in READERS.items()),
     )
 }

@@ -8,6 +8,7 @@ whichever platform: it is recognised by its columns, never by the file's name. O
 from __future__ import annotations
 
 from ..errors import InputError, Issue
+from ..tabular import Table
 from .base import Outgoing, Platform, PlatformFile, ResultFile
 from .batch import write_batch
 from .colleagues import write_comparisons
@@ -19,7 +20,6 @@ from .mturk import MTURK
 from .plain import PLAIN
 from .presets import PRESETS, guess, preset_mapping, preset_of
 from .prolific import PROLIFIC
-from .quick_csv import Table
 from .result_tables import open_results
 from .template import render_preview, template
 from .turkle import TURKLE

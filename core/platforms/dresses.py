@@ -14,9 +14,10 @@ from typing import Any
 
 import pandas as pd
 
+from ..errors import Issue
 from ..json_texts import parse_json
+from ..tabular import Table, Texts
 from .answers import joined
-from .quick_csv import Table, Texts
 
 _OPTION = re.compile(r"(answer\.[^.]+)\.(?!label$)([^.]+)", re.IGNORECASE)
 _ON = re.compile(r"(answer)\.([^.]+)\.on", re.IGNORECASE)
@@ -40,6 +41,10 @@ class Undressed:
     @property
     def header(self) -> tuple[str, ...]:
         return (*self.base.header, *self.options, *self.questions)
+
+    @property
+    def notes(self) -> tuple[Issue, ...]:
+        return self.base.notes
 
     def texts(self, wanted: Sequence[int], n_needed: int) -> Texts:
         """The columns at the positions `wanted`, made where they are the further ones."""

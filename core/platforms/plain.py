@@ -17,9 +17,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from ..errors import InputError, Issue
+from ..tabular import Table
 from .answers import TEXTS
 from .base import Outgoing, PlatformFile, ResultFile
-from .quick_csv import Table
 from .reading import result_file, seconds_of, utc_times
 
 NEEDED = ("comparison_id", "voter", "choice")

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ..errors import InputError, Issue
+from ..tabular import Table, open_csv
 from .base import Outgoing, PlatformFile, ResultFile
-from .csvfiles import open_csv
-from .quick_csv import Table
 from .times import to_utc
 
 _COLUMNS = {

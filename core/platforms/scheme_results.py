@@ -21,11 +21,11 @@ import pandas as pd
 from ..errors import InputError, Issue
 from ..schemes.collected import BEST_WORST, LABELS, ORDER, RATING, UNKNOWN
 from ..tables import ANSWERS
+from ..tabular import Table
 from .answers import TEXTS, joined
 from .base import ResultFile
 from .mturk import decided
 from .plain import plain_answers, split_ids
-from .quick_csv import Table
 from .reading import decoded, forget_damaged, numbers, result_file, row_issues, stripped
 from .result_tables import open_results
 from .scheme_batch import id_column
