@@ -20,7 +20,7 @@ from .errors import InputError, Issue
 from .plan_values import cents
 from .platforms.workbooks import write_workbook
 from .tables import ASSIGNMENTS
-from .tabular import is_blank, open_csv, records
+from .tabular import is_blank, open_csv, places_of, records, same_name
 
 MAX_REASON = 500
 FEWEST_FOR_SPEED = 5  # with fewer assignments there is no usual speed
@@ -150,8 +150,8 @@ def write_review(data: bytes, filename: str, reviews: Mapping[str, Review]) -> b
     """
     file = open_csv(data, filename)
     header = list(file.header)
-    names = [name.casefold() for name in header]
-    if "assignmentid" not in names:
+    names = [same_name(name) for name in header]
+    if "assignmentid" not in places_of(file, ("assignmentid", "approve", "reject")):
         raise InputError(f"{filename} has no column AssignmentId, so no decision can be written into it.")
     for name in ("Approve", "Reject"):
         if name.casefold() not in names:

@@ -69,6 +69,11 @@ def read_table(table: Table, mapping: Mapping | None = None) -> ResultFile:
 def _unknown(table: Table, columns: set[str]) -> InputError:
     """Why a table can't be read as it is."""
     platform = preset_of(table.header)
+    if platform is not None and not guess(table).choice:
+        return UnnamedColumnsError(
+            f"{table.name} is an export of {platform.label}, and none of its columns holds a choice. If nobody has "
+            "answered yet, export it again once people have; else say which column holds the choice."
+        )
     if platform is not None:
         lacking = ", ".join(("comparison_id", "or left_a, left_b, right_a, right_b"))
         return UnnamedColumnsError(

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import InputError, Issue
 from ..tabular import RowsOfJson, Table, is_json, json_records, json_table, open_table, same_name
-from .label_studio_results import is_export, rows_of
+from .label_studio_results import has_answers, is_export, rows_of
 from .presets import preset_of
 
 MOST_LETTERS = 10_000  # of a column's name, which may be a question of a survey; names are looked at letter by letter
@@ -52,6 +52,12 @@ def _has_columns(header: Sequence[str]) -> bool:
 def _of_platforms(found: RowsOfJson, name: str) -> RowsOfJson:
     """What platforms export as nested JSON as rows of answers."""
     if is_export(found.records):
+        if not has_answers(found.records):
+            raise InputError(
+                f"{name} is an export of Label Studio in which nobody has chosen yet: of its {len(found.records):,} "
+                "tasks none has an answer in any control (in Runoff's interface they are called “choice” and “other”). "
+                "Export it again once people have answered."
+            )
         rows: list[Mapping[str, Any]] = list(rows_of(found.records))
     elif len(found.records) == 1 and "instance_id_to_label_to_value" in found.records[0]:
         rows = _potato_state(found.records[0])
