@@ -237,7 +237,7 @@ def _usual(text: str, delimiter: str, start: int, n_header: int) -> int:
 @dataclass
 class _Row:
     """A row as the marks make it: the number of its first line; its lines and cells; whether each line alone has as
-    many cells as is usual; whether a quoted cell is whole in it; and whether all its quoted cells have letters at both
+    many cells as is usual, or none; whether a quoted cell is whole in it; and whether all its quoted cells have letters at both
     ends, as those have that marks stand around."""
 
     number: int
@@ -252,7 +252,7 @@ class _Row:
         can't be there."""
         body = line.rstrip("\r\n")
         self.n_lines += 1
-        self.all_usual &= body.count(delimiter) + 1 in usual
+        self.all_usual &= body.count(delimiter) + 1 in usual or not body.replace(delimiter, "").strip()
         at, goes_on = 0, is_open
         while True:
             if goes_on or body.startswith('"', at):
