@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import html
 import io
+import json
 import re
 import zipfile
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from workbooks import workbook
 
+from core.__main__ import cli
 from core.errors import InputError
-from core.store import Store
+from core.store import Store, open_store
 from core.store.archived import import_archived
 from core.store.areas import add_areas, read_areas
 from core.store.ballots import read_comparisons
@@ -169,6 +172,20 @@ def test_99_cells_that_a_spreadsheet_made_dates_of(store: Store):
     ]
     assert "made a date" in str(done.notes[0])
     assert read_areas(store, done.project_id)
+
+
+def test_86_the_encoding_of_archived_results_can_be_said(tmp_path, monkeypatch):
+    monkeypatch.setenv("RUNOFF_WORKSPACE", str(tmp_path / "workspace"))
+    header = "HITId,AssignmentId,WorkerId,AssignmentStatus"
+    header += ",Input.left_a,Input.left_b,Input.right_a,Input.right_b,Answer.choice"
+    path = tmp_path / "results.csv"
+    path.write_bytes(f"{header}\nH,A,W,Approved,铁砧,驳船,蜡烛,沙丘,left\n".encode("gbk"))
+    command = ["import-archived", str(path), "--name", "trial", "--encoding", "gbk", "--json"]
+    done = CliRunner().invoke(cli, command, catch_exceptions=False)
+    tokens = read_areas(open_store(tmp_path / "workspace"), json.loads(done.stdout)["project"])[0].tokens
+    assert set(tokens) == {"铁砧", "驳船", "蜡烛", "沙丘"}
+    with pytest.raises(InputError, match="line 2 holds the byte 0xcc"):
+        CliRunner().invoke(cli, [*command[:5], "utf-8"], catch_exceptions=False)
 
 
 def test_99_a_workbook_whose_first_sheet_is_notes(ballot: Ballot):

@@ -7,7 +7,7 @@ what cells say that are no texts (`values`). What the columns mean is for the re
 from __future__ import annotations
 
 from .dialect import SPARE_CELLS, Dialect, bounded, records
-from .encoding import ENCODINGS, Decoded, decode_bytes, known_encoding
+from .encoding import ENCODINGS, Decoded, decode_bytes, in_utf8, known_encoding
 from .json_rows import RowsOfJson, is_json, json_records, json_table
 from .table import (
     CsvTable,
@@ -55,6 +55,7 @@ __all__ = [
     "column_numbers",
     "csv_of",
     "decode_bytes",
+    "in_utf8",
     "is_blank",
     "is_json",
     "is_missing",

@@ -237,8 +237,9 @@ def _usual(text: str, delimiter: str, start: int, n_header: int) -> int:
 @dataclass
 class _Row:
     """A row as the marks make it: the number of its first line; its lines and cells; whether each line alone has as
-    many cells as is usual, or none; whether a quoted cell is whole in it; and whether all its quoted cells have letters at both
-    ends, as those have that marks stand around."""
+    many cells as is usual, or is blank; whether a quoted cell is whole in it; and whether all its quoted cells have
+    letters at both ends, as those have that marks stand around.
+    """
 
     number: int
     n_lines: int = 0

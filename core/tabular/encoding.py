@@ -114,6 +114,18 @@ def decode_bytes(data: bytes, name: str, *, encoding: str | None = None, braces:
     return _by_line(data, name)
 
 
+def in_utf8(data: bytes, name: str, encoding: str | None) -> bytes:
+    """A file in the encoding that a person chose as the same file in UTF-8, for what keeps files and reads them again;
+    None leaves it as it is, and so does a zip archive, such as a workbook. Raises `InputError` as `decode_bytes`.
+
+    >>> in_utf8("铁砧".encode("gbk"), "x.csv", "gbk").decode()
+    '铁砧'
+    """
+    if encoding is None or data.startswith(b"PK\x03\x04"):
+        return data
+    return decode_bytes(data, name, encoding=encoding, braces=True).text.encode(UTF8)
+
+
 def _refuse_others(data: bytes, name: str, braces: bool) -> None:
     beginning = data[:512].lstrip().lower()
     others = _STARTS if braces else (*_STARTS, *((start, _JSON) for start in _JSON_STARTS))
