@@ -113,11 +113,10 @@ def records(text: str, dialect: Dialect) -> Iterator[list[str] | csv.Error]:
 
     Of such a row over several lines the first is damaged, and the others are read once more, each by itself.
     """
-    source = _Again(lines(text, dialect.start))
-    if dialect.quoted:
-        reader = csv.reader(source, delimiter=dialect.delimiter, strict=True)
-    else:
-        reader = csv.reader(source, delimiter=dialect.delimiter, quoting=csv.QUOTE_NONE)
+    source = None if dialect.simple else _Again(lines(text, dialect.start))
+    quoting = csv.QUOTE_MINIMAL if dialect.quoted else csv.QUOTE_NONE
+    given = source or lines(text, dialect.start)
+    reader = csv.reader(given, delimiter=dialect.delimiter, quoting=quoting, strict=True)
     is_header = True
     while True:
         try:
@@ -125,12 +124,13 @@ def records(text: str, dialect: Dialect) -> Iterator[list[str] | csv.Error]:
                 if not is_header:
                     yield record
                 is_header = False
-                source.forget()
+                if source:
+                    source.forget()
             return
         except csv.Error as error:
             if not is_header:
                 yield error
-            if not is_unclosed(error):
+            if source and not is_unclosed(error):
                 source.again()
             is_header = False
 
@@ -193,6 +193,7 @@ def _marks(text: str, delimiter: str, start: int, n_header: int, n_plain: int) -
     or a damaged one.
     """
     usual = {n_plain, _usual(text, delimiter, start, n_plain)}
+    simple = _simple(delimiter).fullmatch
     n_for = n_against = n_within = 0
     odd = unsure = None
     is_open = has_marks = False
@@ -200,6 +201,9 @@ def _marks(text: str, delimiter: str, start: int, n_header: int, n_plain: int) -
     for number, line in enumerate(lines(text, start), 1):
         if not is_open:
             if '"' not in line:
+                continue
+            if simple(line):
+                n_for, has_marks = n_for + 1, True
                 continue
             row = _Row(number)
         is_open, failed = row.add(line, delimiter, is_open, usual)

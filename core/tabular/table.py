@@ -31,6 +31,7 @@ from .workbook import Sheet, is_workbook, read_workbook
 
 Ints = npt.NDArray[np.int64]
 Fits = Callable[[tuple[str, ...]], bool]  # whether a sheet with this header is the one
+_MOST_BLANK = 100_000  # lines, of a table that is read at once
 _NAMED, _LONG = 12, 40  # columns that a message names, and letters of each
 
 
@@ -403,7 +404,10 @@ def _at_once(file: CsvTable, wanted: Sequence[int]) -> Texts | None:
     import pyarrow as pa
     from pyarrow import csv as arrow
 
-    body, blank = _without_blanks(text[text.index("\n", file.dialect.start) :], file.dialect)
+    found = _without_blanks(text[text.index("\n", file.dialect.start) :], file.dialect)
+    if found is None:
+        return None
+    body, blank = found
     names = [str(at) for at in range(len(file.header))]
     odd: list[Any] = []
 
@@ -443,12 +447,16 @@ def _blank_line(delimiter: str, quoted: bool) -> re.Pattern[str]:
     return re.compile(rf"\n(?:[^\S\n]|{re.escape(delimiter)}{marks})*+(?=\n)")
 
 
-def _without_blanks(body: str, dialect: Dialect) -> tuple[str, list[int]]:
-    """Lines, each after its line end, without those that are blank; and the positions of these among all lines."""
-    found, n, before = [], 0, 0
+def _without_blanks(body: str, dialect: Dialect) -> tuple[str, list[int]] | None:
+    """Lines, each after its line end, without those that are blank; and the positions of these among all lines. None
+    where so many are blank that it is no table."""
+    found: list[int] = []
+    n = before = 0
     pattern = _blank_line(dialect.delimiter, dialect.quoted)
     for match in pattern.finditer(body):
         n += body.count("\n", before, match.start())
         before = match.start()
         found.append(n)
+        if len(found) > _MOST_BLANK:
+            return None
     return (pattern.sub("", body), found) if found else (body, found)
