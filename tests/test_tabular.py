@@ -34,7 +34,7 @@ from core.tabular import (
     read_workbook,
     refuse_doubled,
 )
-from core.tabular.table import _at_once, as_texts
+from core.tabular.table import as_texts, at_once
 from core.tabular.workbook import escaped, unescaped
 
 # --- Families of readers: one line each. A family's rows hold one free text each; `read` gives these back. ---
@@ -207,7 +207,7 @@ _ROWS = st.one_of(st.tuples(_CELLS, _CELLS).map(",".join), st.sampled_from(["", 
 @given(st.lists(_ROWS, max_size=8), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["a,b", '"a","b"', "sep=,\na,b"]))
 def test_both_ways_to_read_a_file_agree(rows: list[str], end: str, header: str):
     file = open_csv(end.join([header, *rows, ""]).encode(), "x.csv")
-    fast = _at_once(file, [0, 1])
+    fast = at_once(file, [0, 1])
     assume(fast is not None)
     slow = as_texts(file.read([0, 1], 2))
     assert fast.numbers.tolist() == slow.numbers.tolist()
@@ -219,7 +219,7 @@ def test_both_ways_to_read_a_file_agree(rows: list[str], end: str, header: str):
 def test_a_blank_line_is_no_row_and_is_counted_as_a_line(row: str):
     header, end = ('"a","b"', '"y"') if '"' in row else ("a,b", "y")
     file = open_csv(f"{header}\nx,{end}\n{row}\nx,{end}\n{row}\n{row}\nx,{end}\n".encode(), "x.csv")
-    for rows in (_at_once(file, [0, 1]), as_texts(file.read([0, 1], 2)), file.texts([1, 0], 2)):
+    for rows in (at_once(file, [0, 1]), as_texts(file.read([0, 1], 2)), file.texts([1, 0], 2)):
         if rows is None:
             assert row in (",,", ",\r")  # longer than the header, or of another line end
             continue

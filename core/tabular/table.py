@@ -15,23 +15,22 @@ import csv
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
 from operator import itemgetter
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from ..errors import InputError, Issue
+from .at_once import read_at_once
 from .dialect import Dialect, find_dialect, is_unclosed, records
 from .encoding import Decoded, decode_bytes
 from .workbook import Sheet, is_workbook, read_workbook
 
 Ints = npt.NDArray[np.int64]
 Fits = Callable[[tuple[str, ...]], bool]  # whether a sheet with this header is the one
-_MOST_BLANK = 100_000  # lines, of a table that is read at once
 _NAMED, _LONG = 12, 40  # columns that a message names, and letters of each
 
 
@@ -213,7 +212,7 @@ class CsvTable:
 
     def texts(self, wanted: Sequence[int], n_needed: int) -> Texts:
         """As `read`, at once for all rows where every line is a row of as many cells as the header."""
-        return _at_once(self, wanted) or as_texts(self.read(wanted, n_needed))
+        return at_once(self, wanted) or as_texts(self.read(wanted, n_needed))
 
     def read(self, wanted: Sequence[int], n_needed: int) -> Rows:
         """The columns at the positions `wanted`, row by row; a row with fewer than `n_needed` fields is unreadable.
@@ -394,69 +393,12 @@ def _ends_early(file: CsvTable, last_length: int, previous_length: int) -> bool:
     return ends_open and last_length < max(previous_length, 1)
 
 
-def _at_once(file: CsvTable, wanted: Sequence[int]) -> Texts | None:
+def at_once(file: CsvTable, wanted: Sequence[int]) -> Texts | None:
     """The texts of a file that needs no second look at any row, else None."""
-    text = file.decoded.text
-    if file.decoded.is_cut or not file.dialect.simple or "\x00" in text or len(file.header) < 2:
+    if file.decoded.is_cut:
         return None
-    if not text.endswith("\n") or text.count("\r") != text.count("\r\n"):
-        return None
-    import pyarrow as pa
-    from pyarrow import csv as arrow
-
-    found = _without_blanks(text[text.index("\n", file.dialect.start) :], file.dialect)
+    found = read_at_once(file.decoded.text, file.dialect, len(file.header), sorted(set(wanted)))
     if found is None:
         return None
-    body, blank = found
-    names = [str(at) for at in range(len(file.header))]
-    odd: list[Any] = []
-
-    def is_odd(row: Any) -> str:
-        odd.append(row)
-        return "skip"
-
-    used = sorted(set(wanted))
-    quote: Any = '"' if file.dialect.quoted else False
-    options = (
-        arrow.ReadOptions(column_names=names, use_threads=False, block_size=1 << 24),
-        arrow.ParseOptions(
-            delimiter=file.delimiter, quote_char=quote, ignore_empty_lines=False, invalid_row_handler=is_odd
-        ),
-        arrow.ConvertOptions(
-            include_columns=[names[at] for at in used],
-            column_types={names[at]: pa.large_string() for at in used},
-            strings_can_be_null=False,
-            quoted_strings_can_be_null=False,
-        ),
-    )
-    try:
-        table = arrow.read_csv(pa.BufferReader(body[1:].encode()), *options)
-    except pa.ArrowInvalid:
-        return None
-    if odd or not table.num_rows:
-        return None
-    series = {at: pd.Series(table[names[at]].to_pandas(), dtype="str") for at in used}
-    numbers = np.delete(np.arange(2, table.num_rows + len(blank) + 2, dtype=np.int64), blank)
-    return Texts(numbers, [series[at] for at in wanted], table.num_rows, (), file.notes)
-
-
-@cache
-def _blank_line(delimiter: str, quoted: bool) -> re.Pattern[str]:
-    """A line end and a blank line after it."""
-    marks = '|"[^\\S\n]*"' if quoted else ""
-    return re.compile(rf"\n(?:[^\S\n]|{re.escape(delimiter)}{marks})*+(?=\n)")
-
-
-def _without_blanks(body: str, dialect: Dialect) -> tuple[str, list[int]] | None:
-    """Lines, each after its line end, without those that are blank; and the positions of these among all lines. None
-    where so many are blank that it is no table."""
-    found: list[int] = []
-    n = before = 0
-    pattern = _blank_line(dialect.delimiter, dialect.quoted)
-    for match in pattern.finditer(body):
-        n += body.count("\n", before, match.start())
-        before = match.start()
-        found.append(n)
-        if len(found) > _MOST_BLANK:
-            return None
-    return (pattern.sub("", body), found) if found else (body, found)
+    numbers, columns = found
+    return Texts(numbers, [columns[at] for at in wanted], len(numbers), (), file.notes)
