@@ -198,9 +198,29 @@ def test_a_doubled_column_is_refused_with_both_named(name: str, dialect: str):
 # --- The fast path and the one that goes row by row. ---
 
 _CELLS = st.sampled_from(
-    ["", "a", "b c", " ", "\u00a0", "\x1c", "é", '"a"', '""', '"x,y"', '" "', 'n""', "東\u2028", "\ta"]
+    [
+        "",
+        "a",
+        "b c",
+        " ",
+        "\u00a0",
+        "\x1c",
+        "é",
+        '"a"',
+        '""',
+        '"x,y"',
+        '" "',
+        'n""',
+        "\ufeff",
+        "東\u2028",
+        "\ta",
+        '" \t "',
+        '""""',
+    ]
 )
-_ROWS = st.one_of(st.tuples(_CELLS, _CELLS).map(",".join), st.sampled_from(["", " ", ",", '""', "\u00a0", " , "]))
+_ROWS = st.one_of(
+    st.tuples(_CELLS, _CELLS).map(",".join), st.sampled_from(["", " ", ",", '""', '""""""', "\u00a0", " , "])
+)
 
 
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])

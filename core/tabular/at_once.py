@@ -32,13 +32,13 @@ def read_at_once(text: str, dialect: Dialect, n_columns: int, used: Sequence[int
     if not text.endswith("\n") or text.count("\r") != text.count("\r\n"):
         return None
     begin = text.index("\n", dialect.start)
-    table, blank = _table(text, begin + 1, dialect, n_columns, used), list[int]()
+    table, blank = _table(text, begin, dialect, n_columns, used), list[int]()
     if table is None or _may_be_blank(table, used[0]):
         found = _without_blanks(text[begin:], dialect)
         if found is None or (table is None and not found[1]):
             return None
         body, blank = found
-        table = _table(body, 1, dialect, n_columns, used) if blank else table
+        table = _table(body, 0, dialect, n_columns, used) if blank else table
     if table is None or not table.num_rows:
         return None
     numbers = np.delete(np.arange(2, table.num_rows + len(blank) + 2, dtype=np.int64), blank)
@@ -46,14 +46,15 @@ def read_at_once(text: str, dialect: Dialect, n_columns: int, used: Sequence[int
 
 
 def _table(text: str, begin: int, dialect: Dialect, n_columns: int, used: Sequence[int]) -> pa.Table | None:
-    """The rows of a text, which begin at a position; None where one has more or fewer cells."""
+    """The rows after the line end at a position of a text; None where one has more or fewer cells."""
     import pyarrow as pa
     from pyarrow import csv
 
     names = [str(at) for at in range(n_columns)]
     quote: Any = '"' if dialect.quoted else False
     options = (
-        csv.ReadOptions(column_names=names, use_threads=False, block_size=1 << 24),
+        # The line end is a row of its own: what begins with a byte order mark would lose it.
+        csv.ReadOptions(skip_rows=1, column_names=names, use_threads=False, block_size=1 << 24),
         csv.ParseOptions(delimiter=dialect.delimiter, quote_char=quote, ignore_empty_lines=False),
         csv.ConvertOptions(
             include_columns=[names[at] for at in used],
@@ -82,8 +83,10 @@ def _may_be_blank(table: pa.Table, at: int) -> bool:
 @cache
 def _blank_line(delimiter: str, quoted: bool) -> re.Pattern[str]:
     """A line end and a blank line after it."""
-    marks = '|"[^\\S\n]*"' if quoted else ""
-    return re.compile(rf"\n(?:[^\S\n]|{re.escape(delimiter)}{marks})*+(?=\n)")
+    d = re.escape(delimiter)
+    spaces = rf"(?:(?!{d})[^\S\n])*+"
+    cell = rf'(?:"[^\S\n]*+"|{spaces})' if quoted else spaces
+    return re.compile(rf"\n{cell}(?:{d}{cell})*+\r?+(?=\n)")
 
 
 def _without_blanks(body: str, dialect: Dialect) -> tuple[str, list[int]] | None:
