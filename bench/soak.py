@@ -139,6 +139,8 @@ def _browse(
 
     from tests.browser.server import CHROMIUM_ARGUMENTS, find_chromium
 
+    expect.set_options(timeout=30_000)  # a busy machine makes them slow, and that is no lost vote
+
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_ARGUMENTS)
         pages = []
