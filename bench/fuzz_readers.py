@@ -34,7 +34,6 @@ from core.platforms import guess, open_results, read_results, read_table
 from core.platforms.label_studio import write_tasks
 from core.platforms.presets import PRESETS
 from core.platforms.prolific import read_submissions
-from core.platforms.workbooks import workbook_as_csv
 from core.published import read_published
 from core.publishing import publish
 from core.schemes.group_files import read_groups
@@ -45,6 +44,7 @@ from core.store.archive import export_project, import_project
 from core.store.ballots import read_comparisons
 from core.store.engine import open_apart
 from core.store.scores import dataset_of
+from core.tabular import CsvTable, column_numbers, open_table, read_lines, read_workbook
 from core.tokens import preview, read_areas_file, read_pasted
 from tests.campaigns import answer_batch, draw_batch, make_project, run_people
 from tests.embedding_files import binary, numbers, text
@@ -186,6 +186,21 @@ def _archived(data: bytes) -> None:
     rebuild([table], archive_mapping(table))
 
 
+def _tabular(data: bytes) -> None:
+    """A table as every reader opens it: both ways to read it agree, and its numbers are read or told."""
+    read_lines(data, "list.txt")
+    table = open_table(data, "table", fits=(lambda header: len(header) > 1,))
+    wanted = list(range(len(table.header)))
+    texts = table.texts(wanted, len(wanted))
+    table.head(5)
+    for column in texts.lists[:8]:
+        column_numbers(column, texts.numbers.tolist(), "a column")
+    if isinstance(table, CsvTable):
+        rows = table.read(wanted, len(wanted))
+        if (rows.numbers, rows.columns, rows.issues) != (texts.numbers.tolist(), texts.lists, texts.issues):
+            raise AssertionError("the fast way and the one row by row differ")
+
+
 def _results(data: bytes) -> None:
     read_results(data, "results.csv")
 
@@ -219,6 +234,17 @@ def _tables() -> list[tuple[str, bytes]]:
         ("tokens.xlsx", workbook({"Sheet": lists})),
         ("sheets.xlsx", workbook({"sea": [["ship"], ["boat"]], "land": [["car"], [7], [0.5], [True]]})),
     ]
+
+
+def _texts() -> list[tuple[str, bytes]]:
+    """Tables in several dialects, workbooks among them."""
+    table = 'name,n,note\nsea,"1,234","one ""two"""\nship,985,"three\nfour"\n\ntax,NA,"five, six"\n'
+    plain = "\t".join(["name", "n", "note"]) + '\nsea\t1,5\t"\nship\t2\t5" nail\n\t\t\ntax\t\t"\n'
+    found = [("quoted.csv", table.encode()), ("plain.tsv", plain.encode()), ("wide.csv", table.encode("utf-16"))]
+    found.append(("sep.csv", b"sep=;\r\na;b\r\nx;y;\r\n;;\r\n"))
+    found.append(("western.csv", "a;b\nfen\u00eatre;caf\u00e9\n".encode("cp1252")))
+    found.append(("stray.csv", "a,b\nt\u00e8,x\n".encode() + b"caff\xe8,y\n"))
+    return [*found, *_result_files(), *_tables()]
 
 
 def _result_files() -> list[tuple[str, bytes]]:
@@ -326,6 +352,7 @@ TARGETS = {
     target.name: target
     for target in (
         Target("embeddings", _embedding, _embeddings, 384 << 20),
+        Target("tabular", _tabular, _texts),
         Target("tokens", _tokens, _tables),
         Target("pasted", _text(lambda found: read_pasted("Area", found)), lambda: [("pasted.txt", b"ship\nboat\n")]),
         Target("results", _results, _result_files),
@@ -342,7 +369,7 @@ TARGETS = {
             "submissions", lambda data: read_submissions(data, "x.csv"), lambda: [("submissions.csv", _SUBMISSIONS)]
         ),
         Target("review", lambda data: write_review(data, "x.csv", {}), lambda: [("mturk.csv", _made().results)]),
-        Target("workbook", lambda data: workbook_as_csv(data, "x.xlsx"), lambda: _tables()[3:]),
+        Target("workbook", lambda data: read_workbook(data, "x.xlsx"), lambda: _tables()[3:]),
         *(Target(name, read, seeds) for name, (read, seeds) in READERS.items()),
     )
 }

@@ -119,8 +119,8 @@ def rebuild(tables: Sequence[Table], mapping: Mapping, *, ballot_per_file: bool 
     for at, table in enumerate(tables):
         if missing := missing_words(table, mapping):
             raise InputError(missing)
-        _, frame, _, told = mapped_frame(undressed(table), mapping)
-        notes += told
+        rows, frame, _, told = mapped_frame(undressed(table), mapping)
+        notes += [*rows.issues, *told]
         shown.append(_shown(frame, mapping).assign(ballot=at if ballot_per_file else 0))
     whole = pd.concat(shown, ignore_index=True)
     odd = _odd(whole)

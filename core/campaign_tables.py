@@ -14,10 +14,10 @@ import math
 import numpy as np
 import pandas as pd
 
-from .csv_reading import SPARE_CELLS, bounded
 from .dataset import quoted
 from .errors import InputError
 from .tables import ITEMS, Schema
+from .tabular import SPARE_CELLS, bounded
 
 _BALLOT = {"ranking": "text", "ballot": "int"}
 _TALLIES = {"wins": "int", "ties": "int", "losses": "int", "unknowns": "int"}

@@ -20,8 +20,8 @@ import pandas as pd
 from .csv_writing import harmless
 from .errors import InputError, Issue
 from .json_texts import parse_json
-from .platforms.csvfiles import CsvFile, Rows, open_csv
 from .tables import DATASET
+from .tabular import CsvTable, Rows, open_csv
 
 _PACKED = (b"PK\x03\x04", b"PAR1")
 _TEXTS = ("area", "token_a", "token_b")
@@ -220,7 +220,7 @@ def _read(data: bytes, name: str, meta: dict[str, Any]) -> pd.DataFrame:
     return DATASET.check(frame)
 
 
-def _column_names(file: CsvFile) -> list[str]:
+def _column_names(file: CsvTable) -> list[str]:
     """The header with the schema's own spelling where a name differs only by case."""
     names = [name.lower() if name.lower() in DATASET.columns else name for name in file.header]
     missing = [name for name in ("token_a", "token_b", "score") if name not in names]
@@ -235,7 +235,7 @@ def _column_names(file: CsvFile) -> list[str]:
     return [name or f"column {position}" for position, name in enumerate(names, 1)]
 
 
-def _numbers(values: list[str], column: str, file: CsvFile, rows: Rows, issues: list[Issue]) -> pd.Series:
+def _numbers(values: list[str], column: str, file: CsvTable, rows: Rows, issues: list[Issue]) -> pd.Series:
     """The numbers of a column; an empty cell is missing, which only votes and ballots can't be."""
     is_int = DATASET.columns[column] == "int"
     has_commas = file.delimiter != "," and any(_DECIMAL_COMMA.fullmatch(value.strip()) for value in values)

@@ -17,8 +17,8 @@ from .dataset import to_json
 from .errors import InputError, Issue
 from .json_texts import parse_json
 from .parquet_pages import unpacked_bytes
-from .spreadsheets import check_cells
 from .tables import DATASET, Schema
+from .tabular import check_cells
 from .zips import MAX_JSON, most_unpacked
 
 _ARROW = {"text": pa.string(), "int": pa.int64(), "float": pa.float64()}

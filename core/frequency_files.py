@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from .errors import InputError, Issue
 from .frequencies import Frequencies, from_counts
-from .platforms.csvfiles import CsvFile, open_csv
+from .tabular import CsvTable, open_csv
 
 TOKEN_NAMES = ("token", "word", "term", "type", "lemma", "form", "ngram", "item")
 COUNT_NAMES = ("count", "frequency", "freq", "n", "occurrences", "hits", "tokens", "absolute frequency")
@@ -56,17 +56,17 @@ def read_frequencies(
     return from_counts(words, counts, label or name, notes=(*file.decoded.notes, *issues))
 
 
-def _delimiter(file: CsvFile) -> str:
+def _delimiter(file: CsvTable) -> str:
     """The delimiter: a tab wherever there is one, since words may hold commas; a space where there is nothing else."""
-    line = next(_LINE.finditer(file.decoded.text, file.start))[0].rstrip("\r\n")
+    line = next(_LINE.finditer(file.decoded.text, file.dialect.start))[0].rstrip("\r\n")
     if "\t" in line.strip():
         return "\t"
     return file.delimiter if len(file.header) > 1 else " "
 
 
-def _records(file: CsvFile, delimiter: str) -> Iterator[list[str]]:
+def _records(file: CsvTable, delimiter: str) -> Iterator[list[str]]:
     """The rows' fields, the first row included; blank ones come as []."""
-    lines = (match[0] for match in _LINE.finditer(file.decoded.text, file.start))
+    lines = (match[0] for match in _LINE.finditer(file.decoded.text, file.dialect.start))
     if delimiter == " ":
         return (_by_space(line) for line in lines)
     if delimiter == "\t":

@@ -18,9 +18,9 @@ import pandas as pd
 from .csv_writing import FORMULA, for_spreadsheets
 from .errors import InputError, Issue
 from .plan_values import cents
-from .platforms.csvfiles import open_csv, records
 from .platforms.workbooks import write_workbook
 from .tables import ASSIGNMENTS
+from .tabular import is_blank, open_csv, places_of, records, same_name
 
 MAX_REASON = 500
 FEWEST_FOR_SPEED = 5  # with fewer assignments there is no usual speed
@@ -150,8 +150,8 @@ def write_review(data: bytes, filename: str, reviews: Mapping[str, Review]) -> b
     """
     file = open_csv(data, filename)
     header = list(file.header)
-    names = [name.casefold() for name in header]
-    if "assignmentid" not in names:
+    names = [same_name(name) for name in header]
+    if "assignmentid" not in places_of(file, ("assignmentid", "approve", "reject")):
         raise InputError(f"{filename} has no column AssignmentId, so no decision can be written into it.")
     for name in ("Approve", "Reject"):
         if name.casefold() not in names:
@@ -161,8 +161,8 @@ def write_review(data: bytes, filename: str, reviews: Mapping[str, Review]) -> b
     out = io.StringIO(newline="")
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n")
     writer.writerow(header)
-    for record in records(file):
-        if isinstance(record, csv.Error) or not any(record):
+    for record in records(file.decoded.text, file.dialect):
+        if isinstance(record, csv.Error) or is_blank(record):
             continue
         row = [*record, *[""] * (len(header) - len(record))]
         review = reviews.get(row[key].strip())

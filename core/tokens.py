@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from rapidfuzz.fuzz import ratio
 
 from .errors import InputError, Issue
-from .platforms.csvfiles import open_csv
-from .spreadsheets import Sheet, is_workbook, read_workbook
+from .tabular import Sheet, is_workbook, open_csv, read_workbook
 from .token_columns import Column, Guess, guess_columns, position
 from .token_lists import (
     MAX_TOKEN_LENGTH,

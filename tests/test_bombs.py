@@ -21,17 +21,17 @@ from openpyxl import Workbook
 
 from bench.fuzz import look
 from bench.fuzz_readers import TARGETS, Target
-from core import spreadsheets, zips
+from core import zips
 from core.dataset import read_dataset
 from core.embeddings import load
 from core.encoders.tensors import read_tensors
 from core.errors import InputError, RunoffError
 from core.parquet_pages import unpacked_bytes
 from core.published import is_published, read_published
-from core.spreadsheets import read_workbook
 from core.store.backups import back_up, restore
 from core.store.project_zip import read_zip
 from core.store.record_files import record_from
+from core.tabular import read_workbook, workbook
 from core.zips import MAX_JSON, SMALL_BYTES
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="measures memory by /proc")
@@ -176,7 +176,7 @@ class TestWorkbooks:
         ids=["cells", "rules", "rows of another kind", "rows", "styles", "parts of a text", "a far row", "entities"],
     )
     def test_a_part_of_more_than_any_table_has_is_refused_before_it_becomes_objects(self, parts, monkeypatch):
-        monkeypatch.setattr(spreadsheets, "MOST_ROWS", 1999)
+        monkeypatch.setattr(workbook, "MOST_ROWS", 1999)
         refused(lambda data: read_workbook(data, "x.xlsx"), book(**parts), "holds more than a workbook can")
 
     def test_a_long_text_that_many_cells_share(self):
@@ -185,7 +185,7 @@ class TestWorkbooks:
         refused(lambda data: read_workbook(data, "x.xlsx"), data, "shows more than 16,777,216 letters")
 
     def test_a_large_table_passes(self, monkeypatch):
-        monkeypatch.setattr(spreadsheets, "MOST_ELEMENTS", 2000)
+        monkeypatch.setattr(workbook, "MOST_ELEMENTS", 2000)
         out, made = io.BytesIO(), Workbook()
         for number in range(1000):
             made.worksheets[0].append([f"token {number}", number])

@@ -230,7 +230,7 @@ class TestReading:
             (b"token_a,token_b,score,votes\na,b,1,\n", "must be a whole number"),
             (b"token_a,token_b,score\na,,1\n", "row 2, column token_b: the token is missing"),
             (b"token_a,token_b,score\na,b\n", "row 2: the row stops after 2 fields"),
-            (b'token_a,token_b,score\n"a,b,1\n', "never closed"),
+            (b'token_a,token_b,score\n"a","b",1\n"c","d,1\n', "never closed"),
             (b"", "is empty"),
         ],
     )

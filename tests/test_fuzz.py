@@ -24,9 +24,9 @@ from core.platforms import read_results
 from core.platforms.prolific import read_submissions
 from core.platforms.text import decode
 from core.published import is_published, read_published
-from core.spreadsheets import read_workbook
 from core.store.archive import import_project
 from core.store.project_zip import read_zip
+from core.tabular import read_workbook
 from core.token_lists import holds_breaks
 from core.tokens import read_areas_file
 from core.zips import check_sizes

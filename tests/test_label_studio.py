@@ -143,7 +143,7 @@ def test_the_same_votes_again_in_another_format_are_known(store):
     [
         (
             b'[{"id": 1, "annotations": [{"id": 2, "completed_by": 1, "result": []}], "data": {"x": "y"}}]',
-            "didn't make",
+            "nobody has chosen yet",
         ),
         (b'[{"id": 1, "annotations": [{"id": 2', "can't be read as JSON"),
         (b'{"a": 1}', "not a result file"),

@@ -18,11 +18,11 @@ from core.errors import InputError
 from core.platforms import PLATFORMS, read_results, write_batch
 from core.platforms.answers import parse_answer_name
 from core.platforms.batch import FIELDS
-from core.platforms.csvfiles import open_csv
 from core.platforms.mturk import decide
 from core.platforms.text import decode, encode
 from core.platforms.times import to_utc
 from core.tables import COMPARISONS
+from core.tabular import open_csv
 
 TEXTS = ["left_a", "left_b", "right_a", "right_b"]
 HEADER = ["HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "SubmitTime", "WorkTimeInSeconds"]

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import zipfile
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -248,17 +249,13 @@ class TestOtherPeoplesReaders:
         n = len({*stored["token_a"], *stored["token_b"]})
         assert (f"would lose {len(lost)} of {n} tokens" in card) == bool(lost)
 
-    @pytest.mark.slow
-    def test_datasets(self, made, tmp_path):
-        """Needs an environment with `pip install datasets`, whose python RUNOFF_DATASETS_PYTHON names."""
-        python = os.environ.get("RUNOFF_DATASETS_PYTHON")
-        if not python or not Path(python).exists():
-            pytest.skip("set RUNOFF_DATASETS_PYTHON to the python of an environment that has the package datasets")
+    @pytest.mark.libraries
+    def test_datasets(self, libraries, made, tmp_path):
         names = ["token_a", "token_b", "score"]
         code = self.block(made[0], "load_dataset")
         code += f"import json\nprint(json.dumps([list(dataset[name]) for name in {names}]))"
         env = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "cache")}
-        run = subprocess.run([python, "-c", code], capture_output=True, text=True, env=env, check=True, cwd=tmp_path)
+        run = subprocess.run([libraries, "-c", code], capture_output=True, text=True, env=env, check=True, cwd=tmp_path)
         assert json.loads(run.stdout) == [made[1][name].tolist() for name in names]
 
 

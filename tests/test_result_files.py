@@ -17,7 +17,7 @@ from core.store.archive import import_project
 from core.store.votes import preview_upload
 from core.tokens import read_areas_file
 
-CASES = sorted((Path(__file__).parent / "cases").iterdir())
+CASES = sorted(path for path in (Path(__file__).parent / "cases").rglob("*") if path.is_file())
 # Each results file of the samples with its columns renamed to ours (`TestSamples.ours`): platform, rows, unreadable,
 # answers; or what it lacks, where a task holds several comparisons or was made for other columns.
 SAMPLES = {

@@ -208,7 +208,7 @@ class TestTables:
         }  # fmt: skip
 
     def test_a_class_as_a_file_runs_no_formula_and_names_rows_and_reasons(self) -> None:
-        data = b"comparison_id,voter,choice\nb1-x-1,=cmd(),left\nb9-x-1,@me,left\nnonsense,-1,left\n,,\n"
+        data = b"comparison_id,voter,choice\nb1-x-1,=cmd(),left\nb9-x-1,@me,left\nnonsense,-1,left\nb1-x-1,,\n,,\n"
         file = read_results(data, "votes.csv")
         rows = classify(file.answers, comparisons((1, "b1-x", 1, False, "a b c d")), known(), shows_texts=False).rows
         table = class_table(rows, file.unread, file.blank)
@@ -389,6 +389,7 @@ def test_the_two_ways_of_reading_a_table_agree() -> None:
     lines = [
         "comparison_id,voter,choice",
         *(f"b1-x-{n},W{n % 3},{'left' if n % 2 else ''}" for n in range(1, 30)),
+        "b1-x-30,,",
         ",,",
     ]
     plain = read_results(("\n".join(lines) + "\n").encode(), "a.csv")

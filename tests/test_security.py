@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from campaigns import make_project
 from openpyxl import Workbook
 
-from core import jobs, spreadsheets, voting_process
+from core import jobs, voting_process
 from core.csv_writing import table_for_spreadsheets
 from core.errors import InputError, StoreError
 from core.platforms.result_tables import open_results
@@ -32,6 +32,7 @@ from core.store.engine import open_apart
 from core.store.kept_files import keep_bytes
 from core.store.made_files import keep_made
 from core.store.workspace import PARTS
+from core.tabular import workbook
 from core.voting_settings import VotingSettings
 from ui import start
 
@@ -181,7 +182,7 @@ def test_pages_write_tables_in_no_way_of_their_own():
 
 def test_a_table_of_a_few_cells_far_apart_is_refused(monkeypatch):
     """A zip of some kilobytes, or a JSON file of a megabyte, must not fill the memory."""
-    monkeypatch.setattr(spreadsheets, "MOST_CELLS", 1000)
+    monkeypatch.setattr(workbook, "MOST_CELLS", 1000)
     book = Workbook()
     for row in range(1, 60):
         book.worksheets[0].cell(row, 20, "x")

@@ -27,7 +27,8 @@ def read(rows, name: str = "list.xlsx", formats=None, **choices):
 
 def test_texts_of_a_workbook_are_as_they_were_typed():
     texts = ["007", "1e5", "true", "NA", "=2+3", "+1", "'tis", "3.10", "#N/A!", "_x0041_", "a  b", "<b>x</b>", "🔥"]
-    lists = read([HEADER, *(("x", text) for text in texts)])
+    # A spreadsheet program writes what looks like its escapes with one of them in front.
+    lists = read([HEADER, *(("x", text.replace("_x0041_", "_x005F_x0041_")) for text in texts)])
     assert by_area(lists) == {"x": tuple(texts)}
     assert lists.notes == ()
 
@@ -148,7 +149,7 @@ def test_a_zip_archive_of_something_else():
 
 
 def test_what_unpacks_to_too_much_is_not_unpacked(monkeypatch):
-    monkeypatch.setattr("core.spreadsheets._MAX_BYTES", 1000)
+    monkeypatch.setattr("core.tabular.workbook._MAX_BYTES", 1000)
     with pytest.raises(InputError, match="unpacks to"):
         read([HEADER, ("x", "sea")])
 

@@ -17,6 +17,7 @@ from core.views import columns
 from core.views.words import other_name_said
 from ui import choosers, frame
 from ui.columns_form import columns_form
+from ui.recoded_files import in_chosen_encoding
 
 NOTIONS = {"relatedness": "Relatedness", "similarity": "Similarity"}
 
@@ -38,6 +39,9 @@ def archived_box(store: Store) -> None:
     )
     if not uploads:
         st.caption("For example Batch_…_batch_results.csv of Mechanical Turk, with its Input columns.")
+        return
+    uploads = in_chosen_encoding(uploads, f"archived-{turn}")
+    if not uploads:
         return
     files = [(file.name, file.getvalue()) for file in uploads]
     try:

@@ -9,7 +9,6 @@ import streamlit as st
 
 from core.embeddings import Embedding
 from core.errors import RunoffError
-from core.platforms.csvfiles import decode_bytes
 from core.plurals import many, plural
 from core.schemes.group_drawing import draw_groups, undecided
 from core.schemes.group_files import GroupFile, groups_of, read_groups, write_groups
@@ -17,6 +16,7 @@ from core.schemes.target_groups import TargetGroup, score_groups
 from core.store.areas import read_areas
 from core.store.library import open_library, other_embeddings, read_embeddings
 from core.store.projects import Project
+from core.tabular import decode_bytes
 from core.views import target_groups as view
 from core.views.words import slug
 from ui import choosers, frame

@@ -25,6 +25,7 @@ from core.views.words import called, moment
 from ui import cache, choosers, frame, large_uploads, long_commands
 from ui.mapping_box import mapping_box
 from ui.policy_box import policy_box
+from ui.recoded_files import in_chosen_encoding
 from ui.row_classes_box import classes_box
 
 KEPT = 30  # previews of a session that are not read anew at each run
@@ -45,7 +46,7 @@ def upload_box(store: Store, project: Project, ballot: Ballot, *, more: Sequence
         help="Nothing is taken until you confirm. A file may be uploaded again: known votes are not doubled.",
     )
     policy_box(store, project)
-    files = [*files, *more]
+    files = in_chosen_encoding([*files, *more], f"results-{project.id}-{turn}")
     previews = [_look_at(store, project, ballot, file) for file in files]
     ready = [(file, preview) for file, preview in zip(files, previews, strict=True) if preview is not None]
     for file, preview in ready:

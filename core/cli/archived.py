@@ -24,6 +24,7 @@ from .shared import text_table, with_json, write_json
 @click.option("--separator", help="What stands between the two tokens, where a column holds a whole pair.")
 @click.option("--notion", type=click.Choice(["relatedness", "similarity"]), default="relatedness", show_default=True)
 @click.option("--random-opponents", is_flag=True, help="Opponents were drawn uniformly: Borda scores as in the paper.")
+@click.option("--encoding", help="Of the files' texts, such as gbk, where the one that is found by itself is wrong.")
 @click.option("--ballot-per-file", is_flag=True, help="Each file is a ballot, in this order; else all are one.")
 @with_json
 def archived_command(
@@ -34,6 +35,7 @@ def archived_command(
     separator: str | None,
     notion: str,
     random_opponents: bool,
+    encoding: str | None,
     ballot_per_file: bool,
     as_json: bool,
 ) -> None:
@@ -46,8 +48,9 @@ def archived_command(
     from ..store import open_store
     from ..store.archived import import_archived
     from ..store.projects import get_project
+    from ..tabular import in_utf8
 
-    read = [_read(path) for path in files]
+    read = [(name, in_utf8(data, name, encoding)) for name, data in map(_read, files)]
     said: dict[str, Any] = _pairs(columns, "--column", set(ROLES))
     meanings = _pairs(choices, "--choice", None)
     mapping = archive_mapping(open_results(read[0][1], read[0][0]))

@@ -235,9 +235,9 @@ def _anova_said(found: Anova) -> str:
 def groups_command(file: str, models: tuple[str, ...], as_json: bool) -> None:
     """Target groups FILE in the authors' format: what it holds, and how each MODEL (any known format) scores on it."""
     from ..embeddings import load
-    from ..platforms.csvfiles import decode_bytes
     from ..schemes.group_files import groups_of, read_groups
     from ..schemes.target_groups import score_groups
+    from ..tabular import decode_bytes
 
     read = read_groups(decode_bytes(read_file(file), Path(file).name).text)
     groups = groups_of(read.comparisons)

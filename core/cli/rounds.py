@@ -108,10 +108,10 @@ def draw_command(
 
 
 def _settings(scheme: str, scale: str, groups: Path | None, seed: int, sizes: dict[str, Any]) -> RoundSettings:
-    from ..platforms.csvfiles import decode_bytes
     from ..schemes.collected import default_settings
     from ..schemes.group_files import groups_of, read_groups
     from ..schemes.scales import SCALES
+    from ..tabular import decode_bytes
 
     if scale not in SCALES:
         raise InputError(f"--scale is one of {', '.join(SCALES)}, found {scale!r}.")

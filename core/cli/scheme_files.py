@@ -208,10 +208,10 @@ def group_orders_command(
     as_json: bool,
 ) -> None:
     """How far people agree in their orders FILE (target, voter, word, place), and the shares R they come to."""
-    from ..platforms.csvfiles import decode_bytes
     from ..schemes.group_agreement import group_agreement
     from ..schemes.group_files import groups_of, read_groups, write_groups
     from ..schemes.group_orders import comparisons_of, read_orders, without
+    from ..tabular import decode_bytes
 
     known = []
     if groups is not None:

@@ -9,11 +9,12 @@ A format is one module with a `Reader`, listed in `loading.READERS`. Similaritie
 kind "similarities".
 """
 
+from ..tabular.encoding import ENCODINGS
 from .formats import Recognised
 from .loading import READERS, import_embedding, load, open_embedding, sniff
 from .look_up import MODES, LookUp, Mode, as_mode, spellings
 from .neighbours import DuplicateVectors, NormsSummary
-from .options import ENCODINGS, EncodingError, TrustError, VocabularyError
+from .options import EncodingError, TrustError, VocabularyError
 from .similarities import Similarities
 from .storage import EmbeddingInfo
 from .vectors import Embedding

@@ -15,11 +15,12 @@ import pyarrow.compute as pc
 from ..durable import put
 from ..errors import InputError, StoreError
 from ..file_names import shown_path
+from ..tabular.encoding import UTF8
 from . import fasttext_binary, gensim_pickle, numpy_array, similarities, text, word2vec_binary
 from .containers import open_content
 from .formats import SIMILARITIES, Block, Head, Progress, Reader, Recognised, Source, read_head, refuse
 from .look_up import LookUp
-from .options import UTF8, Options, TrustError, VocabularyError
+from .options import Options, TrustError, VocabularyError
 from .sinks import MemorySink, check_memory
 from .storage import INFO, EmbeddingInfo, FolderSink, check_disk, map_subwords, map_vectors, read_info, read_vocabulary
 from .vectors import Embedding

@@ -7,25 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InputError
-
-UTF8 = "utf-8"
-# UTF-8 with U+FFFD in place of what isn't.
-MENDED = "utf-8-replace"
-# Offered where a file isn't UTF-8; any other that Python knows can be named too.
-ENCODINGS = (
-    UTF8,
-    MENDED,
-    "cp1252",
-    "latin-1",
-    "cp1250",
-    "cp1251",
-    "iso8859-2",
-    "koi8-r",
-    "cp932",
-    "gb18030",
-    "big5",
-    "euc-kr",
-)
+from ..tabular.encoding import ENCODINGS, MENDED, UTF8
 
 
 class TrustError(InputError):

@@ -18,9 +18,10 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from ..errors import InputError
+from ..tabular.encoding import MENDED
 from .formats import Block, Reader, Recognised, Source
 from .mending import note_broken
-from .options import MENDED, EncodingError, Options, suggest_encoding
+from .options import EncodingError, Options, suggest_encoding
 from .text_recognition import FORMAT, n_values, numbers, recognise, with_line_feeds
 from .undressing import Undressed
 

@@ -8,6 +8,7 @@ whichever platform: it is recognised by its columns, never by the file's name. O
 from __future__ import annotations
 
 from ..errors import InputError, Issue
+from ..tabular import Table
 from .base import Outgoing, Platform, PlatformFile, ResultFile
 from .batch import write_batch
 from .colleagues import write_comparisons
@@ -19,7 +20,6 @@ from .mturk import MTURK
 from .plain import PLAIN
 from .presets import PRESETS, guess, preset_mapping, preset_of
 from .prolific import PROLIFIC
-from .quick_csv import Table
 from .result_tables import open_results
 from .template import render_preview, template
 from .turkle import TURKLE
@@ -69,6 +69,11 @@ def read_table(table: Table, mapping: Mapping | None = None) -> ResultFile:
 def _unknown(table: Table, columns: set[str]) -> InputError:
     """Why a table can't be read as it is."""
     platform = preset_of(table.header)
+    if platform is not None and not guess(table).choice:
+        return UnnamedColumnsError(
+            f"{table.name} is an export of {platform.label}, and none of its columns holds a choice. If nobody has "
+            "answered yet, export it again once people have; else say which column holds the choice."
+        )
     if platform is not None:
         lacking = ", ".join(("comparison_id", "or left_a, left_b, right_a, right_b"))
         return UnnamedColumnsError(

@@ -21,8 +21,8 @@ import pandas as pd
 from ..errors import InputError, Issue
 from ..json_texts import parse_json
 from ..tables import ANSWERS
+from ..tabular import Table, Texts
 from .base import ResultFile
-from .quick_csv import Table, Texts
 from .reading import decoded, forget_damaged, lowered, numbers, result_file, row_issues, stripped
 from .times import to_utc
 

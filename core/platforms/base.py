@@ -12,7 +12,7 @@ import pandas as pd
 from ..errors import Issue
 from ..examples import Example
 from ..language import STANDARD
-from .quick_csv import Ints, Table
+from ..tabular import Ints, Table
 
 
 @dataclass(frozen=True)

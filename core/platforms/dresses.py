@@ -14,9 +14,10 @@ from typing import Any
 
 import pandas as pd
 
+from ..errors import Issue
 from ..json_texts import parse_json
+from ..tabular import Table, Texts, refuse_doubled, same_name
 from .answers import joined
-from .quick_csv import Table, Texts
 
 _OPTION = re.compile(r"(answer\.[^.]+)\.(?!label$)([^.]+)", re.IGNORECASE)
 _ON = re.compile(r"(answer)\.([^.]+)\.on", re.IGNORECASE)
@@ -40,6 +41,10 @@ class Undressed:
     @property
     def header(self) -> tuple[str, ...]:
         return (*self.base.header, *self.options, *self.questions)
+
+    @property
+    def notes(self) -> tuple[Issue, ...]:
+        return self.base.notes
 
     def texts(self, wanted: Sequence[int], n_needed: int) -> Texts:
         """The columns at the positions `wanted`, made where they are the further ones."""
@@ -94,6 +99,9 @@ def undressed(table: Table) -> Table:
             options.setdefault(f"{match[1]}.on", {})[match[2]] = at
         elif match := _OPTION.fullmatch(name):
             options.setdefault(match[1], {})[match[2]] = at
+    used = [at for at, column in enumerate(table.header) if same_name(column).startswith("answer.")]
+    if options or at_json is not None:
+        refuse_doubled(table, used)
     options = {name: found for name, found in options.items() if len(found) > 1 or name.endswith(".on")}
     options = {name: found for name, found in options.items() if name not in table.header}
     questions: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..errors import InputError, Issue
 from ..schemes.gold_pairs import Qualified
+from ..tabular import places_of
 from .result_tables import open_results
 from .scheme_settings import read_qualification, scheme_settings
 
@@ -19,8 +20,8 @@ def read_gold(data: bytes, filename: str, stored: Mapping[str, Any]) -> list[Qua
     """
     n_gold = len(scheme_settings("rating", stored).gold)
     table = open_results(data, filename)
-    place = {name.strip().casefold(): at for at, name in enumerate(table.header)}
     wanted = ["workerid", *(f"answer.gold_{n}" for n in range(1, n_gold + 1))]
+    place = places_of(table, wanted)
     missing = [Issue("column is missing", column=name) for name in wanted if name not in place]
     if missing or not n_gold:
         raise InputError(f"{filename} says nothing of the gold pairs.", missing or [Issue("there are no gold pairs")])

@@ -17,11 +17,11 @@ import pandas as pd
 
 from ..errors import InputError
 from ..language import language
+from ..tabular import Table
 from .base import Outgoing, PlatformFile, ResultFile
 from .batch import FIELDS
 from .mapped import read_mapped
 from .plain import comparison_ids
-from .quick_csv import Table
 from .template import NOTIONS, TIE, UNKNOWN, paragraphs_of
 
 CHOICE, OTHER = "choice", "other"  # the names of the two controls

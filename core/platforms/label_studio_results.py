@@ -18,6 +18,12 @@ def is_export(records: Sequence[Any]) -> bool:
     return bool(records) and all(isinstance(task, Mapping) and "annotations" in task for task in records)
 
 
+def has_answers(tasks: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether any annotation of a full export says anything, in whatever control."""
+    lists = [task["annotations"] for task in tasks if isinstance(task["annotations"], list)]
+    return any(isinstance(each, Mapping) and each.get("result") for annotations in lists for each in annotations)
+
+
 def is_min(header: Sequence[str]) -> bool:
     """Whether these are the columns of JSON_MIN or CSV."""
     return {"annotation_id", "annotator"} <= {name.strip().casefold() for name in header}

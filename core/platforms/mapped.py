@@ -10,12 +10,12 @@ import pandas as pd
 
 from ..errors import Issue
 from ..json_texts import parse_json
+from ..tabular import Table, Texts
 from .answers import TEXTS
 from .base import ResultFile
 from .mapping import NUMBER, ROLES, Mapping, columns_of
 from .mturk import decided
 from .plain import split_ids
-from .quick_csv import Table, Texts
 from .reading import decoded, forget_damaged, is_damaged, result_file, seconds_of, utc_times
 
 _LEFT = ("left", "a", "1", "first", "l", "option a", "item_a", "item a", "a1")

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..errors import InputError, Issue
 from ..json_texts import known_values
+from ..tabular import same_name
 
 NUMBER = "{n}"
 TEXT_COLUMNS = ("left_a", "left_b", "right_a", "right_b")
@@ -116,6 +117,11 @@ class Mapping:
                 issues.append(Issue(f"there is no such column for “{ROLES[role]}”", found=name))
         if issues:
             raise InputError("These columns are not in the file.", issues)
+        for role, name in self.named().items():
+            if doubled := _doubled(header, name):
+                issues.append(Issue(f"several columns have the name for “{ROLES[role]}”", found=", ".join(doubled)))
+        if issues:
+            raise InputError("Two columns of one name say different things. Keep one of each, or name another.", issues)
         lacking = [ROLES[role].lower() for role in ("voter", "choice") if not getattr(self, role)]
         if not (self.comparison or self.task or self.shows_texts):
             lacking.append("either the id of the comparison or the four tokens shown")
@@ -124,6 +130,21 @@ class Mapping:
         meanings = {meaning for _, meaning in self.choices} - set(MEANINGS)
         if meanings:
             raise InputError(f"A choice means one of {', '.join(filter(None, MEANINGS))}; found {sorted(meanings)}.")
+
+
+def _doubled(header: Sequence[str], name: str) -> list[str]:
+    """The columns of which nobody can say which one is meant by a name; none where that is plain.
+
+    >>> _doubled(["a", "a"], "a"), _doubled(["a", "A"], "A"), _doubled(["c1", "C1", "c2"], "c{n}")
+    (['a', 'a'], [], ['c1', 'C1'])
+    """
+    if header.count(name) == 1:
+        return []
+    by_number: dict[str, list[str]] = {}
+    for column in header:
+        if columns_of([column], name):
+            by_number.setdefault(same_name(column), []).append(column)
+    return [column for columns in by_number.values() if len(columns) > 1 for column in columns]
 
 
 def columns_of(header: Sequence[str], name: str) -> dict[int, int]:

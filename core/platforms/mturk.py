@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from ..tabular import Table
 from .answers import find_layout, read_answers
 from .base import Outgoing, PlatformFile, ResultFile
-from .quick_csv import Table
 from .task_files import batch_file, page_file
 
 _STATUSES = {"submitted": "submitted", "approved": "approved", "rejected": "rejected"}

@@ -17,9 +17,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from ..errors import InputError, Issue
+from ..tabular import Table, places_of
 from .answers import TEXTS
 from .base import Outgoing, PlatformFile, ResultFile
-from .quick_csv import Table
 from .reading import result_file, seconds_of, utc_times
 
 NEEDED = ("comparison_id", "voter", "choice")
@@ -56,14 +56,13 @@ class Plain:
 
     def read_results(self, file: Table) -> ResultFile:
         """Read the file. A voter's rows of one task are one assignment, where no times are told."""
-        names = [name.strip().casefold() for name in file.header]
-        missing = [name for name in NEEDED if name not in names]
+        places = places_of(file, (*NEEDED, *OPTIONAL))
+        missing = [name for name in NEEDED if name not in places]
         if missing:
             issues = [Issue("column is missing", column=name) for name in missing]
             raise InputError(f"{file.name} lacks columns. {self.download_hint}", issues)
-        wanted = [names.index(name) for name in (*NEEDED, *OPTIONAL) if name in names]
-        rows = file.texts(wanted, max(wanted[: len(NEEDED)]) + 1)
-        cell = dict(zip([names[at] for at in wanted], rows.columns, strict=True))
+        rows = file.texts(list(places.values()), max(places[name] for name in NEEDED) + 1)
+        cell = dict(zip(places, rows.columns, strict=True))
         comparison, voter, choice = (cell[name].str.strip() for name in NEEDED)
         task, n = split_ids(comparison)
         is_filled = ((voter != "") | (choice != "")).to_numpy()  # else nobody has filled the row in yet

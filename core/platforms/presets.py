@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ..tabular import Table
 from .label_studio_results import OWN, is_min
 from .mapped import USUAL, unwrapped
 from .mapping import NUMBER, Mapping
 from .mturk import MTURK
-from .quick_csv import Table
 from .template import TIE, UNKNOWN
 from .turkle import TURKLE
 

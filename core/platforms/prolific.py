@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ..errors import InputError, Issue
+from ..tabular import Table, open_table, places_of, same_name, trimmed
 from .base import Outgoing, PlatformFile, ResultFile
-from .csvfiles import open_csv
-from .quick_csv import Table
 from .times import to_utc
 
 _COLUMNS = {
@@ -98,18 +97,19 @@ def read_submissions(data: bytes, filename: str) -> Submissions:
     >>> read_submissions(b"Participant id,Status\\nabc,returned\\n", "x.csv").rows["status"].tolist()
     ['RETURNED']
     """
-    file = open_csv(data, filename)
-    names = [name.strip().casefold() for name in file.header]
-    missing = [_COLUMNS[name] for name in _NEEDED if _COLUMNS[name] not in names]
+    file = open_table(data, filename, fits=(lambda header: _COLUMNS["participant"] in map(same_name, header),))
+    places = places_of(file, _COLUMNS.values())
+    missing = [_COLUMNS[name] for name in _NEEDED if _COLUMNS[name] not in places]
     if missing:
         raise InputError(
             f"{filename} is not Prolific's export of submissions: it lacks {' and '.join(missing)}. On Prolific, open "
             "the study and choose More › Export data › demographic data."
         )
-    rows = file.read(range(len(names)), max(names.index(_COLUMNS[name]) for name in _NEEDED) + 1)
+    rows = file.texts(range(len(file.header)), max(places[_COLUMNS[name]] for name in _NEEDED) + 1)
+    columns = rows.lists
     empty = [""] * len(rows.numbers)
     cell = {
-        name: [value.strip() for value in rows.columns[names.index(column)]] if column in names else empty
+        name: [trimmed(value) for value in columns[places[column]]] if column in places else empty
         for name, column in _COLUMNS.items()
     }
     issues = list(rows.issues)
@@ -121,7 +121,7 @@ def read_submissions(data: bytes, filename: str) -> Submissions:
     frame = frame.astype({"row": "int64"} | {name: "str" for name in _COLUMNS if name != "seconds"})
     frame["status"] = frame["status"].str.upper()
     frame["seconds"] = [float(text) if text.isdecimal() and len(text) < 10 else math.nan for text in cell["seconds"]]
-    revoked = [any(value.strip() == REVOKED for value in values) for values in zip(*rows.columns, strict=True)]
+    revoked = [any(value.strip() == REVOKED for value in values) for values in zip(*columns, strict=True)]
     frame["revoked"] = pd.Series(revoked, dtype="bool")
     for row in frame.loc[frame["participant"] == "", "row"]:
         issues.append(Issue("no participant's id", row=row, column="Participant id"))

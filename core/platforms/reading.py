@@ -10,8 +10,8 @@ import pandas as pd
 
 from ..errors import Issue
 from ..tables import ANSWERS
+from ..tabular import Ints, Texts
 from .base import ResultFile
-from .quick_csv import Ints, Texts
 from .text import decode
 from .times import to_utc
 

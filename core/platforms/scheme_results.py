@@ -21,11 +21,11 @@ import pandas as pd
 from ..errors import InputError, Issue
 from ..schemes.collected import BEST_WORST, LABELS, ORDER, RATING, UNKNOWN
 from ..tables import ANSWERS
+from ..tabular import Table, places_of, refuse_doubled
 from .answers import TEXTS, joined
 from .base import ResultFile
 from .mturk import decided
 from .plain import plain_answers, split_ids
-from .quick_csv import Table
 from .reading import decoded, forget_damaged, numbers, result_file, row_issues, stripped
 from .result_tables import open_results
 from .scheme_batch import id_column
@@ -34,6 +34,8 @@ from .times import to_utc
 _FIELD = re.compile(r"(rating|best|worst|order|unknown)(?:_([1-9]\d{0,3}))?(?:\.label|\.(.+?))?(?:\.on)?")
 FIELDS = {RATING: ("rating",), BEST_WORST: ("best", "worst"), ORDER: ("order",)}
 _NO = frozenset({"", "0", "false", "off"})
+_READ = ("assignmentid", "workerid", "assignmentstatus", "approve", "reject", "requesterfeedback", "submittime",
+         "worktimeinseconds")  # fmt: skip
 _DECISIONS = ("assignmentstatus", "approve", "reject", "requesterfeedback")
 
 
@@ -57,13 +59,11 @@ def read_round_results(data: bytes, filename: str, scheme: str) -> ResultFile:
 
 
 def _read_plain(table: Table) -> ResultFile:
-    names = [name.strip().casefold() for name in table.header]
-    if "voter" not in names:
+    places = places_of(table, ("question_id", "voter", "answer", "seconds", "submitted_at"))
+    if "voter" not in places:
         raise InputError(f"{table.name} lacks the column voter.", [Issue("column is missing", column="voter")])
-    used = [name for name in ("question_id", "voter", "answer", "seconds", "submitted_at") if name in names]
-    wanted = [names.index(name) for name in used]
-    rows = table.texts(wanted, max(wanted[:3]) + 1)
-    cell = dict(zip(used, rows.columns, strict=True))
+    rows = table.texts(list(places.values()), max(places[name] for name in ("question_id", "voter", "answer")) + 1)
+    cell = dict(zip(places, rows.columns, strict=True))
     question, voter, answer = (cell[name].str.strip() for name in ("question_id", "voter", "answer"))
     task, n = split_ids(question)
     is_filled = (answer != "").to_numpy()
@@ -88,6 +88,8 @@ def _read_platform(table: Table, scheme: str) -> ResultFile:
     if not fields and "answer.taskanswers" not in place:
         told = " and ".join(f"Answer.{name}_1" for name in FIELDS[scheme])
         raise InputError(f"{table.name} lacks the columns {told}: it holds no {LABELS[scheme]}.")
+    used = {at for at, name in enumerate(names) if name in _READ or name.startswith(("input.", "answer."))}
+    refuse_doubled(table, sorted(used))
     last = max([*fields, place.get("answer.taskanswers", 0), place["assignmentid"], place["workerid"]])
     rows = table.texts(list(range(len(names))), last + 1)
     cell = [column.to_numpy(dtype=object).tolist() for column in rows.columns]

@@ -15,6 +15,7 @@ from ..language import STANDARD
 from ..language import language as language_of
 from ..schemes.scales import CLSS, RatingScale
 from ..schemes.writing import Answer, TextPair, WritingTask
+from ..tabular import refuse_doubled, same_name
 from .result_tables import open_results
 from .text import batch_bytes, decode, encode
 
@@ -67,7 +68,7 @@ def read_writing(data: bytes, filename: str) -> list[Answer]:
     Rejected assignments are left out. Raises `InputError` for another file.
     """
     table = open_results(data, filename)
-    place = {name.strip().casefold(): at for at, name in enumerate(table.header)}
+    place = {same_name(name): at for at, name in enumerate(table.header)}
     numbers = sorted(int(match[1]) for name in place if (match := _TEXT.fullmatch(name)))
     needed = ["workerid", *(f"answer.text_{n}" for n in numbers[:1])]
     missing = [Issue("column is missing", column=name) for name in needed if name not in place]
@@ -76,6 +77,7 @@ def read_writing(data: bytes, filename: str) -> list[Answer]:
             f"{filename} is no result file of the writing page: it needs the columns WorkerId, Input.text_id_1 and "
             "Answer.text_1.", missing,
         )  # fmt: skip
+    refuse_doubled(table)
     rows = table.texts(list(range(len(table.header))), max(place[name] for name in needed) + 1)
     cell = {name: rows.columns[at].tolist() for name, at in place.items()}
     blank = [""] * len(rows.numbers)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from ..tabular import Table
 from .answers import find_layout, read_answers
 from .base import Outgoing, PlatformFile, ResultFile
-from .quick_csv import Table
 from .task_files import batch_file, page_file
 
 

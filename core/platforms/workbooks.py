@@ -1,4 +1,4 @@
-"""Tables as Excel workbooks: written as texts that no program takes for formulas, and votes read back from them."""
+"""Tables as Excel workbooks: written as texts that no program takes for formulas."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import re
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..csv_writing import csv_text
-from ..errors import InputError
-from ..spreadsheets import read_workbook
+from ..tabular.workbook import escaped
 from ..zips import pack
 
 _MODIFIED = re.compile(rb"(<dcterms:(created|modified)[^>]*>)[^<]*")
@@ -38,7 +36,7 @@ def write_workbook(
     for n_rows, row in enumerate([header, *rows], 1):
         for column, value in enumerate(row, 1):
             cell = sheet.cell(n_rows, column)
-            cell.value = _ILLEGAL.sub("\ufffd", value) if isinstance(value, str) else value
+            cell.value = escaped(_ILLEGAL.sub("\ufffd", value)) if isinstance(value, str) else value
             if isinstance(value, str):
                 cell.data_type = "s"
     for cell in sheet[1]:
@@ -68,15 +66,3 @@ def _without_clock(data: bytes) -> bytes:
         if "core.xml" in name:
             members[name] = _MODIFIED.sub(rb"\g<1>1980-01-01T00:00:00Z", content)
     return pack(members.items())
-
-
-def workbook_as_csv(data: bytes, name: str) -> bytes:
-    """The sheet with the votes as a CSV file: the first that has a `choice` column, else the first of all.
-
-    Raises `InputError` for a workbook that holds nothing.
-    """
-    sheets = read_workbook(data, name)
-    if not sheets:
-        raise InputError(f"{name} holds no table. Save the sheet with the votes and upload it again.")
-    sheet = next((s for s in sheets if "choice" in {text.strip().casefold() for text in s.rows[0]}), sheets[0])
-    return csv_text(sheet.rows[0], sheet.rows[1:]).encode("utf-8")

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ..csv_writing import csv_text
 from ..errors import InputError, Issue
-from ..platforms.csvfiles import CsvFile, Rows, decode_bytes, open_csv
+from ..tabular import CsvTable, Rows, decode_bytes, open_csv
 from .best_worst import BestWorst
 from .rating_columns import NAMES, place_of, plain_title
 
@@ -54,7 +54,7 @@ class BestWorstSet:
         return len(self.answers.shown)
 
 
-def is_best_worst(file: CsvFile) -> bool:
+def is_best_worst(file: CsvTable) -> bool:
     """Whether a table's columns are those of best–worst judgements."""
     names = [plain_title(title) for title in file.header]
     return sum(bool(_ITEM.fullmatch(name)) for name in names) > 1 and all(

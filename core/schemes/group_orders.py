@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..errors import InputError, Issue
-from ..platforms.csvfiles import open_csv
+from ..tabular import open_csv
 from .group_agreement import Orders
 from .rating_columns import NAMES
 from .target_groups import GroupComparison, TargetGroup, from_orders

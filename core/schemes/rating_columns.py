@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..platforms.csvfiles import CsvFile, Rows, open_csv
+from ..tabular import CsvTable, Rows, csv_of, open_csv
 
 _FIRST = "tokena worda word1 texta text1 sentencea sentence1 itema item1 token1 first a larger"
 _SECOND = "tokenb wordb word2 textb text2 sentenceb sentence2 itemb item2 token2 second b smaller"
@@ -71,7 +71,7 @@ def place_of(header: tuple[str, ...], role: str) -> int | None:
     return None
 
 
-def open_ratings(data: bytes, name: str) -> tuple[CsvFile, int]:
+def open_ratings(data: bytes, name: str) -> tuple[CsvTable, int]:
     """A file, and 1 where a header was put before its first row. Raises `InputError` for what is no table."""
     file = open_csv(data, name)
     if '"' in file.decoded.text and file.delimiter == "\t" and not _quoted(file):
@@ -90,8 +90,8 @@ def open_ratings(data: bytes, name: str) -> tuple[CsvFile, int]:
         at = after[-1] if after else width - 3
         names = {0: "genre", at: "score", at + 1: "sentence1", at + 2: "sentence2"}
     header = tuple(names.get(place, title) for place, title in enumerate(titles))
-    text = file.delimiter.join(header) + "\n" + file.decoded.text[file.start :]
-    return CsvFile(name, header, file.delimiter, replace(file.decoded, text=text)), 1
+    text = file.delimiter.join(header) + "\n" + file.decoded.text[file.dialect.start :]
+    return csv_of(replace(file.decoded, text=text), name), 1
 
 
 def is_number(text: str) -> bool:
@@ -102,19 +102,19 @@ def is_number(text: str) -> bool:
         return False
 
 
-def _quoted(file: CsvFile) -> bool:
+def _quoted(file: CsvTable) -> bool:
     """Whether quotation marks enclose fields of a table with tabs, rather than being part of them."""
     cells = [cell for line in file.decoded.text.splitlines() for cell in line.split("\t") if '"' in cell]
     return all(len(cell) > 1 and cell[0] == cell[-1] == '"' and cell[1:-1].count('"') % 2 == 0 for cell in cells)
 
 
-def _unquoted(file: CsvFile) -> CsvFile:
+def _unquoted(file: CsvTable) -> CsvTable:
     """The same with every field in quotation marks, so that those inside are read as they are."""
     lines = [
         "\t".join('"' + cell.replace('"', '""') + '"' for cell in line.split("\t")) if line else ""
-        for line in re.split(r"\r\n|\r|\n", file.decoded.text[file.start :])
+        for line in re.split(r"\r\n|\r|\n", file.decoded.text[file.dialect.start :])
     ]
-    return replace(file, start=0, decoded=replace(file.decoded, text="\n".join(lines)))
+    return csv_of(replace(file.decoded, text="\n".join(lines)), file.name)
 
 
 def _mostly_numbers(column: list[str]) -> bool:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..errors import InputError, Issue
-from ..platforms.csvfiles import CsvFile, Rows
+from ..tabular import CsvTable, Rows
 from .rating_columns import NAMES, is_number, open_ratings, people_columns, place_of
 from .rating_sets import RatingSet
 from .scales import RatingScale
@@ -142,7 +142,7 @@ def _texts(collected: _Collected, rows: Rows, places: Mapping[str, int], at: int
     return collected.item(first, second, level, genre)
 
 
-def _read_long(collected: _Collected, file: CsvFile, rows: Rows, places: Mapping[str, int]) -> None:
+def _read_long(collected: _Collected, file: CsvTable, rows: Rows, places: Mapping[str, int]) -> None:
     column = places.get("rating", places.get("mean"))
     if column is None:
         raise InputError(f"{file.name} has a column of voters, but none named rating.")
@@ -168,7 +168,7 @@ def _read_long(collected: _Collected, file: CsvFile, rows: Rows, places: Mapping
                 collected.issues.append(Issue(what, row=row, found=f"{value:g}"))
 
 
-def _read_wide(collected: _Collected, file: CsvFile, rows: Rows, places: Mapping[str, int]) -> None:
+def _read_wide(collected: _Collected, file: CsvTable, rows: Rows, places: Mapping[str, int]) -> None:
     taken = {at for role, at in places.items() if role != "rating"}
     people = people_columns(file.header, places, rows)
     _tell_unread(collected, file, [*taken, *people])
@@ -203,7 +203,7 @@ def _read_wide(collected: _Collected, file: CsvFile, rows: Rows, places: Mapping
         seen.add(item)
 
 
-def _read_means(collected: _Collected, file: CsvFile, rows: Rows, places: Mapping[str, int]) -> None:
+def _read_means(collected: _Collected, file: CsvTable, rows: Rows, places: Mapping[str, int]) -> None:
     column = places.get("rating", places.get("mean"))
     if column is None:
         raise InputError(
@@ -231,7 +231,7 @@ def _read_means(collected: _Collected, file: CsvFile, rows: Rows, places: Mappin
         collected.means[item] = (value, sd)
 
 
-def _tell_unread(collected: _Collected, file: CsvFile, taken: list[int]) -> None:
+def _tell_unread(collected: _Collected, file: CsvTable, taken: list[int]) -> None:
     unread = [title for at, title in enumerate(file.header) if title and at not in taken]
     if unread:
         collected.notes.append(f"Columns that aren't read: {', '.join(unread)}.")

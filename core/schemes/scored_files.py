@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..dataset import read_dataset
 from ..errors import Issue
-from ..platforms.csvfiles import open_csv
+from ..tabular import open_csv
 from .best_worst_files import is_best_worst, read_best_worst
 from .best_worst_report import report as report_best_worst
 from .rating_files import read_ratings

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from ..csv_writing import csv_text
 from ..errors import InputError, Issue
-from ..platforms.csvfiles import open_csv
+from ..tabular import open_csv
 from .scales import CLSS, RatingScale
 from .writing import Answer, Smaller, Text, TextPair, WritingTask
 

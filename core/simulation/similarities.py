@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError, Issue
 from ..panel import Floats
-from ..platforms.csvfiles import open_csv
+from ..tabular import open_csv
 from .conventions import convention_of
 
 DATA = Path(__file__).resolve().parents[2] / "data"

@@ -18,8 +18,8 @@ from typing import IO, Any
 
 import sqlalchemy as sa
 
-from ..csv_reading import SPARE_CELLS, bounded
 from ..errors import InputError, Issue
+from ..tabular import SPARE_CELLS, bounded
 from .engine import HEAD
 from .schema.parts import is_exported
 

@@ -10,7 +10,7 @@ import pandas as pd
 from ..platforms import Mapping, Table, guess, open_results, undressed
 from ..platforms.mapped import USUAL, mapped_frame, unwrapped
 from ..platforms.mapping import MEANINGS, NUMBER, columns_of
-from ..platforms.result_tables import RowTable
+from ..tabular import RowTable
 
 LOOKED_AT = 200
 SHOWN = 5

@@ -16,8 +16,8 @@ from typing import IO, TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
 from xml.parsers import expat
 
-from .errors import InputError, Issue
-from .zips import DAMAGED, check_sizes, check_stated, most_unpacked
+from ..errors import InputError, Issue
+from ..zips import DAMAGED, check_sizes, check_stated, most_unpacked
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
@@ -31,6 +31,8 @@ _ROW, _TEXT = f"{_MAIN}row", f"{_MAIN}si"  # what openpyxl forgets once it has r
 _PIECE = 1 << 16
 _UNREADABLE = (*DAMAGED, ParseError, SyntaxError, TypeError, AttributeError)
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0"
+# How a workbook writes what XML can't hold, and what would be read so (ECMA-376, ST_Xstring).
+_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 
 
 @dataclass(frozen=True)
@@ -198,7 +200,28 @@ def _text(cell: Any, formula: Any) -> tuple[str, str]:
         return _number(value, cell.number_format), ""
     if isinstance(value, datetime.date | datetime.time | datetime.timedelta):
         return _moment(value), "the spreadsheet made a date or a time of this; format the column as text, type it again"
-    return str(value), ""
+    return unescaped(str(value)), ""
+
+
+def unescaped(text: str) -> str:
+    """A cell's text as it was typed; half characters become the mark U+FFFD.
+
+    >>> unescaped("ice_x000D_"), unescaped("_x005F_x0041_"), unescaped("_x0041_"), unescaped("_xD83D__xDE00_")
+    ('ice\\r', '_x0041_', 'A', '😀')
+    """
+    if "_x" not in text:
+        return text
+    found = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
+    return found.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def escaped(text: str) -> str:
+    """A text as a workbook holds it, so that every program shows it as it is.
+
+    >>> escaped("_x0041_"), escaped("x_1")
+    ('_x005F_x0041_', 'x_1')
+    """
+    return _ESCAPED.sub(lambda match: "_x005F" + match[0], text)
 
 
 def _number(value: int | float, shown_as: str) -> str:

@@ -1,0 +1,77 @@
+"""Tables from elsewhere: CSV, workbooks, lists, JSON; opened by one way, with a report of what was decided.
+
+bytes → text (`encoding`) → rows of cells (`dialect`, `workbook`, `json_rows`) → a table with a header (`table`); and
+what cells say that are no texts (`values`). What the columns mean is for the reader that asks for them.
+"""
+
+from __future__ import annotations
+
+from .dialect import SPARE_CELLS, Dialect, bounded, records
+from .encoding import ENCODINGS, Decoded, decode_bytes, in_utf8, known_encoding
+from .json_rows import RowsOfJson, is_json, json_records, json_table
+from .table import (
+    CsvTable,
+    Ints,
+    Lines,
+    Rows,
+    RowTable,
+    Table,
+    Texts,
+    csv_of,
+    is_blank,
+    open_csv,
+    open_table,
+    places_of,
+    read_lines,
+    refuse_doubled,
+    same_name,
+    sheet_table,
+    shown_header,
+    trimmed,
+)
+from .values import MISSING, NEGATIONS, Numbers, column_numbers, is_missing
+from .workbook import MOST_CELLS, Sheet, check_cells, is_workbook, read_workbook
+
+__all__ = [
+    "ENCODINGS",
+    "MISSING",
+    "MOST_CELLS",
+    "NEGATIONS",
+    "SPARE_CELLS",
+    "CsvTable",
+    "Decoded",
+    "Dialect",
+    "Ints",
+    "Lines",
+    "Numbers",
+    "RowTable",
+    "Rows",
+    "RowsOfJson",
+    "Sheet",
+    "Table",
+    "Texts",
+    "bounded",
+    "check_cells",
+    "column_numbers",
+    "csv_of",
+    "decode_bytes",
+    "in_utf8",
+    "is_blank",
+    "is_json",
+    "is_missing",
+    "is_workbook",
+    "json_records",
+    "json_table",
+    "known_encoding",
+    "open_csv",
+    "open_table",
+    "places_of",
+    "read_lines",
+    "read_workbook",
+    "records",
+    "refuse_doubled",
+    "same_name",
+    "sheet_table",
+    "shown_header",
+    "trimmed",
+]

@@ -1,0 +1,106 @@
+"""JSON from elsewhere as rows: a list of objects, one object, or lines with one object each."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import InputError, Issue
+from ..json_texts import parse_json
+from .table import RowTable
+from .workbook import check_cells
+
+_LINE_ENDS = re.compile("\r\n|\n")  # others, such as U+2028 or U+0085, may stand inside a text as they are
+
+
+@dataclass(frozen=True)
+class RowsOfJson:
+    """The objects of a file, their numbers counted from 1 (of lines: the lines that aren't blank), and the lines that
+    hold none."""
+
+    records: list[Mapping[str, Any]]
+    numbers: tuple[int, ...]
+    unread: tuple[Issue, ...] = ()
+
+
+def is_json(data: bytes) -> bool:
+    """Whether a file begins as JSON of objects does."""
+    return data[:64].removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"[", b"{"))
+
+
+def json_records(data: bytes, name: str) -> RowsOfJson:
+    """The objects of a JSON list, of one object, or of lines with one object each; lines end at LF or CRLF only.
+
+    Raises `InputError` for what is no JSON, and for JSON that isn't of objects.
+
+    >>> json_records('{"a": "x\\u2028y"}\\n{"a": 1}\\n'.encode(), "x.jsonl").numbers
+    (1, 2)
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name} is JSON, but byte {error.start + 1} is no UTF-8. Export it again.") from error
+    try:
+        found = parse_json(text)
+    except (ValueError, RecursionError) as error:
+        if text.lstrip().startswith("{") and "\n" in text.strip():
+            return _lines(text)
+        raise InputError(
+            f"{name} can't be read as JSON ({error}): it is cut or was changed. Export it again."
+        ) from error
+    found = found if isinstance(found, list) else [found]
+    if not found or not all(isinstance(record, Mapping) for record in found):
+        raise InputError(f"{name} is JSON, but no list of answers. Choose an export of annotations.")
+    return RowsOfJson(found, tuple(range(1, len(found) + 1)))
+
+
+def json_table(rows: RowsOfJson, name: str) -> RowTable:
+    """Objects as a table: a column a field, inner ones with dotted names; lists stay JSON.
+
+    >>> json_table(json_records(b'[{"voter": "anna", "labels": {"choice": "left"}}]', "x"), "x").header
+    ('voter', 'labels.choice')
+    """
+    flat = [_flat(record) for record in rows.records]
+    header = tuple(dict.fromkeys(column for record in flat for column in record))
+    if not header:
+        raise InputError(f"{name} holds no answers.")
+    check_cells(len(header) * len(flat), name)
+    cells: Sequence[Sequence[str]] = [[record.get(column, "") for column in header] for record in flat]
+    return RowTable(name, header, rows.numbers, cells, (), rows.unread)
+
+
+def _lines(text: str) -> RowsOfJson:
+    records: list[Mapping[str, Any]] = []
+    numbers: list[int] = []
+    unread: list[Issue] = []
+    for number, line in enumerate((line for line in _LINE_ENDS.split(text) if line.strip()), 1):
+        try:
+            record = parse_json(line)
+        except (ValueError, RecursionError):
+            record = None
+        if isinstance(record, Mapping):
+            records.append(record)
+            numbers.append(number)
+        else:
+            unread.append(Issue("the line is no JSON object: it is cut, or damaged", row=number))
+    return RowsOfJson(records, tuple(numbers), tuple(unread))
+
+
+def _flat(record: Mapping[str, Any]) -> dict[str, str]:
+    """An object as texts by dotted names; lists stay JSON."""
+    flat: dict[str, str] = {}
+    stack: list[tuple[str, Any]] = [(str(key), value) for key, value in reversed(list(record.items()))]
+    while stack:
+        name, value = stack.pop()
+        if isinstance(value, Mapping):
+            stack += [(f"{name}.{key}", inner) for key, inner in reversed(list(value.items()))]
+        elif isinstance(value, list):
+            flat[name] = json.dumps(value, ensure_ascii=False)
+        elif isinstance(value, bool):
+            flat[name] = "true" if value else "false"
+        else:
+            flat[name] = "" if value is None else str(value)
+    return flat

@@ -1,0 +1,404 @@
+"""A file from elsewhere as a table: opened once, by one way, whatever it is.
+
+    table = open_table(data, "votes.csv")
+    places = places_of(table, ("voter", "choice"))
+    texts = table.texts(list(places.values()), n_needed=2)
+
+Bytes become text (`encoding`), text becomes rows (`dialect`), a workbook's sheet is chosen; each step says what it
+decided in `notes`. What the columns mean is the reader's business. Nothing is dropped silently: a row that can't be
+read becomes an `Issue` with its number, which is the one a spreadsheet shows (the header is row 1).
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from operator import itemgetter
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from ..errors import InputError, Issue
+from .at_once import read_at_once
+from .dialect import Dialect, find_dialect, is_unclosed, records
+from .encoding import Decoded, decode_bytes
+from .workbook import Sheet, is_workbook, read_workbook
+
+Ints = npt.NDArray[np.int64]
+Fits = Callable[[tuple[str, ...]], bool]  # whether a sheet with this header is the one
+_NAMED, _LONG = 12, 40  # columns that a message names, and letters of each
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The wanted columns of a table as arrays of texts.
+
+    `numbers` are the rows' numbers as a spreadsheet shows them, shape (n,); `columns` has one Series of texts a wanted
+    column; `n_rows` counts all rows that aren't blank, `unread` are those left out, each with its row and why; `issues`
+    are those and what else a person should know, the table's notes included.
+    """
+
+    numbers: Ints
+    columns: list[pd.Series]
+    n_rows: int
+    unread: tuple[Issue, ...]
+    issues: tuple[Issue, ...]
+
+    @property
+    def lists(self) -> list[list[str]]:
+        """The columns as lists, for small tables."""
+        return [column.tolist() for column in self.columns]
+
+
+class Table(Protocol):
+    """A table from elsewhere: a CSV file, a workbook's sheet, an export in JSON. `notes` say how it was opened."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def header(self) -> tuple[str, ...]: ...
+
+    @property
+    def notes(self) -> tuple[Issue, ...]: ...
+
+    def texts(self, wanted: Sequence[int], n_needed: int) -> Texts:
+        """The columns at the positions `wanted`; a row with fewer than `n_needed` fields is left out."""
+
+    def head(self, n: int) -> list[list[str]]:
+        """The first n rows as they are."""
+
+
+def trimmed(text: str) -> str:
+    """A cell or a column's name without what stands around it: spaces of any kind, line ends, a byte order mark.
+
+    >>> trimmed(" ship\\u00a0\\r"), trimmed("\\ufeffarea")
+    ('ship', 'area')
+    """
+    return text.strip().strip("\ufeff").strip()
+
+
+def is_blank(row: Iterable[str]) -> bool:
+    """Whether a row holds nothing but spaces: it is no row then, and is passed over by every reader."""
+    return not any(map(str.strip, row))
+
+
+def same_name(name: str) -> str:
+    """A column's name as names are compared: whatever the case of its letters and the spaces around it."""
+    return trimmed(name).casefold()
+
+
+def places_of(table: Table, names: Iterable[str]) -> dict[str, int]:
+    """The positions of those columns that the table has; `InputError` where it has one of them twice.
+
+    >>> places_of(open_table(b"Voter, choice ,n\\nanna,left,1\\n", "x.csv"), ("choice", "voter", "seconds"))
+    {'choice': 1, 'voter': 0}
+    """
+    header = [same_name(name) for name in table.header]
+    wanted = {name: same_name(name) for name in names}
+    refuse_doubled(table, [at for at, name in enumerate(header) if name in set(wanted.values())])
+    return {name: header.index(same) for name, same in wanted.items() if same in header}
+
+
+def refuse_doubled(table: Table, places: Iterable[int] | None = None) -> None:
+    """Raise `InputError` where two of these columns (all, unless some are given) have one name; both are named."""
+    by_name: dict[str, list[int]] = {}
+    for at in dict.fromkeys(range(len(table.header)) if places is None else places):
+        by_name.setdefault(same_name(table.header[at]), []).append(at)
+    doubled = {name: found for name, found in by_name.items() if name and len(found) > 1}
+    if doubled:
+        issues = [
+            Issue(f"stands in column {at + 1}, and so does another of this name", column=table.header[at])
+            for found in doubled.values()
+            for at in found
+        ]
+        names = ", ".join(f"({', '.join(table.header[at] for at in found)})" for found in doubled.values())
+        raise InputError(f"{table.name} has several columns of one name {names}. Keep one of each.", issues)
+
+
+def shown_header(table: Table) -> str:
+    """The names of the columns for a message: the first of them, each cut where it is long.
+
+    >>> shown_header(open_table(b"a,,b\\n", "x.csv"))
+    'a, b'
+    """
+    names = [name if len(name) <= _LONG else name[:_LONG] + "…" for name in table.header if name]
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def open_table(
+    data: bytes,
+    name: str,
+    *,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    fits: Sequence[Fits] = (),
+) -> Table:
+    """Open a CSV file (any delimiter) or an Excel workbook, known by its content.
+
+    Parameters
+    ----------
+    encoding : what a person chose; None to find it.
+    sheet : the name of a workbook's sheet. None takes its only one, or of several the one whose header `fits`: by the
+        first of these rules that any sheet keeps.
+
+    Raises `InputError` for other kinds of files, damaged ones, a file without a header, and a workbook of several
+    sheets where none is named and not exactly one `fits`; it names them.
+
+    >>> table = open_table(b"area;token\\r\\nsea;ship\\r\\n", "tokens.csv")
+    >>> table.header, table.head(5)
+    (('area', 'token'), [['sea', 'ship']])
+    """
+    if is_workbook(data):
+        return sheet_table(choose_sheet(read_workbook(data, name), name, sheet=sheet, fits=fits), name)
+    return open_csv(data, name, encoding=encoding)
+
+
+def open_csv(data: bytes, name: str, *, encoding: str | None = None) -> CsvTable:
+    """Open a text with delimiters: its encoding, its delimiter, its marks and its header are found.
+
+    Raises `InputError` where this is no such text with a header (see `decode_bytes`).
+    """
+    return csv_of(decode_bytes(data, name, encoding=encoding), name)
+
+
+def csv_of(decoded: Decoded, name: str) -> CsvTable:
+    """A text as a table. Raises `InputError` for one without a header."""
+    dialect, first = find_dialect(decoded.text, name)
+    header = tuple(map(trimmed, first))
+    if not any(header):
+        raise InputError(f"{name} has no header: its first row is blank. The first row must name the columns.")
+    return CsvTable(name, header, dialect, decoded)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The wanted columns of a file as lists: as `Texts`, for readers that go row by row."""
+
+    numbers: list[int]
+    columns: list[list[str]]
+    n_rows: int
+    n_unreadable: int
+    issues: tuple[Issue, ...]
+    unread: tuple[Issue, ...] = ()  # of those left out, which are among the issues
+
+
+@dataclass(frozen=True)
+class CsvTable:
+    """An opened text with delimiters: its header as written, how it is written, and its text."""
+
+    name: str
+    header: tuple[str, ...]
+    dialect: Dialect
+    decoded: Decoded
+
+    @property
+    def delimiter(self) -> str:
+        return self.dialect.delimiter
+
+    @property
+    def notes(self) -> tuple[Issue, ...]:
+        return (*self.decoded.notes, *self.dialect.notes)
+
+    @property
+    def shown_header(self) -> str:
+        return shown_header(self)
+
+    def texts(self, wanted: Sequence[int], n_needed: int) -> Texts:
+        """As `read`, at once for all rows where every line is a row of as many cells as the header."""
+        return at_once(self, wanted) or as_texts(self.read(wanted, n_needed))
+
+    def read(self, wanted: Sequence[int], n_needed: int) -> Rows:
+        """The columns at the positions `wanted`, row by row; a row with fewer than `n_needed` fields is unreadable.
+
+        Rows between `n_needed` and the header's length are filled with empty texts (Mechanical Turk leaves off the
+        last two fields), longer rows are readable if what is over is empty (spreadsheets add delimiters).
+        """
+        return _read(self, wanted, n_needed)
+
+    def head(self, n: int) -> list[list[str]]:
+        """The first n rows that can be read, as they are."""
+        rows = records(self.decoded.text, self.dialect)
+        return list(islice((row for row in rows if isinstance(row, list) and not is_blank(row)), n))
+
+
+@dataclass(frozen=True)
+class RowTable:
+    """A table whose rows are in memory: `numbers` as people count them, `rows` of texts as long as the header.
+
+    `remarks` are on cells of a column (its position). Where a whole column is of one kind that isn't text, such as
+    dates, that is what it holds, and nothing is said.
+    """
+
+    name: str
+    header: tuple[str, ...]
+    numbers: tuple[int, ...]
+    rows: Sequence[Sequence[str]]
+    notes: tuple[Issue, ...] = ()
+    unread: tuple[Issue, ...] = ()
+    remarks: tuple[tuple[int, Issue], ...] = ()
+
+    def texts(self, wanted: Sequence[int], n_needed: int) -> Texts:
+        """The columns at the positions `wanted`, and the remarks on them."""
+        columns = [pd.Series([row[at] for row in self.rows], dtype="str") for at in wanted]
+        n_rows = len(self.rows) + len(self.unread)
+        numbers = np.array(self.numbers, dtype=np.int64)
+        told = [issue for at in dict.fromkeys(wanted) for issue in self.remarks_on(at)]
+        return Texts(numbers, columns, n_rows, self.unread, (*self.notes, *self.unread, *told))
+
+    def remarks_on(self, at: int) -> list[Issue]:
+        """What to say of the cells of a column."""
+        found = [issue for place, issue in self.remarks if place == at]
+        filled = sum(1 for row in self.rows if row[at].strip())
+        one_kind = len({issue.message for issue in found}) == 1 and len(found) == filled > 1
+        return [] if one_kind else found
+
+    def head(self, n: int) -> list[list[str]]:
+        """The first n rows."""
+        return [list(row) for row in self.rows[:n]]
+
+
+def choose_sheet(
+    sheets: Sequence[Sheet],
+    name: str,
+    *,
+    sheet: str | None = None,
+    fits: Sequence[Fits] = (),
+) -> tuple[Sheet, tuple[Issue, ...]]:
+    """The sheet to read, and what to say of the others. See `open_table`."""
+    if not sheets:
+        raise InputError(f"{name} is empty: none of its sheets holds any text.")
+    names = ", ".join(repr(each.name) for each in sheets)
+    if sheet is not None:
+        found = [each for each in sheets if each.name == sheet]
+        if not found:
+            raise InputError(f"{name} has no sheet {sheet!r} with any text. Its sheets are {names}.")
+        return found[0], ()
+    if len(sheets) == 1:
+        return sheets[0], ()
+    headers = [tuple(map(trimmed, each.rows[0])) for each in sheets]
+    kept = ([each for each, header in zip(sheets, headers, strict=True) if rule(header)] for rule in fits)
+    fitting = next(filter(None, kept), [])
+    if len(fitting) != 1:
+        told = f"{len(fitting)} of them hold" if fitting else "none of them holds"
+        why = f", and {told} the columns that are looked for" if fits else ""
+        raise InputError(f"{name} has several sheets: {names}{why}. Choose one of them, or save it by itself.")
+    return fitting[0], (Issue(f"only the sheet {fitting[0].name!r} was read, of {names}"),)
+
+
+def sheet_table(chosen: tuple[Sheet, tuple[Issue, ...]], name: str) -> RowTable:
+    """A workbook's sheet as a table."""
+    sheet, notes = chosen
+    header = tuple(map(trimmed, sheet.rows[0]))
+    first = sheet.numbers[0]
+    remarks = tuple((at, issue) for at, issue in sheet.remarks if issue.row != first)
+    return RowTable(name, header, sheet.numbers[1:], sheet.rows[1:], notes, (), remarks)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A text of one entry a line: the numbers of the lines that aren't blank, what they hold, and notes."""
+
+    numbers: list[int]
+    texts: list[str]
+    notes: tuple[Issue, ...]
+
+
+def read_lines(data: bytes, name: str, *, encoding: str | None = None) -> Lines:
+    """The lines of a text, trimmed, the blank ones left out. No delimiter and no mark means anything here.
+
+    Lines end at LF, CR or CRLF, and nowhere else. Raises `InputError` as `decode_bytes`.
+
+    >>> read_lines(b'anvil\\n\\nrock, paper\\n"\\n', "x.txt").texts
+    ['anvil', 'rock, paper', '"']
+    """
+    decoded = decode_bytes(data, name, encoding=encoding, braces=True)
+    rows = enumerate(map(trimmed, re.split("\r\n|\r|\n", decoded.text)), 1)
+    found = [(number, text) for number, text in rows if text]
+    notes = decoded.notes
+    if decoded.is_cut:
+        notes += (Issue("the file ends inside a letter, which was left out: the file is cut"),)
+    return Lines([number for number, _ in found], [text for _, text in found], notes)
+
+
+def as_texts(rows: Rows) -> Texts:
+    """Rows that were read one by one as arrays."""
+    columns = [pd.Series(column, dtype="str") for column in rows.columns]
+    return Texts(np.asarray(rows.numbers, dtype=np.int64), columns, rows.n_rows, rows.unread, rows.issues)
+
+
+def _read(file: CsvTable, wanted: Sequence[int], n_needed: int) -> Rows:
+    # itemgetter of one position gives a bare value, hence the doubled last position.
+    pick = itemgetter(*wanted, wanted[-1])
+    width = len(file.header)
+    numbers: list[int] = []
+    values: list[tuple[str, ...]] = []
+    issues = list(file.notes)
+    unread: list[Issue] = []
+    n_rows = n_unreadable = last_length = previous_length = 0
+    for number, record in enumerate(records(file.decoded.text, file.dialect), 2):
+        if isinstance(record, list) and is_blank(record):
+            continue
+        n_rows += 1
+        if isinstance(record, list) and len(record) == width:
+            previous_length, last_length = last_length, width
+            numbers.append(number)
+            values.append(pick(record))
+            continue
+        reason = _unreadable(record, width, n_needed)
+        if reason:
+            n_unreadable += 1
+            unread.append(Issue(reason, row=number))
+            issues.append(unread[-1])
+            previous_length, last_length = last_length, 0
+        elif isinstance(record, list):
+            previous_length, last_length = last_length, len(record)
+            numbers.append(number)
+            values.append(pick(record + [""] * (width - len(record))))
+    if n_rows and _ends_early(file, last_length, previous_length):
+        text = (
+            "the file seems to end in the middle of its last row, so there may be rows missing. Download it again "
+            "(from Turkle: on the admin site, whose file is whole)"
+        )
+        issues.append(Issue(text, row=numbers[-1] if last_length else None))
+    columns = [list(column) for column in zip(*values, strict=True)][: len(wanted)] or [[] for _ in wanted]
+    return Rows(numbers, columns, n_rows, n_unreadable, tuple(issues), tuple(unread))
+
+
+def _unreadable(record: list[str] | csv.Error, width: int, n_needed: int) -> str:
+    if isinstance(record, csv.Error):
+        if is_unclosed(record):
+            return (
+                "a quoted field is never closed, so nothing from here on can be read: the file is cut, "
+                "or a quotation mark is missing"
+            )
+        return f"the quotation marks don't fit ({record})"
+    if len(record) < n_needed:
+        return f"the row stops after {len(record)} fields, but its answers need {n_needed}: the row is cut"
+    if any(map(str.strip, record[width:])):
+        return f"the row has {len(record)} fields, more than the header's {width}"
+    return ""
+
+
+def _ends_early(file: CsvTable, last_length: int, previous_length: int) -> bool:
+    if file.decoded.is_cut:
+        return True
+    ends_open = not file.decoded.text.endswith(("\n", "\r"))
+    return ends_open and last_length < max(previous_length, 1)
+
+
+def at_once(file: CsvTable, wanted: Sequence[int]) -> Texts | None:
+    """The texts of a file that needs no second look at any row, else None."""
+    if file.decoded.is_cut:
+        return None
+    found = read_at_once(file.decoded.text, file.dialect, len(file.header), sorted(set(wanted)))
+    if found is None:
+        return None
+    numbers, columns = found
+    return Texts(numbers, [columns[at] for at in wanted], len(numbers), (), file.notes)
