@@ -11,12 +11,12 @@ import streamlit as st
 
 from core import job_sweep, jobs
 from core.durable import private
-from core.embeddings import ENCODINGS, EncodingError, Recognised, sniff
+from core.embeddings import EncodingError, Recognised, sniff
 from core.errors import InputError, RunoffError
 from core.plurals import plural
 from core.store import Store
 from core.store.projects import Project
-from ui import choosers, encoder_box, frame
+from ui import encoder_box, encoding_box, frame
 from ui.files import choose_file, typed_path
 
 KINDS = ("import_embedding", encoder_box.KIND)
@@ -106,15 +106,7 @@ def _recognise(path: Path, shown: str, key: str) -> tuple[Recognised, dict]:
         found, suggested = None, error.suggested
     else:
         suggested = found.needs_encoding
-    # A fault may lie beyond the beginning that was looked at, so the choice is always there.
-    first = suggested or "utf-8"
-    with st.container() if suggested else st.expander("The words aren't in UTF-8?"):
-        options["encoding"] = choosers.selectbox(
-            "Encoding of the words",
-            {encoding: encoding for encoding in (first, *ENCODINGS)},
-            key=f"encoding-{key}",
-            help="utf-8-replace keeps what is in UTF-8, and marks what isn't with �.",
-        )
+    options["encoding"] = encoding_box.of_words(key, suggested or "")
     if options["encoding"] != "utf-8":
         found = sniff(path, name=name, encoding=options["encoding"])
     if found is not None and found.needs_vocabulary:

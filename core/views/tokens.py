@@ -24,7 +24,7 @@ from ..store.frequencies import FrequencySource, frequencies_of, source_of
 from ..store.item_rules import ItemRules, make_items
 from ..store.library import Imported, embeddings_of, open_library
 from ..store.origins import origins_of
-from ..tokens import AreaTokens, invisible_characters
+from ..tokens import AreaTokens, alike, invisible_characters
 from .words import called
 
 MAX_SPELLED = 100  # missing tokens that near spellings are looked for
@@ -92,6 +92,7 @@ class TokensView:
     proposed: Mapping[tuple[str, str], str]  # (area, token) → name of the embedding that proposed it
     unknown: tuple[str, ...] = ()  # exclusions of pairs that aren't there
     without: tuple[tuple[str, str], ...] = ()  # (area, token) that a sample leaves without an item
+    alike: tuple[tuple[str, ...], ...] = ()  # names of areas that differ in case or spaces only
 
     @property
     def locked(self) -> bool:
@@ -183,6 +184,7 @@ def load(store: Store, project_id: str) -> TokensView:
         near_duplicates(areas),
         proposed,
         *_said_of(areas, rules, project.seed),
+        tuple(alike(area.name for area in areas)),
     )
 
 
