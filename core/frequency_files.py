@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from .errors import InputError, Issue
 from .frequencies import Frequencies, from_counts
-from .tabular import Decoded, decode_bytes, records, same_name, trimmed
-from .tabular.dialect import find_dialect, is_unclosed, lines
+from .tabular import Decoded, decode_bytes, find_dialect, is_unclosed, lines, records, same_name, trimmed
 
 TOKEN_NAMES = ("token", "word", "term", "type", "lemma", "form", "ngram", "item")
 COUNT_NAMES = ("count", "frequency", "freq", "n", "occurrences", "hits", "tokens", "absolute frequency")
@@ -71,14 +70,12 @@ def _records(decoded: Decoded, name: str) -> tuple[Iterator[_Record], tuple[Issu
     A tab divides wherever there is one, since words may hold commas; a space where there is nothing else.
     """
     text = decoded.text
-    first = next(lines(text)).rstrip("\r\n")
-    has_tabs = "\t" in first.strip()
-    dialect, header = find_dialect(f"sep=\t\n{text}" if has_tabs else text, name)
-    if has_tabs:
+    if "\t" in next(lines(text), "").strip():
+        dialect, header = find_dialect(text, name, delimiters=("\t",))
         # Such lists have the quotation mark as a word of its own, among others that are quoted.
-        text = f"sep=\t\n{text}"
         rows = ([_unquoted(cell) for cell in row] if isinstance(row, list) else row for row in records(text, dialect))
         return chain([[_unquoted(cell) for cell in header]], rows), dialect.notes
+    dialect, header = find_dialect(text, name)
     if len(header) > 1:
         return chain([header], records(text, dialect)), dialect.notes
     return (_by_space(line) for line in lines(text)), ()

@@ -19,6 +19,8 @@ from .tabular import (
     RowTable,
     Sheet,
     Table,
+    choose_sheet,
+    csv_of,
     decode_bytes,
     is_blank,
     is_workbook,
@@ -27,7 +29,6 @@ from .tabular import (
     same_name,
     sheet_table,
 )
-from .tabular.table import choose_sheet, csv_of
 from .token_columns import TOKEN_NAMES, Column, Guess, guess_columns, only, position
 from .token_lists import (
     MAX_TOKEN_LENGTH,
