@@ -30,14 +30,15 @@ class Guess:
     """Positions of the columns that seem to hold the tokens and the areas (None: there is none, so one area).
 
     `is_certain` where the header names both, or there is but one column; otherwise a person should look at it.
-    Where several columns have the name of either, their positions are `doubled`, and a person has to choose: `token` is
-    None where it is one of them.
+    Where several columns have the name of the tokens or of the areas, they are its `twins`, neither is guessed, and a
+    person has to choose: `token` is None then.
     """
 
     token: int | None
     area: int | None
     is_certain: bool
-    doubled: tuple[int, ...] = ()
+    token_twins: tuple[int, ...] = ()
+    area_twins: tuple[int, ...] = ()
 
 
 def guess_columns(header: Sequence[str], sample: Sequence[Sequence[str]]) -> Guess:
@@ -65,8 +66,8 @@ def guess_columns(header: Sequence[str], sample: Sequence[Sequence[str]]) -> Gue
     if area is None:
         repeated = [at for at in texts if at != token and len(set(columns[at])) < len(columns[at])]
         area = min(repeated, key=lambda at: (len(set(columns[at])), at), default=None)
-    doubled = (*areas, *tokens)
-    return Guess(None if tokens else token, None if areas else area, is_certain and not doubled, doubled)
+    is_certain = is_certain and not tokens and not areas
+    return Guess(None if tokens else token, None if areas else area, is_certain, tokens, areas)
 
 
 def _twins(names: Sequence[str], place: int | None) -> tuple[int, ...]:

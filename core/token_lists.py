@@ -12,8 +12,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .errors import InputError, Issue
+from .plurals import plural
 
 MAX_TOKEN_LENGTH = 200
+_NO_ROW = 1 << 60  # after all that have one
 # Characters that print nothing and make two equal-looking tokens differ. Joiners (U+200C, U+200D) belong
 # to the spelling of some scripts, so they are reported and kept.
 _INVISIBLE = {"Cf", "Zl", "Zp"}
@@ -204,9 +206,14 @@ def _large_enough(
         for area in read
         if len(area.tokens) == 1 and several
     ]
-    pairs = [
-        Issue(f"the area {area.name} has two tokens, which is one item; add tokens to it if there should be more")
-        for area in several
-        if len(area.tokens) == 2
-    ]
-    return tuple(several or read), (*notes, *alone, *pairs)
+    pairs = [area.name for area in several if len(area.tokens) == 2]
+    if pairs:
+        named = ", ".join(pairs[:5]) + (", …" if len(pairs) > 5 else "")
+        said = plural(
+            len(pairs),
+            "the area {named} has two tokens, which is one item; add tokens to it if there should be more",
+            "{n} areas have two tokens, which is one item each; add tokens if there should be more: {named}",
+            named=named,
+        )
+        alone.append(Issue(said))
+    return tuple(several or read), tuple(sorted([*notes, *alone], key=lambda note: note.row or _NO_ROW))

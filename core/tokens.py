@@ -93,12 +93,17 @@ class TokenFile:
     is_list: bool
     _parts: tuple[_Part, ...] = field(repr=False)
 
+    @property
+    def is_all_lists(self) -> bool:
+        """Whether it can be read as it is without a sheet being named: it has one, or a list on each."""
+        return len(self._parts) == 1 or all(len(part.header) < 2 for part in self._parts)
+
     def read(self, columns: tuple[Column | None, Column] | None = None) -> TokenLists:
         """The areas: of a table by its columns `area` and `token`, or by those chosen (see `read_areas_file`).
 
         Raises `InputError` as that does.
         """
-        if len(self._parts) > 1 and any(len(part.header) > 1 for part in self._parts):
+        if not self.is_all_lists:
             names = ", ".join(map(repr, self.sheets))
             raise InputError(f"{self.name} has several sheets: {names}. Choose one of them.")
         found = [part.read(columns) for part in self._parts]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import datetime
+import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from workbooks import workbook
 
+from core.__main__ import cli
 from core.errors import InputError
 from core.frequency_files import read_frequencies
 from core.store.areas import add_areas, read_areas
+from core.store.frequencies import frequencies_of, source_of, use_list
 from core.store.projects import create_project
 from core.tokens import AreaTokens, open_list, preview, read_areas_file, read_pasted
 
@@ -155,7 +159,7 @@ def test_an_encoding_that_there_is_not_or_that_does_not_fit():
 
 
 def test_an_encoding_that_was_taken_for_want_of_another_is_told():
-    assert "encoding" in said(read("107-gbk.txt"))
+    assert "choose another encoding" in said(read("107-gbk.txt"))
 
 
 def test_107b_a_doubled_mark_is_no_part_of_a_name():
@@ -319,3 +323,48 @@ def test_doubled_marks_before_frequencies():
 def test_quotation_marks_of_frequencies_with_commas():
     source = read_frequencies(b'word,count\nsea,30\n",20\nship,10\n5" nail,5\n",1\n', "c.csv")
     assert source.of(["sea", '"', "ship", '5" nail']) == {"sea": 30, '"': 21, "ship": 10, '5" nail': 5}
+
+
+# On the command line
+
+
+def told(*args: str) -> dict:
+    result = CliRunner().invoke(cli, ["tokens", *args, "--json"])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.output)
+
+
+def test_the_command_reads_as_the_page_does_and_writes_what_it_read(tmp_path):
+    path = tmp_path / "list.csv"
+    found = told(str(SECOND / "107-gbk.txt"), "--encoding", "gbk", "--output", str(path))
+    assert found["areas"] == [{"name": "107-gbk", "tokens": ["铁砧", "驳船", "蜡烛"], "items": 3}]
+    assert by_area(read_areas_file(path.read_bytes(), "list.csv")) == {"107-gbk": ("铁砧", "驳船", "蜡烛")}
+    (note,) = told(str(SECOND / "107-gbk.txt"))["notes"]
+    assert "choose another encoding" in note["message"]
+
+
+def test_the_command_takes_columns_by_name_or_number(tmp_path):
+    path = str(SECOND / "84b-two-token-columns.csv")
+    assert told(path, "--area", "area", "--token", "3")["areas"][0]["tokens"] == ["barge", "dune"]
+    assert told(path, "--token", "2")["areas"][0]["name"] == "84b-two-token-columns"
+    refused = CliRunner().invoke(cli, ["tokens", path])
+    assert refused.exit_code != 0
+    assert CliRunner().invoke(cli, ["tokens", path, "--area", "1"]).exit_code == 2
+
+
+def test_the_command_tells_rare_tokens_by_a_list_in_its_encoding(tmp_path):
+    words, counts = tmp_path / "mer.txt", tmp_path / "counts.csv"
+    words.write_text("铁砧\n驳船\n", encoding="utf-8")
+    counts.write_bytes("word,count\n铁砧,99\n驳船,1\n蜡烛,100\n".encode("gbk"))
+    found = told(str(words), "--frequencies", str(counts), "--frequencies-encoding", "gbk")
+    assert [(row["n_rare"], row["n_unknown"]) for row in found["rare"]] == [(1, 0)]
+
+
+def test_a_frequency_list_is_kept_so_that_it_is_read_in_its_encoding_ever_after(store):
+    data = "word,count\n铁砧,30\n驳船,10\n".encode("gbk")
+    project_id = create_project(store, "Counted")
+    use_list(store, project_id, data, "c.csv", encoding="gbk", share=0.1, lower=False)
+    with store.read() as conn:
+        source = source_of(conn, project_id)
+        assert source is not None
+        assert frequencies_of(store, conn, project_id, source).of(["铁砧"]) == {"铁砧": 30}

@@ -14,6 +14,7 @@ from ..errors import InputError, RunoffError
 from ..frequencies import rare
 from ..items import near_duplicates, shared_pairs
 from ..platforms.text import needs_references
+from ..plurals import plural
 from ..rare_tokens import rare_by_area
 from ..spellings import near_spellings
 from ..store import Store
@@ -27,6 +28,7 @@ from ..store.origins import origins_of
 from ..tokens import AreaTokens, alike, invisible_characters
 from .words import called
 
+SHOWN_NOTES = 3  # of the remarks on a list of frequencies, all of which were shown when it was chosen
 MAX_SPELLED = 100  # missing tokens that near spellings are looked for
 AT_ONCE = 4_000_000  # so many pairs of a token and a word are compared without being asked for
 
@@ -210,5 +212,7 @@ def rare_of(store: Store, conn: sa.Connection, project_id: str, areas: list[Area
         by_area = rare_by_area(areas, judged, frequencies)
     except RunoffError as error:
         return RareTokens(source, False, pd.DataFrame(), pd.DataFrame(), (), str(error))
-    notes = tuple(str(note) for note in frequencies.notes[:3])
-    return RareTokens(source, frequencies.is_proxy, by_area, judged, notes)
+    notes = [str(note) for note in frequencies.notes[:SHOWN_NOTES]]
+    if (n_more := len(frequencies.notes) - SHOWN_NOTES) > 0:
+        notes.append(plural(n_more, "and {n} more remark", "and {n} more remarks"))
+    return RareTokens(source, frequencies.is_proxy, by_area, judged, tuple(notes))
