@@ -326,6 +326,8 @@ _SAMPLE = 1000  # lines that tell whether there are columns
 
 def _open_text(data: bytes, filename: str, encoding: str | None, by_lines: bool | None) -> _Part:
     decoded = decode_bytes(data, filename, encoding=encoding, braces=not _JSON.match(data[:512]))
+    if not decoded.text.strip():
+        raise InputError(f"{filename} is empty. Give one token a line, or a table with the columns area and token.")
     blank = _BLANK_LINES.match(decoded.text)
     if by_lines is None and blank is not None:
         by_lines = _is_list(csv_of(replace(decoded, text=decoded.text[blank.end() :]), filename))

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from ..errors import InputError, StoreError
 from ..frequencies import RARE_SHARE, Frequencies, from_ranks, from_wordfreq
 from ..frequency_files import read_frequencies
-from ..tabular import decode_bytes
+from ..tabular import in_utf8
 from . import schema as t
 from .command import command
 from .engine import Store
@@ -51,9 +51,8 @@ def use_list(
     """
     name = safe_name(filename)
     found = read_frequencies(data, name, encoding=encoding)
-    if encoding is not None:
-        data = decode_bytes(data, name, encoding=encoding, braces=True).text.encode()
-    _set(store, project_id, FrequencySource("corpus", found.label, share=share, lower=lower), data, encoding)
+    source = FrequencySource("corpus", found.label, share=share, lower=lower)
+    _set(store, project_id, source, in_utf8(data, name, encoding), encoding)
 
 
 def use_ranks(store: Store, project_id: str, embedding_id: str, *, share: float, lower: bool) -> None:
