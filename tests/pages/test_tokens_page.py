@@ -177,7 +177,7 @@ def test_proposed_tokens_are_counted_by_area(demo, project, visit):
 def upload(app, name: str, data: bytes | None = None):
     """Put a file, one of the cases unless its bytes are given, into the box for lists."""
     data = (SECOND / name).read_bytes() if data is None else data
-    return labelled(app.file_uploader, LIST).set_value((name, data, "text/plain")).run()
+    return labelled(app.file_uploader, LIST).set_value([(name, data, "text/plain")]).run()
 
 
 def shown(app) -> dict[str, str]:
@@ -203,7 +203,7 @@ def test_of_two_token_columns_one_is_chosen_before_anything_is_saved(demo, proje
     assert "Several columns have one name: 'token' (column 2) and 'token' (column 3)." in words(app)
     assert labelled(app.selectbox, "Token column").value is None
     assert labelled(app.button, "Add these areas").disabled
-    labelled(app.selectbox, "Token column").select("token (column 3)").run()
+    labelled(app.selectbox, "Token column").set_value(2).run()
     assert shown(app) == {"a": "barge, dune"}
     press(app, "Add these areas")
     assert saved(demo, project) == {"a": "barge, dune"}
@@ -212,14 +212,14 @@ def test_of_two_token_columns_one_is_chosen_before_anything_is_saved(demo, proje
 def test_the_encoding_and_the_layout_of_a_list_are_chosen(demo, project, visit):
     app = upload(visit("tokens", project), "107-gbk.txt")
     assert "choose another encoding" in words(app)
-    labelled(app.selectbox, "Encoding").select("gb18030").run()
+    labelled(app.selectbox, "Encoding").set_value("gb18030").run()
     assert shown(app) == {"107-gbk": "铁砧, 驳船, 蜡烛"}
     assert "remark" not in words(app)
     press(app, "Add these areas")
     assert saved(demo, project) == {"107-gbk": "铁砧, 驳船, 蜡烛"}
     app = upload(app, "pairs.txt", b"rock, paper\nsalt, pepper\nfire, water\n")
     assert len(shown(app)) > 0
-    labelled(app.selectbox, "Layout").select("one token a line").run()
+    labelled(app.selectbox, "Layout").set_value("lines").run()
     assert shown(app) == {"pairs": "rock, paper, salt, pepper, fire, water"}
     assert "Token column" not in [box.label for box in app.selectbox]
 
@@ -244,9 +244,9 @@ def test_a_list_that_is_refused_says_why_and_saves_nothing(demo, project, visit)
 def test_the_encoding_of_a_frequency_list_is_chosen_and_holds(demo, project, visit):
     app = visit("tokens", project)
     data = "word,count\nsales,30\n铁砧,10\n".encode("gbk")
-    labelled(app.file_uploader, "CSV or TSV of words and counts").set_value(("c.csv", data, "text/csv")).run()
+    labelled(app.file_uploader, "CSV or TSV of words and counts").set_value([("c.csv", data, "text/csv")]).run()
     assert "铁砧 10" not in words(app)
-    labelled(app.selectbox, "Encoding").select("gb18030").run()
+    labelled(app.selectbox, "Encoding").set_value("gb18030").run()
     assert "2 words, 20 on average: sales 30, 铁砧 10" in words(app)
     press(app, "Use this list")
     assert not app.exception
