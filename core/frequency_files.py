@@ -188,9 +188,9 @@ def _read(
         next(rows)
         number = 1
     while block := list(islice(rows, _BLOCK)):
-        words, values = _parse(block, word, count, number, name, found)
+        words, numbers = _parse(block, word, count, number, name, found)
         chunks.append(pc.utf8_normalize(pa.array(words, pa.string()), form="NFC"))
-        counts.append(np.array(values, dtype=np.float64))
+        counts.append(np.array(numbers, dtype=np.float64))
         number += len(block)
     column = pa.chunked_array(chunks, pa.string())
     values = np.concatenate(counts) if counts else np.empty(0)
