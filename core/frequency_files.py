@@ -72,9 +72,11 @@ def _records(decoded: Decoded, name: str) -> tuple[Iterator[_Record], tuple[Issu
     text = decoded.text
     if "\t" in next(lines(text), "").strip():
         dialect, header = find_dialect(text, name, delimiters=("\t",))
-        # Such lists have the quotation mark as a word of its own, among others that are quoted.
-        rows = ([_unquoted(cell) for cell in row] if isinstance(row, list) else row for row in records(text, dialect))
-        return chain([[_unquoted(cell) for cell in header]], rows), dialect.notes
+        rows: Iterator[_Record] = chain([header], records(text, dialect))
+        if not dialect.quoted:
+            # Such lists have the quotation mark as a word of its own, among others that are quoted.
+            rows = ([_unquoted(cell) for cell in row] if isinstance(row, list) else row for row in rows)
+        return rows, dialect.notes
     dialect, header = find_dialect(text, name)
     if len(header) > 1:
         return chain([header], records(text, dialect)), dialect.notes

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from test_tabular import DIALECTS, TEXTS
 from workbooks import workbook
 
 from core.__main__ import cli
@@ -368,3 +370,21 @@ def test_a_frequency_list_is_kept_so_that_it_is_read_in_its_encoding_ever_after(
         source = source_of(conn, project_id)
         assert source is not None
         assert frequencies_of(store, conn, project_id, source).of(["铁砧"]) == {"铁砧": 30}
+
+
+# One table in every dialect
+
+
+@settings(max_examples=15, deadline=None)
+@given(TEXTS.filter(lambda texts: not any("\t" in text for text in texts)))
+def test_tokens_and_counts_are_the_same_in_every_dialect(texts):
+    told = set()
+    for dialect, how in DIALECTS.items():
+        lists = how.write(("area", "token", "note"), [("x", "sea", ""), *(("x", text, "y") for text in texts)])
+        counts = how.write(("word", "count", "note"), [("sea", "7", ""), *((text, "3", "y") for text in texts)])
+        if lists is None or counts is None or (dialect == "Windows-1252" and "".join(texts).isascii()):
+            continue
+        told.add(dialect)
+        assert tokens_of(lists, "x.csv") == tuple(dict.fromkeys(["sea", *texts])), dialect
+        assert read_frequencies(counts, "c.csv").of(texts) == {text: 3 * texts.count(text) for text in texts}, dialect
+    assert {"comma", "UTF-16", "blank lines", "all quoted"} <= told
