@@ -42,11 +42,11 @@ def test_what_is_odd_about_tokens_is_told(demo, project, visit):
 def test_many_remarks_on_a_list_stand_in_one_box(demo, project, visit):
     app = visit("tokens", project)
     labelled(app.text_input, "Area").set_value("Sea")
-    labelled(app.text_area, "Tokens, one a line").set_value("ship\nboat\n" + "ship\n" * 25)
+    labelled(app.text_area, "Tokens, one a line").set_value("ship\nboat\nkeel\n" + "ship\n" * 25)
     press(app, "Add area")
     (box,) = app.main.warning
     said = box.value.replace("\\", "")
-    assert said.startswith("25 remarks on what was read.\n\n- row 3: token is in Sea already")
+    assert said.startswith("25 remarks on what was read.\n\n- row 4: token is in Sea already (row 1)")
     assert said.count("\n- ") == 21
     assert said.endswith("- and 5 more")
     assert [toast.value.replace("\\", "") for toast in app.toast] == ["Saved: Sea.", "25 remarks on what was read."]
