@@ -16,6 +16,7 @@ import pickle
 import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -28,6 +29,7 @@ from core.archived import archive_mapping, rebuild
 from core.cli.dataset import replay_bytes
 from core.dataset import read_dataset, to_csv, to_tsv
 from core.embeddings import Embedding, import_embedding, load, open_embedding
+from core.errors import InputError
 from core.formats import to_parquet
 from core.frequency_files import read_frequencies
 from core.platforms import guess, open_results, read_results, read_table
@@ -45,7 +47,7 @@ from core.store.ballots import read_comparisons
 from core.store.engine import open_apart
 from core.store.scores import dataset_of
 from core.tabular import CsvTable, column_numbers, open_table, read_lines, read_workbook
-from core.tokens import preview, read_areas_file, read_pasted
+from core.tokens import open_list, read_areas_file, read_pasted, write_list
 from tests.campaigns import answer_batch, draw_batch, make_project, run_people
 from tests.embedding_files import binary, numbers, text
 from tests.workbooks import workbook
@@ -167,8 +169,16 @@ def _pickle() -> bytes:
 
 
 def _tokens(data: bytes) -> None:
-    preview(data, "tokens.csv")
-    read_areas_file(data, "tokens.csv")
+    """As a table and as a list, by any two columns, in an encoding that somebody chose; what is read can be written."""
+    choices: tuple[dict[str, Any], ...] = ({"by_lines": True}, {"by_lines": False}, {"encoding": "gb18030"})
+    for more in choices:
+        with suppress(InputError):
+            opened = open_list(data, "tokens.txt", **more)
+            opened.read((None, len(opened.header) - 1) if opened.header else None)
+    areas = read_areas_file(data, "tokens.csv").areas
+    again = read_areas_file(write_list(areas), "again.csv").areas
+    if again != areas:
+        raise AssertionError(f"{areas} became {again}")
 
 
 def _mapped(data: bytes) -> None:

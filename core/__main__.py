@@ -26,6 +26,7 @@ from .cli.scheme_files import best_worst_command, compare_schemes_command, draw_
 from .cli.schemes import schemes_command
 from .cli.shared import appearances_of, text_table, with_json, write_json
 from .cli.simulate import simulate_command
+from .cli.tokens import tokens_command
 from .cli.voters import voters_command
 from .cli.workspace import backup_command, restore_command, tend_command, voters_role_command
 from .cli.writing import draw_writing_command, written_items_command
@@ -43,6 +44,7 @@ def cli() -> None:
 
 for _command in (
     evaluate_command,
+    tokens_command,
     simulate_command,
     schemes_command,
     ratings_command,

@@ -70,6 +70,10 @@ class Frequencies:
     def is_complete(self) -> bool:
         return self.kind == "corpus" and self.smallest == 1 and bool((self.values == np.floor(self.values)).all())
 
+    def first(self, n: int) -> list[tuple[str, float]]:
+        """The first n words of the list, with their frequencies."""
+        return list(zip(self.words.slice(0, n).to_pylist(), self.values[:n].tolist(), strict=True))
+
     def of(self, words: Iterable[str]) -> dict[str, float]:
         """The frequencies of those of `words` that are listed exactly so."""
         wanted = list(dict.fromkeys(words))

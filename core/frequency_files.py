@@ -9,70 +9,78 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise
+from collections.abc import Iterator
+from itertools import chain, islice, pairwise
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from .errors import InputError, Issue
 from .frequencies import Frequencies, from_counts
-from .tabular import CsvTable, open_csv
+from .tabular import Decoded, decode_bytes, find_dialect, is_unclosed, lines, records, same_name, trimmed
 
 TOKEN_NAMES = ("token", "word", "term", "type", "lemma", "form", "ngram", "item")
 COUNT_NAMES = ("count", "frequency", "freq", "n", "occurrences", "hits", "tokens", "absolute frequency")
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _SAMPLE, _BLOCK, _MAX_ISSUES = 200, 100_000, 20
 _NUMBER = re.compile(r"\d[\d.,]*(?:[eE][-+]?\d+)?|\.\d+")
+_COMMA_GROUPS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
+_DECIMAL_COMMA = re.compile(r"\d+,\d+")
+_OTHER_GROUPS = re.compile(r"\d{1,3}(\.\d{3}){2,}|\d{1,3}([ \u00a0\u202f]\d{3})+")
+_Record = list[str] | csv.Error
 
 
 def read_frequencies(
-    data: bytes, name: str, *, label: str = "", columns: tuple[str | int, str | int] | None = None
+    data: bytes,
+    name: str,
+    *,
+    label: str = "",
+    columns: tuple[str | int, str | int] | None = None,
+    encoding: str | None = None,
 ) -> Frequencies:
     """A frequency list of one's own, of kind "corpus"; the mean is over the whole list.
 
     Parameters
     ----------
-    data, name : the file's bytes and name. UTF-8, UTF-16 or Windows-1252.
+    data, name : the file's bytes and name.
     label : names the source for people; the file's name by default.
     columns : the columns of the words and of the counts, by name or position from 0; found by themselves by default
         (by their names, else the only column of numbers that doesn't just count the rows).
+    encoding : what a person chose; None to find it.
 
-    Rows that can't be read are reported in the notes and left out. Raises `InputError` if the columns can't be found,
-    a quotation mark is never closed, or no row can be read.
+    Commas in counts mark thousands, unless one of them can't. Rows that can't be read are reported in the notes and
+    left out. Raises `InputError` if the columns can't be found, several have one name, a quotation mark is never
+    closed, or no row can be read.
 
-    >>> read_frequencies(b"word,count\\nsea,30\\nship,10\\n", "counts.csv").mean
+    >>> read_frequencies(b"word,count\nsea,30\nship,10\n", "counts.csv").mean
     20.0
     """
-    file = open_csv(data, name)
-    delimiter = _delimiter(file)
-    try:
-        sample = list(islice(_records(file, delimiter), _SAMPLE))
-    except csv.Error as error:
-        raise InputError(f"The first rows of {name} can't be read: {error}. Check its quotation marks.") from error
-    word, count, has_header = _columns(name, sample, columns)
-    words, counts, issues = _read(_records(file, delimiter), word, count, name, has_header)
-    return from_counts(words, counts, label or name, notes=(*file.decoded.notes, *issues))
+    decoded = decode_bytes(data, name, encoding=encoding, braces=True)
+    rows, notes = _records(decoded, name)
+    sample = list(islice(rows, _SAMPLE))
+    word, count, has_header = _columns(name, [record for record in sample if isinstance(record, list)], columns)
+    words, counts, issues = _read(chain(sample, rows), word, count, name, has_header)
+    return from_counts(words, counts, label or name, notes=(*decoded.notes, *notes, *issues))
 
 
-def _delimiter(file: CsvTable) -> str:
-    """The delimiter: a tab wherever there is one, since words may hold commas; a space where there is nothing else."""
-    line = next(_LINE.finditer(file.decoded.text, file.dialect.start))[0].rstrip("\r\n")
-    if "\t" in line.strip():
-        return "\t"
-    return file.delimiter if len(file.header) > 1 else " "
+def _records(decoded: Decoded, name: str) -> tuple[Iterator[_Record], tuple[Issue, ...]]:
+    """The rows' cells, the first row included, blank rows as []; and what to say of the quotation marks.
 
-
-def _records(file: CsvTable, delimiter: str) -> Iterator[list[str]]:
-    """The rows' fields, the first row included; blank ones come as []."""
-    lines = (match[0] for match in _LINE.finditer(file.decoded.text, file.dialect.start))
-    if delimiter == " ":
-        return (_by_space(line) for line in lines)
-    if delimiter == "\t":
-        # Lists of words have the quotation mark as one of them; so it is taken as it is.
-        return ([_unquoted(field) for field in line.rstrip("\r\n").split("\t")] for line in lines)
-    return csv.reader(lines, delimiter=delimiter)
+    A tab divides wherever there is one, since words may hold commas; a space where there is nothing else.
+    """
+    text = decoded.text
+    if "\t" in next(lines(text), "").strip():
+        dialect, header = find_dialect(text, name, delimiters=("\t",))
+        rows: Iterator[_Record] = chain([header], records(text, dialect))
+        if not dialect.quoted:
+            # Such lists have the quotation mark as a word of its own, among others that are quoted.
+            rows = ([_unquoted(cell) for cell in row] if isinstance(row, list) else row for row in rows)
+        return rows, dialect.notes
+    dialect, header = find_dialect(text, name)
+    if len(header) > 1:
+        return chain([header], records(text, dialect)), dialect.notes
+    return (_by_space(line) for line in lines(text)), ()
 
 
 def _by_space(line: str) -> list[str]:
@@ -90,16 +98,16 @@ def _unquoted(field: str) -> str:
 
 def _columns(name: str, sample: list[list[str]], columns: tuple[str | int, str | int] | None) -> tuple[int, int, bool]:
     """The positions of the words and the counts, and whether the first row is a header."""
-    header = [field.strip().lower().removeprefix("\ufeff") for field in sample[0]]
+    header = [same_name(field) for field in sample[0]] if sample else []
     named = columns is not None and any(isinstance(column, str) for column in columns)
     if columns is not None:
         word, count = (_position(name, header, column) for column in columns)
-    elif found := _by_names(header):
+    elif found := _by_names(name, header):
         (word, count), named = found, True
     else:
         word, count = _by_content(name, sample)
-    first = sample[0][count] if count < len(sample[0]) else ""
-    return word, count, named or math.isnan(_number(first))
+    first = sample[0][count] if sample and count < len(sample[0]) else ""
+    return word, count, named or not _is_number(first)
 
 
 def _position(name: str, header: list[str], column: str | int) -> int:
@@ -107,23 +115,34 @@ def _position(name: str, header: list[str], column: str | int) -> int:
         if 0 <= column < len(header):
             return column
         raise InputError(f"{name} has no column {column}; it has {len(header)}, counted from 0.")
-    if column.strip().lower() not in header:
+    if same_name(column) not in header:
         raise InputError(f"{name} has no column {column!r}. Its first row is {', '.join(map(repr, header[:8]))}.")
-    return header.index(column.strip().lower())
+    return _only(name, header, same_name(column))
 
 
-def _by_names(header: list[str]) -> tuple[int, int] | None:
-    word = next((header.index(known) for known in TOKEN_NAMES if known in header), None)
-    count = next((header.index(known) for known in COUNT_NAMES if known in header), None)
-    return None if word is None or count is None else (word, count)
+def _by_names(name: str, header: list[str]) -> tuple[int, int] | None:
+    word = next((known for known in TOKEN_NAMES if known in header), None)
+    count = next((known for known in COUNT_NAMES if known in header), None)
+    return None if word is None or count is None else (_only(name, header, word), _only(name, header, count))
+
+
+def _only(name: str, header: list[str], column: str) -> int:
+    """The position of the only column of this name."""
+    found = [at for at, other in enumerate(header) if other == column]
+    if len(found) > 1:
+        places = " and ".join(f"{column!r} (column {at + 1})" for at in found)
+        raise InputError(f"{name} has several columns of one name: {places}. Keep one of each.")
+    return found[0]
 
 
 def _by_content(name: str, sample: list[list[str]]) -> tuple[int, int]:
     rows = [row for row in sample if any(row)]
+    if not rows:
+        raise InputError(f"{name} has no row that can be read. Give a list with a word and its count in each row.")
     body = rows[1:] or rows
     width = min(map(len, body))
     columns = [[row[at] for row in body] for at in range(width)]
-    numeric = [at for at, values in enumerate(columns) if all(not math.isnan(_number(value)) for value in values)]
+    numeric = [at for at, values in enumerate(columns) if all(map(_is_number, values))]
     counts = [at for at in numeric if not _is_rank(columns[at])] if len(numeric) > 1 else numeric
     words = [at for at in range(width) if at not in numeric]
     if len(counts) != 1 or not words:
@@ -141,81 +160,114 @@ def _is_rank(values: list[str]) -> bool:
     return numbers[0] in (0, 1, 2) and all(b - a == 1 for a, b in pairwise(numbers))
 
 
-def _number(text: str) -> float:
-    """A count, NaN if it is none; "1,234" is 1234 and "0,5" is 0.5 (thousands come in threes)."""
+def _is_number(text: str) -> bool:
+    return not (math.isnan(_number(text)) and math.isnan(_number(text, decimals=True)))
+
+
+def _number(text: str, *, decimals: bool = False) -> float:
+    """A count, NaN if it is none; "1,234" is 1234 unless its commas are `decimals`, and "0,5" then is 0.5."""
     text = text.strip()
     try:
         return float(text) if text[:1] not in "-+_in" and "_" not in text else math.nan
     except ValueError:
         pass
-    if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", text):
+    if decimals:
+        return float(text.replace(",", ".")) if _DECIMAL_COMMA.fullmatch(text) else math.nan
+    if _COMMA_GROUPS.fullmatch(text):
         return float(text.replace(",", ""))
-    if re.fullmatch(r"\d{1,3}(\.\d{3}){2,}|\d{1,3}([ \u00a0\u202f]\d{3})+", text):
-        return float(re.sub(r"[.\s\u00a0\u202f]", "", text))
-    return float(text.replace(",", ".")) if re.fullmatch(r"\d+,\d+", text) else math.nan
+    return float(re.sub(r"[.\s\u00a0\u202f]", "", text)) if _OTHER_GROUPS.fullmatch(text) else math.nan
 
 
 def _read(
-    records: Iterator[list[str]], word: int, count: int, name: str, has_header: bool
-) -> tuple[pa.ChunkedArray, np.ndarray, list[Issue]]:
+    rows: Iterator[_Record], word: int, count: int, name: str, has_header: bool
+) -> tuple[pa.ChunkedArray, NDArray[np.float64], list[Issue]]:
     """Words in normal form C, their counts, and what couldn't be read."""
     chunks: list[pa.Array] = []
-    counts: list[np.ndarray] = []
-    unreadable = _Unreadable()
+    counts: list[NDArray[np.float64]] = []
+    found = _Found()
     number = 0
     if has_header:
-        next(records)
+        next(rows)
         number = 1
-    try:
-        while block := list(islice(records, _BLOCK)):
-            _check_quotes(block, word, name, number)
-            words, values = _parse(block, word, count, number, unreadable)
-            chunks.append(pc.utf8_normalize(pa.array(words, pa.string()), form="NFC"))
-            counts.append(values)
-            number += len(block)
-    except csv.Error as error:
-        raise InputError(f"{name} can't be read after row {number:,}: {error}. Check its quotation marks.") from error
+    while block := list(islice(rows, _BLOCK)):
+        words, numbers = _parse(block, word, count, number, name, found)
+        chunks.append(pc.utf8_normalize(pa.array(words, pa.string()), form="NFC"))
+        counts.append(np.array(numbers, dtype=np.float64))
+        number += len(block)
     column = pa.chunked_array(chunks, pa.string())
-    return column, np.concatenate(counts) if counts else np.empty(0), unreadable.issues()
+    values = np.concatenate(counts) if counts else np.empty(0)
+    found.settle(values)
+    known = ~np.isnan(values)
+    return column if known.all() else column.filter(pa.array(known)), values[known], found.issues()
 
 
-class _Unreadable:
-    """Rows that can't be read: all counted, the first ones listed."""
+class _Found:
+    """What is odd about a list: counts with commas, which are read when all are known; and rows that can't be read, all
+    counted and the first ones listed."""
 
     def __init__(self) -> None:
         self.n = 0
+        self.n_words = 0
         self.first: list[Issue] = []
+        self.commas: list[tuple[int, int, str, str]] = []  # which word, row, count, the row's cells
 
-    def add(self, row: int, record: Sequence[str]) -> None:
+    def add(self, row: int, shown: str) -> None:
         self.n += 1
-        if self.n <= _MAX_ISSUES:
-            self.first.append(Issue("no word with a count; the row was left out", row=row, found=" ".join(record)[:60]))
+        self.first.append(Issue("no word with a count; the row was left out", row=row, found=shown[:60]))
+        if len(self.first) > 2 * _MAX_ISSUES:
+            self._cut()
+
+    def _cut(self) -> None:
+        self.first = sorted(self.first, key=lambda issue: issue.row or 0)[:_MAX_ISSUES]
+
+    def settle(self, values: NDArray[np.float64]) -> None:
+        """Put the counts with commas among the others: decimals if one of them can be nothing else."""
+        decimals = any(
+            _DECIMAL_COMMA.fullmatch(text) and not _COMMA_GROUPS.fullmatch(text) for *_, text, _ in self.commas
+        )
+        for at, row, text, shown in self.commas:
+            values[at] = _number(text, decimals=decimals)
+            if math.isnan(values[at]):
+                self.add(row, shown)
 
     def issues(self) -> list[Issue]:
+        self._cut()
         rest = self.n - len(self.first)
         return [*self.first, Issue(f"and {rest:,} more rows without a word and a count")] if rest else self.first
 
 
-def _check_quotes(block: list[list[str]], word: int, name: str, before: int) -> None:
-    for place, record in enumerate(block, start=before + 1):
-        if len(record) > word and "\n" in record[word].rstrip("\r\n"):
-            raise InputError(
-                f"In row {place:,} of {name} a quotation mark is never closed, so that rows run together. Save the "
-                "list with tabs between its columns, or with its quotation marks doubled."
-            )
-
-
 def _parse(
-    block: list[list[str]], word: int, count: int, before: int, unreadable: _Unreadable
-) -> tuple[list[str], np.ndarray]:
+    block: list[_Record], word: int, count: int, before: int, name: str, found: _Found
+) -> tuple[list[str], list[float]]:
+    """The words and counts of some rows, NaN for a count with commas."""
     width = max(word, count)
-    words, values = [], []
+    words: list[str] = []
+    values: list[float] = []
     for place, record in enumerate(block, start=before + 1):
-        text, raw = (record[word].strip(), record[count]) if len(record) > width else ("", "")
+        if not isinstance(record, list):
+            if is_unclosed(record):
+                raise _never_closed(place, name)
+            found.add(place, "")
+            continue
+        text, raw = (trimmed(record[word]), record[count].strip()) if len(record) > width else ("", "")
+        if "\n" in text or "\r" in text:
+            raise _never_closed(place, name)
         value = float(raw) if raw.isdecimal() else _number(raw)
-        if text and 0 <= value < math.inf:
+        if text and "," in raw:
+            found.commas.append((found.n_words + len(words), place, raw, " ".join(record)))
+            words.append(text)
+            values.append(math.nan)
+        elif text and 0 <= value < math.inf:
             words.append(text)
             values.append(value)
-        elif any(record):
-            unreadable.add(place, record)
-    return words, np.array(values, dtype=np.float64)
+        elif any(map(str.strip, record)):
+            found.add(place, " ".join(record))
+    found.n_words += len(words)
+    return words, values
+
+
+def _never_closed(row: int, name: str) -> InputError:
+    return InputError(
+        f"In row {row:,} of {name} a quotation mark is never closed, so that rows run together. Save the list with "
+        "tabs between its columns, or with its quotation marks doubled."
+    )

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice, repeat
+from typing import Protocol
 
 from rapidfuzz.fuzz import ratio
 
+from .csv_writing import csv_text
 from .errors import InputError, Issue
-from .tabular import Sheet, is_workbook, open_csv, read_workbook
-from .token_columns import Column, Guess, guess_columns, position
+from .tabular import (
+    CsvTable,
+    Dialect,
+    RowTable,
+    Sheet,
+    Table,
+    choose_sheet,
+    csv_of,
+    decode_bytes,
+    is_blank,
+    is_workbook,
+    read_workbook,
+    records,
+    same_name,
+    sheet_table,
+)
+from .token_columns import TOKEN_NAMES, Column, Guess, guess_columns, only, position
 from .token_lists import (
     MAX_TOKEN_LENGTH,
     AreaTokens,
     TokenLists,
+    alike,
     checked,
     clean_token,
     collect,
@@ -28,15 +49,19 @@ __all__ = [
     "Guess",
     "Preview",
     "Renamed",
+    "TokenFile",
     "TokenLists",
+    "alike",
     "checked",
     "clean_token",
     "guess_columns",
     "invisible_characters",
+    "open_list",
     "preview",
     "read_areas_file",
     "read_pasted",
     "renamed",
+    "write_list",
 ]
 
 
@@ -47,55 +72,214 @@ def read_pasted(name: str, text: str) -> TokenLists:
 
     Raises `InputError` if there are no tokens, or one holds a tab or another control character.
     """
-    rows = ((number, name, line) for number, line in enumerate(text.splitlines(), start=1))
+    rows = ((number, name, line) for number, line in enumerate(re.split("\r\n|\r|\n", text), 1) if line.strip())
     return collect(rows, source="the text")
 
 
 @dataclass(frozen=True)
-class Preview:
-    """What is in a file before it is read: its columns, some rows, its sheets (none but for workbooks), and which
-    columns seem to hold the areas and the tokens."""
+class TokenFile:
+    """A file with token lists, opened: what it holds is shown, and read, from here, so that both are the same.
 
+    `header` and `sample` are the columns' names and the first rows of its table (of a workbook's first sheet, unless
+    one was named); `is_list` says that it is no table but holds a token a line, which then has no header. `sheets` are
+    the names of a workbook's, and `guess` says which columns seem to hold the areas and the tokens.
+    """
+
+    name: str
     header: tuple[str, ...]
     sample: tuple[tuple[str, ...], ...]
     sheets: tuple[str, ...]
     guess: Guess
+    is_list: bool
+    _parts: tuple[_Part, ...] = field(repr=False)
+
+    @property
+    def is_all_lists(self) -> bool:
+        """Whether it can be read as it is without a sheet being named: it has one, or a list on each."""
+        return len(self._parts) == 1 or all(len(part.header) < 2 for part in self._parts)
+
+    def read(self, columns: tuple[Column | None, Column] | None = None) -> TokenLists:
+        """The areas: of a table by its columns `area` and `token`, or by those chosen (see `read_areas_file`).
+
+        Raises `InputError` as that does.
+        """
+        if not self.is_all_lists:
+            names = ", ".join(map(repr, self.sheets))
+            raise InputError(f"{self.name} has several sheets: {names}. Choose one of them.")
+        found = [part.read(columns) for part in self._parts]
+        told = {row for each in found for row in each.told}
+        lists = collect([row for each in found for row in each.rows], source=self.name, told=told)
+        return TokenLists(lists.areas, (*(issue for each in found for issue in each.issues), *lists.notes))
 
 
 @dataclass(frozen=True)
-class _Table:
-    """A table of texts, the header aside; `notes_on` gives remarks on some columns."""
+class _Read:
+    """Rows of (row number, area, token) as written, what was noticed, and the rows whose cells were `told`."""
 
-    name: str
-    header: tuple[str, ...]
-    numbers: Sequence[int]
-    columns: Sequence[Sequence[str]]
-    notes_on: Callable[..., tuple[Issue, ...]]
-    first_row: int = 1
+    rows: list[tuple[int, str, str]]
+    issues: tuple[Issue, ...]
+    told: frozenset[int | None] = frozenset()
 
 
-def preview(data: bytes, filename: str, *, sheet: str | None = None, n: int = 50) -> Preview:
-    """The columns and the first `n` rows of a file with areas (of the first sheet, unless one is named).
+class _Part(Protocol):
+    """A list, a table, or a sheet of a workbook; its header is empty where it is a list of lines."""
 
-    Raises `InputError` where there is no table.
+    @property
+    def header(self) -> tuple[str, ...]: ...
+
+    def sample(self, n: int) -> tuple[tuple[str, ...], ...]:
+        """The first n rows, as long as the header."""
+
+    def read(self, columns: tuple[Column | None, Column] | None) -> _Read: ...
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """A list: a token a line, the lines that aren't blank with their numbers."""
+
+    area: str
+    lines: tuple[tuple[int, str], ...]
+    notes: tuple[Issue, ...]
+    header: tuple[str, ...] = ()
+
+    def sample(self, n: int) -> tuple[tuple[str, ...], ...]:
+        return tuple((text,) for _, text in self.lines[:n])
+
+    def read(self, columns: tuple[Column | None, Column] | None) -> _Read:
+        if columns is not None:
+            raise InputError("A list of one token a line has no columns to choose from.")
+        return _plain_list(self.area, self.lines, self.notes)
+
+
+@dataclass(frozen=True)
+class _CsvPart:
+    """A text with delimiters; `area` is the only one where no column says them."""
+
+    area: str
+    table: CsvTable
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        return self.table.header
+
+    def sample(self, n: int) -> tuple[tuple[str, ...], ...]:
+        width = len(self.header)
+        return tuple(tuple((row + [""] * width)[:width]) for row in self.table.head(n))
+
+    def read(self, columns: tuple[Column | None, Column] | None) -> _Read:
+        area, token = _wanted(self.table, columns)
+        # Rows that stop before the last wanted column are unreadable.
+        rows = self.table.read(range(len(self.header)), max(token, -1 if area is None else area) + 1)
+        areas = repeat(self.area) if area is None else rows.columns[area]
+        # The issues begin with the notes on how the file was opened.
+        return _Read(list(zip(rows.numbers, areas, rows.columns[token], strict=False)), rows.issues)
+
+
+@dataclass(frozen=True)
+class _SheetPart:
+    """A workbook's sheet. One of a single column is a list, whose first row is a token unless columns were chosen."""
+
+    area: str
+    sheet: Sheet
+    table: RowTable
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        return self.table.header
+
+    def sample(self, n: int) -> tuple[tuple[str, ...], ...]:
+        return tuple(tuple(row) for row in self.table.rows[:n])
+
+    def read(self, columns: tuple[Column | None, Column] | None) -> _Read:
+        area, token = _wanted(self.table, columns)
+        remarks = self.sheet.remarks_on(*(at for at in (area, token) if at is not None))
+        told = frozenset(issue.row for issue in remarks)
+        if columns is None and area is None:
+            lines = [(number, row[0]) for number, row in zip(self.sheet.numbers, self.sheet.rows, strict=True)]
+            return replace(_plain_list(self.area, lines, remarks), told=told)
+        rows = zip(self.table.numbers, self.table.rows, strict=True)
+        read = [(number, self.area if area is None else row[area], row[token]) for number, row in rows]
+        return _Read(read, (*self.table.notes, *remarks), told)
+
+
+def _plain_list(area: str, lines: Sequence[tuple[int, str]], notes: Sequence[Issue]) -> _Read:
+    """The tokens of a list, without a first line that says `token`; another that may be a name is told."""
+    said, rows = list(notes), [(number, area, text) for number, text in lines]
+    first = clean_token(lines[0][1]) if lines else ""
+    if same_name(first) == "token":
+        return _Read(rows[1:], tuple(said))
+    if first.lower() in TOKEN_NAMES:
+        told = "the first line was taken for a token; if it names the list, write token in its place"
+        said.append(Issue(told, row=lines[0][0], found=first))
+    return _Read(rows, tuple(said))
+
+
+def _wanted(table: Table, columns: tuple[Column | None, Column] | None) -> tuple[int | None, int]:
+    """The positions of the areas (None: one area) and of the tokens."""
+    if columns is not None:
+        area, token = columns
+        return None if area is None else position(table, area), position(table, token)
+    names = [same_name(name) for name in table.header]
+    tokens, areas = ([at for at, name in enumerate(names) if name == known] for known in ("token", "area"))
+    if tokens and areas:
+        return only(table, areas), only(table, tokens)
+    if len(names) == 1:
+        return None, 0
+    raise InputError(
+        f"{table.name} has no columns named area and token. "
+        f"Its columns are {', '.join(map(repr, table.header[:8]))}; name two of them area and token, or choose them."
+    )
+
+
+def open_list(
+    data: bytes,
+    filename: str,
+    *,
+    sheet: str | None = None,
+    encoding: str | None = None,
+    by_lines: bool | None = None,
+    n: int = 50,
+) -> TokenFile:
+    """Open a file with token lists: a text of one token a line, a CSV or TSV, or an Excel workbook.
+
+    Parameters
+    ----------
+    sheet : the name of a workbook's sheet; None shows the first and reads all, if each is a list.
+    encoding : what a person chose; None to find it.
+    by_lines : whether a text is a list of one token a line, in which commas and quotation marks are letters. None to
+        find out: a text without the columns `area` and `token` is a list if its lines have no columns in common.
+    n : rows of the sample.
+
+    Raises `InputError` for an empty file and one of another kind, and where no encoding fits.
     """
-    sheets = _open_sheets(data, filename) if is_workbook(data) else ()
-    table = _of_sheet(filename, _named_sheet(filename, sheets, sheet or sheets[0].name)) if sheets else None
-    if table is None:
-        opened = open_csv(data, filename)
-        rows = opened.read(range(len(opened.header)), 1)
-        table = _Table(filename, opened.header, rows.numbers, rows.columns, lambda *_: ())
-    sample = tuple(zip(*(column[:n] for column in table.columns), strict=True))
-    return Preview(table.header, sample, tuple(each.name for each in sheets), guess_columns(table.header, sample))
+    if is_workbook(data):
+        parts, sheets = _open_sheets(data, filename, sheet)
+    else:
+        parts, sheets = (_open_text(data, filename, encoding, by_lines),), ()
+    first = parts[0]
+    sample = first.sample(n)
+    guess = guess_columns(first.header, sample) if first.header else Guess(0, None, True)
+    return TokenFile(filename, first.header, sample, sheets, guess, not first.header, parts)
+
+
+# What a person sees before a file is read.
+Preview = TokenFile
+preview = open_list
 
 
 def read_areas_file(
-    data: bytes, filename: str, *, columns: tuple[Column | None, Column] | None = None, sheet: str | None = None
+    data: bytes,
+    filename: str,
+    *,
+    columns: tuple[Column | None, Column] | None = None,
+    sheet: str | None = None,
+    encoding: str | None = None,
+    by_lines: bool | None = None,
 ) -> TokenLists:
-    """Areas from a CSV, TSV or Excel (.xlsx) file with the columns `area` and `token` (any case, any order).
+    """Areas from a file with the columns `area` and `token` (any case, any order), or from a list; see `open_list`.
 
-    A table of one column, or a plain list, is one area named after the file. A workbook of several sheets with a list
-    each has areas named after its sheets.
+    A table of one column, or a list, is one area named after the file. A workbook of several sheets with a list each
+    has areas named after its sheets.
 
     Parameters
     ----------
@@ -103,87 +287,91 @@ def read_areas_file(
         (`guess_columns` proposes them); an area column of None makes one area named after the file (or the sheet).
     sheet : the name of a workbook's sheet, needed where several hold tables.
 
-    Raises `InputError` if there are no such columns or no usable area.
+    Raises `InputError` if there are no such columns, several of one name, or no usable area.
     """
-    if not is_workbook(data):
-        return _read_table(_csv_table(data, filename, columns), columns, _stem(filename))
-    sheets = _open_sheets(data, filename)
-    if sheet is None and len(sheets) > 1:
-        if any(each.width > 1 for each in sheets):
-            names = ", ".join(repr(each.name) for each in sheets)
-            raise InputError(f"{filename} has several sheets: {names}. Choose one of them.")
-        found = [_rows_of(_of_sheet(filename, each), None, each.name) for each in sheets]
-        notes = [note for each in sheets for note in each.remarks_on(0)]
-        lists = collect([row for rows in found for row in rows], source=filename)
-        return TokenLists(lists.areas, (*notes, *lists.notes))
-    chosen = _named_sheet(filename, sheets, sheet or sheets[0].name)
-    return _read_table(_of_sheet(filename, chosen), columns, _stem(filename) if len(sheets) == 1 else chosen.name)
+    lines = False if columns is not None and by_lines is None else by_lines
+    return open_list(data, filename, sheet=sheet, encoding=encoding, by_lines=lines).read(columns)
+
+
+def write_list(areas: Iterable[AreaTokens]) -> bytes:
+    """Areas as a CSV file in UTF-8, as `read_areas_file` reads it.
+
+    >>> write_list([AreaTokens("sea", ("ship", "boat"))])
+    b'area,token\nsea,ship\nsea,boat\n'
+    """
+    return csv_text(["area", "token"], [(area.name, token) for area in areas for token in area.tokens]).encode()
 
 
 def _stem(filename: str) -> str:
     return filename.rsplit("/", 1)[-1].rsplit(".", 1)[0] or "Area"
 
 
-def _open_sheets(data: bytes, filename: str) -> tuple[Sheet, ...]:
+def _open_sheets(data: bytes, filename: str, name: str | None) -> tuple[tuple[_Part, ...], tuple[str, ...]]:
+    """The sheet of this name, or all; and the names of all."""
     sheets = read_workbook(data, filename)
-    if not sheets:
-        raise InputError(f"{filename} is empty: none of its sheets holds any text.")
-    return sheets
+    names = tuple(sheet.name for sheet in sheets)
+    if name is not None or not sheets:
+        chosen, _ = choose_sheet(sheets, filename, sheet=name)
+        sheets = (chosen,)
+    stem = _stem(filename) if len(names) == 1 else None
+    return tuple(_SheetPart(stem or one.name, one, sheet_table((one, ()), filename)) for one in sheets), names
 
 
-def _named_sheet(filename: str, sheets: Sequence[Sheet], name: str) -> Sheet:
-    for sheet in sheets:
-        if sheet.name == name:
-            return sheet
-    names = ", ".join(repr(sheet.name) for sheet in sheets)
-    raise InputError(f"{filename} has no sheet {name!r} with any text. Its sheets are {names}.")
+# How JSON begins; a list may begin with a brace, too.
+_JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*\{)')
+_BLANK_LINES = re.compile(r"(?:[^\S\r\n]*(?:\r\n|\r|\n))+")
+_NO_DELIMITER = "\x1f"  # no token may hold it
+_SAMPLE = 1000  # lines that tell whether there are columns
 
 
-def _of_sheet(filename: str, sheet: Sheet) -> _Table:
-    header = tuple(text.strip() for text in sheet.rows[0])
-    columns = list(zip(*sheet.rows[1:], strict=True)) or [()] * sheet.width
-    return _Table(filename, header, sheet.numbers[1:], columns, sheet.remarks_on, sheet.numbers[0])
+def _open_text(data: bytes, filename: str, encoding: str | None, by_lines: bool | None) -> _Part:
+    decoded = decode_bytes(data, filename, encoding=encoding, braces=not _JSON.match(data[:512]))
+    if not decoded.text.strip():
+        raise InputError(f"{filename} is empty. Give one token a line, or a table with the columns area and token.")
+    blank = _BLANK_LINES.match(decoded.text)
+    if by_lines is None and blank is not None:
+        by_lines = _is_list(csv_of(replace(decoded, text=decoded.text[blank.end() :]), filename))
+    if by_lines:
+        lines = enumerate(re.split("\r\n|\r|\n", decoded.text), 1)
+        return _Lines(_stem(filename), tuple((n, line) for n, line in lines if line.strip()), decoded.notes)
+    table = csv_of(decoded, filename)
+    if by_lines is None and _is_list(table):
+        return _list_of(table)
+    return _CsvPart(_stem(filename), table)
 
 
-def _csv_table(data: bytes, filename: str, columns: tuple[Column | None, Column] | None) -> _Table:
-    """All columns of a CSV file; rows that stop before the last wanted one are unreadable."""
-    opened = open_csv(data, filename)
-    wanted = _wanted(opened.header, columns, filename)
-    rows = opened.read(range(len(opened.header)), max(place for place in wanted if place is not None) + 1)
-    # The issues of the rows begin with the notes on the encoding.
-    return _Table(filename, opened.header, rows.numbers, rows.columns, lambda *_: rows.issues)
+def _list_of(table: CsvTable) -> _Lines:
+    """A text as a list of one token a line; marks around whole lines are taken off where the text is quoted."""
+    dialect = Dialect(_NO_DELIMITER, table.dialect.quoted, False)
+    lines, notes = [], list(table.notes)
+    # What comes first is a header to others.
+    for number, record in enumerate(records("\n" + table.decoded.text[table.dialect.start :], dialect), 1):
+        if not isinstance(record, list):
+            told = (
+                "the quotation marks of the line don't fit, and it was left out; double those that belong to the token"
+            )
+            notes.append(Issue(told, row=number))
+        elif not is_blank(record):
+            lines.append((number, _NO_DELIMITER.join(record)))
+    return _Lines(_stem(table.name), tuple(lines), tuple(notes))
 
 
-def _wanted(header: Sequence[str], columns: tuple[Column | None, Column] | None, source: str) -> tuple[int | None, int]:
-    """The positions of the areas (None: one area) and of the tokens."""
-    if columns is not None:
-        area, token = columns
-        return None if area is None else position(header, area, source), position(header, token, source)
-    names = [name.strip().lower() for name in header]
-    if "token" in names and "area" in names:
-        return names.index("area"), names.index("token")
+def _is_list(table: CsvTable) -> bool:
+    """Whether a text that could be a table is a list: it has one column, or its lines have no columns in common.
+
+    In a file that is called .csv or .tsv, it is enough for a table that half of its lines have several cells.
+    """
+    names = [same_name(name) for name in table.header]
     if len(names) == 1:
-        return None, 0
-    raise InputError(
-        f"{source} has no columns named area and token. "
-        f"Its columns are {', '.join(map(repr, header[:8]))}; name two of them area and token, or choose them."
-    )
-
-
-def _read_table(table: _Table, columns: tuple[Column | None, Column] | None, name: str) -> TokenLists:
-    wanted = _wanted(table.header, columns, table.name)
-    lists = collect(_rows_of(table, columns, name), source=table.name)
-    return TokenLists(lists.areas, (*table.notes_on(*wanted), *lists.notes))
-
-
-def _rows_of(table: _Table, columns: tuple[Column | None, Column] | None, name: str) -> Iterator[tuple[int, str, str]]:
-    """Row number, area and token; `name` is the area where no column says one."""
-    area, token = _wanted(table.header, columns, table.name)
-    if columns is None and area is None and table.header[0].strip().lower() != "token":
-        # A plain list has no header: its first row is a token.
-        yield table.first_row, name, table.header[0]
-    for place, number in enumerate(table.numbers):
-        yield number, name if area is None else table.columns[area][place], table.columns[token][place]
+        return True
+    if "area" in names and "token" in names:
+        return False
+    rows = [row for row in islice(records(table.decoded.text, table.dialect), _SAMPLE) if row]
+    widths = [len(names), *(len(row) if isinstance(row, list) else 1 for row in rows)]
+    if table.name.lower().endswith((".csv", ".tsv")):
+        return 2 * sum(width > 1 for width in widths) < len(widths)
+    width, n = Counter(widths).most_common(1)[0]
+    return len(widths) == 1 or width == 1 or 2 * n <= len(widths)
 
 
 @dataclass(frozen=True)

@@ -216,14 +216,37 @@ def test_numbers_as_people_write_them(text, value):
     assert read_frequencies(f"word\tcount\nsea\t{text}\n".encode(), "x.tsv").of(["sea"]) == {"sea": value}
 
 
+@pytest.mark.parametrize(
+    ("counts", "values"),
+    [
+        (("1,234", "985"), (1234, 985)),
+        (("1,234", "0,5"), (1.234, 0.5)),
+        (("0,512", "12"), (0.512, 12)),
+        (("12,5", "1,234,567"), (12.5, None)),
+    ],
+)
+def test_commas_of_counts_are_read_by_all_of_them(counts, values):
+    rows = [f"w{place}\t{count}" for place, count in enumerate(counts)]
+    source = read_frequencies("\n".join(["word\tcount", *rows, "sea\t7"]).encode(), "x.tsv")
+    known = {f"w{place}": value for place, value in enumerate(values) if value is not None}
+    assert source.of(["w0", "w1", "sea"]) == known | {"sea": 7}
+    assert [note.row for note in source.notes if note.row] == [3] * values.count(None)
+
+
 def test_quotation_marks_are_words_of_a_list_with_tabs():
     source = read_frequencies(b'word\tcount\n"\t90\n"sea, deep"\t5\n""""\t1\n', "x.tsv")
     assert source.of(['"', "sea, deep"]) == {'"': 91, "sea, deep": 5}
 
 
-def test_a_quotation_mark_that_is_never_closed_is_not_passed_over():
+def test_a_quotation_mark_that_is_never_closed_is_a_word():
+    source = read_frequencies(b'word,count\nsea,30\n",20\nship,10\nboat,5\n', "x.csv")
+    assert source.of(["sea", '"', "ship", "boat"]) == {"sea": 30, '"': 20, "ship": 10, "boat": 5}
+    assert "quotation marks were read as letters: in row 3" in str(source.notes[0])
+
+
+def test_a_word_over_several_rows_is_not_passed_over():
     with pytest.raises(InputError, match=r"row 3 .* never closed"):
-        read_frequencies(b'word,count\nsea,30\n",20\nship,10\nboat,5\n', "x.csv")
+        read_frequencies(b'word,count\nsea,30\n"ship\nboat",5\n"keel",7\n', "x.csv")
 
 
 def test_rows_that_cannot_be_read_are_reported():

@@ -46,7 +46,7 @@ def test_a_quoted_line_break_in_a_file_is_refused():
 def test_rows_without_an_area_and_long_tokens_are_reported():
     lists = read_areas_file(f"area,token\n,ship\nSea,boat\nSea,{'x' * 201}\nSea,sail\n".encode(), "x.csv")
     assert by_area(lists) == {"Sea": ("boat", "sail")}
-    assert [note.row for note in lists.notes] == [2, 4]
+    assert [note.row for note in lists.notes] == [2, 4, None]
 
 
 @given(st.text())

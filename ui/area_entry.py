@@ -9,14 +9,21 @@ from typing import Any
 import streamlit as st
 
 from core.errors import RunoffError
+from core.plurals import plural
 from core.store import Store
 from core.store.areas import add_areas
 from core.store.projects import Project
-from core.tokens import Preview, TokenLists, clean_token, preview, read_areas_file, read_pasted
-from ui import choosers, frame
+from core.tabular import is_workbook
+from core.tokens import TokenFile, TokenLists, clean_token, open_list, read_pasted
+from ui import choosers, encoding_box, frame
 
 SHOWN = 20  # notes on a list
 _NO_COLUMN = -1
+_ALL_SHEETS = ""  # no sheet has an empty name
+_FOUND, _LINES, _TABLE = "found", "lines", "table"
+_LAYOUTS = {_FOUND: "found by itself", _LINES: "one token a line", _TABLE: "a table with columns"}
+_LAYOUT_HELP = "In a list of one token a line, commas and quotation marks belong to the tokens."
+_BY_LINES = {_FOUND: None, _LINES: True, _TABLE: False}
 
 
 def take(action: Callable[..., Any], reader: Callable[..., TokenLists], *args: Any) -> None:
@@ -26,6 +33,10 @@ def take(action: Callable[..., Any], reader: Callable[..., TokenLists], *args: A
     except RunoffError as error:
         frame.show_error(error)
         return
+    _save(action, lists)
+
+
+def _save(action: Callable[..., Any], lists: TokenLists) -> None:
     names = ", ".join(area.name for area in lists.areas)
     if frame.carried_out(action, lists.areas, done=f"Saved: {names}."):
         _flash_notes([str(note) for note in lists.notes])
@@ -38,8 +49,15 @@ def _flash_notes(notes: list[str]) -> None:
     if len(notes) == 1:
         frame.flash(notes[0], kind="warning")
     elif notes:
-        told = [*notes[:SHOWN], *([f"and {len(notes) - SHOWN} more"] if len(notes) > SHOWN else [])]
-        frame.flash(f"{len(notes)} remarks on what was read.", kind="warning", details=told)
+        frame.flash(_remarks(len(notes)), kind="warning", details=_first(notes))
+
+
+def _remarks(n: int) -> str:
+    return plural(n, "{n} remark on what was read.", "{n} remarks on what was read.")
+
+
+def _first(notes: list[str]) -> list[str]:
+    return [*notes[:SHOWN], *([f"and {len(notes) - SHOWN} more"] if len(notes) > SHOWN else [])]
 
 
 def add_box(store: Store, project: Project) -> None:
@@ -67,51 +85,96 @@ def add_box(store: Store, project: Project) -> None:
 
 
 def _file_box(store: Store, project: Project, data: bytes, filename: str, key: str) -> None:
-    """Which sheet and columns of a file hold areas and tokens, its first rows, and the button that takes it."""
+    """How a file is read, what is in it, the areas that will be saved with what is odd about them, and the button that
+    saves these very areas."""
     try:
-        found = preview(data, filename)
-        sheet = None
-        if len(found.sheets) > 1:
-            sheet = choosers.selectbox("Sheet", {name: name for name in found.sheets}, key=f"sheet-{key}")
-            found = preview(data, filename, sheet=sheet)
+        found = _opened(data, filename, key)
     except RunoffError as error:
         frame.show_error(error)
         return
-    columns = None
-    if len(found.header) > 1:
-        columns = _columns_box(found, f"{key}-{sheet}")
-        if not found.guess.is_certain:
-            st.warning(
-                "The first row is taken for the names of the columns. If it holds a token, put a row with the "
-                "names area and token above it."
-            )
-    table = [dict(zip(_columns(found).values(), row, strict=False)) for row in found.sample[:5]]
+    columns = _columns_box(found, key) if len(found.header) > 1 else None
+    names = _columns(found) or {0: "token"}
+    table = [dict(zip(names.values(), row, strict=False)) for row in found.sample[:5]]
     st.dataframe(table, hide_index=True, alt="The first rows of the file")
+    if len(found.header) > 1 and columns is None:
+        st.button("Add these areas", type="primary", disabled=True)
+        return
+    try:
+        lists = found.read(columns)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    _will_be_saved(lists)
     if st.button("Add these areas", type="primary"):
-        read = partial(read_areas_file, data, filename, columns=columns, sheet=sheet)
-        take(partial(add_areas, store, project.id), read)
+        _save(partial(add_areas, store, project.id), lists)
 
 
-def _columns_box(found: Preview, key: str) -> tuple[int | None, int]:
-    """The area column (None for one area named after the file) and the token column, as chosen."""
+def _opened(data: bytes, filename: str, key: str) -> TokenFile:
+    """The file by the encoding, the layout and the sheet that are chosen."""
+    encoding, by_lines = None, None
+    if not is_workbook(data):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            encoding = encoding_box.of_file(key)
+            by_lines = choosers.selectbox("Layout", _LAYOUTS, key=f"layout-{key}", help=_LAYOUT_HELP)
+    found = open_list(data, filename, encoding=encoding, by_lines=_BY_LINES[by_lines or _FOUND])
+    if len(found.sheets) > 1:
+        every = {_ALL_SHEETS: "all, each an area"} if found.is_all_lists else {}
+        sheets = every | {name: name for name in found.sheets}
+        sheet = choosers.selectbox("Sheet", sheets, key=f"sheet-{key}", apart=_a_sheet)
+        found = open_list(data, filename, sheet=sheet or None)
+    return found
+
+
+def _will_be_saved(lists: TokenLists) -> None:
+    """The areas with their sizes, and what the reading noticed."""
+    rows = [
+        {"area": area.name, "tokens": len(area.tokens), "pairs": area.n_items, "first": ", ".join(area.tokens[:5])}
+        for area in lists.areas
+    ]
+    st.markdown("**These areas will be saved:**")
+    st.dataframe(rows, hide_index=True, alt="The areas that will be saved")
+    if lists.notes:
+        listed = "\n".join(f"- {frame.plain(note)}" for note in _first([str(note) for note in lists.notes]))
+        st.warning(f"{frame.plain(_remarks(len(lists.notes)))}\n\n{listed}")
+
+
+def _columns_box(found: TokenFile, key: str) -> tuple[int | None, int] | None:
+    """The area column (None for one area named after the file) and the token column, as chosen; None where one has yet
+    to be chosen."""
+    key = f"{key}-{hash(found.header)}"
     names = _columns(found)
+    guess = found.guess
+    twins = (*guess.area_twins, *guess.token_twins)
+    if twins:
+        told = " and ".join(f"{found.header[place]!r} (column {place + 1})" for place in twins)
+        st.warning(frame.plain(f"Several columns have one name: {told}. Choose which of them is meant."))
+    first = None if guess.area_twins else _NO_COLUMN if guess.area is None else guess.area
     left, right = st.columns(2)
     area = choosers.selectbox(
         "Area column",
         names | {_NO_COLUMN: "one area for all"},
-        _NO_COLUMN if found.guess.area is None else found.guess.area,
+        first,
         key=f"area-column-{key}",
         apart=_nth,
         place=left,
     )
-    token = choosers.selectbox("Token column", names, found.guess.token or 0, key=f"token-column-{key}", place=right)
-    return None if area == _NO_COLUMN else area, token
+    token = choosers.selectbox("Token column", names, guess.token, key=f"token-column-{key}", place=right)
+    if not guess.is_certain and not twins:
+        st.warning(
+            "The first row is taken for the names of the columns. If it holds a token, choose the layout “one token a "
+            "line”, or put a row with the names area and token above it."
+        )
+    return None if area is None or token is None else (None if area == _NO_COLUMN else area, token)
 
 
-def _columns(found: Preview) -> dict[int, str]:
+def _columns(found: TokenFile) -> dict[int, str]:
     """The columns by their places, by names of which no two are equal."""
     names = {place: name or f"column {place + 1}" for place, name in enumerate(found.header)}
     return choosers.told_apart(names, _nth)
+
+
+def _a_sheet(name: str) -> str:
+    return "" if name == _ALL_SHEETS else "a sheet"
 
 
 def _nth(place: int) -> str:

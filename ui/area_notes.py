@@ -12,6 +12,8 @@ from ui import frame
 
 def show(view: TokensView) -> None:
     """Each oddity in a box of its own; nothing where there is none."""
+    if view.alike:
+        _alike(view)
     if view.shared:
         _shared(view)
     if not view.locked:
@@ -34,6 +36,15 @@ def show(view: TokensView) -> None:
             " The batch file writes them as references such as &#x1F525;, and voters see the characters all the same."
         )
         st.info(frame.plain(about), icon=":material/info:")
+
+
+def _alike(view: TokensView) -> None:
+    """Two areas that a person would take for one: no item has a token of each."""
+    named = "; ".join(", ".join(names) for names in view.alike)
+    said = f"Names of areas that differ in case or spaces only: {named}. Only tokens of one area are paired."
+    if not view.locked:
+        said += " If they are meant to be one, edit all areas as a table and write their names alike."
+    st.warning(frame.plain(said))
 
 
 def _shared(view: TokensView) -> None:

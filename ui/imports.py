@@ -11,13 +11,13 @@ import streamlit as st
 
 from core import job_sweep, jobs
 from core.durable import private
-from core.embeddings import ENCODINGS, EncodingError, Recognised, sniff
+from core.embeddings import EncodingError, Recognised, sniff
 from core.errors import InputError, RunoffError
 from core.file_names import shown_name, shown_path
 from core.plurals import plural
 from core.store import Store
 from core.store.projects import Project
-from ui import choosers, encoder_box, frame
+from ui import encoder_box, encoding_box, frame
 from ui.files import choose_file, key_of, typed_path
 
 KINDS = ("import_embedding", encoder_box.KIND)
@@ -107,15 +107,7 @@ def _recognise(path: Path, shown: str, key: str) -> tuple[Recognised, dict]:
         found, suggested = None, error.suggested
     else:
         found, suggested = begun, begun.needs_encoding
-    # A fault may lie beyond the beginning that was looked at, so the choice is always there.
-    first = suggested or "utf-8"
-    with st.container() if suggested else st.expander("The words aren't in UTF-8?"):
-        options["encoding"] = choosers.selectbox(
-            "Encoding of the words",
-            {encoding: encoding for encoding in (first, *ENCODINGS)},
-            key=f"encoding-{key}",
-            help="utf-8-replace keeps what is in UTF-8, and marks what isn't with �.",
-        )
+    options["encoding"] = encoding_box.of_words(key, suggested or "")
     if options["encoding"] != "utf-8":
         found = sniff(path, name=name, encoding=options["encoding"])
     if found is not None and found.needs_vocabulary:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from core.frequencies import wordfreq_languages
+from core.errors import RunoffError
+from core.frequencies import Frequencies, wordfreq_languages
+from core.frequency_files import read_frequencies
 from core.plurals import many, plural
 from core.store import Store
 from core.store.areas import set_item_rules
@@ -16,7 +19,7 @@ from core.store.item_rules import ItemRules
 from core.store.library import read_embeddings
 from core.store.projects import Project
 from core.views.tokens import RareTokens, TokensView
-from ui import choosers, frame
+from ui import choosers, encoding_box, frame
 from ui.shares import in_percent, share_column
 
 SOURCES = {
@@ -72,8 +75,8 @@ def _choose(store: Store, project: Project) -> None:
         file = st.file_uploader(
             "CSV or TSV of words and counts", type=["csv", "tsv", "txt"], key=f"freq-file-{project.id}"
         )
-        if file is not None and st.button("Use this list", type="primary"):
-            frame.carry_out(use_list, store, project.id, file.getvalue(), file.name, **terms, done=done)
+        if file is not None:
+            _use_list(store, project, file.getvalue(), file.name, f"{project.id}-{file.file_id}", terms)
     elif kind == "rank":
         mine = [e for e in read_embeddings(store, project.id) if e.info.get("kind") != "similarities"]
         if not mine:
@@ -92,6 +95,28 @@ def _choose(store: Store, project: Project) -> None:
         language = choosers.selectbox("Language", codes, first, key=f"freq-language-{project.id}")
         if st.button("Use wordfreq", type="primary"):
             frame.carry_out(use_wordfreq, store, project.id, language, **terms, done=done)
+
+
+def _use_list(store: Store, project: Project, data: bytes, filename: str, key: str, terms: dict[str, Any]) -> None:
+    """The encoding of a list, what is read from it so, and the button that uses it."""
+    encoding = encoding_box.of_file(key)
+    try:
+        found = _read_list(data, filename, encoding)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    first = ", ".join(f"{word} {value:g}" for word, value in found.first(5))
+    st.markdown(frame.plain(f"{many(found.n_words, 'word')}, {found.mean:,.4g} on average: {first}, …"))
+    for note in found.notes:
+        st.caption(frame.plain(str(note)))
+    if st.button("Use this list", type="primary"):
+        done = "The frequencies are in use."
+        frame.carry_out(use_list, store, project.id, data, filename, encoding=encoding, **terms, done=done)
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _read_list(data: bytes, filename: str, encoding: str | None) -> Frequencies:
+    return read_frequencies(data, filename, encoding=encoding)
 
 
 def _merge(project: Project, view: TokensView) -> bool:

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from ..errors import InputError, StoreError
 from ..frequencies import RARE_SHARE, Frequencies, from_ranks, from_wordfreq
 from ..frequency_files import read_frequencies
+from ..tabular import in_utf8
 from . import schema as t
 from .command import command
 from .engine import Store
@@ -42,10 +43,16 @@ def source_of(conn: sa.Connection, project_id: str) -> FrequencySource | None:
     return None if row is None else FrequencySource(*row)
 
 
-def use_list(store: Store, project_id: str, data: bytes, filename: str, *, share: float, lower: bool) -> None:
-    """Use a frequency list of one's own; the file is kept. `InputError` if it is none."""
-    found = read_frequencies(data, safe_name(filename))
-    _set(store, project_id, FrequencySource("corpus", found.label, share=share, lower=lower), data)
+def use_list(
+    store: Store, project_id: str, data: bytes, filename: str, *, encoding: str | None = None, share: float, lower: bool
+) -> None:
+    """Use a frequency list of one's own; the file is kept, in UTF-8 where an `encoding` was chosen for it, so that it
+    is read so ever after. `InputError` if it is none.
+    """
+    name = safe_name(filename)
+    found = read_frequencies(data, name, encoding=encoding)
+    source = FrequencySource("corpus", found.label, share=share, lower=lower)
+    _set(store, project_id, source, in_utf8(data, name, encoding), encoding)
 
 
 def use_ranks(store: Store, project_id: str, embedding_id: str, *, share: float, lower: bool) -> None:
@@ -68,13 +75,15 @@ def use_wordfreq(store: Store, project_id: str, language: str, *, share: float, 
     _set(store, project_id, FrequencySource("wordfreq", label, language=language, share=share, lower=lower))
 
 
-def _set(store: Store, project_id: str, source: FrequencySource, data: bytes | None = None) -> None:
+def _set(
+    store: Store, project_id: str, source: FrequencySource, data: bytes | None = None, encoding: str | None = None
+) -> None:
     if not 0 < source.share <= 1:
         raise InputError("A token is rare below a share of the mean frequency between 0 and 1, such as 0.1.")
     with command(store, project_id, "set frequencies") as change:
         if data is not None:
             source = replace(source, sha256=keep_bytes(store, data))
-        change.detail = dict(vars(source))
+        change.detail = dict(vars(source)) | ({} if encoding is None else {"encoding": encoding})
         change.conn.execute(sa.delete(t.frequency_source).where(t.frequency_source.c.project_id == project_id))
         change.conn.execute(sa.insert(t.frequency_source).values(project_id=project_id, **vars(source)))
 

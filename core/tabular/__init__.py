@@ -6,7 +6,7 @@ what cells say that are no texts (`values`). What the columns mean is for the re
 
 from __future__ import annotations
 
-from .dialect import SPARE_CELLS, Dialect, bounded, records
+from .dialect import SPARE_CELLS, Dialect, bounded, find_dialect, is_unclosed, lines, records
 from .encoding import ENCODINGS, Decoded, decode_bytes, in_utf8, known_encoding
 from .json_rows import RowsOfJson, is_json, json_records, json_table
 from .table import (
@@ -17,6 +17,7 @@ from .table import (
     RowTable,
     Table,
     Texts,
+    choose_sheet,
     csv_of,
     is_blank,
     open_csv,
@@ -52,17 +53,21 @@ __all__ = [
     "Texts",
     "bounded",
     "check_cells",
+    "choose_sheet",
     "column_numbers",
     "csv_of",
     "decode_bytes",
+    "find_dialect",
     "in_utf8",
     "is_blank",
     "is_json",
     "is_missing",
+    "is_unclosed",
     "is_workbook",
     "json_records",
     "json_table",
     "known_encoding",
+    "lines",
     "open_csv",
     "open_table",
     "places_of",

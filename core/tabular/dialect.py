@@ -73,16 +73,16 @@ def bounded(lines: Iterable[str], most: int, where: str, delimiter: str = ",") -
         yield line
 
 
-def find_dialect(text: str, name: str) -> tuple[Dialect, list[str]]:
+def find_dialect(text: str, name: str, *, delimiters: tuple[str, ...] = DELIMITERS) -> tuple[Dialect, list[str]]:
     """How a text is written, and the cells of its first row.
 
-    The delimiter is the one of `DELIMITERS` that makes most cells of the first row, or the one in a line `sep=` above
+    The delimiter is the one of `delimiters` that makes most cells of the first row, or the one in a line `sep=` above
     it. Raises `InputError` where the first row has more cells than any table.
 
     >>> find_dialect('word;n\\n5" nail;3\\n";2\\n";1\\n', "x.csv")[0].quoted
     False
     """
-    start, candidates = 0, DELIMITERS
+    start, candidates = 0, delimiters
     if text[:4].lower() == "sep=" and text[4:5] in DELIMITERS:
         # Excel writes its delimiter in a line of its own, and doesn't count that line.
         candidates = (text[4],)

@@ -30,6 +30,8 @@ ENCODINGS = (
     "big5",
     "euc-kr",
 )
+# Before a text it says that this is Unicode. Programs that append to such a file, or save it twice, leave several.
+_MARK = "\ufeff"
 # Names that Python lists as encodings and no file of texts is in; some take time without bound.
 _NO_FILES = frozenset({"idna", "punycode", "raw_unicode_escape", "undefined", "unicode_escape", "utf-7"})
 _MOST_TOLD = 20  # lines with odd bytes
@@ -107,10 +109,10 @@ def decode_bytes(data: bytes, name: str, *, encoding: str | None = None, braces:
     if sample[0::2].count(0) > len(sample) // 4:
         return _decode_utf16(data, "utf-16-be", name)
     try:
-        return Decoded(data.decode("utf-8-sig"), UTF8)
+        return Decoded(data.decode(UTF8).lstrip(_MARK), UTF8)
     except UnicodeDecodeError as error:
         if error.reason == "unexpected end of data" and error.end == len(data):
-            return Decoded(data[: error.start].decode("utf-8-sig"), UTF8, is_cut=True)
+            return Decoded(data[: error.start].decode(UTF8).lstrip(_MARK), UTF8, is_cut=True)
     return _by_line(data, name)
 
 
@@ -136,7 +138,7 @@ def _refuse_others(data: bytes, name: str, braces: bool) -> None:
 
 def _chosen(data: bytes, encoding: str, name: str) -> Decoded:
     if encoding == MENDED:
-        text = data.decode(UTF8, "replace").removeprefix("\ufeff")
+        text = data.decode(UTF8, "replace").lstrip(_MARK)
         n_odd = text.count("\ufffd")
         notes = (Issue(f"{n_odd:,} places aren't UTF-8 and were read as the mark \ufffd"),) if n_odd else ()
         return Decoded(text, UTF8, notes)
@@ -149,7 +151,7 @@ def _chosen(data: bytes, encoding: str, name: str) -> Decoded:
         ) from error
     except UnicodeError as error:
         raise InputError(f"{name} is not in the encoding {encoding} ({error}). Choose another encoding.") from error
-    return Decoded(text.removeprefix("\ufeff"), encoding)
+    return Decoded(text.lstrip(_MARK), encoding)
 
 
 def _decode_utf16(data: bytes, encoding: str, name: str) -> Decoded:
@@ -160,14 +162,14 @@ def _decode_utf16(data: bytes, encoding: str, name: str) -> Decoded:
         raise InputError(
             f"{name} looks like UTF-16, but byte {error.start + 1} doesn't fit. Save the file as “CSV UTF-8”."
         ) from error
-    return Decoded(text.removeprefix("\ufeff"), "utf-16", is_cut=is_cut)
+    return Decoded(text.lstrip(_MARK), "utf-16", is_cut=is_cut)
 
 
 def _by_line(data: bytes, name: str) -> Decoded:
     """A file that isn't wholly UTF-8: by the encoding that most of its lines with foreign letters are in."""
     if _BINARY.search(data):
         raise InputError(f"{name} is not a text file. Choose a table or a list saved as text, such as “CSV UTF-8”.")
-    text = data.decode(UTF8, "surrogateescape").removeprefix("\ufeff")
+    text = data.decode(UTF8, "surrogateescape").lstrip(_MARK)
     n_odd = sum(1 for _ in _ODD_LINE.finditer(text))
     n_utf8 = sum(1 for _ in _FOREIGN.finditer(text))
     if n_utf8 < n_odd:

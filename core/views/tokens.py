@@ -14,6 +14,7 @@ from ..errors import InputError, RunoffError
 from ..frequencies import rare
 from ..items import near_duplicates, shared_pairs
 from ..platforms.text import needs_references
+from ..plurals import plural
 from ..rare_tokens import rare_by_area
 from ..spellings import near_spellings
 from ..store import Store
@@ -24,9 +25,10 @@ from ..store.frequencies import FrequencySource, frequencies_of, source_of
 from ..store.item_rules import ItemRules, make_items
 from ..store.library import Imported, embeddings_of, open_library
 from ..store.origins import origins_of
-from ..tokens import AreaTokens, invisible_characters
+from ..tokens import AreaTokens, alike, invisible_characters
 from .words import called
 
+SHOWN_NOTES = 3  # of the remarks on a list of frequencies, all of which were shown when it was chosen
 MAX_SPELLED = 100  # missing tokens that near spellings are looked for
 AT_ONCE = 4_000_000  # so many pairs of a token and a word are compared without being asked for
 
@@ -92,6 +94,7 @@ class TokensView:
     proposed: Mapping[tuple[str, str], str]  # (area, token) → name of the embedding that proposed it
     unknown: tuple[str, ...] = ()  # exclusions of pairs that aren't there
     without: tuple[tuple[str, str], ...] = ()  # (area, token) that a sample leaves without an item
+    alike: tuple[tuple[str, ...], ...] = ()  # names of areas that differ in case or spaces only
 
     @property
     def locked(self) -> bool:
@@ -183,6 +186,7 @@ def load(store: Store, project_id: str) -> TokensView:
         near_duplicates(areas),
         proposed,
         *_said_of(areas, rules, project.seed),
+        tuple(alike(area.name for area in areas)),
     )
 
 
@@ -208,5 +212,7 @@ def rare_of(store: Store, conn: sa.Connection, project_id: str, areas: list[Area
         by_area = rare_by_area(areas, judged, frequencies)
     except RunoffError as error:
         return RareTokens(source, False, pd.DataFrame(), pd.DataFrame(), (), str(error))
-    notes = tuple(str(note) for note in frequencies.notes[:3])
-    return RareTokens(source, frequencies.is_proxy, by_area, judged, notes)
+    notes = [str(note) for note in frequencies.notes[:SHOWN_NOTES]]
+    if (n_more := len(frequencies.notes) - SHOWN_NOTES) > 0:
+        notes.append(plural(n_more, "and {n} more remark", "and {n} more remarks"))
+    return RareTokens(source, frequencies.is_proxy, by_area, judged, tuple(notes))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import sqlalchemy as sa
 from page_words import labelled, press, words
@@ -15,6 +17,8 @@ from core.store.projects import create_project, list_projects, read_log
 from core.tokens import AreaTokens
 from core.views import tokens
 
+SECOND = Path(__file__).resolve().parents[1] / "cases" / "second"
+LIST = "CSV, TSV or Excel with the columns area and token, or a list of one token a line"
 MARKET = AreaTokens("Market", ("sales", "marketing", "Retail", "stock market"))
 SHOP = AreaTokens("Shop <b>*1*</b>", ("sales", "marketing", "fire 🔥", "$x$"))
 
@@ -38,11 +42,11 @@ def test_what_is_odd_about_tokens_is_told(demo, project, visit):
 def test_many_remarks_on_a_list_stand_in_one_box(demo, project, visit):
     app = visit("tokens", project)
     labelled(app.text_input, "Area").set_value("Sea")
-    labelled(app.text_area, "Tokens, one a line").set_value("ship\nboat\n" + "ship\n" * 25)
+    labelled(app.text_area, "Tokens, one a line").set_value("ship\nboat\nkeel\n" + "ship\n" * 25)
     press(app, "Add area")
     (box,) = app.main.warning
     said = box.value.replace("\\", "")
-    assert said.startswith("25 remarks on what was read.\n\n- row 3: token is in Sea already")
+    assert said.startswith("25 remarks on what was read.\n\n- row 4: token is in Sea already (row 1)")
     assert said.count("\n- ") == 21
     assert said.endswith("- and 5 more")
     assert [toast.value.replace("\\", "") for toast in app.toast] == ["Saved: Sea.", "25 remarks on what was read."]
@@ -169,3 +173,85 @@ def test_proposed_tokens_are_counted_by_area(demo, project, visit):
     app = visit("tokens", project)
     assert "1 token proposed by an embedding:" in words(app)
     assert app.dataframe[0].value["proposed"].tolist() == [0, 1]
+
+
+def upload(app, name: str, data: bytes | None = None):
+    """Put a file, one of the cases unless its bytes are given, into the box for lists."""
+    data = (SECOND / name).read_bytes() if data is None else data
+    return labelled(app.file_uploader, LIST).set_value([(name, data, "text/plain")]).run()
+
+
+def shown(app) -> dict[str, str]:
+    """The areas that a page says will be saved, with their first tokens."""
+    (table,) = [frame.value for frame in app.dataframe if list(frame.value) == ["area", "tokens", "pairs", "first"]]
+    return dict(zip(table["area"], table["first"], strict=True))
+
+
+def saved(demo, project) -> dict[str, str]:
+    return {area.name: ", ".join(area.tokens) for area in read_areas(demo, project) if area not in (MARKET, SHOP)}
+
+
+def test_the_areas_of_a_file_are_shown_and_saved_so(demo, project, visit):
+    app = upload(visit("tokens", project), "96-comma-in-a-line.txt")
+    assert shown(app) == {"96-comma-in-a-line": "anvil, rock, paper, barge"}
+    press(app, "Add these areas")
+    assert not app.exception
+    assert saved(demo, project) == {"96-comma-in-a-line": "anvil, rock, paper, barge"}
+
+
+def test_of_two_token_columns_one_is_chosen_before_anything_is_saved(demo, project, visit):
+    app = upload(visit("tokens", project), "84b-two-token-columns.csv")
+    assert "Several columns have one name: 'token' (column 2) and 'token' (column 3)." in words(app)
+    assert labelled(app.selectbox, "Token column").value is None
+    assert labelled(app.button, "Add these areas").disabled
+    labelled(app.selectbox, "Token column").set_value(2).run()
+    assert shown(app) == {"a": "barge, dune"}
+    press(app, "Add these areas")
+    assert saved(demo, project) == {"a": "barge, dune"}
+
+
+def test_the_encoding_and_the_layout_of_a_list_are_chosen(demo, project, visit):
+    app = upload(visit("tokens", project), "107-gbk.txt")
+    assert "choose another encoding" in words(app)
+    labelled(app.selectbox, "Encoding").set_value("gb18030").run()
+    assert shown(app) == {"107-gbk": "铁砧, 驳船, 蜡烛"}
+    assert "remark" not in words(app)
+    press(app, "Add these areas")
+    assert saved(demo, project) == {"107-gbk": "铁砧, 驳船, 蜡烛"}
+    app = upload(app, "pairs.txt", b"rock, paper\nsalt, pepper\nfire, water\n")
+    assert len(shown(app)) > 0
+    labelled(app.selectbox, "Layout").set_value("lines").run()
+    assert shown(app) == {"pairs": "rock, paper, salt, pepper, fire, water"}
+    assert "Token column" not in [box.label for box in app.selectbox]
+
+
+def test_what_is_odd_about_a_list_is_told_before_it_is_saved(demo, project, visit):
+    app = upload(visit("tokens", project), "103-areas-by-case.csv")
+    said = words(app)
+    assert "3 remarks on what was read." in said
+    assert "row 4: the area's name differs from 'Birds' (row 2) in case or spaces only; they are two areas." in said
+    assert saved(demo, project) == {}
+    press(app, "Add these areas")
+    assert saved(demo, project) == {"Birds": "Robin, robin", "birds": "wren, finch"}
+    assert "Names of areas that differ in case or spaces only: Birds, birds." in words(app)
+
+
+def test_a_list_that_is_refused_says_why_and_saves_nothing(demo, project, visit):
+    app = upload(visit("tokens", project), "91b-escaped-inside.xlsx")
+    assert "no token or area may hold a tab or a line break" in words(app)
+    assert "Add these areas" not in [button.label for button in app.button]
+
+
+def test_the_encoding_of_a_frequency_list_is_chosen_and_holds(demo, project, visit):
+    app = visit("tokens", project)
+    data = "word,count\nsales,30\n铁砧,10\n".encode("gbk")
+    labelled(app.file_uploader, "CSV or TSV of words and counts").set_value([("c.csv", data, "text/csv")]).run()
+    assert "铁砧 10" not in words(app)
+    labelled(app.selectbox, "Encoding").set_value("gb18030").run()
+    assert "2 words, 20 on average: sales 30, 铁砧 10" in words(app)
+    press(app, "Use this list")
+    assert not app.exception
+    found = tokens.load(demo, project).rare
+    assert found is not None
+    assert found.notes == ("the least frequency is 10: rarer words seem to have been left out, which raises the mean",)
+    assert read_log(demo, project, 1)[0]["detail"]["encoding"] == "gb18030"
