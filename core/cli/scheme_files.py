@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +16,7 @@ from .shared import read_file, text_table, with_json, write_file, write_json
 
 if TYPE_CHECKING:
     from ..estimates import Estimate
+    from ..schemes.best_worst_files import Named
     from ..schemes.best_worst_report import BestWorstReport, Halves
     from ..schemes.group_agreement import GroupAgreement
 
@@ -24,6 +27,23 @@ FIGURES = {
     "rho_w_other": "ρ_w (top of the second)",
     "tau": "Kendall's τ",
 }
+
+
+def with_named(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the option `--named`."""
+    told = "What best and worst name, where the file itself can't tell: its items are numbers."
+    return click.option("--named", type=click.Choice(["items", "places"]), help=told)(command)
+
+
+@contextmanager
+def _asking() -> Iterator[None]:
+    """What a reader asks about best and worst is asked with the option that answers it."""
+    from ..schemes.best_worst_files import NamedError
+
+    try:
+        yield
+    except NamedError as error:
+        raise InputError(f"{error} On the command line: --named items or --named places.") from error
 
 
 def said(found: Estimate) -> str:
@@ -42,12 +62,16 @@ def said(found: Estimate) -> str:
     "--items", "n_items", type=int, default=20, show_default=True, help="How many items that part are listed."
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the intervals: same seed, same figures.")
+@with_named
 @with_json
-def compare_schemes_command(first: str, second: str, n_items: int, seed: int, as_json: bool) -> None:
+def compare_schemes_command(
+    first: str, second: str, n_items: int, seed: int, named: Named | None, as_json: bool
+) -> None:
     """Set the scores of FIRST and SECOND side by side: datasets, ratings or best-worst judgements of the same items."""
     from ..schemes.scored_files import read_scored, side_by_side
 
-    one, other = (read_scored(read_file(path), Path(path).name) for path in (first, second))
+    with _asking():
+        one, other = (read_scored(read_file(path), Path(path).name, named=named) for path in (first, second))
     found, notes = side_by_side(one, other, seed=seed)
     notes = (*notes, *one.notes, *other.notes)
     issues = [f"{scored.name}, {issue}" for scored in (one, other) for issue in scored.issues]
@@ -85,13 +109,16 @@ def _only(found: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="Of splits and intervals: same seed, same figures."
 )
+@with_named
 @with_json
-def best_worst_command(file: str, seed: int, as_json: bool) -> None:
+def best_worst_command(file: str, seed: int, named: Named | None, as_json: bool) -> None:
     """Counts, scores, intervals and reliability of best-worst judgements FILE (a row a judgement)."""
     from ..schemes.best_worst_files import read_best_worst
     from ..schemes.best_worst_report import report
 
-    found = report(read_best_worst(read_file(file), Path(file).name), seed=seed)
+    with _asking():
+        read = read_best_worst(read_file(file), Path(file).name, named=named)
+    found = report(read, seed=seed)
     if as_json:
         write_json({"file": file, **_best_worst_json(found)})
     else:
@@ -158,10 +185,12 @@ def _bounded(value: float, lower: float, upper: float) -> str:
 @click.option("--after", type=click.Path(), help="Answers so far: only the leading items go on, and neighbours meet.")
 @click.option("--keep", type=float, default=0.5, show_default=True, help="Share of the items that go on after answers.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same tuples.")
+@with_named
 @with_json
 def draw_tuples_command(
-    items: str, output: str, appearances: int, size: int, after: str | None, keep: float, seed: int, as_json: bool
-) -> None:
+    items: str, output: str, appearances: int, size: int, after: str | None, keep: float, seed: int,
+    named: Named | None, as_json: bool,
+) -> None:  # fmt: skip
     """Draw best-worst tuples of ITEMS (one a line, or a table with token_a and token_b) into a file to fill in."""
     import numpy as np
 
@@ -176,7 +205,9 @@ def draw_tuples_command(
     else:
         if not 0 < keep <= 1:
             raise InputError(f"--keep is a share above 0, at most 1; found {keep:g}.")
-        found = report(read_best_worst(read_file(after), Path(after).name), seed=seed, resamples=1, splits=1)
+        with _asking():
+            read = read_best_worst(read_file(after), Path(after).name, named=named)
+        found = report(read, seed=seed, resamples=1, splits=1)
         if np.isnan(found.theta.score).all():
             raise InputError(f"The answers of {after} give no scores. {found.theta.reason}.")
         known = dict(zip(found.read.items, found.theta.score.tolist(), strict=True))

@@ -3,7 +3,8 @@
 Columns are told by their names, in any case and whatever stands between their parts:
 
 * **items**: item_1, item_2, … (Kiritchenko and Mohammad's Item1…Item4), or option1, option2, … ;
-* **best**, **worst**: best and worst, or BestItem and WorstItem: the item named, else its place, 1 the first;
+* **best**, **worst**: best and worst, or BestItem and WorstItem: the item named, or its place, 1 the first. Where the
+  items are numbers themselves a cell can mean both; the file's other cells decide, or somebody says (`named`);
 * **voter**: voter, annotator, worker, participant, … ; without one nothing can be told of other voters.
 
 Items are compared as they stand, but for white space. Nothing is dropped silently: a row that isn't taken is an
@@ -16,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +29,15 @@ from .best_worst import BestWorst
 from .rating_columns import NAMES, place_of, plain_title
 
 Ints = NDArray[np.int64]
+Named = Literal["items", "places"]  # what a cell of best and worst names
+NAMED: tuple[Named, ...] = get_args(Named)
 
 _ITEM = re.compile(r"(?:item|option|choice|term|word)(\d{1,9})")
 _ENDS = {"best": ("best", "bestitem", "most", "mostitem"), "worst": ("worst", "worstitem", "least", "leastitem")}
+
+
+class NamedError(InputError):
+    """Best and worst can be items or places of items, and nobody has said which."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +70,12 @@ def is_best_worst(file: CsvTable) -> bool:
     )
 
 
-def read_best_worst(data: bytes, name: str) -> BestWorstSet:
+def read_best_worst(data: bytes, name: str, *, named: Named | None = None) -> BestWorstSet:
     """Read best–worst judgements.
 
-    Raises `InputError` for a file that is no table, lacks columns, or has no judgement that can be used, with its rows.
+    `named` says what best and worst name, items or places; None takes what the file's cells say by themselves.
+    Raises `InputError` for a file that is no table, lacks columns, or has no judgement that can be used, with its rows;
+    `NamedError` where cells can mean both and no other cell of the file decides.
 
     >>> read = read_best_worst(b"Item1,Item2,Item3,BestItem,WorstItem,Annotator\\nsea,ship,tax,sea,tax,A\\n", "x.csv")
     >>> read.items, read.answers.best.tolist(), read.voters
@@ -86,24 +96,30 @@ def read_best_worst(data: bytes, name: str) -> BestWorstSet:
     rows = file.read(taken, max(taken[: len(at_items) + 2]) + 1)
     unread = [title for at, title in enumerate(file.header) if title and at not in taken]
     notes = [f"Columns that aren't read: {', '.join(unread)}."] if unread else []
-    return _collect(name, rows, len(at_items), at_voter is not None, notes)
+    return _collect(name, rows, len(at_items), at_voter is not None, notes, named)
 
 
-def _collect(name: str, rows: Rows, size: int, has_voter: bool, notes: list[str]) -> BestWorstSet:
+def _collect(
+    name: str, rows: Rows, size: int, has_voter: bool, notes: list[str], named: Named | None
+) -> BestWorstSet:
     places: dict[str, int] = {}
     voters: dict[str, int] = {}
     seen: dict[tuple[str, frozenset[str]], int] = {}
     judged: list[tuple[list[int], int, int, int]] = []
     issues = list(rows.issues)
+    tidy = [[" ".join(cell.split()) for cell in cells] for cells in zip(*rows.columns, strict=True)]
+    answers = [(row, texts[:size], texts[size : size + 2]) for row, texts in zip(rows.numbers, tidy, strict=True)]
+    if named is None:
+        named, told = _named(name, answers)
+        notes = [*notes, *told]
     n_open = 0
-    for row, *cells in zip(rows.numbers, *rows.columns, strict=True):
-        texts = [" ".join(cell.split()) for cell in cells]
-        shown, ends, who = texts[:size], texts[size : size + 2], texts[-1] if has_voter else ""
+    for (row, shown, ends), texts in zip(answers, tidy, strict=True):
+        who = texts[-1] if has_voter else ""
         if not any(ends):
             n_open += 1
             continue
         try:
-            best, worst = _places(shown, ends)
+            best, worst = _places(shown, ends, named)
             if has_voter and not who:
                 raise InputError("says not who judged")
             key = (who, frozenset(shown))
@@ -120,23 +136,66 @@ def _collect(name: str, rows: Rows, size: int, has_voter: bool, notes: list[str]
     if not judged:
         raise InputError(f"{name} has no judgement that can be used.", issues)
     shown_at, best_at, worst_at, code_of = (np.array(column, dtype=np.int64) for column in zip(*judged, strict=True))
-    answers = BestWorst(shown_at, best_at, worst_at)
-    return BestWorstSet(name, tuple(places), answers, tuple(voters), code_of, tuple(issues), tuple(notes))
+    read = BestWorst(shown_at, best_at, worst_at)
+    return BestWorstSet(name, tuple(places), read, tuple(voters), code_of, tuple(issues), tuple(notes))
 
 
-def _places(shown: Sequence[str], ends: Sequence[str]) -> tuple[int, int]:
+def _named(name: str, answers: Sequence[tuple[int, list[str], list[str]]]) -> tuple[Named | None, list[str]]:
+    """What best and worst name where cells can mean both, with a note; None where each cell says it by itself.
+
+    A cell that can be one only decides for the others. Raises `NamedError` where none does, or where some are items
+    and others places.
+    """
+    both: tuple[int, list[str], str, str] | None = None
+    only: dict[Named, tuple[int, str]] = {}
+    for row, shown, ends in answers:
+        for text, role in zip(ends, _ENDS, strict=True):
+            place = _place(text, len(shown))
+            if text in shown and place is not None:
+                if shown.index(text) != place:
+                    both = both or (row, shown, text, role)
+            elif text in shown:
+                only.setdefault("items", (row, text))
+            elif place is not None:
+                only.setdefault("places", (row, text))
+    if both is None:
+        return None, []
+    if len(only) == 1:
+        ((found, (row, text)),) = only.items()
+        what = "no place" if found == "items" else "none of its items"
+        return found, [f"Best and worst are read as {found}: row {row} names {text!r}, which is {what}."]
+    row, shown, text, role = both
+    raise NamedError(
+        f"In {name} best and worst can be items or places: row {row} shows {', '.join(shown)}, and its {role} is "
+        f"{text}, which stands at place {shown.index(text) + 1}, while place {text} holds {shown[int(text) - 1]}. Say "
+        "whether they are items or places."
+    )
+
+
+def _place(text: str, n_shown: int) -> int | None:
+    """The position, from 0, of a place from 1 to `n_shown`; None where a text is none."""
+    is_place = text.isdecimal() and len(text) < 10 and 1 <= int(text) <= n_shown
+    return int(text) - 1 if is_place else None
+
+
+def _places(shown: Sequence[str], ends: Sequence[str], named: Named | None) -> tuple[int, int]:
     if not all(shown):
         raise InputError("an item is empty")
     if len(set(shown)) < len(shown):
         raise InputError("an item stands twice")
     found = []
     for text, role in zip(ends, _ENDS, strict=True):
-        if text in shown:
+        if not text:
+            raise InputError(f"the {role} is missing")
+        place = _place(text, len(shown))
+        if named != "places" and text in shown:
             found.append(shown.index(text))
-        elif text.isdecimal() and len(text) < 10 and 1 <= int(text) <= len(shown):
-            found.append(int(text) - 1)
+        elif named != "items" and place is not None:
+            found.append(place)
+        elif named == "places":
+            raise InputError(f"the {role} is no place from 1 to {len(shown)}")
         else:
-            raise InputError(f"the {role} is none of the items" if text else f"the {role} is missing")
+            raise InputError(f"the {role} is none of the items")
     if found[0] == found[1]:
         raise InputError("the same item is named best and worst")
     return found[0], found[1]

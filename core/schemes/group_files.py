@@ -12,6 +12,7 @@ An empty line may stand between groups; a line without a comma that is no headin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -19,6 +20,7 @@ from ..errors import InputError, Issue
 from .target_groups import GroupComparison, Kind, TargetGroup, compared
 
 _HEADINGS: dict[str, Kind] = {"distractors": "distractor", "randoms": "random", "positives": "positive"}
+_LINE_END = re.compile(r"\r\n|\r|\n")  # and no other: U+2028 and the like are characters of a word
 _TOLERANCE = 0.011  # shares are written with two digits
 
 
@@ -43,7 +45,7 @@ def read_groups(text: str) -> GroupFile:
     issues: list[Issue] = []
     repeated: list[Issue] = []
     target, kind = "", "positive"
-    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
+    for number, line in enumerate(_LINE_END.split(text.removeprefix("\ufeff")), 1):
         cells = [cell.strip() for cell in line.split(",")]
         if cells == [""]:
             continue

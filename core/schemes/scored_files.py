@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..dataset import read_dataset
 from ..errors import Issue
 from ..tabular import open_csv
-from .best_worst_files import is_best_worst, read_best_worst
+from .best_worst_files import Named, is_best_worst, read_best_worst
 from .best_worst_report import report as report_best_worst
 from .rating_files import read_ratings
 from .rating_statistics import item_ratings
@@ -52,13 +52,16 @@ class Scored:
         return hashlib.sha256(texts.encode("utf-8", "surrogatepass") + self.score.tobytes()).hexdigest()
 
 
-def read_scored(data: bytes, name: str) -> Scored:
-    """Read scores from a file of any scheme; raises `InputError` as the reader of its layout."""
+def read_scored(data: bytes, name: str, *, named: Named | None = None) -> Scored:
+    """Read scores from a file of any scheme; raises `InputError` as the reader of its layout.
+
+    `named` says what best and worst name in a file of best–worst judgements (`read_best_worst`).
+    """
     if data.startswith(_PACKED):
         return of_dataset(read_dataset(data), name)
     file = open_csv(data, name)
     if is_best_worst(file):
-        read = read_best_worst(data, name)
+        read = read_best_worst(data, name, named=named)
         found = report_best_worst(read, resamples=1, splits=1)
         fitted = not found.theta.reason or not np.isnan(found.theta.score).all()
         scores, what = (found.theta, "Bradley–Terry") if fitted else (found.counts, "counts")
