@@ -99,9 +99,7 @@ def read_best_worst(data: bytes, name: str, *, named: Named | None = None) -> Be
     return _collect(name, rows, len(at_items), at_voter is not None, notes, named)
 
 
-def _collect(
-    name: str, rows: Rows, size: int, has_voter: bool, notes: list[str], named: Named | None
-) -> BestWorstSet:
+def _collect(name: str, rows: Rows, size: int, has_voter: bool, notes: list[str], named: Named | None) -> BestWorstSet:
     places: dict[str, int] = {}
     voters: dict[str, int] = {}
     seen: dict[tuple[str, frozenset[str]], int] = {}
