@@ -83,8 +83,9 @@ class TestQuotationMarks:
         assert sorted(pairs) == sorted((*sorted(pair), 0.5) for pair in expected)
         orders = read_orders(self.table("target\tword\tvoter\tplace", "A", "1"), "o.tsv").orders["A"]
         assert [[target, word] for target, words in orders.items() for word in words] == expected
-        assert read_items(self.table("token_a\ttoken_b"), "i.tsv") == [" – ".join(pair) for pair in expected]
-        texts = read_texts(self.table("text\tgenre"), "t.tsv")
+        items = read_items(self.table("token_a\ttoken_b"), "i.tsv").items
+        assert list(items) == [" – ".join(pair) for pair in expected]
+        texts = read_texts(self.table("text\tgenre"), "t.tsv").texts
         assert [[text.text, text.genre] for text in texts] == expected
         form = read_form(self.table("larger\tsmaller\twanted", "3"), "f.tsv")
         assert [[task.larger.text] for task in form.tasks] == [row[:1] for row in expected]

@@ -32,7 +32,7 @@ def best_worst_box(project: Project, n_items: int) -> None:
             "and Mohammad) are known too."
         )
         st.code(EXAMPLE, language=None)
-    file = st.file_uploader("File of judgements", type=["csv", "tsv", "txt"], key=f"best-worst-{project.id}")
+    file = st.file_uploader("File of judgements", type=["csv", "tsv", "txt", "xlsx"], key=f"best-worst-{project.id}")
     if file is not None:
         try:
             with st.spinner("Reading the judgements …"):

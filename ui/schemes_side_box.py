@@ -73,7 +73,7 @@ def _is_mine(project: Project) -> bool:
 
 def _from_file(project: Project, place: str) -> Scored | None:
     file = st.file_uploader(
-        FILES[place], type=["csv", "tsv", "txt", "zip", "parquet"], key=f"side-{place}-{project.id}"
+        FILES[place], type=["csv", "tsv", "txt", "xlsx", "zip", "parquet"], key=f"side-{place}-{project.id}"
     )
     if file is None:
         return None

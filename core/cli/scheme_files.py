@@ -12,7 +12,7 @@ import click
 
 from ..errors import InputError
 from ..plan_values import kept
-from .shared import read_file, text_table, with_json, write_file, write_json
+from .shared import read_file, text_table, with_encoding, with_json, write_file, write_json
 
 if TYPE_CHECKING:
     from ..estimates import Estimate
@@ -63,15 +63,18 @@ def said(found: Estimate) -> str:
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the intervals: same seed, same figures.")
 @with_named
+@with_encoding
 @with_json
 def compare_schemes_command(
-    first: str, second: str, n_items: int, seed: int, named: Named | None, as_json: bool
+    first: str, second: str, n_items: int, seed: int, named: Named | None, encoding: str | None, as_json: bool
 ) -> None:
     """Set the scores of FIRST and SECOND side by side: datasets, ratings or best-worst judgements of the same items."""
     from ..schemes.scored_files import read_scored, side_by_side
 
     with _asking():
-        one, other = (read_scored(read_file(path), Path(path).name, named=named) for path in (first, second))
+        one, other = (
+            read_scored(read_file(path), Path(path).name, named=named, encoding=encoding) for path in (first, second)
+        )
     found, notes = side_by_side(one, other, seed=seed)
     notes = (*notes, *one.notes, *other.notes)
     issues = [f"{scored.name}, {issue}" for scored in (one, other) for issue in scored.issues]
@@ -110,14 +113,15 @@ def _only(found: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     "--seed", type=int, default=0, show_default=True, help="Of splits and intervals: same seed, same figures."
 )
 @with_named
+@with_encoding
 @with_json
-def best_worst_command(file: str, seed: int, named: Named | None, as_json: bool) -> None:
+def best_worst_command(file: str, seed: int, named: Named | None, encoding: str | None, as_json: bool) -> None:
     """Counts, scores, intervals and reliability of best-worst judgements FILE (a row a judgement)."""
     from ..schemes.best_worst_files import read_best_worst
     from ..schemes.best_worst_report import report
 
     with _asking():
-        read = read_best_worst(read_file(file), Path(file).name, named=named)
+        read = read_best_worst(read_file(file), Path(file).name, named=named, encoding=encoding)
     found = report(read, seed=seed)
     if as_json:
         write_json({"file": file, **_best_worst_json(found)})
@@ -186,10 +190,11 @@ def _bounded(value: float, lower: float, upper: float) -> str:
 @click.option("--keep", type=float, default=0.5, show_default=True, help="Share of the items that go on after answers.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same tuples.")
 @with_named
+@with_encoding
 @with_json
 def draw_tuples_command(
     items: str, output: str, appearances: int, size: int, after: str | None, keep: float, seed: int,
-    named: Named | None, as_json: bool,
+    named: Named | None, encoding: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Draw best-worst tuples of ITEMS (one a line, or a table with token_a and token_b) into a file to fill in."""
     import numpy as np
@@ -198,7 +203,8 @@ def draw_tuples_command(
     from ..schemes.best_worst_files import read_best_worst, read_items, write_tuples
     from ..schemes.best_worst_report import report
 
-    texts = read_items(read_file(items), Path(items).name)
+    listed = read_items(read_file(items), Path(items).name, encoding=encoding)
+    texts = listed.items
     rng = np.random.default_rng(seed)
     if after is None:
         tuples = draw_tuples(range(len(texts)), appearances, size=size, rng=rng)
@@ -206,7 +212,7 @@ def draw_tuples_command(
         if not 0 < keep <= 1:
             raise InputError(f"--keep is a share above 0, at most 1; found {keep:g}.")
         with _asking():
-            read = read_best_worst(read_file(after), Path(after).name, named=named)
+            read = read_best_worst(read_file(after), Path(after).name, named=named, encoding=encoding)
         found = report(read, seed=seed, resamples=1, splits=1)
         if np.isnan(found.theta.score).all():
             raise InputError(f"The answers of {after} give no scores. {found.theta.reason}.")
@@ -218,9 +224,11 @@ def draw_tuples_command(
         tuples = next_round(scores, max(size, kept(len(texts), keep)), appearances, rng=rng, size=size)
     write_file(output, write_tuples(texts, tuples))
     if as_json:
-        write_json({"output": output, "n_tuples": len(tuples), "n_items": len(np.unique(tuples)), "seed": seed})
+        counts = {"n_tuples": len(tuples), "n_items": len(np.unique(tuples))}
+        write_json({"output": output, **counts, "seed": seed, "notes": list(listed.notes)})
     else:
-        click.echo(f"{len(tuples):,} tuples of {len(np.unique(tuples)):,} items are in {output}.")
+        told = f"{len(tuples):,} tuples of {len(np.unique(tuples)):,} items are in {output}."
+        click.echo("\n\n".join([told, *(f"Note: {note}" for note in listed.notes)]))
 
 
 @click.command("group-orders")
@@ -229,6 +237,7 @@ def draw_tuples_command(
 @click.option("--leave-out", multiple=True, help="Leave this voter's orders out; can be repeated.")
 @click.option("--leave-out-proposed", is_flag=True, help="Leave out all who lie over one SD under the mean.")
 @click.option("--output", type=click.Path(), help="Write the groups with their shares, in the authors' format.")
+@with_encoding
 @with_json
 def group_orders_command(
     file: str,
@@ -236,18 +245,21 @@ def group_orders_command(
     leave_out: tuple[str, ...],
     leave_out_proposed: bool,
     output: str | None,
+    encoding: str | None,
     as_json: bool,
 ) -> None:
     """How far people agree in their orders FILE (target, voter, word, place), and the shares R they come to."""
     from ..schemes.group_agreement import group_agreement
-    from ..schemes.group_files import groups_of, read_groups, write_groups
+    from ..schemes.group_files import groups_of, read_group_file, write_groups
     from ..schemes.group_orders import comparisons_of, read_orders, without
     from ..tabular import decode_bytes
 
-    known = []
+    known, notes = [], []
     if groups is not None:
-        known = groups_of(read_groups(decode_bytes(read_file(groups), Path(groups).name).text).comparisons)
-    read = read_orders(read_file(file), Path(file).name, known)
+        held = read_group_file(read_file(groups), Path(groups).name, encoding=encoding)
+        known, notes = groups_of(held.comparisons), [f"{groups}: {note}" for note in held.notes]
+    read = read_orders(read_file(file), Path(file).name, known, encoding=encoding)
+    notes += read.notes
     strange = sorted(set(leave_out) - set(read.orders))
     if strange:
         raise InputError(f"{file} has no voter {', '.join(strange)} to leave out.")
@@ -260,14 +272,14 @@ def group_orders_command(
     after = group_agreement(kept) if out else found
     if as_json:
         counts = {"n_targets": len(read.targets), "n_comparisons": len(comparisons), "left_out": sorted(set(out))}
-        texts = {"issues": list(map(str, read.issues)), "notes": list(read.notes)}
+        texts = {"issues": list(map(str, read.issues)), "notes": notes}
         write_json({"file": file, **counts, "agreement": asdict(found), "agreement_after": after.mean, **texts})
         return
     parts = [_agreement_text(found, len(read.targets))]
     if out:
         parts.append(f"Without {', '.join(sorted(set(out)))}: mean ρ {after.mean:.3f}.")
     parts.append(f"{len(comparisons):,} comparisons" + (f" are in {output}." if output else "; --output writes them."))
-    click.echo("\n\n".join([*parts, *(f"Note: {note}" for note in read.notes), *map(str, read.issues)]))
+    click.echo("\n\n".join([*parts, *(f"Note: {note}" for note in notes), *map(str, read.issues)]))
 
 
 def _agreement_text(found: GroupAgreement, n_targets: int) -> str:

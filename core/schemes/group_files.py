@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..errors import InputError, Issue
+from ..tabular import decode_bytes
 from .target_groups import GroupComparison, Kind, TargetGroup, compared
 
 _HEADINGS: dict[str, Kind] = {"distractors": "distractor", "randoms": "random", "positives": "positive"}
@@ -29,10 +30,18 @@ class GroupFile:
     """What a file holds: `comparisons` in its order, each once, the preferred word first.
 
     `repeated` are the lines that said once more what an earlier one had said; they are not in `comparisons` again.
+    `notes` say how the file was read.
     """
 
     comparisons: tuple[GroupComparison, ...]
     repeated: tuple[Issue, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def read_group_file(data: bytes, name: str, *, encoding: str | None = None) -> GroupFile:
+    """The comparisons of a file, in an encoding that is found by looking unless it is given; see `read_groups`."""
+    decoded = decode_bytes(data, name, encoding=encoding, braces=True)
+    return replace(read_groups(decoded.text), notes=tuple(map(str, decoded.notes)))
 
 
 def read_groups(text: str) -> GroupFile:
