@@ -30,7 +30,7 @@ from .table import (
     trimmed,
 )
 from .values import MISSING, NEGATIONS, Numbers, column_numbers, is_missing
-from .workbook import MOST_CELLS, Sheet, check_cells, is_workbook, read_workbook
+from .workbook import MOST_CELLS, Sheet, check_cells, is_spreadsheet, is_workbook, read_workbook
 
 __all__ = [
     "ENCODINGS",
@@ -59,6 +59,7 @@ __all__ = [
     "is_blank",
     "is_json",
     "is_missing",
+    "is_spreadsheet",
     "is_workbook",
     "json_records",
     "json_table",

@@ -54,6 +54,12 @@ class Texts:
         """The columns as lists, for small tables."""
         return [column.tolist() for column in self.columns]
 
+    @property
+    def remarks(self) -> list[Issue]:
+        """The issues without the rows that were left out: what to say of those that were read."""
+        left_out = set(self.unread)
+        return [issue for issue in self.issues if issue not in left_out]
+
 
 class Table(Protocol):
     """A table from elsewhere: a CSV file, a workbook's sheet, an export in JSON. `notes` say how it was opened."""
@@ -105,11 +111,16 @@ def places_of(table: Table, names: Iterable[str]) -> dict[str, int]:
     return {name: header.index(same) for name, same in wanted.items() if same in header}
 
 
-def refuse_doubled(table: Table, places: Iterable[int] | None = None) -> None:
-    """Raise `InputError` where two of these columns (all, unless some are given) have one name; both are named."""
+def refuse_doubled(
+    table: Table, places: Iterable[int] | None = None, *, named: Callable[[str], str] = same_name
+) -> None:
+    """Raise `InputError` where two of these columns (all, unless some are given) have one name; both are named.
+
+    `named` is what of a name counts.
+    """
     by_name: dict[str, list[int]] = {}
     for at in dict.fromkeys(range(len(table.header)) if places is None else places):
-        by_name.setdefault(same_name(table.header[at]), []).append(at)
+        by_name.setdefault(named(table.header[at]), []).append(at)
     doubled = {name: found for name, found in by_name.items() if name and len(found) > 1}
     if doubled:
         issues = [
