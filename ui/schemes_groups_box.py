@@ -16,7 +16,6 @@ from core.schemes.target_groups import TargetGroup, score_groups
 from core.store.areas import read_areas
 from core.store.library import open_library, other_embeddings, read_embeddings
 from core.store.projects import Project
-from core.tabular import decode_bytes
 from core.views import target_groups as view
 from core.views.words import slug
 from ui import choosers, frame

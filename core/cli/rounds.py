@@ -110,7 +110,6 @@ def _settings(scheme: str, scale: str, groups: Path | None, seed: int, sizes: di
     from ..schemes.collected import default_settings
     from ..schemes.group_files import groups_of, read_group_file
     from ..schemes.scales import SCALES
-    from ..tabular import decode_bytes
 
     if scale not in SCALES:
         raise InputError(f"--scale is one of {', '.join(SCALES)}, found {scale!r}.")

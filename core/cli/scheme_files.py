@@ -252,7 +252,6 @@ def group_orders_command(
     from ..schemes.group_agreement import group_agreement
     from ..schemes.group_files import groups_of, read_group_file, write_groups
     from ..schemes.group_orders import comparisons_of, read_orders, without
-    from ..tabular import decode_bytes
 
     known, notes = [], []
     if groups is not None:
