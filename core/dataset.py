@@ -213,7 +213,7 @@ def _read_meta(path: Path) -> dict[str, Any]:
 
 
 def _read(data: bytes, name: str, meta: dict[str, Any], encoding: str | None) -> pd.DataFrame:
-    table = open_table(data, name, encoding=encoding, fits=has_columns)
+    table = open_table(data, name, encoding=encoding, fits=(has_columns,))
     names = _column_names(table)
     texts = table.texts(range(len(names)), len(names))
     rows = texts.numbers.tolist()

@@ -81,7 +81,7 @@ def read_best_worst(data: bytes, name: str, *, named: Named | None = None, encod
     >>> read.items, read.answers.best.tolist(), read.voters
     (('sea', 'ship', 'tax'), [0], ('A',))
     """
-    table = open_table(data, name, encoding=encoding, fits=is_best_worst)
+    table = open_table(data, name, encoding=encoding, fits=(is_best_worst,))
     at_items = _item_places(table)
     at_ends = [_one_place(table, known) for known in _ENDS.values()]
     at_voter = place_among(table, NAMES["voter"])
@@ -274,7 +274,7 @@ def _item_rows(data: bytes, name: str, encoding: str | None) -> tuple[list[tuple
 def _item_table(data: bytes, name: str, encoding: str | None) -> Table | None:
     """The table of a workbook, or of a text whose columns name tokens; None for a text that is a list of lines."""
     if is_workbook(data):
-        return open_table(data, name, fits=has_texts)
+        return open_table(data, name, fits=(has_texts,))
     try:
         table = open_table(data, name, encoding=encoding)
     except InputError:  # no table: what else it may be, the reader of lines says

@@ -45,7 +45,7 @@ def read_orders(
     >>> found.orders
     {'A': {'singer': {'musician': 1.0, 'person': 2.0}}}
     """
-    table = open_table(data, name, encoding=encoding, fits=_has_columns)
+    table = open_table(data, name, encoding=encoding, fits=(_has_columns,))
     at = _places(table)
     texts = table.texts(at, max(at) + 1)
     rows, columns = texts.numbers.tolist(), texts.lists

@@ -135,7 +135,7 @@ def has_texts(header: Sequence[str]) -> bool:
 
 def open_ratings(data: bytes, name: str, *, encoding: str | None = None) -> tuple[Table, bool]:
     """A file, and whether a header was put before its first row. Raises `InputError` for what is no table."""
-    table = open_table(data, name, encoding=encoding, fits=has_texts)
+    table = open_table(data, name, encoding=encoding, fits=(has_texts,))
     numeric = [at for at, title in enumerate(table.header) if is_number(title)]
     titles = set(map(plain_title, table.header))
     width = len(table.header)

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import InputError, Issue
-from ..tabular import is_missing, shown_header
-from .rating_columns import NAMES, NO_NUMBER, Cells, open_ratings, people_columns, place_of, read_cells
+from ..tabular import NO_NUMBER, is_missing, shown_header
+from .rating_columns import NAMES, Cells, open_ratings, people_columns, place_of, read_cells
 from .rating_sets import RatingSet
 from .scales import RatingScale
 

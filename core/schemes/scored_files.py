@@ -60,7 +60,7 @@ def read_scored(data: bytes, name: str, *, named: Named | None = None, encoding:
     """
     if data.startswith(_PACKED) and not is_spreadsheet(data):
         return of_dataset(read_dataset(data), name)
-    header = open_table(data, name, encoding=encoding, fits=lambda h: is_best_worst(h) or has_texts(h)).header
+    header = open_table(data, name, encoding=encoding, fits=(is_best_worst, has_texts)).header
     if is_best_worst(header):
         read = read_best_worst(data, name, named=named, encoding=encoding)
         found = report_best_worst(read, resamples=1, splits=1)

@@ -142,7 +142,7 @@ def _columns(
 ) -> tuple[list[list[str]], list[int], tuple[str, ...]]:
     """The named columns, white space tidied, the rows' numbers, and notes; optional columns that are missing are
     empty."""
-    table = open_table(data, name, encoding=encoding, fits=lambda header: set(needed) <= set(map(same_name, header)))
+    table = open_table(data, name, encoding=encoding, fits=(lambda header: set(needed) <= set(map(same_name, header)),))
     at = places_of(table, (*needed, *optional))
     missing = [title for title in needed if title not in at]
     if missing:

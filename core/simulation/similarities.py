@@ -42,7 +42,7 @@ def read_similarities(source: str | Path, *, encoding: str | None = None) -> Flo
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror}. Check the path.") from error
-    table = open_table(data, path.name, encoding=encoding, fits=lambda header: COLUMN in map(same_name, header))
+    table = open_table(data, path.name, encoding=encoding, fits=(lambda header: COLUMN in map(same_name, header),))
     places = places_of(table, [COLUMN])
     if not places:
         raise InputError(f"{path.name} needs a column named {COLUMN} (its columns are {shown_header(table)}).")

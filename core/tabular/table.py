@@ -362,7 +362,7 @@ def _read(file: CsvTable, wanted: Sequence[int], n_needed: int) -> Rows:
             numbers.append(number)
             values.append(pick(record))
             continue
-        reason = _unreadable(record, width, n_needed)
+        reason = why_unreadable(record, width, n_needed)
         if reason:
             n_unreadable += 1
             unread.append(Issue(reason, row=number))
@@ -382,7 +382,8 @@ def _read(file: CsvTable, wanted: Sequence[int], n_needed: int) -> Rows:
     return Rows(numbers, columns, n_rows, n_unreadable, tuple(issues), tuple(unread))
 
 
-def _unreadable(record: list[str] | csv.Error, width: int, n_needed: int) -> str:
+def why_unreadable(record: list[str] | csv.Error, width: int, n_needed: int) -> str:
+    """Why a row can't be read under a header of `width` cells, of which `n_needed` are needed; "" where it can."""
     if isinstance(record, csv.Error):
         if is_unclosed(record):
             return (
