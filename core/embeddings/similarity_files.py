@@ -18,7 +18,7 @@ import pyarrow as pa
 from ..errors import InputError, Issue
 from ..tabular.dialect import find_dialect, lines
 from ..tabular.long import LongTable, OddBytes, open_long
-from ..tabular.table import refuse_doubled, same_name, shown_header, trimmed
+from ..tabular.table import places_of, same_name, shown_header, trimmed
 from ..tabular.values import is_missing, long_column_numbers
 from .containers import open_content
 from .formats import BOM, SIMILARITIES, Head, Recognised, Source
@@ -168,8 +168,9 @@ def read_rows(source: Source, notes: list[str]) -> Rows:
     used."""
     try:
         table = _open(source)
-        collector = _Collector(_places(table))
-        for number, row in table.rows(_once(source), max(_places(table)) + 1):
+        places = _places(table)
+        collector = _Collector(places)
+        for number, row in table.rows(_once(source), max(places) + 1):
             if isinstance(row, Issue):
                 collector.wrong(row)
             else:
@@ -199,9 +200,8 @@ def _open(source: Source) -> LongTable:
 
 
 def _places(table: LongTable) -> list[int]:
-    names = list(map(same_name, table.header))
-    refuse_doubled(table, [at for at, name in enumerate(names) if name in COLUMNS])
-    missing = [column for column in COLUMNS if column not in names]
+    places = places_of(table, COLUMNS)
+    missing = [column for column in COLUMNS if column not in places]
     if missing:
         raise InputError(f"{table.name} lacks {', '.join(missing)}; its columns are {shown_header(table)}.")
-    return [names.index(column) for column in COLUMNS]
+    return [places[column] for column in COLUMNS]

@@ -155,8 +155,11 @@ def records(text: str, dialect: Dialect) -> Iterator[list[str] | csv.Error]:
 def records_of(rows: Iterator[str], dialect: Dialect) -> Iterator[list[str] | csv.Error]:
     """As `records`, of the text's lines from the header on."""
     source = None if dialect.simple else _Again(rows)
-    quoting = csv.QUOTE_MINIMAL if dialect.quoted else csv.QUOTE_NONE
-    reader = csv.reader(source or rows, delimiter=dialect.delimiter, quoting=quoting, strict=True)
+    given = source or rows
+    if dialect.quoted:
+        reader = csv.reader(given, delimiter=dialect.delimiter, strict=True)
+    else:
+        reader = csv.reader(given, delimiter=dialect.delimiter, quoting=csv.QUOTE_NONE, strict=True)
     is_header = True
     while True:
         try:

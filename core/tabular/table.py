@@ -61,14 +61,18 @@ class Texts:
         return [issue for issue in self.issues if issue not in left_out]
 
 
-class Table(Protocol):
-    """A table from elsewhere: a CSV file, a workbook's sheet, an export in JSON. `notes` say how it was opened."""
+class Headed(Protocol):
+    """What has a header, held or not."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def header(self) -> tuple[str, ...]: ...
+
+
+class Table(Headed, Protocol):
+    """A table from elsewhere: a CSV file, a workbook's sheet, an export in JSON. `notes` say how it was opened."""
 
     @property
     def notes(self) -> tuple[Issue, ...]: ...
@@ -99,7 +103,7 @@ def same_name(name: str) -> str:
     return trimmed(name).casefold()
 
 
-def places_of(table: Table, names: Iterable[str]) -> dict[str, int]:
+def places_of(table: Headed, names: Iterable[str]) -> dict[str, int]:
     """The positions of those columns that the table has; `InputError` where it has one of them twice.
 
     >>> places_of(open_table(b"Voter, choice ,n\\nanna,left,1\\n", "x.csv"), ("choice", "voter", "seconds"))
@@ -112,7 +116,7 @@ def places_of(table: Table, names: Iterable[str]) -> dict[str, int]:
 
 
 def refuse_doubled(
-    table: Table, places: Iterable[int] | None = None, *, named: Callable[[str], str] = same_name
+    table: Headed, places: Iterable[int] | None = None, *, named: Callable[[str], str] = same_name
 ) -> None:
     """Raise `InputError` where two of these columns (all, unless some are given) have one name; both are named.
 
@@ -132,7 +136,7 @@ def refuse_doubled(
         raise InputError(f"{table.name} has several columns of one name {names}. Keep one of each.", issues)
 
 
-def shown_header(table: Table) -> str:
+def shown_header(table: Headed) -> str:
     """The names of the columns for a message: the first of them, each cut where it is long.
 
     >>> shown_header(open_table(b"a,,b\\n", "x.csv"))
