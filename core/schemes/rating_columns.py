@@ -164,9 +164,10 @@ def is_number(text: str) -> bool:
 
 @dataclass(frozen=True)
 class _Titled:
-    """A text whose first row is no header, under titles of ours: its rows count from 1."""
+    """A text whose first row is no header, under titles of ours: its rows count from 1, as do its `notes`."""
 
     table: CsvTable
+    notes: tuple[Issue, ...]
 
     @property
     def name(self) -> str:
@@ -176,14 +177,11 @@ class _Titled:
     def header(self) -> tuple[str, ...]:
         return self.table.header
 
-    @property
-    def notes(self) -> tuple[Issue, ...]:
-        return tuple(map(_earlier, self.table.notes))
-
     def texts(self, wanted: Sequence[int], n_needed: int) -> Texts:
         found = self.table.texts(wanted, n_needed)
-        unread, issues = (tuple(map(_earlier, told)) for told in (found.unread, found.issues))
-        return replace(found, numbers=found.numbers - 1, unread=unread, issues=issues)
+        unread = tuple(map(_earlier, found.unread))
+        told = [_earlier(issue) for issue in found.issues if issue not in self.table.notes]
+        return replace(found, numbers=found.numbers - 1, unread=unread, issues=(*self.notes, *told))
 
     def head(self, n: int) -> list[list[str]]:
         return self.table.head(n)
@@ -197,7 +195,7 @@ def _titled(table: Table, titles: tuple[str, ...]) -> Table:
     """A table without a header under these titles, its first row among the others."""
     if isinstance(table, CsvTable):
         text = table.delimiter.join(titles) + "\n" + table.decoded.text[table.dialect.start :]
-        return _Titled(csv_of(replace(table.decoded, text=text), table.name))
+        return _Titled(csv_of(replace(table.decoded, text=text), table.name), table.notes)
     if isinstance(table, RowTable):
         first = table.numbers[0] - 1 if table.numbers else 1
         return replace(table, header=titles, numbers=(first, *table.numbers), rows=[table.header, *table.rows])

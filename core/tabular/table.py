@@ -396,7 +396,7 @@ def why_unreadable(record: list[str] | csv.Error, width: int, n_needed: int) -> 
             )
         return f"the quotation marks don't fit ({record})"
     if len(record) < n_needed:
-        return f"the row stops after {len(record)} fields, but its answers need {n_needed}: the row is cut"
+        return f"the row stops after {len(record)} fields, and {n_needed} are needed: the row is cut"
     if any(map(str.strip, record[width:])):
         return f"the row has {len(record)} fields, more than the header's {width}"
     return ""
