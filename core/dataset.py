@@ -21,22 +21,30 @@ from .csv_writing import harmless
 from .errors import InputError, Issue
 from .json_texts import parse_json
 from .tables import DATASET
-from .tabular import CsvTable, Rows, open_csv
+from .tabular import (
+    CsvTable,
+    Table,
+    column_numbers,
+    is_spreadsheet,
+    open_table,
+    refuse_doubled,
+    same_name,
+    shown_header,
+)
 
 _PACKED = (b"PK\x03\x04", b"PAR1")
-_TEXTS = ("area", "token_a", "token_b")
+_NEEDED = ("token_a", "token_b", "score")
 # First characters at which a spreadsheet takes a cell for a formula (OWASP, “CSV Injection”), also in full width.
 _SPECIAL = re.compile(r'[",\t\r\n]|^\s|\s$')
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 
 def to_csv(dataset: pd.DataFrame, *, spreadsheet: bool = False) -> bytes:
     """Write a dataset as CSV: UTF-8, lines end in LF, floats with all their digits, missing values as empty cells.
 
-    The file reads back exactly (`read_dataset`), whatever characters the tokens hold, and equal datasets give equal
-    bytes. With `spreadsheet=True` it is a copy for people instead: a text that a spreadsheet would take for a formula
-    (it begins with =, +, −, @, a tab or a line end) gets an apostrophe before it, and a byte order mark makes Excel
-    read UTF-8.
+    The file reads back exactly (`read_dataset`), but for white space at the ends of texts, and equal datasets give
+    equal bytes. With `spreadsheet=True` it is a copy for people instead: a text that a spreadsheet would take for a
+    formula (it begins with =, +, −, @, a tab or a line end) gets an apostrophe before it, and a byte order mark makes
+    Excel read UTF-8.
     Raises `InputError` where `dataset` is not of the schema `tables.DATASET`.
 
     >>> table = pd.DataFrame({"area": ["odd"], "token_a": ["=2+3"], "token_b": ["-er"], "score": [0.5]})
@@ -105,29 +113,40 @@ def check_for_gensim(dataset: pd.DataFrame) -> None:
         for_gensim(dataset)
 
 
-def read_dataset(source: str | Path | bytes) -> pd.DataFrame:
-    """Read a dataset from a CSV, TSV or Parquet file or a published zip (by its beginning), or from such bytes.
+def read_dataset(source: str | Path | bytes, *, encoding: str | None = None) -> pd.DataFrame:
+    """Read a dataset from a CSV, TSV, Excel or Parquet file or a published zip (by its beginning), or from such bytes.
 
     Needed are the columns token_a, token_b and score; area, rank, lower, upper, votes and ballots where there are any
-    (names in any case; a missing area is ""). Other columns are kept as text. Encoding and delimiter are found by
-    looking. The JSON file of the same name, if it is there, becomes `.attrs` (its key "notion", for one); what a person
-    should know about the reading stands in `.attrs["notes"]`.
+    (names in any case; a missing area is ""). Other columns are kept as text. White space around texts is left off.
+    Encoding, delimiter, quotation marks and decimal commas are found by looking (`core.tabular`), the encoding unless
+    it is given. The JSON file of the same name, if it is there, becomes `.attrs` (its key "notion", for one); what a
+    person should know about the reading stands in `.attrs["notes"]`.
 
-    Returns a table of `tables.DATASET`. Raises `InputError` with the row of each value that can't be used.
+    Returns a table of `tables.DATASET`. Raises `InputError` with the row of each value that can't be used, and for two
+    columns of one name.
 
-    >>> read_dataset(b"token_a,token_b,score\\nship,boat,0.9\\n")["score"].tolist()
-    [0.9]
+    >>> read_dataset(b"token_a, token_b, score\\nship, boat, 0.9\\n")["token_b"].tolist()
+    ['boat']
     """
     if isinstance(source, bytes):
-        return _packed(source, "The dataset") if source[:4] in _PACKED else _read(source, "The dataset", {})
+        return _of_bytes(source, "The dataset", encoding)
     path = Path(source)
     try:
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror}. Check the path.") from error
-    if data[:4] in _PACKED:
-        return _packed(data, path.name)
-    return _read(data, path.name, _read_meta(path.with_suffix(".json")))
+    return _of_bytes(data, path.name, encoding, path.with_suffix(".json"))
+
+
+def has_columns(header: Iterable[str]) -> bool:
+    """Whether a table's columns are those that a dataset needs."""
+    return set(_NEEDED) <= set(map(same_name, header))
+
+
+def _of_bytes(data: bytes, name: str, encoding: str | None, about: Path | None = None) -> pd.DataFrame:
+    if data[:4] in _PACKED and not is_spreadsheet(data):
+        return _packed(data, name)
+    return _read(data, name, {} if about is None else _read_meta(about), encoding)
 
 
 def _packed(data: bytes, name: str) -> pd.DataFrame:
@@ -193,25 +212,30 @@ def _read_meta(path: Path) -> dict[str, Any]:
     return meta
 
 
-def _read(data: bytes, name: str, meta: dict[str, Any]) -> pd.DataFrame:
-    file = open_csv(data, name)
-    names = _column_names(file)
-    rows = file.read(range(len(names)), len(names))
-    issues = [issue for issue in rows.issues if issue.row is not None]
-    frame = pd.DataFrame(index=range(len(rows.numbers)))
-    for position, column in enumerate(names):
-        values = rows.columns[position]
+def _read(data: bytes, name: str, meta: dict[str, Any], encoding: str | None) -> pd.DataFrame:
+    table = open_table(data, name, encoding=encoding, fits=(has_columns,))
+    names = _column_names(table)
+    texts = table.texts(range(len(names)), len(names))
+    rows = texts.numbers.tolist()
+    issues = list(texts.unread)
+    notes = list(map(str, texts.remarks))
+    if isinstance(table, CsvTable) and table.decoded.is_cut:
+        issues.append(Issue("the file ends in the middle of a letter, so there may be rows missing: fetch it again"))
+    frame = pd.DataFrame(index=range(len(rows)))
+    for column, values in zip(names, texts.columns, strict=True):
         kind = DATASET.columns.get(column)
         if kind in ("float", "int"):
-            frame[column] = _numbers(values, column, file, rows, issues)
+            frame[column], found, told = _numbers(values.tolist(), rows, column)
+            issues += found
+            notes += told
         else:
-            frame[column] = pd.Series(values, dtype="str")
+            frame[column] = pd.Series(values.str.strip(), dtype="str")
     for column in ("token_a", "token_b"):
-        blank = [number for number, text in zip(rows.numbers, frame[column], strict=True) if not text.strip()]
+        blank = [number for number, text in zip(rows, frame[column], strict=True) if not text]
         issues += [Issue("the token is missing", row=number, column=column) for number in blank]
     if issues:
         raise InputError(f"{name} can't be used as a dataset.", issues)
-    notes = [str(issue) for issue in rows.issues if issue.row is None] + _notes(frame)
+    notes += _notes(frame)
     if "area" not in frame:
         frame.insert(0, "area", pd.Series([""] * len(frame), dtype="str"))
     # What the description says comes first: a dataset read and written again keeps it.
@@ -220,37 +244,34 @@ def _read(data: bytes, name: str, meta: dict[str, Any]) -> pd.DataFrame:
     return DATASET.check(frame)
 
 
-def _column_names(file: CsvTable) -> list[str]:
-    """The header with the schema's own spelling where a name differs only by case."""
-    names = [name.lower() if name.lower() in DATASET.columns else name for name in file.header]
-    missing = [name for name in ("token_a", "token_b", "score") if name not in names]
+def _column_names(table: Table) -> list[str]:
+    """The header with the schema's own spelling where a name differs only by case; all of one name once."""
+    names = [same_name(name) if same_name(name) in DATASET.columns else name for name in table.header]
+    missing = [name for name in _NEEDED if name not in names]
     if missing:
         raise InputError(
-            f"{file.name} is not a dataset: it lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)} "
-            f"(its columns are {file.shown_header}). Rename the columns that hold the two tokens and their score."
+            f"{table.name} is not a dataset: it lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)} "
+            f"(its columns are {shown_header(table)}). Rename the columns that hold the two tokens and their score."
         )
-    doubled = sorted({name for name in names if name in DATASET.columns and names.count(name) > 1})
-    if doubled:
-        raise InputError(f"{file.name} has two columns {', '.join(doubled)}. Keep one of each.")
+    refuse_doubled(table)
     return [name or f"column {position}" for position, name in enumerate(names, 1)]
 
 
-def _numbers(values: list[str], column: str, file: CsvTable, rows: Rows, issues: list[Issue]) -> pd.Series:
-    """The numbers of a column; an empty cell is missing, which only votes and ballots can't be."""
-    is_int = DATASET.columns[column] == "int"
-    has_commas = file.delimiter != "," and any(_DECIMAL_COMMA.fullmatch(value.strip()) for value in values)
-    numbers: list[float] = []
-    for number, text in zip(rows.numbers, values, strict=True):
-        try:
-            value = float(text.strip().replace(",", ".") if has_commas else text) if text.strip() else math.nan
-        except ValueError:
-            value = math.inf
-        if math.isinf(value) or (is_int and not value.is_integer()) or "_" in text:
-            what = "must be a whole number" if is_int else "must be a number"
-            issues.append(Issue(what, row=number, column=column, found=text))
-            value = 0.0
-        numbers.append(value)
-    return pd.Series(numbers, dtype="float64").astype("int64" if is_int else "float64")
+def _numbers(values: list[str], rows: list[int], column: str) -> tuple[pd.Series, list[Issue], list[str]]:
+    """The numbers of a column, what is wrong with them, and how commas were read.
+
+    An empty cell is missing, which only votes and ballots can't be.
+    """
+    read = column_numbers(values, rows, column)
+    if DATASET.columns[column] != "int":
+        return pd.Series(read.values), list(read.bad), list(map(str, read.notes))
+    broken = [
+        Issue("must be a whole number", row=row, column=column, found=text)
+        for row, text, value in zip(rows, values, read.values.tolist(), strict=True)
+        if not value.is_integer()
+    ]
+    whole = np.where(np.isfinite(read.values), read.values, 0.0).astype("int64")
+    return pd.Series(whole), broken, list(map(str, read.notes))
 
 
 def _notes(frame: pd.DataFrame) -> list[str]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import re
+import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,12 +17,19 @@ from hypothesis import strategies as st
 from workbooks import workbook
 
 from core.archived import rebuild
+from core.dataset import read_dataset
+from core.embeddings import EncodingError, load
 from core.errors import InputError
 from core.platforms import Mapping, open_results, read_results
 from core.platforms.prolific import read_submissions
 from core.platforms.scheme_results import read_round_results
 from core.platforms.text_batches import read_writing
+from core.schemes.best_worst_files import read_best_worst
 from core.schemes.collected import RATING
+from core.schemes.group_orders import read_orders
+from core.schemes.rating_columns import open_ratings, read_cells
+from core.schemes.rating_files import read_ratings
+from core.schemes.writing_files import read_form, read_texts
 from core.settlement import write_review
 from core.tabular import (
     column_numbers,
@@ -48,6 +57,7 @@ class Family:
     row: Callable[[str, int], tuple[str, ...]]
     read: Callable[[bytes], list[str]]
     needed: str
+    tidy: Callable[[str], str] = str.strip  # what of a text the reader keeps
 
 
 _MTURK = ("HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "Input.left_a", "Input.left_b", "Input.right_a",
@@ -63,6 +73,32 @@ def _mturk(text: str, n: int) -> tuple[str, ...]:
 def _reviewed(data: bytes) -> list[str]:
     rows = list(csv.DictReader(io.StringIO(write_review(data, "x.csv", {}).decode())))
     return [row["WorkerId"] for row in rows]
+
+
+def _similarities(data: bytes) -> list[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x.csv"
+        path.write_bytes(data)
+        try:
+            model = load(path)
+        except EncodingError as asked:
+            model = load(path, encoding=asked.suggested)
+    n_rows = sum(re.fullmatch(r"n\d", word) is not None for word in model.vocabulary.to_pylist())
+    return [model.neighbours(f"n{n}")[0][0] for n in range(1, n_rows + 1)]
+
+
+def _judged(data: bytes) -> list[str]:
+    read = read_best_worst(data, "x")
+    return [read.items[at] for at in read.answers.shown[:, 0]]
+
+
+def _placed(data: bytes) -> list[str]:
+    orders = read_orders(data, "x").orders["A"]
+    return [word for n in range(1, len(orders) + 1) for word in orders[f"t{n}"]]
+
+
+def _one_space(text: str) -> str:
+    return " ".join(text.split())
 
 
 FAMILIES = {
@@ -83,6 +119,20 @@ FAMILIES = {
     "review": Family(("AssignmentId", "WorkerId", "Reject"), lambda text, n: (f"A{n}", text, ""), _reviewed, "Reject"),
     "writing": Family(("WorkerId", "Input.text_id_1", "Answer.text_1"), lambda text, n: ("W", f"t{n}", text),
                       lambda data: [answer.text for answer in read_writing(data, "x")], "Answer.text_1"),
+    "dataset": Family(("token_a", "token_b", "score"), lambda text, n: (text, f"n{n}", "0.5"),
+                      lambda data: read_dataset(data)["token_a"].tolist(), "token_a"),
+    "similarities": Family(("similarity", "token_b", "token_a"), lambda text, n: ("0.5", f"n{n}", text),
+                           _similarities, "similarity"),
+    "ratings": Family(("word1", "word2", "score"), lambda text, n: (text, f"n{n}", "3"),
+                      lambda data: read_cells(open_ratings(data, "x")[0], 3).columns[0], "word1"),
+    "best and worst": Family(("item_1", "item_2", "item_3", "best", "worst"),
+                             lambda text, n: (text, f"m{n}", f"n{n}", "1", "2"), _judged, "item_1", _one_space),
+    "orders": Family(("target", "voter", "word", "place"), lambda text, n: (f"t{n}", "A", text, "1"), _placed, "word",
+                     _one_space),
+    "texts": Family(("text", "genre"), lambda text, n: (text, f"g{n}"),
+                    lambda data: [text.text for text in read_texts(data, "x").texts], "text", _one_space),
+    "form": Family(("larger", "smaller", "wanted"), lambda text, n: (text, f"s{n}", "3"),
+                   lambda data: [task.larger.text for task in read_form(data, "x").tasks], "larger", _one_space),
 }  # fmt: skip
 
 # --- Dialects: how a table is written. None where a dialect can't hold the table. ---
@@ -173,7 +223,7 @@ def test_every_reader_finds_the_same_cells_in_every_dialect(name: str, texts: li
         data = how.write(family.header, [family.row(text, n) for n, text in enumerate(texts, 1)])
         if data is not None:
             told.add(dialect)
-            assert [text.strip() for text in family.read(data)] == texts, dialect
+            assert [family.tidy(text) for text in family.read(data)] == [family.tidy(text) for text in texts], dialect
     assert {"comma", "UTF-16", "blank lines", "all quoted"} <= told
 
 
@@ -184,6 +234,8 @@ def test_a_doubled_column_is_refused_with_both_named(name: str, dialect: str):
     other = family.needed.upper() if name != "named columns" else family.needed
     rows = [(*family.row("wort", n), "x") for n in (1, 2)]
     data = DIALECTS[dialect].write((*family.header, other), rows)
+    if name == "ratings":
+        family = replace(family, read=lambda data: list(read_ratings(data, "x").first))
     if name in ("table", "last column"):
         with pytest.raises(InputError, match=r"\(a, A\)|\(c, C\)"):
             places_of(open_table(data, "x"), family.header)

@@ -35,8 +35,8 @@ def csv_of(rows: list[dict[str, str]]) -> bytes:
 
 def form_of(seed: int) -> bytes:
     rng = np.random.default_rng(seed)
-    tasks, aside = draw_writing(read_texts(TEXTS, "texts.csv"), rng=rng)
-    return write_form(tasks, *pair_by_lot(aside, pool_of(read_texts(POOL, "pool.csv")), rng=rng))
+    tasks, aside = draw_writing(read_texts(TEXTS, "texts.csv").texts, rng=rng)
+    return write_form(tasks, *pair_by_lot(aside, pool_of(read_texts(POOL, "pool.csv").texts), rng=rng))
 
 
 def test_the_form_wants_each_rating_equally_often_and_takes_zeros_of_the_pool():

@@ -9,8 +9,9 @@ import streamlit as st
 
 from core.errors import Issue
 from core.plurals import plural
+from core.schemes.best_worst_files import Named, NamedError
 from core.views.rating_sets import as_csv
-from ui import frame
+from ui import choosers, frame
 from ui.tables import figures
 
 
@@ -44,3 +45,11 @@ def show_issues(issues: Iterable[Issue], notes: Iterable[str] = ()) -> None:
     if rows:
         with st.expander(plural(len(rows), "{n} row or cell to look at", "{n} rows or cells to look at")):
             st.dataframe(rows, hide_index=True, alt="Rows and cells that weren't taken as they are")
+
+
+def ask_named(error: NamedError, key: str) -> Named | None:
+    """What best and worst of a file name, asked with the reader's question; None until a person has said."""
+    st.warning(frame.plain(str(error)))
+    words: dict[Named, str] = {"items": "items", "places": "places, 1 the first"}
+    named: Named | None = choosers.radio("Best and worst are", words, None, key=f"named-{key}", horizontal=True)
+    return named

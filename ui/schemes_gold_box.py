@@ -36,7 +36,7 @@ def gold_box(project: Project, found: RatingReport, stem: str) -> None:
 
 
 def _file(project: Project, label: str, key: str) -> RatingSet | None:
-    file = st.file_uploader(label, type=["csv", "tsv", "txt"], key=f"{key}-{project.id}")
+    file = st.file_uploader(label, type=["csv", "tsv", "txt", "xlsx"], key=f"{key}-{project.id}")
     if file is None:
         return None
     try:

@@ -11,12 +11,11 @@ from core.embeddings import Embedding
 from core.errors import RunoffError
 from core.plurals import many, plural
 from core.schemes.group_drawing import draw_groups, undecided
-from core.schemes.group_files import GroupFile, groups_of, read_groups, write_groups
+from core.schemes.group_files import GroupFile, groups_of, read_group_file, read_groups, write_groups
 from core.schemes.target_groups import TargetGroup, score_groups
 from core.store.areas import read_areas
 from core.store.library import open_library, other_embeddings, read_embeddings
 from core.store.projects import Project
-from core.tabular import decode_bytes
 from core.views import target_groups as view
 from core.views.words import slug
 from ui import choosers, frame
@@ -38,36 +37,33 @@ def groups_box(project: Project) -> None:
             "positive above one of these."
         )
         st.code(EXAMPLE, language=None)
-    text = _text(project)
     groups: list[TargetGroup] = []
-    if text:
-        try:
-            read = read_groups(text)
-            groups = groups_of(read.comparisons)
-        except RunoffError as error:
-            frame.show_error(error)
-        else:
+    try:
+        read = _read(project)
+        groups = [] if read is None else groups_of(read.comparisons)
+    except RunoffError as error:
+        frame.show_error(error)
+    else:
+        if read is not None:
             _show(read, groups)
             _scores(project, read)
     orders_box(project, groups)
     _propose(project)
 
 
-def _text(project: Project) -> str:
-    """The text of the file, else what was pasted."""
+def _read(project: Project) -> GroupFile | None:
+    """The groups of the file, else those that were pasted; None without either."""
     file = st.file_uploader("File of target groups", type=["txt", "csv"], key=f"groups-{project.id}")
     pasted = st.text_area("Or paste it", key=f"groups-text-{project.id}", height=120, placeholder=EXAMPLE)
-    if file is None:
-        return pasted
-    try:
-        return decode_bytes(file.getvalue(), file.name).text
-    except RunoffError as error:
-        frame.show_error(error)
-        return ""
+    if file is not None:
+        return read_group_file(file.getvalue(), file.name)
+    return read_groups(pasted) if pasted else None
 
 
 def _show(read: GroupFile, groups: list[TargetGroup]) -> None:
     st.markdown(f"**{view.headline(read, groups)}**")
+    for note in read.notes:
+        st.caption(frame.plain(note))
     if read.repeated:
         with st.expander(
             plural(

@@ -27,7 +27,7 @@ def orders_box(project: Project, groups: list[TargetGroup]) -> None:
     with st.popover("What a file of orders looks like", icon=":material/help:", type="tertiary"):
         st.markdown("A row a word that somebody placed: 1 is the most similar to the target, equal places are a tie.")
         st.code(EXAMPLE, language=None)
-    file = st.file_uploader("File of orders", type=["csv", "tsv", "txt"], key=f"orders-{project.id}")
+    file = st.file_uploader("File of orders", type=["csv", "tsv", "txt", "xlsx"], key=f"orders-{project.id}")
     if file is None:
         return
     try:

@@ -36,7 +36,7 @@ def ratings_box(project: Project) -> None:
     st.markdown("**A rating set of your own or of others: how far people agree, and which model comes near them.**")
     with st.popover("What a file looks like", icon=":material/help:", type="tertiary"):
         st.markdown(LAYOUTS)
-    file = st.file_uploader("File of ratings", type=["csv", "tsv", "txt"], key=f"ratings-{project.id}")
+    file = st.file_uploader("File of ratings", type=["csv", "tsv", "txt", "xlsx"], key=f"ratings-{project.id}")
     scale = _scale(project)
     if file is None:
         return

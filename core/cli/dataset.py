@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .shared import read_file, text_table, with_json, write_json
+from .shared import read_file, text_table, with_encoding, with_json, write_json
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..dataset_diff import DatasetDiff
     from ..store.recompute import Replayed
 
@@ -113,20 +115,27 @@ def _replayed_text(found: Replayed, maker: str, kind: str, passed: bool, toleran
 @click.argument("before", type=click.Path())
 @click.argument("after", type=click.Path())
 @click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="How many moved items are listed.")
+@with_encoding
 @with_json
-def diff_command(before: str, after: str, top: int, as_json: bool) -> None:
+def diff_command(before: str, after: str, top: int, encoding: str | None, as_json: bool) -> None:
     """What changed from the dataset BEFORE to AFTER: items, scores, ranks, votes, voters.
 
-    Each is a published zip, a CSV, TSV or Parquet file. The exit code is 0 whether they differ or not.
+    Each is a published zip, a CSV, TSV, Excel or Parquet file. The exit code is 0 whether they differ or not.
     """
     from ..dataset import read_dataset
     from ..dataset_diff import diff
 
-    found = diff(read_dataset(before), read_dataset(after))
+    tables = [read_dataset(path, encoding=encoding) for path in (before, after)]
+    found = diff(*tables)
+    notes = [f"{path}: {note}" for path, table in zip((before, after), tables, strict=True) for note in _notes(table)]
     if as_json:
-        write_json({"before": before, "after": after, **diff_json(found, top)})
+        write_json({"before": before, "after": after, **diff_json(found, top), "notes": notes})
     else:
-        click.echo(_diff_text(found, top))
+        click.echo("\n\n".join([_diff_text(found, top), *notes]))
+
+
+def _notes(table: pd.DataFrame) -> list[str]:
+    return [str(note) for note in table.attrs.get("notes", ())]
 
 
 def diff_json(found: DatasetDiff, top: int) -> dict[str, Any]:

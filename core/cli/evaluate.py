@@ -46,6 +46,9 @@ _MULTIWORD = {"as-is": "as they are", "underscore": "underscore", "mean": "mean 
 )
 @click.option("--trust", is_flag=True, help="Open gensim's own files, which are pickles and could run a program.")
 @click.option("--encoding", default="utf-8", show_default=True, help="Of the words in the models, such as latin-1.")
+@click.option(
+    "--dataset-encoding", help="Of the dataset, such as cp1252 or gbk; found by looking where it isn't given."
+)
 @click.option("--vocabulary", type=click.Path(), help="The list of words of a NumPy array; else one beside it.")
 @click.option("--lower", is_flag=True, help="Tokens that a model lacks are tried in lower case too.")
 @click.option(
@@ -92,6 +95,7 @@ def evaluate_command(
     fail_under: tuple[str, ...],
     trust: bool,
     encoding: str,
+    dataset_encoding: str | None,
     vocabulary: str | None,
     lower: bool,
     multiword: str,
@@ -118,7 +122,7 @@ def evaluate_command(
     if not models and not encoders and not spellings:
         raise InputError("Name a MODEL, an encoder's folder with --encoder, or a --spelling.")
     bounds = bounds_of(fail_under)
-    table = read_dataset(dataset)
+    table = read_dataset(dataset, encoding=dataset_encoding)
     tokens, notes = tokens_of(table), [str(note) for note in table.attrs.get("notes", ())]
     look_up = LookUp(lower, as_mode(_MULTIWORD[multiword]))
     options: dict[str, Any] = {"trusted": trust, "encoding": encoding, "vocabulary": vocabulary, "look_up": look_up}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .shared import read_file, text_table, with_json, write_json
+from .shared import read_file, text_table, with_encoding, with_json, write_json
 
 if TYPE_CHECKING:
     from ..agreement import Agreement
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 @click.option("--gold", type=click.Path(), help="Gold ratings: who rated all of these pairs near enough.")
 @click.option("--tolerance", type=float, default=1.0, show_default=True, help="Points that near enough allows.")
 @click.option("--experts", type=click.Path(), help="Experts' ratings of the items: how far the crowd lies from them.")
+@with_encoding
 @with_json
 def ratings_command(
     file: str,
@@ -42,6 +43,7 @@ def ratings_command(
     gold: str | None,
     tolerance: float,
     experts: str | None,
+    encoding: str | None,
     as_json: bool,
 ) -> None:
     """Agreement in a rating set FILE, and how each MODEL stands against its means.
@@ -54,7 +56,8 @@ def ratings_command(
     from ..schemes.scales import SCALES
 
     def read(path: str) -> RatingSet:
-        return read_ratings(read_file(path), Path(path).name, scale=SCALES[scale] if scale else None)
+        scale_of = SCALES[scale] if scale else None
+        return read_ratings(read_file(path), Path(path).name, scale=scale_of, encoding=encoding)
 
     found = report(read(file))
     qualified = qualify_people(found.ratings, read(gold), tolerance=tolerance) if gold else []
@@ -231,22 +234,22 @@ def _anova_said(found: Anova) -> str:
 @click.command("groups")
 @click.argument("file", type=click.Path())
 @click.argument("models", metavar="MODEL...", nargs=-1, type=click.Path())
+@with_encoding
 @with_json
-def groups_command(file: str, models: tuple[str, ...], as_json: bool) -> None:
+def groups_command(file: str, models: tuple[str, ...], encoding: str | None, as_json: bool) -> None:
     """Target groups FILE in the authors' format: what it holds, and how each MODEL (any known format) scores on it."""
     from ..embeddings import load
-    from ..schemes.group_files import groups_of, read_groups
+    from ..schemes.group_files import groups_of, read_group_file
     from ..schemes.target_groups import score_groups
-    from ..tabular import decode_bytes
 
-    read = read_groups(decode_bytes(read_file(file), Path(file).name).text)
+    read = read_group_file(read_file(file), Path(file).name, encoding=encoding)
     groups = groups_of(read.comparisons)
     tokens = sorted({token for group in groups for token in (group.target, *group.words)})
     scores = [score_groups(read.comparisons, load(model, tokens=tokens).cosines) for model in models]
     if as_json:
         counts = {"n_groups": len(groups), "n_comparisons": len(read.comparisons), "repeated": len(read.repeated)}
         rows = [{"model": model, **asdict(found)} for model, found in zip(models, scores, strict=True)]
-        write_json({"file": file, **counts, "models": rows})
+        write_json({"file": file, **counts, "models": rows, "notes": list(read.notes)})
     else:
         click.echo(_groups_text(read, len(groups), models, scores))
 
@@ -266,4 +269,4 @@ def _groups_text(read: GroupFile, n_groups: int, models: tuple[str, ...], scores
         for model, found in zip(models, scores, strict=True):
             reasons = {found.of(kind).reason for kind in ("positive", "distractor", "random")} | {found.reason}
             parts += [f"{model}: {reason}" for reason in sorted(filter(None, reasons))]
-    return "\n\n".join([*parts, *map(str, read.repeated)])
+    return "\n\n".join([*parts, *(f"Note: {note}" for note in read.notes), *map(str, read.repeated)])

@@ -109,9 +109,8 @@ def draw_command(
 
 def _settings(scheme: str, scale: str, groups: Path | None, seed: int, sizes: dict[str, Any]) -> RoundSettings:
     from ..schemes.collected import default_settings
-    from ..schemes.group_files import groups_of, read_groups
+    from ..schemes.group_files import groups_of, read_group_file
     from ..schemes.scales import SCALES
-    from ..tabular import decode_bytes
 
     if scale not in SCALES:
         raise InputError(f"--scale is one of {', '.join(SCALES)}, found {scale!r}.")
@@ -119,10 +118,12 @@ def _settings(scheme: str, scale: str, groups: Path | None, seed: int, sizes: di
     if groups is None:
         return settings
     try:
-        text = decode_bytes(groups.read_bytes(), groups.name).text
+        read = read_group_file(groups.read_bytes(), groups.name)
     except OSError as error:
         raise InputError(f"{groups} can't be read: {error.strerror}.") from error
-    return replace(settings, groups=tuple(groups_of(read_groups(text).comparisons)))
+    for note in read.notes:
+        click.echo(f"{groups}: {note}", err=True)
+    return replace(settings, groups=tuple(groups_of(read.comparisons)))
 
 
 @rounds_command.command("batch")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,10 +12,11 @@ import click
 
 from ..errors import InputError
 from ..plan_values import kept
-from .shared import read_file, text_table, with_json, write_file, write_json
+from .shared import read_file, text_table, with_encoding, with_json, write_file, write_json
 
 if TYPE_CHECKING:
     from ..estimates import Estimate
+    from ..schemes.best_worst_files import Named
     from ..schemes.best_worst_report import BestWorstReport, Halves
     from ..schemes.group_agreement import GroupAgreement
 
@@ -24,6 +27,23 @@ FIGURES = {
     "rho_w_other": "ρ_w (top of the second)",
     "tau": "Kendall's τ",
 }
+
+
+def with_named(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the option `--named`."""
+    told = "What best and worst name, where the file itself can't tell: its items are numbers."
+    return click.option("--named", type=click.Choice(["items", "places"]), help=told)(command)
+
+
+@contextmanager
+def _asking() -> Iterator[None]:
+    """What a reader asks about best and worst is asked with the option that answers it."""
+    from ..schemes.best_worst_files import NamedError
+
+    try:
+        yield
+    except NamedError as error:
+        raise InputError(f"{error} On the command line: --named items or --named places.") from error
 
 
 def said(found: Estimate) -> str:
@@ -42,12 +62,19 @@ def said(found: Estimate) -> str:
     "--items", "n_items", type=int, default=20, show_default=True, help="How many items that part are listed."
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the intervals: same seed, same figures.")
+@with_named
+@with_encoding
 @with_json
-def compare_schemes_command(first: str, second: str, n_items: int, seed: int, as_json: bool) -> None:
+def compare_schemes_command(
+    first: str, second: str, n_items: int, seed: int, named: Named | None, encoding: str | None, as_json: bool
+) -> None:
     """Set the scores of FIRST and SECOND side by side: datasets, ratings or best-worst judgements of the same items."""
     from ..schemes.scored_files import read_scored, side_by_side
 
-    one, other = (read_scored(read_file(path), Path(path).name) for path in (first, second))
+    with _asking():
+        one, other = (
+            read_scored(read_file(path), Path(path).name, named=named, encoding=encoding) for path in (first, second)
+        )
     found, notes = side_by_side(one, other, seed=seed)
     notes = (*notes, *one.notes, *other.notes)
     issues = [f"{scored.name}, {issue}" for scored in (one, other) for issue in scored.issues]
@@ -85,13 +112,17 @@ def _only(found: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="Of splits and intervals: same seed, same figures."
 )
+@with_named
+@with_encoding
 @with_json
-def best_worst_command(file: str, seed: int, as_json: bool) -> None:
+def best_worst_command(file: str, seed: int, named: Named | None, encoding: str | None, as_json: bool) -> None:
     """Counts, scores, intervals and reliability of best-worst judgements FILE (a row a judgement)."""
     from ..schemes.best_worst_files import read_best_worst
     from ..schemes.best_worst_report import report
 
-    found = report(read_best_worst(read_file(file), Path(file).name), seed=seed)
+    with _asking():
+        read = read_best_worst(read_file(file), Path(file).name, named=named, encoding=encoding)
+    found = report(read, seed=seed)
     if as_json:
         write_json({"file": file, **_best_worst_json(found)})
     else:
@@ -158,10 +189,13 @@ def _bounded(value: float, lower: float, upper: float) -> str:
 @click.option("--after", type=click.Path(), help="Answers so far: only the leading items go on, and neighbours meet.")
 @click.option("--keep", type=float, default=0.5, show_default=True, help="Share of the items that go on after answers.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same tuples.")
+@with_named
+@with_encoding
 @with_json
 def draw_tuples_command(
-    items: str, output: str, appearances: int, size: int, after: str | None, keep: float, seed: int, as_json: bool
-) -> None:
+    items: str, output: str, appearances: int, size: int, after: str | None, keep: float, seed: int,
+    named: Named | None, encoding: str | None, as_json: bool,
+) -> None:  # fmt: skip
     """Draw best-worst tuples of ITEMS (one a line, or a table with token_a and token_b) into a file to fill in."""
     import numpy as np
 
@@ -169,14 +203,17 @@ def draw_tuples_command(
     from ..schemes.best_worst_files import read_best_worst, read_items, write_tuples
     from ..schemes.best_worst_report import report
 
-    texts = read_items(read_file(items), Path(items).name)
+    listed = read_items(read_file(items), Path(items).name, encoding=encoding)
+    texts = listed.items
     rng = np.random.default_rng(seed)
     if after is None:
         tuples = draw_tuples(range(len(texts)), appearances, size=size, rng=rng)
     else:
         if not 0 < keep <= 1:
             raise InputError(f"--keep is a share above 0, at most 1; found {keep:g}.")
-        found = report(read_best_worst(read_file(after), Path(after).name), seed=seed, resamples=1, splits=1)
+        with _asking():
+            read = read_best_worst(read_file(after), Path(after).name, named=named, encoding=encoding)
+        found = report(read, seed=seed, resamples=1, splits=1)
         if np.isnan(found.theta.score).all():
             raise InputError(f"The answers of {after} give no scores. {found.theta.reason}.")
         known = dict(zip(found.read.items, found.theta.score.tolist(), strict=True))
@@ -187,9 +224,11 @@ def draw_tuples_command(
         tuples = next_round(scores, max(size, kept(len(texts), keep)), appearances, rng=rng, size=size)
     write_file(output, write_tuples(texts, tuples))
     if as_json:
-        write_json({"output": output, "n_tuples": len(tuples), "n_items": len(np.unique(tuples)), "seed": seed})
+        counts = {"n_tuples": len(tuples), "n_items": len(np.unique(tuples))}
+        write_json({"output": output, **counts, "seed": seed, "notes": list(listed.notes)})
     else:
-        click.echo(f"{len(tuples):,} tuples of {len(np.unique(tuples)):,} items are in {output}.")
+        told = f"{len(tuples):,} tuples of {len(np.unique(tuples)):,} items are in {output}."
+        click.echo("\n\n".join([told, *(f"Note: {note}" for note in listed.notes)]))
 
 
 @click.command("group-orders")
@@ -198,6 +237,7 @@ def draw_tuples_command(
 @click.option("--leave-out", multiple=True, help="Leave this voter's orders out; can be repeated.")
 @click.option("--leave-out-proposed", is_flag=True, help="Leave out all who lie over one SD under the mean.")
 @click.option("--output", type=click.Path(), help="Write the groups with their shares, in the authors' format.")
+@with_encoding
 @with_json
 def group_orders_command(
     file: str,
@@ -205,18 +245,20 @@ def group_orders_command(
     leave_out: tuple[str, ...],
     leave_out_proposed: bool,
     output: str | None,
+    encoding: str | None,
     as_json: bool,
 ) -> None:
     """How far people agree in their orders FILE (target, voter, word, place), and the shares R they come to."""
     from ..schemes.group_agreement import group_agreement
-    from ..schemes.group_files import groups_of, read_groups, write_groups
+    from ..schemes.group_files import groups_of, read_group_file, write_groups
     from ..schemes.group_orders import comparisons_of, read_orders, without
-    from ..tabular import decode_bytes
 
-    known = []
+    known, notes = [], []
     if groups is not None:
-        known = groups_of(read_groups(decode_bytes(read_file(groups), Path(groups).name).text).comparisons)
-    read = read_orders(read_file(file), Path(file).name, known)
+        held = read_group_file(read_file(groups), Path(groups).name, encoding=encoding)
+        known, notes = groups_of(held.comparisons), [f"{groups}: {note}" for note in held.notes]
+    read = read_orders(read_file(file), Path(file).name, known, encoding=encoding)
+    notes += read.notes
     strange = sorted(set(leave_out) - set(read.orders))
     if strange:
         raise InputError(f"{file} has no voter {', '.join(strange)} to leave out.")
@@ -229,14 +271,14 @@ def group_orders_command(
     after = group_agreement(kept) if out else found
     if as_json:
         counts = {"n_targets": len(read.targets), "n_comparisons": len(comparisons), "left_out": sorted(set(out))}
-        texts = {"issues": list(map(str, read.issues)), "notes": list(read.notes)}
+        texts = {"issues": list(map(str, read.issues)), "notes": notes}
         write_json({"file": file, **counts, "agreement": asdict(found), "agreement_after": after.mean, **texts})
         return
     parts = [_agreement_text(found, len(read.targets))]
     if out:
         parts.append(f"Without {', '.join(sorted(set(out)))}: mean ρ {after.mean:.3f}.")
     parts.append(f"{len(comparisons):,} comparisons" + (f" are in {output}." if output else "; --output writes them."))
-    click.echo("\n\n".join([*parts, *(f"Note: {note}" for note in read.notes), *map(str, read.issues)]))
+    click.echo("\n\n".join([*parts, *(f"Note: {note}" for note in notes), *map(str, read.issues)]))
 
 
 def _agreement_text(found: GroupAgreement, n_targets: int) -> str:

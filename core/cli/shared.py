@@ -18,6 +18,12 @@ def with_json(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--json", "as_json", is_flag=True, help="Write one JSON object and nothing else.")(command)
 
 
+def with_encoding(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the option `--encoding`, of the files that it reads."""
+    told = "Of the files, such as cp1252 or gbk; found by looking where it isn't given."
+    return click.option("--encoding", help=told)(command)
+
+
 def _plain(value: Any) -> Any:
     """`value` as JSON can hold it: NaN and infinities become null."""
     if isinstance(value, dict):

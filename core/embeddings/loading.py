@@ -38,7 +38,8 @@ READERS: tuple[Reader, ...] = (
 
 
 def _recognise(head: Head) -> tuple[Reader, Recognised]:
-    refuse(head)
+    if similarities.READER.recognise(head) is None:  # which may be in UTF-16, as no vectors can
+        refuse(head)
     for reader in READERS:
         recognised = reader.recognise(head)
         if recognised is not None:

@@ -51,7 +51,7 @@ def read_pairs(source: Source, recognised: Recognised, notes: list[str]) -> Pair
     A pair that stands there several times, in either order, must have one value (to 12 digits of the largest). Raises
     `InputError` with the rows of those that have several, or that can't be read.
     """
-    rows = read_rows(source, recognised)
+    rows = read_rows(source, notes)
     if not len(rows.values):
         raise InputError(f"{source.name} holds no similarities. Fetch it again.")
     encoded = rows.tokens.combine_chunks().dictionary_encode()

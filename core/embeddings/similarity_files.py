@@ -1,29 +1,36 @@
-"""Reading a CSV file of similarities: what it is known by, and its rows."""
+"""Reading a table of similarities: what it is known by, and its rows.
+
+It may be gigabytes long, so it goes by in pieces (`core.tabular.long`): once to see how it is written where quotation
+marks are in it, and once to be read. What is decided is what is decided of any other table.
+"""
 
 from __future__ import annotations
 
 import codecs
-import csv
-import io
-import math
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
 
 from ..errors import InputError, Issue
+from ..tabular.dialect import find_dialect, lines
+from ..tabular.long import LongTable, OddBytes, open_long
+from ..tabular.table import places_of, same_name, shown_header, trimmed
+from ..tabular.values import is_missing, long_column_numbers
+from .containers import open_content
 from .formats import BOM, SIMILARITIES, Head, Recognised, Source
 from .options import EncodingError, suggest_encoding
 
 FORMAT = "similarities of pairs (CSV)"
 COLUMNS = ("token_a", "token_b", "similarity")
 MAX_ISSUES = 100
-_DELIMITERS = (",", ";", "\t")
-_CHUNK_BYTES = 4 << 20
-_MAX_LINE_BYTES = 64 << 20
+_PIECE_BYTES = 4 << 20
+_HEADER_BYTES = 10_000
 _BATCH = 100_000
+_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @dataclass(frozen=True)
@@ -37,42 +44,37 @@ class Rows:
     n_empty: int
 
 
-def _fields(line: str, delimiter: str) -> list[str]:
-    try:
-        return [field.strip().lower() for field in next(csv.reader([line], delimiter=delimiter), [])]
-    except csv.Error:
-        return []
-
-
-def _first_line(data: bytes) -> str:
-    line = data.removeprefix(BOM)[:10_000].replace(b"\r", b"\n").split(b"\n", 1)[0]
-    return line.decode("utf-8", "replace")
-
-
-def _delimiter(data: bytes) -> str | None:
-    """The delimiter with which the first line names all the columns, None if there is none."""
-    line = _first_line(data)
-    return next((mark for mark in _DELIMITERS if set(COLUMNS) <= set(_fields(line, mark))), None)
+def _codec(head: bytes, chosen: str) -> str:
+    """The encoding as Python calls it: UTF-16 by its mark, else the chosen one."""
+    return "utf-16" if head.startswith(_MARKS) else chosen
 
 
 def recognise(head: Head) -> Recognised | None:
     """A first line that names the columns; see `Reader.recognise`."""
-    delimiter = _delimiter(head.start)
-    if delimiter is None:
+    codec = _codec(head.start, head.options.codec)
+    beginning = head.start[:_HEADER_BYTES].decode(codec, "replace").removeprefix("\ufeff")
+    first = list(islice(lines(beginning), 2))
+    try:
+        dialect, header = find_dialect("".join(first if beginning[:4].lower() == "sep=" else first[:1]), head.name)
+    except InputError:
+        return None
+    names = list(map(same_name, header))
+    if not set(COLUMNS) <= set(names):
         return None
     notes, needs_encoding = [], ""
     if head.start.startswith(BOM):
         notes.append("a byte order mark at its beginning was skipped")
-    names = _fields(_first_line(head.start), delimiter)
-    if others := [name for name in names if name not in COLUMNS]:
+    if head.start.startswith(_MARKS):
+        notes.append("the file is in UTF-16")
+    if others := [trimmed(name) for name in header if same_name(name) not in COLUMNS]:
         notes.append(f"columns that aren't needed, left out: {', '.join(others)[:100]}")
     try:
-        codecs.getincrementaldecoder(head.options.codec)(head.options.errors).decode(head.start)
+        codecs.getincrementaldecoder(codec)(head.options.errors).decode(head.start)
     except UnicodeDecodeError as error:
         needs_encoding = suggest_encoding(head.start)
         row = head.start.count(b"\n", 0, error.start) + 1
         notes.append(f"row {row}: not valid {head.options.encoding.upper()}; it can be read as {needs_encoding}")
-    n_lines = head.start.count(b"\n") - 1 + (not head.start.endswith(b"\n"))
+    n_lines = _n_lines(head.start) - 1 + (not head.start.endswith((b"\n", b"\r")))
     n_expected = n_lines if head.is_whole else round(n_lines * head.size / len(head.start))
     return Recognised(
         FORMAT,
@@ -80,125 +82,126 @@ def recognise(head: Head) -> Recognised | None:
         0,
         True,
         tuple(notes),
-        separator=delimiter,
+        separator=dialect.delimiter,
         n_expected=max(n_expected, 1),
         kind=SIMILARITIES,
         needs_encoding=needs_encoding,
     )
 
 
-def _lines(source: Source) -> Iterator[str]:
-    """The file's lines as text, each with its end."""
-    rest, n_lines, is_first = b"", 0, True
-    while True:
-        data = source.read(_CHUNK_BYTES)
-        cut = data.rfind(b"\n") + 1 if data else 0
-        if data and not cut:
-            rest += data
-            if len(rest) > _MAX_LINE_BYTES:
-                raise InputError(f"{source.name}, row {n_lines + 1}, is over {_MAX_LINE_BYTES >> 20} MB long.")
-            continue
-        whole, rest = rest + data[:cut], data[cut:]
-        if is_first:
-            whole, is_first = whole.removeprefix(BOM), False
-        yield from io.StringIO(_decode(source, whole, n_lines), newline="")
-        n_lines += whole.count(b"\n")
-        if not data:
-            return
+def _n_lines(data: bytes) -> int:
+    return data.count(b"\n") or data.count(b"\r")
 
 
-def _decode(source: Source, data: bytes, n_before: int) -> str:
-    try:
-        return data.decode(source.options.codec, source.options.errors)
-    except UnicodeDecodeError as error:
-        suggested = suggest_encoding(data)
-        line = n_before + data.count(b"\n", 0, error.start) + 1
-        raise EncodingError(
-            f"{source.name}, line {line}: the text isn't valid {source.options.encoding.upper()}. Choose the encoding "
-            f"{suggested} if that is right, else another one, or save the file as UTF-8.",
-            suggested,
-        ) from error
+def _pieces(source: Source) -> Iterator[bytes]:
+    """The file's bytes, from the beginning each time, without the source being read."""
+    with open_content(source.path, source.name) as content:
+        while data := content.read(_PIECE_BYTES):
+            yield data
 
 
-def _number(text: str, delimiter: str) -> float | None:
-    """The number that a field spells, with a decimal comma where commas don't separate; None if it spells none."""
-    if delimiter == ";":
-        text = text.replace(",", ".")
-    try:
-        return None if "_" in text else float(text)
-    except ValueError:
-        return None
+def _once(source: Source) -> Iterator[bytes]:
+    while data := source.read(_PIECE_BYTES):
+        yield data
 
 
 class _Collector:
     """Gathers rows and what is wrong with them."""
 
-    def __init__(self, places: tuple[int, int, int], delimiter: str) -> None:
-        self._places, self._delimiter = places, delimiter
+    def __init__(self, places: Sequence[int]) -> None:
+        self._a, self._b, self._value = places
         self._tokens: list[str] = []
+        self._texts: list[str] = []
         self._chunks: list[pa.Array] = []
-        self._values, self._numbers = array("d"), array("q")
+        self._values: list[pa.Array] = []  # as they are written: commas are read when all have been seen
+        self._numbers = array("q")
         self.issues: list[Issue] = []
         self.n_issues = self.n_empty = 0
 
-    def _wrong(self, issue: Issue) -> None:
+    def wrong(self, issue: Issue) -> None:
+        """Count a row that can't be used; the first are kept."""
         self.n_issues += 1
         if len(self.issues) < MAX_ISSUES:
             self.issues.append(issue)
 
     def add(self, row: list[str], number: int) -> None:
-        if not any(field.strip() for field in row):
-            return
-        if len(row) <= max(self._places):
-            return self._wrong(Issue(f"the row has {len(row)} fields, {max(self._places) + 1} are needed", row=number))
-        a, b, text = (row[place].strip() for place in self._places)
-        for column, token in zip(COLUMNS, (a, b), strict=False):
-            if not token:
-                return self._wrong(Issue("the token is missing", row=number, column=column))
-        if not text:
+        """Take a row in."""
+        a, b, text = row[self._a].strip(), row[self._b].strip(), row[self._value]
+        if not a or not b:
+            return self.wrong(Issue("the token is missing", row=number, column=COLUMNS[1] if a else COLUMNS[0]))
+        if is_missing(text):
             self.n_empty += 1
             return None
-        value = _number(text, self._delimiter)
-        if value is None or not math.isfinite(value):
-            return self._wrong(Issue("must be a finite number", row=number, column=COLUMNS[2], found=text[:40]))
         self._tokens += (a, b)
-        self._values.append(value)
+        self._texts.append(text)
         self._numbers.append(number)
-        if len(self._tokens) >= _BATCH:
+        if len(self._texts) >= _BATCH:
             self._flush()
         return None
 
     def _flush(self) -> None:
         self._chunks.append(pa.array(self._tokens, pa.string()))
-        self._tokens = []
+        self._values.append(pa.array(self._texts, pa.string()))
+        self._tokens, self._texts = [], []
 
-    def rows(self) -> Rows:
+    def _by_piece(self) -> Iterator[tuple[list[str], Sequence[int]]]:
+        start = 0
+        for texts in self._values:
+            yield texts.to_pylist(), self._numbers[start : start + len(texts)]
+            start += len(texts)
+
+    def rows(self, notes: list[str]) -> Rows:
+        """All that was taken in; how commas were read goes to `notes`."""
         self._flush()
-        values, numbers = np.array(self._values, dtype=np.float64), np.array(self._numbers, dtype=np.int64)
-        return Rows(pa.chunked_array(self._chunks, pa.string()), values, numbers, self.n_empty)
+        values = []
+        for read in long_column_numbers(self._by_piece, COLUMNS[2]):
+            values.append(read.values)
+            notes += map(str, read.notes)
+            for issue in read.bad:
+                self.wrong(issue)
+        numbers = np.array(self._numbers, dtype=np.int64)
+        return Rows(pa.chunked_array(self._chunks, pa.string()), np.concatenate(values), numbers, self.n_empty)
 
 
-def read_rows(source: Source, recognised: Recognised) -> Rows:
-    """All rows of the file; raises `InputError` with an issue for each row that can't be used."""
-    reader = csv.reader(_lines(source), delimiter=recognised.separator)
+def read_rows(source: Source, notes: list[str]) -> Rows:
+    """All rows of the file, remarks go to `notes`; raises `InputError` with an issue for each row that can't be
+    used."""
     try:
-        names = [field.strip().lower() for field in next(reader, [])]
-        collector = _Collector(_places(source, names), recognised.separator)
-        for number, row in enumerate(reader, start=2):
-            collector.add(row, number)
-        rows = collector.rows()
-    except csv.Error as error:
-        raise InputError(f"{source.name}, line {reader.line_num}, isn't CSV: {error}. Correct the file.") from error
+        table = _open(source)
+        places = _places(table)
+        collector = _Collector(places)
+        for number, row in table.rows(_once(source), max(places) + 1):
+            if isinstance(row, Issue):
+                collector.wrong(row)
+            else:
+                collector.add(row, number)
+        notes += map(str, table.notes)
+        rows = collector.rows(notes)
+    except OddBytes as error:
+        suggested = suggest_encoding(error.data)
+        raise EncodingError(
+            f"{source.name}, line {error.line}: the text isn't valid {source.options.encoding.upper()} (byte "
+            f"0x{error.data[error.start]:02x}). Choose the encoding {suggested} if that is right, else another one, or "
+            "save the file as UTF-8.",
+            suggested,
+        ) from error
     except UnicodeEncodeError as error:
         raise InputError(f"{source.name} has characters that aren't text. Choose another encoding.") from error
     if collector.n_issues:
-        raise InputError(f"{source.name}: {collector.n_issues:,} rows can't be used; correct them.", collector.issues)
+        issues = sorted(collector.issues, key=lambda issue: issue.row or 0)
+        raise InputError(f"{source.name}: {collector.n_issues:,} rows can't be used; correct them.", issues)
     return rows
 
 
-def _places(source: Source, names: list[str]) -> tuple[int, int, int]:
-    for column in COLUMNS:
-        if names.count(column) != 1:
-            raise InputError(f"{source.name} has the column {column} {names.count(column)} times, once is needed.")
-    a, b, value = (names.index(column) for column in COLUMNS)
-    return a, b, value
+def _open(source: Source) -> LongTable:
+    beginning = next(_pieces(source), b"")
+    codec = _codec(beginning, source.options.codec)
+    return open_long(lambda: _pieces(source), source.name, codec=codec, errors=source.options.errors)
+
+
+def _places(table: LongTable) -> list[int]:
+    places = places_of(table, COLUMNS)
+    missing = [column for column in COLUMNS if column not in places]
+    if missing:
+        raise InputError(f"{table.name} lacks {', '.join(missing)}; its columns are {shown_header(table)}.")
+    return [places[column] for column in COLUMNS]

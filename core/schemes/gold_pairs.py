@@ -5,6 +5,7 @@ Reference: Jurgens, Pilehvar, Navigli (2016), Cross Level Semantic Similarity, s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -72,7 +73,7 @@ def read_rated_pairs(text: str) -> tuple[GoldPair, ...]:
     (GoldPair(first='car', second='automobile', rating=4.0),)
     """
     pairs = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(re.split("\r\n|\r|\n", text), start=1):
         if not line.strip():
             continue
         texts, _, rating = line.rpartition(":")

@@ -12,13 +12,16 @@ An empty line may stand between groups; a line without a comma that is no headin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..errors import InputError, Issue
+from ..tabular import decode_bytes
 from .target_groups import GroupComparison, Kind, TargetGroup, compared
 
 _HEADINGS: dict[str, Kind] = {"distractors": "distractor", "randoms": "random", "positives": "positive"}
+_LINE_END = re.compile(r"\r\n|\r|\n")  # and no other: U+2028 and the like are characters of a word
 _TOLERANCE = 0.011  # shares are written with two digits
 
 
@@ -27,10 +30,18 @@ class GroupFile:
     """What a file holds: `comparisons` in its order, each once, the preferred word first.
 
     `repeated` are the lines that said once more what an earlier one had said; they are not in `comparisons` again.
+    `notes` say how the file was read.
     """
 
     comparisons: tuple[GroupComparison, ...]
     repeated: tuple[Issue, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def read_group_file(data: bytes, name: str, *, encoding: str | None = None) -> GroupFile:
+    """The comparisons of a file, in an encoding that is found by looking unless it is given; see `read_groups`."""
+    decoded = decode_bytes(data, name, encoding=encoding, braces=True)
+    return replace(read_groups(decoded.text), notes=tuple(map(str, decoded.notes)))
 
 
 def read_groups(text: str) -> GroupFile:
@@ -43,7 +54,7 @@ def read_groups(text: str) -> GroupFile:
     issues: list[Issue] = []
     repeated: list[Issue] = []
     target, kind = "", "positive"
-    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
+    for number, line in enumerate(_LINE_END.split(text.removeprefix("\ufeff")), 1):
         cells = [cell.strip() for cell in line.split(",")]
         if cells == [""]:
             continue

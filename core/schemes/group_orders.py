@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..errors import InputError, Issue
-from ..tabular import open_csv
+from ..tabular import Table, column_numbers, open_table, refuse_doubled, same_name, shown_header
 from .group_agreement import Orders
-from .rating_columns import NAMES
+from .rating_columns import NAMES, place_among
 from .target_groups import GroupComparison, TargetGroup, from_orders
 
 COLUMNS = ("target", "voter", "word", "place")
@@ -33,35 +33,30 @@ class OrderFile:
         return tuple(dict.fromkeys(target for orders in self.orders.values() for target in orders))
 
 
-def read_orders(data: bytes, name: str, groups: Iterable[TargetGroup] = ()) -> OrderFile:
-    """Read people's orders; with `groups`, words that are no positives of their target aren't taken, and are told.
+def read_orders(
+    data: bytes, name: str, groups: Iterable[TargetGroup] = (), *, encoding: str | None = None
+) -> OrderFile:
+    """Read people's orders from a CSV, TSV or Excel file; with `groups`, words that are no positives of their target
+    aren't taken, and are told.
 
-    Raises `InputError` for a file that is no table, lacks a column, or has no row that can be used.
+    Raises `InputError` for a file that is no table, lacks a column or has one twice, or has no row that can be used.
 
     >>> found = read_orders(b"target,voter,word,place\\nsinger,A,musician,1\\nsinger,A,person,2\\n", "orders.csv")
     >>> found.orders
     {'A': {'singer': {'musician': 1.0, 'person': 2.0}}}
     """
-    file = open_csv(data, name)
-    titles = [title.casefold().strip() for title in file.header]
-    at = [
-        next(
-            (n for n, title in enumerate(titles) if title == role or (role == "voter" and title in NAMES["voter"])), -1
-        )
-        for role in COLUMNS
-    ]
-    if -1 in at:
-        raise InputError(
-            f"{name} needs the columns {', '.join(COLUMNS)}. Its columns are {', '.join(filter(None, file.header))}."
-        )
-    rows = file.read(at, max(at) + 1)
+    table = open_table(data, name, encoding=encoding, fits=(_has_columns,))
+    at = _places(table)
+    texts = table.texts(at, max(at) + 1)
+    rows, columns = texts.numbers.tolist(), texts.lists
+    read = column_numbers(columns[-1], rows, table.header[at[-1]])
     positives = {group.target: set(group.positives) for group in groups}
     orders: dict[str, dict[str, dict[str, float]]] = {}
-    issues = list(rows.issues)
-    for row, *cells in zip(rows.numbers, *rows.columns, strict=True):
+    issues = [*texts.issues, *read.notes]
+    for row, value, *cells in zip(rows, read.values.tolist(), *columns, strict=True):
         target, voter, word, place = (" ".join(cell.split()) for cell in cells)
         try:
-            value = _place(target, voter, word, place, positives)
+            _check(target, voter, word, value, positives)
             placed = orders.get(voter, {}).get(target, {})
             if word in placed:
                 raise InputError(f"{voter} placed this word already, at {placed[word]:g}, which counts")
@@ -71,11 +66,29 @@ def read_orders(data: bytes, name: str, groups: Iterable[TargetGroup] = ()) -> O
         orders.setdefault(voter, {}).setdefault(target, {})[word] = value
     if not orders:
         raise InputError(f"{name} has no order that can be used.", issues)
-    unread = [title for n, title in enumerate(file.header) if title and n not in at]
+    unread = [title for n, title in enumerate(table.header) if title and n not in at]
     return OrderFile(orders, tuple(issues), (f"Columns that aren't read: {', '.join(unread)}.",) if unread else ())
 
 
-def _place(target: str, voter: str, word: str, place: str, positives: Mapping[str, set[str]]) -> float:
+def _places(table: Table) -> list[int]:
+    """The positions of `COLUMNS`; `InputError` where one is missing or stands there twice."""
+    names = [same_name(title) for title in table.header]
+    refuse_doubled(table, [at for at, title in enumerate(names) if title in COLUMNS])
+    found = [names.index(role) if role in names else None for role in COLUMNS]
+    at_voter = COLUMNS.index("voter")
+    if found[at_voter] is None:
+        found[at_voter] = place_among(table, NAMES["voter"])
+    places = [at for at in found if at is not None]
+    if len(places) < len(COLUMNS):
+        raise InputError(f"{table.name} needs the columns {', '.join(COLUMNS)}. Its columns are {shown_header(table)}.")
+    return places
+
+
+def _has_columns(header: Iterable[str]) -> bool:
+    return {"target", "word", "place"} <= set(map(same_name, header))
+
+
+def _check(target: str, voter: str, word: str, value: float, positives: Mapping[str, set[str]]) -> None:
     if not (target and voter and word):
         raise InputError("target, voter or word is empty")
     if word == target:
@@ -84,13 +97,8 @@ def _place(target: str, voter: str, word: str, place: str, positives: Mapping[st
         raise InputError("is the target of no group")
     if positives and word not in positives[target]:
         raise InputError("is no positive of its target, and only positives are ordered")
-    try:
-        value = float(place.replace(",", "."))
-    except ValueError:
-        value = 0.0
     if not 1 <= value < 1000:
         raise InputError("a place is a number from 1 on")
-    return value
 
 
 def without(orders: Mapping[str, Orders], left_out: Iterable[str]) -> dict[str, Orders]:

@@ -10,7 +10,7 @@ from ..matching import text_key
 from ..platforms.base import ResultFile
 from ..platforms.result_tables import open_results
 from ..tables import ANSWERS
-from .rating_columns import NAMES, place_of
+from .rating_columns import has_texts
 from .rating_sets import RatingSet
 
 COUNTED = "rows are counted as ratings are: the first rating of the file is 2, as below a header of a row a rating"
@@ -24,13 +24,13 @@ def is_rating_set(data: bytes, filename: str) -> bool:
     True
     """
     try:
-        header = open_results(data, filename).header
+        table = open_results(data, filename)
     except InputError:
         return False
-    columns = {name.strip().casefold() for name in header}
+    columns = {name.strip().casefold() for name in table.header}
     if columns & {"question_id", "assignmentid"}:
         return False
-    return all(place_of(header, role) is not None for role in ("first", "second") if role in NAMES)
+    return has_texts(table.header)
 
 
 def rating_set_answers(ratings: RatingSet, shown: pd.DataFrame) -> ResultFile:

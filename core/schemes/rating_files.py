@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..errors import InputError, Issue
-from ..tabular import CsvTable, Rows
-from .rating_columns import NAMES, is_number, open_ratings, people_columns, place_of
+from ..tabular import NO_NUMBER, is_missing, shown_header
+from .rating_columns import NAMES, Cells, open_ratings, people_columns, place_of, read_cells
 from .rating_sets import RatingSet
 from .scales import RatingScale
 
@@ -42,18 +42,14 @@ class _Collected:
     def item(self, first: str, second: str, level: str, genre: str) -> int:
         return self.places.setdefault((first, second, level, genre), len(self.places))
 
-    def number(self, text: str, row: int, column: str) -> float:
-        """A rating, NaN with its issue where it is none or lies outside the scale."""
-        try:
-            value = float(text.strip().replace(",", "."))
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
-            self.issues.append(Issue("is no number, so there is no rating", row=row, column=column, found=text))
-            return math.nan
-        if self.scale is not None and not self.scale.allows(value):
+    def rating(self, cells: Cells, column: int, at: int, title: str) -> float:
+        """The rating in row `at` of a column, NaN with its issue where it is none or lies outside the scale."""
+        value, row, text = float(cells.values(column).values[at]), cells.numbers[at], cells.columns[column][at]
+        if math.isnan(value):
+            self.issues.append(Issue(_why_none(cells, column, row), row=row, column=title, found=text))
+        elif self.scale is not None and not self.scale.allows(value):
             allowed = f"{self.scale.low:g} to {self.scale.high:g} in steps of {self.scale.step:g}"
-            self.issues.append(Issue(f"is outside the scale ({allowed})", row=row, column=column, found=text))
+            self.issues.append(Issue(f"is outside the scale ({allowed})", row=row, column=title, found=text))
             return math.nan
         return value
 
@@ -99,94 +95,102 @@ class _Collected:
         )
 
 
-def read_ratings(data: bytes, name: str, *, scale: RatingScale | None = None) -> RatingSet:
-    """Read a rating set; with `scale`, ratings that it doesn't allow are left out and told.
+def read_ratings(data: bytes, name: str, *, scale: RatingScale | None = None, encoding: str | None = None) -> RatingSet:
+    """Read a rating set from a CSV, TSV or Excel file; with `scale`, ratings that it doesn't allow are left out and
+    told.
 
-    Raises `InputError` for a file that is no table, lacks the columns, or has fewer than two items with a rating.
+    Raises `InputError` for a file that is no table, lacks the columns or has one of them twice, or has fewer than two
+    items with a rating.
 
     >>> found = read_ratings(b"word1,word2,Human (mean),1,2\\nlove,sex,8,9,7\\ntiger,cat,7,7,\\n", "wide.csv")
     >>> found.people, found.table.tolist()
     (('1', '2'), [[9.0, 7.0], [7.0, nan]])
     """
-    file, offset = open_ratings(data, name)
-    places = {role: at for role in NAMES if (at := place_of(file.header, role)) is not None}
+    table, is_titled = open_ratings(data, name, encoding=encoding)
+    places = {role: at for role in NAMES if (at := place_of(table, role)) is not None}
     if not {"first", "second"} <= places.keys():
         raise InputError(
             f"{name} needs two columns with the texts of an item, such as token_a and token_b, word1 and word2, or "
-            f"sentence1 and sentence2. Its columns are {', '.join(filter(None, file.header))}."
+            f"sentence1 and sentence2. Its columns are {shown_header(table)}."
         )
-    rows = file.read(range(len(file.header)), max(places["first"], places["second"]) + 1)
-    if offset:
-        rows = replace(rows, numbers=[number - offset for number in rows.numbers])
+    cells = read_cells(table, max(places["first"], places["second"]) + 1)
     collected = _Collected(name, scale)
-    collected.issues += rows.issues
-    read = _read_means if offset else _layout(file.header, places, rows)
-    read(collected, file, rows, places)
+    collected.issues += cells.issues
+    read = _read_means if is_titled else _layout(cells, places)
+    read(collected, cells, places)
     return collected.finish()
 
 
-def _layout(header: tuple[str, ...], places: Mapping[str, int], rows: Rows) -> Callable[..., None]:
+def _why_none(cells: Cells, column: int, row: int) -> str:
+    """Why a cell is no number: of its own, or because the column's others are written otherwise."""
+    fault = cells.faults(column).get(row, NO_NUMBER)
+    return "is no number, so there is no rating" if fault == NO_NUMBER else fault
+
+
+def _layout(cells: Cells, places: Mapping[str, int]) -> Callable[..., None]:
     if "voter" in places:
         return _read_long
-    people = people_columns(header, places, rows)
+    people = people_columns(cells, places)
     return _read_wide if "sd" not in places and len(people) > 1 else _read_means
 
 
-def _texts(collected: _Collected, rows: Rows, places: Mapping[str, int], at: int) -> int | None:
+def _texts(collected: _Collected, cells: Cells, places: Mapping[str, int], at: int) -> int | None:
     """The item of a row, None with its issue where a text is missing."""
-    first, second = (" ".join(rows.columns[places[role]][at].split()) for role in ("first", "second"))
+    first, second = (" ".join(cells.columns[places[role]][at].split()) for role in ("first", "second"))
     if not first or not second:
-        collected.issues.append(Issue("one of the two texts is empty", row=rows.numbers[at]))
+        collected.issues.append(Issue("one of the two texts is empty", row=cells.numbers[at]))
         return None
-    level, genre = (rows.columns[places[role]][at].strip() if role in places else "" for role in ("level", "genre"))
+    level, genre = (cells.columns[places[role]][at].strip() if role in places else "" for role in ("level", "genre"))
     return collected.item(first, second, level, genre)
 
 
-def _read_long(collected: _Collected, file: CsvTable, rows: Rows, places: Mapping[str, int]) -> None:
+def _read_long(collected: _Collected, cells: Cells, places: Mapping[str, int]) -> None:
     column = places.get("rating", places.get("mean"))
     if column is None:
-        raise InputError(f"{file.name} has a column of voters, but none named rating.")
-    _tell_unread(collected, file, [*(at for role, at in places.items() if role not in ("mean", "sd")), column])
-    for at, row in enumerate(rows.numbers):
-        voter = rows.columns[places["voter"]][at].strip()
-        order = rows.columns[places["order"]][at].strip().upper() if "order" in places else ""
+        raise InputError(f"{cells.name} has a column of voters, but none named rating.")
+    _tell_unread(collected, cells, [*(at for role, at in places.items() if role not in ("mean", "sd")), column])
+    _tell_numbers(collected, cells, [column])
+    for at, row in enumerate(cells.numbers):
+        voter = cells.columns[places["voter"]][at].strip()
+        order = cells.columns[places["order"]][at].strip().upper() if "order" in places else ""
         if not voter:
-            collected.issues.append(Issue("says not whose rating it is", row=row, column=file.header[places["voter"]]))
+            collected.issues.append(Issue("says not whose rating it is", row=row, column=cells.titles[places["voter"]]))
             continue
         if order not in ("", "A", "B"):
-            collected.issues.append(Issue("must be A or B", row=row, column=file.header[places["order"]], found=order))
+            collected.issues.append(Issue("must be A or B", row=row, column=cells.titles[places["order"]], found=order))
             continue
-        value = collected.number(rows.columns[column][at], row, file.header[column])
+        value = collected.rating(cells, column, at, cells.titles[column])
         if math.isnan(value):
             continue
-        item = _texts(collected, rows, places, at)
+        item = _texts(collected, cells, places, at)
         if item is not None:
-            condition = rows.columns[places["condition"]][at].strip() if "condition" in places else ""
+            condition = cells.columns[places["condition"]][at].strip() if "condition" in places else ""
             earlier = collected.rate(item, voter, value, row, condition, order)
             if earlier:
                 what = f"{voter} rated this item already, in row {earlier}, whose rating counts"
                 collected.issues.append(Issue(what, row=row, found=f"{value:g}"))
 
 
-def _read_wide(collected: _Collected, file: CsvTable, rows: Rows, places: Mapping[str, int]) -> None:
+def _read_wide(collected: _Collected, cells: Cells, places: Mapping[str, int]) -> None:
     taken = {at for role, at in places.items() if role != "rating"}
-    people = people_columns(file.header, places, rows)
-    _tell_unread(collected, file, [*taken, *people])
-    titles = [file.header[at] for at in people]
+    people = people_columns(cells, places)
+    _tell_unread(collected, cells, [*taken, *people])
+    _tell_numbers(collected, cells, [*people, *(at for role, at in places.items() if role == "mean")])
+    titles = [cells.titles[at] for at in people]
     named = {
         at: f"{title} (column {at + 1})" if titles.count(title) > 1 else title
         for at, title in zip(people, titles, strict=True)
     }
     seen: set[int] = set()
-    for at, row in enumerate(rows.numbers):
+    for at, row in enumerate(cells.numbers):
         before = len(collected.places)
-        item = _texts(collected, rows, places, at)
+        item = _texts(collected, cells, places, at)
         if item is None:
             continue
-        given = [column for column in people if rows.columns[column][at].strip()]
+        given = [column for column in people if not is_missing(cells.columns[column][at])]
         earlier = []
         for column in given:
-            value = collected.number(rows.columns[column][at], row, named[column])
+            value = collected.rating(cells, column, at, named[column])
             if not math.isnan(value):
                 earlier.append(collected.rate(item, named[column], value, row))
         if any(earlier):
@@ -195,43 +199,50 @@ def _read_wide(collected: _Collected, file: CsvTable, rows: Rows, places: Mappin
             collected.issues.append(Issue(what, row=row))
         if not given and item == before:
             collected.issues.append(Issue("has no rating; the item is kept", row=row))
-        if item not in seen and "mean" in places and (text := rows.columns[places["mean"]][at]).strip():
-            if is_number(text.strip()):
-                collected.means[item] = (float(text.strip().replace(",", ".")), math.nan)
+        if item not in seen and "mean" in places and not is_missing(text := cells.columns[places["mean"]][at]):
+            mean = float(cells.values(places["mean"]).values[at])
+            if math.isnan(mean):
+                collected.issues.append(Issue("is no number", row=row, column=cells.titles[places["mean"]], found=text))
             else:
-                collected.issues.append(Issue("is no number", row=row, column=file.header[places["mean"]], found=text))
+                collected.means[item] = (mean, math.nan)
         seen.add(item)
 
 
-def _read_means(collected: _Collected, file: CsvTable, rows: Rows, places: Mapping[str, int]) -> None:
+def _read_means(collected: _Collected, cells: Cells, places: Mapping[str, int]) -> None:
     column = places.get("rating", places.get("mean"))
     if column is None:
         raise InputError(
-            f"{file.name} has no ratings: it needs a column voter with a column rating, or a column for each person, "
+            f"{cells.name} has no ratings: it needs a column voter with a column rating, or a column for each person, "
             "or one column of scores."
         )
-    _tell_unread(collected, file, [at for role, at in places.items() if role != "mean"] + [column])
     sd_column = places.get("sd")
-    for at, row in enumerate(rows.numbers):
-        value = collected.number(rows.columns[column][at], row, file.header[column])
+    _tell_unread(collected, cells, [at for role, at in places.items() if role != "mean"] + [column])
+    _tell_numbers(collected, cells, [column] if sd_column is None else [column, sd_column])
+    for at, row in enumerate(cells.numbers):
+        value = collected.rating(cells, column, at, cells.titles[column])
         if math.isnan(value):
             continue
-        item = _texts(collected, rows, places, at)
+        item = _texts(collected, cells, places, at)
         if item is None:
             continue
         if item in collected.means:
             what = "this item stands in an earlier row, whose score counts"
             collected.issues.append(Issue(what, row=row, found=f"{value:g}"))
             continue
-        text = "" if sd_column is None else rows.columns[sd_column][at].strip()
-        sd = float(text.replace(",", ".")) if is_number(text) else math.nan
-        if text and (math.isnan(sd) or sd < 0):
-            collected.issues.append(Issue("is no SD", row=row, column=file.header[sd_column or 0], found=text))
+        text = "" if sd_column is None else cells.columns[sd_column][at].strip()
+        sd = math.nan if sd_column is None else float(cells.values(sd_column).values[at])
+        if not is_missing(text) and (math.isnan(sd) or sd < 0):
+            collected.issues.append(Issue("is no SD", row=row, column=cells.titles[sd_column or 0], found=text))
             sd = math.nan
         collected.means[item] = (value, sd)
 
 
-def _tell_unread(collected: _Collected, file: CsvTable, taken: list[int]) -> None:
-    unread = [title for at, title in enumerate(file.header) if title and at not in taken]
+def _tell_numbers(collected: _Collected, cells: Cells, columns: list[int]) -> None:
+    """How commas of these columns were read, where it isn't plain."""
+    collected.issues += [issue for at in columns for issue in cells.values(at).notes]
+
+
+def _tell_unread(collected: _Collected, cells: Cells, taken: list[int]) -> None:
+    unread = [title for at, title in enumerate(cells.titles) if title and at not in taken]
     if unread:
         collected.notes.append(f"Columns that aren't read: {', '.join(unread)}.")

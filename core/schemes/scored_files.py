@@ -15,11 +15,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..dataset import read_dataset
+from ..dataset import has_columns, read_dataset
 from ..errors import Issue
-from ..tabular import open_csv
-from .best_worst_files import is_best_worst, read_best_worst
+from ..tabular import is_spreadsheet, open_table, same_name
+from .best_worst_files import Named, is_best_worst, read_best_worst
 from .best_worst_report import report as report_best_worst
+from .rating_columns import has_texts
 from .rating_files import read_ratings
 from .rating_statistics import item_ratings
 from .side_by_side import SideBySide, compare_schemes
@@ -52,23 +53,26 @@ class Scored:
         return hashlib.sha256(texts.encode("utf-8", "surrogatepass") + self.score.tobytes()).hexdigest()
 
 
-def read_scored(data: bytes, name: str) -> Scored:
-    """Read scores from a file of any scheme; raises `InputError` as the reader of its layout."""
-    if data.startswith(_PACKED):
+def read_scored(data: bytes, name: str, *, named: Named | None = None, encoding: str | None = None) -> Scored:
+    """Read scores from a file of any scheme; raises `InputError` as the reader of its layout.
+
+    `named` says what best and worst name in a file of best–worst judgements (`read_best_worst`).
+    """
+    if data.startswith(_PACKED) and not is_spreadsheet(data):
         return of_dataset(read_dataset(data), name)
-    file = open_csv(data, name)
-    if is_best_worst(file):
-        read = read_best_worst(data, name)
+    header = open_table(data, name, encoding=encoding, fits=(is_best_worst, has_texts)).header
+    if is_best_worst(header):
+        read = read_best_worst(data, name, named=named, encoding=encoding)
         found = report_best_worst(read, resamples=1, splits=1)
         fitted = not found.theta.reason or not np.isnan(found.theta.score).all()
         scores, what = (found.theta, "Bradley–Terry") if fitted else (found.counts, "counts")
         pairs = [item.split(DASH) if item.count(DASH) == 1 else [item, ""] for item in read.items]
         first, second = zip(*pairs, strict=True)
         return Scored(name, f"best–worst ({what})", first, second, scores.score, read.issues, read.notes)
-    titles = {title.casefold().strip() for title in file.header}
-    if {"token_a", "token_b", "score"} <= titles and titles & _OF_DATASETS and "voter" not in titles:
-        return of_dataset(read_dataset(data), name)
-    ratings = read_ratings(data, name)
+    titles = set(map(same_name, header))
+    if has_columns(header) and titles & _OF_DATASETS and "voter" not in titles:
+        return of_dataset(read_dataset(data, encoding=encoding), name)
+    ratings = read_ratings(data, name, encoding=encoding)
     means = item_ratings(ratings.table).mean if ratings.has_people else ratings.mean
     what = "mean rating" if ratings.has_people else "score"
     return Scored(name, what, ratings.first, ratings.second, means, ratings.issues, ratings.notes)
@@ -77,7 +81,8 @@ def read_scored(data: bytes, name: str) -> Scored:
 def of_dataset(dataset: pd.DataFrame, name: str) -> Scored:
     """The scores of a dataset (`tables.DATASET`)."""
     first, second = (tuple(dataset[column].astype(str)) for column in ("token_a", "token_b"))
-    return Scored(name, "score", first, second, dataset["score"].to_numpy(dtype=np.float64))
+    notes = tuple(str(note) for note in dataset.attrs.get("notes", ()))
+    return Scored(name, "score", first, second, dataset["score"].to_numpy(dtype=np.float64), notes=notes)
 
 
 def side_by_side(one: Scored, other: Scored, *, seed: int = 0) -> tuple[SideBySide, tuple[str, ...]]:

@@ -10,13 +10,12 @@ are nobody's to write: they come with a smaller text of a pool, or blank, to be 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..csv_writing import csv_text
 from ..errors import InputError, Issue
-from ..tabular import open_csv
+from ..tabular import column_numbers, open_table, places_of, same_name, shown_header
 from .scales import CLSS, RatingScale
 from .writing import Answer, Smaller, Text, TextPair, WritingTask
 
@@ -29,21 +28,30 @@ class Form:
     """A form that came back.
 
     tasks : rows to write for; answers : what stands in them, "" where they were left blank; lots : pairs of the lowest
-    rating that are complete; aside : texts that still want one.
+    rating that are complete; aside : texts that still want one. notes : what else a reader should know.
     """
 
     tasks: tuple[WritingTask, ...]
     answers: tuple[Answer, ...]
     lots: tuple[TextPair, ...]
     aside: tuple[Text, ...]
+    notes: tuple[str, ...] = ()
 
 
-def read_texts(data: bytes, name: str) -> list[Text]:
-    """Texts of a table; their ids are the table's, else their numbers.
+@dataclass(frozen=True)
+class TextList:
+    """Texts in the table's order, and what else a reader should know."""
 
-    Raises `InputError` without a column text, for a text that stands twice, and for none.
+    texts: tuple[Text, ...]
+    notes: tuple[str, ...] = ()
+
+
+def read_texts(data: bytes, name: str, *, encoding: str | None = None) -> TextList:
+    """Texts of a CSV, TSV or Excel file; their ids are the table's, else their numbers.
+
+    Raises `InputError` without a column text or with two, for a text that stands twice, and for none.
     """
-    columns, numbers = _columns(data, name, ("text",), ("text_id", "genre", "level"))
+    columns, numbers, notes = _columns(data, name, ("text",), ("text_id", "genre", "level"), encoding)
     found: dict[tuple[str, ...], Text] = {}
     rows: dict[tuple[str, ...], int] = {}
     issues = []
@@ -58,7 +66,7 @@ def read_texts(data: bytes, name: str) -> list[Text]:
         raise InputError(f"{name} has texts more than once.", issues)
     if not found:
         raise InputError(f"{name} has no text.")
-    return list(found.values())
+    return TextList(tuple(found.values()), notes)
 
 
 def pool_of(texts: Sequence[Text]) -> list[Smaller]:
@@ -84,16 +92,22 @@ def write_form(
     return csv_text(FORM, cells).encode("utf-8")
 
 
-def read_form(data: bytes, name: str, *, scale: RatingScale = CLSS) -> Form:
+def read_form(data: bytes, name: str, *, scale: RatingScale = CLSS, encoding: str | None = None) -> Form:
     """A form as it came back; columns other than larger and smaller may be missing, then nothing is by lot.
 
-    Raises `InputError` for a table that isn't the form, a pair that stands twice, and an id of two texts.
+    Raises `InputError` for a table that isn't the form, a pair that stands twice, an id of two texts, and a wanted
+    rating that is no number.
     """
-    columns, numbers = _columns(data, name, ("larger", "smaller"), ("text_id", "genre", "level", "wanted"))
+    optional = ("text_id", "genre", "level", "wanted")
+    columns, numbers, notes = _columns(data, name, ("larger", "smaller"), optional, encoding)
+    ratings = column_numbers(columns[-1], numbers, "wanted")
+    if ratings.bad:
+        raise InputError(f"{name} has wanted ratings that are no numbers.", ratings.bad)
     tasks: dict[str, WritingTask] = {}
     seen: dict[tuple[str, ...], int] = {}
     answers, lots, aside, issues = [], [], [], []
-    for row, larger, smaller, text_id, genre, level, wanted in zip(numbers, *columns, strict=True):
+    rows = zip(numbers, *columns[:-1], ratings.values.tolist(), strict=True)
+    for row, larger, smaller, text_id, genre, level, wanted in rows:
         if not larger:
             continue
         text = Text(text_id or f"row {row}", larger, genre, level)
@@ -101,7 +115,7 @@ def read_form(data: bytes, name: str, *, scale: RatingScale = CLSS) -> Form:
         if smaller and key in seen:
             issues.append(Issue(f"this pair stands in row {seen[key]} already", row=row, found=smaller))
         seen.setdefault(key, row)
-        task = WritingTask(text, _number(wanted))
+        task = WritingTask(text, wanted)
         if tasks.get(text.text_id, task).larger.text != larger:
             issues.append(Issue("this id is another text's as well", row=row, found=text_id))
         if task.wanted != scale.low:
@@ -113,7 +127,8 @@ def read_form(data: bytes, name: str, *, scale: RatingScale = CLSS) -> Form:
             aside.append(text)
     if issues:
         raise InputError(f"{name} contradicts itself.", issues)
-    return Form(tuple(tasks.values()), tuple(answers), tuple(lots), tuple(aside))
+    told = (*notes, *map(str, ratings.notes))
+    return Form(tuple(tasks.values()), tuple(answers), tuple(lots), tuple(aside), told)
 
 
 def write_pairs(pairs: Sequence[TextPair]) -> bytes:
@@ -122,26 +137,20 @@ def write_pairs(pairs: Sequence[TextPair]) -> bytes:
     return csv_text(PAIRS, cells).encode("utf-8")
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text.replace(",", "."))
-    except ValueError:
-        return math.nan
-
-
 def _columns(
-    data: bytes, name: str, needed: Sequence[str], optional: Sequence[str]
-) -> tuple[list[list[str]], list[int]]:
-    """The named columns, white space tidied, and the rows' numbers; optional ones are empty where they are missing."""
-    file = open_csv(data, name)
-    titles = [title.casefold().strip() for title in file.header]
-    missing = [title for title in needed if title not in titles]
+    data: bytes, name: str, needed: Sequence[str], optional: Sequence[str], encoding: str | None
+) -> tuple[list[list[str]], list[int], tuple[str, ...]]:
+    """The named columns, white space tidied, the rows' numbers, and notes; optional columns that are missing are
+    empty."""
+    table = open_table(data, name, encoding=encoding, fits=(lambda header: set(needed) <= set(map(same_name, header)),))
+    at = places_of(table, (*needed, *optional))
+    missing = [title for title in needed if title not in at]
     if missing:
-        raise InputError(f"{name} lacks {', '.join(missing)}. Its columns are {', '.join(filter(None, file.header))}.")
-    at = {title: titles.index(title) for title in (*needed, *optional) if title in titles}
-    rows = file.read(list(at.values()), max(at[title] for title in needed) + 1)
-    if rows.unread:
-        raise InputError(f"{name} has rows that can't be read.", rows.unread)
-    tidy = {title: [" ".join(cell.split()) for cell in column] for title, column in zip(at, rows.columns, strict=True)}
-    empty = [""] * len(rows.numbers)
-    return [tidy.get(title, empty) for title in (*needed, *optional)], rows.numbers
+        raise InputError(f"{name} lacks {', '.join(missing)}. Its columns are {shown_header(table)}.")
+    texts = table.texts(list(at.values()), max(at[title] for title in needed) + 1)
+    if texts.unread:
+        raise InputError(f"{name} has rows that can't be read.", texts.unread)
+    tidy = {title: [" ".join(cell.split()) for cell in column] for title, column in zip(at, texts.lists, strict=True)}
+    rows = texts.numbers.tolist()
+    empty = [""] * len(rows)
+    return [tidy.get(title, empty) for title in (*needed, *optional)], rows, tuple(map(str, texts.remarks))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import numpy as np
 
 from ..errors import InputError, Issue
 from ..panel import Floats
-from ..tabular import open_csv
+from ..tabular import column_numbers, open_table, places_of, same_name, shown_header
 from .conventions import convention_of
 
 DATA = Path(__file__).resolve().parents[2] / "data"
@@ -32,43 +31,39 @@ def distribution(name: str, n_items: int, convention: str = "paper") -> Floats:
     return known[name](n_items)
 
 
-def read_similarities(source: str | Path) -> Floats:
-    """The column `similarity` of a CSV or TSV file, in the order of its rows; other columns don't matter.
+def read_similarities(source: str | Path, *, encoding: str | None = None) -> Floats:
+    """The column `similarity` of a table (CSV, TSV, Excel), in the order of its rows; other columns don't matter.
 
-    Raises `InputError` for a file that can't be read or lacks the column, with the row of every value that isn't a
-    number in [−1, 1], and for fewer than two rows.
+    Raises `InputError` for a file that can't be read, lacks the column or has it twice, with the row of every value
+    that isn't a number in [−1, 1], and for fewer than two rows.
     """
     path = Path(source)
     try:
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror}. Check the path.") from error
-    file = open_csv(data, path.name)
-    names = [name.lower() for name in file.header]
-    if names.count(COLUMN) != 1:
-        raise InputError(f"{path.name} needs one column named {COLUMN} (its columns are {file.shown_header}).")
-    rows = file.read([names.index(COLUMN)], names.index(COLUMN) + 1)
-    issues = [issue for issue in rows.issues if issue.row is not None]
-    values = [_number(text) for text in rows.columns[0]]
-    issues += [
-        Issue("must be a number from -1 to 1", row=number, column=COLUMN, found=text)
-        for number, text, value in zip(rows.numbers, rows.columns[0], values, strict=True)
-        if math.isnan(value)
-    ]
+    table = open_table(data, path.name, encoding=encoding, fits=(lambda header: COLUMN in map(same_name, header),))
+    places = places_of(table, [COLUMN])
+    if not places:
+        raise InputError(f"{path.name} needs a column named {COLUMN} (its columns are {shown_header(table)}).")
+    texts = table.texts([places[COLUMN]], places[COLUMN] + 1)
+    (cells,), rows = texts.lists, texts.numbers.tolist()
+    values = column_numbers(cells, rows, COLUMN).values
+    inside = np.abs(values) <= 1 + 1e-9
+    issues = [*texts.unread, *_outside(cells, rows, inside.tolist())]
     if issues:
         raise InputError(f"{len(issues)} rows of {path.name} can't be used.", issues)
     if len(values) < 2:
         raise InputError(f"{path.name} has {len(values)} similarities, and a ballot needs at least two items.")
-    return np.array(values)
+    return values
 
 
-def _number(text: str) -> float:
-    """A similarity, NaN where the text is none."""
-    try:
-        value = float(text)
-    except ValueError:
-        return math.nan
-    return value if "_" not in text and abs(value) <= 1 + 1e-9 else math.nan
+def _outside(cells: list[str], rows: list[int], inside: list[bool]) -> list[Issue]:
+    return [
+        Issue("must be a number from -1 to 1", row=row, column=COLUMN, found=text)
+        for row, text, is_inside in zip(rows, cells, inside, strict=True)
+        if not is_inside
+    ]
 
 
 def demo_similarities() -> Floats:

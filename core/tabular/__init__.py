@@ -30,14 +30,15 @@ from .table import (
     shown_header,
     trimmed,
 )
-from .values import MISSING, NEGATIONS, Numbers, column_numbers, is_missing
-from .workbook import MOST_CELLS, Sheet, check_cells, is_workbook, read_workbook
+from .values import MISSING, NEGATIONS, NO_NUMBER, Numbers, column_numbers, is_missing
+from .workbook import MOST_CELLS, Sheet, check_cells, is_spreadsheet, is_workbook, read_workbook
 
 __all__ = [
     "ENCODINGS",
     "MISSING",
     "MOST_CELLS",
     "NEGATIONS",
+    "NO_NUMBER",
     "SPARE_CELLS",
     "CsvTable",
     "Decoded",
@@ -62,6 +63,7 @@ __all__ = [
     "is_blank",
     "is_json",
     "is_missing",
+    "is_spreadsheet",
     "is_unclosed",
     "is_workbook",
     "json_records",

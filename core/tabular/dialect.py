@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -82,6 +82,40 @@ def find_dialect(text: str, name: str, *, delimiters: tuple[str, ...] = DELIMITE
     >>> find_dialect('word;n\\n5" nail;3\\n";2\\n";1\\n', "x.csv")[0].quoted
     False
     """
+    begin = _begin(text, name, delimiters)
+    if '"' not in text:
+        return Dialect(begin.delimiter, False, True, begin.start), begin.header
+    if _simple(begin.delimiter).fullmatch(text, begin.start):
+        return Dialect(begin.delimiter, True, True, begin.start), begin.header
+    return _by_marks(begin, lambda: lines(text, begin.start), name)
+
+
+def find_long_dialect(
+    sample: str, again: Callable[[], Iterator[str]], name: str, *, has_marks: bool
+) -> tuple[Dialect, list[str]]:
+    """As `find_dialect`, of a text too long to be held: `sample` is its beginning, with all of its first row; `again`
+    gives all of its lines from the first on; `has_marks` says whether a quotation mark is among them."""
+    begin = _begin(sample, name)
+    n_before = 1 if begin.start else 0
+    if not has_marks:
+        return Dialect(begin.delimiter, False, True, begin.start), begin.header
+    simple = _simple(begin.delimiter)
+    if all('"' not in line or simple.fullmatch(line) for line in islice(again(), n_before, None)):
+        return Dialect(begin.delimiter, True, True, begin.start), begin.header
+    return _by_marks(begin, lambda: islice(again(), n_before, None), name)
+
+
+@dataclass(frozen=True)
+class _Beginning:
+    """Where the header begins, the delimiter, the header's cells without the marks around them, and its first line."""
+
+    start: int
+    delimiter: str
+    header: list[str]
+    first: str
+
+
+def _begin(text: str, name: str, delimiters: tuple[str, ...] = DELIMITERS) -> _Beginning:
     start, candidates = 0, delimiters
     if text[:4].lower() == "sep=" and text[4:5] in DELIMITERS:
         # Excel writes its delimiter in a line of its own, and doesn't count that line.
@@ -90,17 +124,19 @@ def find_dialect(text: str, name: str, *, delimiters: tuple[str, ...] = DELIMITE
     first = next(lines(text, start), "")
     headers = {one: _first_record(text, one, start, name) or first.rstrip("\r\n").split(one) for one in candidates}
     delimiter = max(candidates, key=lambda one: len(headers[one]))
-    if '"' not in text:
-        return Dialect(delimiter, False, True, start), headers[delimiter]
-    if _simple(delimiter).fullmatch(text, start):
-        return Dialect(delimiter, True, True, start), headers[delimiter]
-    quoted, notes = _marks(text, delimiter, start, len(headers[delimiter]), first.count(delimiter) + 1)
+    return _Beginning(start, delimiter, headers[delimiter], first)
+
+
+def _by_marks(begin: _Beginning, again: Callable[[], Iterator[str]], name: str) -> tuple[Dialect, list[str]]:
+    """The dialect of a text whose marks have to be looked at; `again` gives its lines from the header on."""
+    delimiter, first, header = begin.delimiter, begin.first, begin.header
+    quoted, notes = _marks(again, delimiter, len(header), first.count(delimiter) + 1)
     if not quoted and '"' in first:
         for _ in bounded([first.replace('"', "'")], MOST_COLUMNS, name, delimiter):
-            headers[delimiter] = first.rstrip("\r\n").split(delimiter)
+            header = first.rstrip("\r\n").split(delimiter)
     elif not quoted:
-        headers[delimiter] = first.rstrip("\r\n").split(delimiter)
-    return Dialect(delimiter, quoted, not quoted, start, notes), headers[delimiter]
+        header = first.rstrip("\r\n").split(delimiter)
+    return Dialect(delimiter, quoted, not quoted, begin.start, notes), header
 
 
 def lines(text: str, start: int = 0) -> Iterator[str]:
@@ -113,10 +149,17 @@ def records(text: str, dialect: Dialect) -> Iterator[list[str] | csv.Error]:
 
     Of such a row over several lines the first is damaged, and the others are read once more, each by itself.
     """
-    source = None if dialect.simple else _Again(lines(text, dialect.start))
-    quoting = csv.QUOTE_MINIMAL if dialect.quoted else csv.QUOTE_NONE
-    given = source or lines(text, dialect.start)
-    reader = csv.reader(given, delimiter=dialect.delimiter, quoting=quoting, strict=True)
+    return records_of(lines(text, dialect.start), dialect)
+
+
+def records_of(rows: Iterator[str], dialect: Dialect) -> Iterator[list[str] | csv.Error]:
+    """As `records`, of the text's lines from the header on."""
+    source = None if dialect.simple else _Again(rows)
+    given = source or rows
+    if dialect.quoted:
+        reader = csv.reader(given, delimiter=dialect.delimiter, strict=True)
+    else:
+        reader = csv.reader(given, delimiter=dialect.delimiter, quoting=csv.QUOTE_NONE, strict=True)
     is_header = True
     while True:
         try:
@@ -185,20 +228,22 @@ def _simple(delimiter: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{row}(?:\r\n|\r|\n))*+{row}")
 
 
-def _marks(text: str, delimiter: str, start: int, n_header: int, n_plain: int) -> tuple[bool, tuple[Issue, ...]]:
+def _marks(
+    again: Callable[[], Iterator[str]], delimiter: str, n_header: int, n_plain: int
+) -> tuple[bool, tuple[Issue, ...]]:
     """Whether marks stand around cells, and what to say of it.
 
     Rows that hold a whole quoted cell speak for it, with as many lines as they have. Lines speak against it that have
     as many cells as the header where marks are letters, if taking the marks off would make one row of several of them,
     or a damaged one.
     """
-    usual = {n_plain, _usual(text, delimiter, start, n_plain)}
+    usual = {n_plain, _usual(again(), delimiter, n_plain)}
     simple = _simple(delimiter).fullmatch
     n_for = n_against = n_within = 0
     odd = unsure = None
     is_open = has_marks = False
     row = _Row(1)
-    for number, line in enumerate(lines(text, start), 1):
+    for number, line in enumerate(again(), 1):
         if not is_open:
             if '"' not in line:
                 continue
@@ -230,11 +275,9 @@ def _marks(text: str, delimiter: str, start: int, n_header: int, n_plain: int) -
     return False, (Issue(told),) if odd else ()
 
 
-def _usual(text: str, delimiter: str, start: int, n_header: int) -> int:
+def _usual(rows: Iterator[str], delimiter: str, n_header: int) -> int:
     """How many cells most lines have, of the first that hold no marks."""
-    counts = Counter(
-        line.count(delimiter) + 1 for line in islice(lines(text, start), _SAMPLE) if '"' not in line and line.strip()
-    )
+    counts = Counter(line.count(delimiter) + 1 for line in islice(rows, _SAMPLE) if '"' not in line and line.strip())
     return max(counts, key=lambda n: counts[n], default=n_header)
 
 

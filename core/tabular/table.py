@@ -54,15 +54,25 @@ class Texts:
         """The columns as lists, for small tables."""
         return [column.tolist() for column in self.columns]
 
+    @property
+    def remarks(self) -> list[Issue]:
+        """The issues without the rows that were left out: what to say of those that were read."""
+        left_out = set(self.unread)
+        return [issue for issue in self.issues if issue not in left_out]
 
-class Table(Protocol):
-    """A table from elsewhere: a CSV file, a workbook's sheet, an export in JSON. `notes` say how it was opened."""
+
+class Headed(Protocol):
+    """What has a header, held or not."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def header(self) -> tuple[str, ...]: ...
+
+
+class Table(Headed, Protocol):
+    """A table from elsewhere: a CSV file, a workbook's sheet, an export in JSON. `notes` say how it was opened."""
 
     @property
     def notes(self) -> tuple[Issue, ...]: ...
@@ -93,7 +103,7 @@ def same_name(name: str) -> str:
     return trimmed(name).casefold()
 
 
-def places_of(table: Table, names: Iterable[str]) -> dict[str, int]:
+def places_of(table: Headed, names: Iterable[str]) -> dict[str, int]:
     """The positions of those columns that the table has; `InputError` where it has one of them twice.
 
     >>> places_of(open_table(b"Voter, choice ,n\\nanna,left,1\\n", "x.csv"), ("choice", "voter", "seconds"))
@@ -105,11 +115,16 @@ def places_of(table: Table, names: Iterable[str]) -> dict[str, int]:
     return {name: header.index(same) for name, same in wanted.items() if same in header}
 
 
-def refuse_doubled(table: Table, places: Iterable[int] | None = None) -> None:
-    """Raise `InputError` where two of these columns (all, unless some are given) have one name; both are named."""
+def refuse_doubled(
+    table: Headed, places: Iterable[int] | None = None, *, named: Callable[[str], str] = same_name
+) -> None:
+    """Raise `InputError` where two of these columns (all, unless some are given) have one name; both are named.
+
+    `named` is what of a name counts.
+    """
     by_name: dict[str, list[int]] = {}
     for at in dict.fromkeys(range(len(table.header)) if places is None else places):
-        by_name.setdefault(same_name(table.header[at]), []).append(at)
+        by_name.setdefault(named(table.header[at]), []).append(at)
     doubled = {name: found for name, found in by_name.items() if name and len(found) > 1}
     if doubled:
         issues = [
@@ -121,7 +136,7 @@ def refuse_doubled(table: Table, places: Iterable[int] | None = None) -> None:
         raise InputError(f"{table.name} has several columns of one name {names}. Keep one of each.", issues)
 
 
-def shown_header(table: Table) -> str:
+def shown_header(table: Headed) -> str:
     """The names of the columns for a message: the first of them, each cut where it is long.
 
     >>> shown_header(open_table(b"a,,b\\n", "x.csv"))
@@ -351,7 +366,7 @@ def _read(file: CsvTable, wanted: Sequence[int], n_needed: int) -> Rows:
             numbers.append(number)
             values.append(pick(record))
             continue
-        reason = _unreadable(record, width, n_needed)
+        reason = why_unreadable(record, width, n_needed)
         if reason:
             n_unreadable += 1
             unread.append(Issue(reason, row=number))
@@ -371,7 +386,8 @@ def _read(file: CsvTable, wanted: Sequence[int], n_needed: int) -> Rows:
     return Rows(numbers, columns, n_rows, n_unreadable, tuple(issues), tuple(unread))
 
 
-def _unreadable(record: list[str] | csv.Error, width: int, n_needed: int) -> str:
+def why_unreadable(record: list[str] | csv.Error, width: int, n_needed: int) -> str:
+    """Why a row can't be read under a header of `width` cells, of which `n_needed` are needed; "" where it can."""
     if isinstance(record, csv.Error):
         if is_unclosed(record):
             return (
@@ -380,7 +396,7 @@ def _unreadable(record: list[str] | csv.Error, width: int, n_needed: int) -> str
             )
         return f"the quotation marks don't fit ({record})"
     if len(record) < n_needed:
-        return f"the row stops after {len(record)} fields, but its answers need {n_needed}: the row is cut"
+        return f"the row stops after {len(record)} fields, and {n_needed} are needed: the row is cut"
     if any(map(str.strip, record[width:])):
         return f"the row has {len(record)} fields, more than the header's {width}"
     return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,8 @@ MISSING = frozenset(
 )
 # What says no, casefolded: in English, and as spreadsheets in German, French, Spanish, Italian, Portuguese say false.
 NEGATIONS = frozenset({"0", "0.0", "false", "f", "no", "n", "off", "falsch", "faux", "falso"})
+
+NO_NUMBER = "must be a number"  # of a cell that holds none, whatever the column's others are like
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
@@ -64,17 +66,31 @@ def column_numbers(texts: Sequence[str], rows: Sequence[int], column: str) -> Nu
     >>> str(column_numbers(["0,5", "0.75", "0,25"], [2, 3, 4], "score").bad[0])
     "row 3, column score: a point where the other numbers have a decimal comma (found '0.75')"
     """
-    cells = [trimmed(text) for text in texts]
-    has_commas = [at for at, cell in enumerate(cells) if "," in cell]
-    groups = _groups(cells) if has_commas else False
-    values = np.full(len(cells), math.nan)
-    bad: list[Issue] = []
-    for at, cell in enumerate(cells):
-        value, fault = _read(cell, bool(has_commas), groups)
-        values[at] = value
-        if fault:
-            bad.append(Issue(fault, row=rows[at], column=column, found=cell))
-    return Numbers(values, tuple(bad), _said(cells, rows, column, groups, has_commas))
+    return next(long_column_numbers(lambda: iter([(texts, rows)]), column))
+
+
+def long_column_numbers(
+    pieces: Callable[[], Iterator[tuple[Sequence[str], Sequence[int]]]], column: str
+) -> Iterator[Numbers]:
+    """As `column_numbers`, of a column in pieces: all of them are looked at before the first is read. `pieces` gives
+    the texts and row numbers of each, as often as it is asked."""
+    seen = _Commas()
+    if any("," in text for texts, _ in pieces() for text in texts):
+        for texts, _ in pieces():
+            seen.add(texts)
+    has_commas, groups, is_told = seen.has_commas, seen.groups, False
+    for texts, rows in pieces():
+        cells = [trimmed(text) for text in texts]
+        values = np.full(len(cells), math.nan)
+        bad: list[Issue] = []
+        for at, cell in enumerate(cells):
+            value, fault = _read(cell, has_commas, groups)
+            values[at] = value
+            if fault:
+                bad.append(Issue(fault, row=rows[at], column=column, found=cell))
+        notes = () if is_told else _said(cells, rows, column, seen)
+        is_told = is_told or bool(notes)
+        yield Numbers(values, tuple(bad), notes)
 
 
 def _read(cell: str, has_commas: bool, groups: bool) -> tuple[float, str]:
@@ -96,41 +112,52 @@ def _read(cell: str, has_commas: bool, groups: bool) -> tuple[float, str]:
             return math.nan, "a point where the other numbers have a decimal comma"
     if _SPACE_GROUPS.fullmatch(cell):
         return float(_SPACES.sub("", cell).replace(",", ".")), ""
-    return math.nan, "must be a number"
+    return math.nan, NO_NUMBER
 
 
-def _groups(cells: Sequence[str]) -> bool:
-    """Whether commas mark thousands, given that some cell has one."""
-    fits = Counter[str]()
-    before, longest = 0, 0
-    for cell in cells:
-        if "," not in cell:
-            if whole := _WHOLE.fullmatch(cell):
-                longest = max(longest, len(whole[1]))
-            elif "." in cell and _NUMBER.fullmatch(cell):
-                fits["point"] += 1
-            continue
-        is_group, is_decimal = bool(_COMMA_GROUPS.fullmatch(cell)), bool(_DECIMAL_COMMA.fullmatch(cell))
-        fits["group"] += is_group and not is_decimal
-        fits["decimal"] += is_decimal and not is_group
-        fits["either"] += is_group and is_decimal
-        before = max(before, len(cell.lstrip("+-").split(",")[0]))
-    if fits["decimal"]:
-        return fits["group"] > fits["decimal"]
-    if not fits["either"]:
-        return fits["group"] > 0
-    return fits["group"] > 0 or fits["point"] > 0 or longest > before
+class _Commas:
+    """What the cells of a column show of its commas, gathered piece by piece."""
+
+    def __init__(self) -> None:
+        self._fits = Counter[str]()
+        self._before = self._longest = 0
+        self.has_commas = self.has_plain_decimals = False
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Look at some cells."""
+        for cell in map(trimmed, texts):
+            if "," not in cell:
+                if whole := _WHOLE.fullmatch(cell):
+                    self._longest = max(self._longest, len(whole[1]))
+                elif "." in cell and _NUMBER.fullmatch(cell):
+                    self._fits["point"] += 1
+                continue
+            self.has_commas = True
+            is_group, is_decimal = bool(_COMMA_GROUPS.fullmatch(cell)), bool(_DECIMAL_COMMA.fullmatch(cell))
+            self._fits["group"] += is_group and not is_decimal
+            self._fits["decimal"] += is_decimal and not is_group
+            self._fits["either"] += is_group and is_decimal
+            self.has_plain_decimals |= not is_group
+            self._before = max(self._before, len(cell.lstrip("+-").split(",")[0]))
+
+    @property
+    def groups(self) -> bool:
+        """Whether commas mark thousands."""
+        fits = self._fits
+        if fits["decimal"]:
+            return fits["group"] > fits["decimal"]
+        if not fits["either"]:
+            return fits["group"] > 0
+        return fits["group"] > 0 or fits["point"] > 0 or self._longest > self._before
 
 
-def _said(
-    cells: Sequence[str], rows: Sequence[int], column: str, groups: bool, has_commas: Sequence[int]
-) -> tuple[Issue, ...]:
+def _said(cells: Sequence[str], rows: Sequence[int], column: str, seen: _Commas) -> tuple[Issue, ...]:
     """What to say where a comma could be either."""
-    if not groups and any(not _COMMA_GROUPS.fullmatch(cells[at]) for at in has_commas):
+    if not seen.has_commas or (not seen.groups and seen.has_plain_decimals):
         return ()
-    for at in has_commas:
-        if _COMMA_GROUPS.fullmatch(cells[at]) and _DECIMAL_COMMA.fullmatch(cells[at]):
-            meant = "thousands, as the other numbers of the column show" if groups else "a decimal comma"
+    for at, cell in enumerate(cells):
+        if _COMMA_GROUPS.fullmatch(cell) and _DECIMAL_COMMA.fullmatch(cell):
+            meant = "thousands, as the other numbers of the column show" if seen.groups else "a decimal comma"
             told = f"the comma was read as {meant}; if it isn't one, write the numbers of the column without it"
-            return (Issue(told, row=rows[at], column=column, found=cells[at]),)
+            return (Issue(told, row=rows[at], column=column, found=cell),)
     return ()

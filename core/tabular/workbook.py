@@ -30,6 +30,7 @@ _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main "
 _ROW, _TEXT = f"{_MAIN}row", f"{_MAIN}si"  # what openpyxl forgets once it has read it
 _PIECE = 1 << 16
 _UNREADABLE = (*DAMAGED, ParseError, SyntaxError, TypeError, AttributeError)
+_CONTENTS = "[Content_Types].xml"  # what every workbook holds
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 # How a workbook writes what XML can't hold, and what would be read so (ECMA-376, ST_Xstring).
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
@@ -59,6 +60,15 @@ def is_workbook(data: bytes) -> bool:
     return data.startswith((b"PK\x03\x04", _OLD_EXCEL))
 
 
+def is_spreadsheet(data: bytes) -> bool:
+    """Whether a zip archive is a workbook by what it holds, where it could be a published dataset as well."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return _CONTENTS in archive.namelist()
+    except DAMAGED:
+        return False
+
+
 def read_workbook(data: bytes, name: str) -> tuple[Sheet, ...]:
     """The sheets of a workbook that hold anything, hidden ones left out.
 
@@ -72,7 +82,7 @@ def read_workbook(data: bytes, name: str) -> tuple[Sheet, ...]:
         )
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            if "[Content_Types].xml" not in archive.namelist():
+            if _CONTENTS not in archive.namelist():
                 raise InputError(f"{name} is not an Excel workbook. Save the table as .xlsx or as “CSV UTF-8”.")
             check_sizes(archive, len(data), _MAX_BYTES)
             check_stated(archive)

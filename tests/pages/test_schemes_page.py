@@ -216,6 +216,17 @@ def test_best_worst_judgements_are_worked_out_and_tuples_drawn(demo, visit):
     assert data.startswith(b"tuple,item_1,item_2,item_3,item_4,best,worst,voter\n1,")
 
 
+def test_best_and_worst_that_can_be_items_or_places_are_asked_about(demo, visit):
+    data = b"item_1,item_2,item_3,best,worst\n3,1,2,1,3\n2,3,1,1,3\n"
+    app = upload(visit("schemes", "demo"), "File of judgements", "bw.csv", data)
+    assert "row 2 shows 3, 1, 2, and its best is 1, which stands at place 2, while place 1 holds 3" in words(app)
+    assert not tables(app, "θ", "count")
+    labelled(app.radio, "Best and worst are").set_value("places, 1 the first").run()
+    assert not app.exception
+    (found,) = tables(app, "θ", "count")
+    assert found.set_index("item")["best"].to_dict() == {"3": 1, "2": 1, "1": 0}
+
+
 def test_the_projects_scores_beside_a_file(demo, visit):
     from core.store.scores import read_dataset
 
