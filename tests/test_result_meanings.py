@@ -412,6 +412,24 @@ class TestVoters:
         found = read_round_results(b"question_id,voter,answer\nb1-x-1,TRUE,3\n", "x.csv", "rating")
         assert [issue.row for issue in found.unread] == [2]
 
+    @pytest.mark.parametrize("voter", ["1.2E+19", "FALSE", "2026-03-01"])
+    def test_readers_of_other_schemes_refuse_them(self, voter: str) -> None:
+        from core.schemes.best_worst_files import read_best_worst
+        from core.schemes.group_orders import read_orders
+        from core.schemes.rating_files import read_ratings
+
+        rated = f"token_a,token_b,voter,rating\nship,boat,{voter},3\nship,boat,anna,3\ncat,dog,anna,2\n".encode()
+        placed = f"target,voter,word,place\nsinger,{voter},musician,1\nsinger,anna,musician,1\n".encode()
+        judged = f"item_1,item_2,item_3,best,worst,voter\na,b,c,a,b,{voter}\na,b,c,a,b,anna\n".encode()
+        found = [
+            read_ratings(rated, "ratings.csv").issues,
+            read_orders(placed, "orders.csv").issues,
+            read_best_worst(judged, "judged.csv").issues,
+        ]
+        for issues in found:
+            assert [issue.row for issue in issues] == [2]
+            assert "a spreadsheet took the voter's id for" in issues[0].message
+
     def test_one_voter_in_two_normal_forms(self, ballot: CaseBallot) -> None:
         found = look(ballot, "106-two-spellings.csv")
         assert found.counts == {"new": 6, "known": 6}

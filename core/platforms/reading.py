@@ -88,27 +88,38 @@ def taken_for(id_: str) -> str:
     return ""
 
 
+def why_lost(voter: str) -> str:
+    """Why nobody knows whose id this was, "" where it is as it was.
+
+    >>> why_lost("1.2E+19")
+    "a spreadsheet took the voter's id for a number, so its digits are lost; upload the file as downloaded"
+    """
+    took = taken_for(voter)
+    lost = "its digits are lost" if took == "a number" else "nobody knows what it was"
+    return f"a spreadsheet took the voter's id for {took}, so {lost}; upload the file as downloaded" if took else ""
+
+
+def composed(voter: str) -> str:
+    """A voter in Unicode's composed form: programs write one name in two ways that nobody can tell apart."""
+    return unicodedata.normalize("NFC", voter)
+
+
 def damaged_voters(numbers: Ints, voters: pd.Series, column: str) -> list[Issue]:
     """The rows whose voter a spreadsheet took for something else; `numbers` are the rows of `voters`."""
     codes, different = voters.factorize()
-    told = [taken_for(voter) for voter in different]
+    told = [why_lost(voter) for voter in different]
     if not any(told):
         return []
-    took = np.array([*told, ""], dtype=object)[codes]
-    issues = []
-    for at in np.flatnonzero(took != "").tolist():
-        lost = "its digits are lost" if took[at] == "a number" else "nobody knows what it was"
-        text = f"a spreadsheet took the voter's id for {took[at]}, so {lost}; upload the file as downloaded"
-        issues.append(Issue(text, row=int(numbers[at]), column=column, found=different[codes[at]]))
-    return issues
+    those = np.flatnonzero((np.array([*told, ""], dtype=object) != "")[codes]).tolist()
+    return [Issue(told[codes[at]], int(numbers[at]), column, different[codes[at]]) for at in those]
 
 
 def one_spelling(voters: pd.Series) -> pd.Series:
-    """Voters in Unicode's composed form: programs write one name in two ways that nobody can tell apart."""
+    """Voters in their composed form."""
     codes, different = voters.factorize()
     if all(voter.isascii() for voter in different):
         return voters
-    told = pd.Series([unicodedata.normalize("NFC", voter) for voter in different], dtype="str")
+    told = pd.Series([composed(voter) for voter in different], dtype="str")
     return pd.Series(told.array.take(codes), voters.index)
 
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ..csv_writing import csv_text
 from ..errors import InputError, Issue
+from ..platforms.reading import composed, why_lost
 from ..tabular import CsvTable, Rows, decode_bytes, open_csv
 from .best_worst import BestWorst
 from .rating_columns import NAMES, place_of, plain_title
@@ -98,7 +99,7 @@ def _collect(name: str, rows: Rows, size: int, has_voter: bool, notes: list[str]
     n_open = 0
     for row, *cells in zip(rows.numbers, *rows.columns, strict=True):
         texts = [" ".join(cell.split()) for cell in cells]
-        shown, ends, who = texts[:size], texts[size : size + 2], texts[-1] if has_voter else ""
+        shown, ends, who = texts[:size], texts[size : size + 2], composed(texts[-1]) if has_voter else ""
         if not any(ends):
             n_open += 1
             continue
@@ -106,6 +107,8 @@ def _collect(name: str, rows: Rows, size: int, has_voter: bool, notes: list[str]
             best, worst = _places(shown, ends)
             if has_voter and not who:
                 raise InputError("says not who judged")
+            if lost := why_lost(who):
+                raise InputError(lost)
             key = (who, frozenset(shown))
             if has_voter and key in seen:
                 raise InputError(f"{who} judged these items already, in row {seen[key]}, which counts")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..errors import InputError, Issue
+from ..platforms.reading import composed, why_lost
 from ..tabular import open_csv
 from .group_agreement import Orders
 from .rating_columns import NAMES
@@ -60,7 +61,10 @@ def read_orders(data: bytes, name: str, groups: Iterable[TargetGroup] = ()) -> O
     issues = list(rows.issues)
     for row, *cells in zip(rows.numbers, *rows.columns, strict=True):
         target, voter, word, place = (" ".join(cell.split()) for cell in cells)
+        voter = composed(voter)
         try:
+            if lost := why_lost(voter):
+                raise InputError(lost)
             value = _place(target, voter, word, place, positives)
             placed = orders.get(voter, {}).get(target, {})
             if word in placed:

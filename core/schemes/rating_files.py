@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..errors import InputError, Issue
+from ..platforms.reading import composed, why_lost
 from ..tabular import CsvTable, Rows
 from .rating_columns import NAMES, is_number, open_ratings, people_columns, place_of
 from .rating_sets import RatingSet
@@ -148,10 +149,13 @@ def _read_long(collected: _Collected, file: CsvTable, rows: Rows, places: Mappin
         raise InputError(f"{file.name} has a column of voters, but none named rating.")
     _tell_unread(collected, file, [*(at for role, at in places.items() if role not in ("mean", "sd")), column])
     for at, row in enumerate(rows.numbers):
-        voter = rows.columns[places["voter"]][at].strip()
+        voter = composed(rows.columns[places["voter"]][at].strip())
         order = rows.columns[places["order"]][at].strip().upper() if "order" in places else ""
         if not voter:
             collected.issues.append(Issue("says not whose rating it is", row=row, column=file.header[places["voter"]]))
+            continue
+        if lost := why_lost(voter):
+            collected.issues.append(Issue(lost, row=row, column=file.header[places["voter"]], found=voter))
             continue
         if order not in ("", "A", "B"):
             collected.issues.append(Issue("must be A or B", row=row, column=file.header[places["order"]], found=order))
