@@ -14,11 +14,16 @@ import pandas as pd
 
 from .errors import InputError, Issue
 from .matching import text_key
-from .platforms import Mapping, Table, guess, undressed
+from .platforms import Mapping, OpenQuestionsError, Table, guess, undressed
 from .platforms.answers import TEXTS
-from .platforms.mapped import mapped_frame
+from .platforms.mapped import OWN_TASK, mapped_frame
 from .platforms.mapping import NUMBER
+from .platforms.meanings import ASKED, is_code, questions_of
 
+_ANOTHER_SERVER = (
+    "shows other words under the ids of tasks of a file before: it is from another server, so its tasks, "
+    "assignments and accounts were taken as others"
+)
 AREA = "Archived"  # the area of tokens where no column names one
 # Columns that name the task a comparison was shown in, so that a pair that met twice is two comparisons.
 _INPUT = re.compile(r"input[.:]", re.IGNORECASE)
@@ -49,12 +54,16 @@ class ArchivedBallot:
 
 @dataclass(frozen=True)
 class Archived:
-    """A campaign rebuilt: `items` has area, token_a, token_b (schema ITEMS); a ballot for each file or one for all."""
+    """A campaign rebuilt: `items` has area, token_a, token_b (schema ITEMS); a ballot for each file or one for all.
+
+    `servers` says of each file from which server it is (`meanings.SERVERS`, "" where that makes no difference).
+    """
 
     items: pd.DataFrame
     ballots: tuple[ArchivedBallot, ...]
     has_ties: bool
     notes: tuple[Issue, ...] = ()
+    servers: tuple[str, ...] = ()
 
     @property
     def areas(self) -> dict[str, list[str]]:
@@ -112,16 +121,19 @@ def rebuild(tables: Sequence[Table], mapping: Mapping, *, ballot_per_file: bool 
 
     Texts are the same token if a reader can't tell them apart (`matching.text_key`). A comparison is a task's n-th;
     where no column names the task, the same two items are one comparison. With `ballot_per_file` each
-    file is a ballot, and the items of a later one must be among those before.
-    Raises `InputError` where words are missing, a pair is no pair, or the ballots don't follow from each other.
+    file is a ballot, and the items of a later one must be among those before. Of one ballot's files those whose tasks
+    show other words under the same ids are from several servers, and their ids are their own.
+    Raises `InputError` where words are missing, a pair is no pair, or the ballots don't follow from each other, and
+    `OpenQuestionsError` where somebody must say what values mean.
     """
     shown, notes = [], []
     for at, table in enumerate(tables):
         if missing := missing_words(table, mapping):
             raise InputError(missing)
         rows, frame, _, told = mapped_frame(undressed(table), mapping)
+        _check_meant(table.name, frame)
         notes += [*rows.issues, *told]
-        shown.append(_shown(frame, mapping).assign(ballot=at if ballot_per_file else 0))
+        shown.append(_shown(frame, mapping).assign(file=at, ballot=at if ballot_per_file else 0))
     whole = pd.concat(shown, ignore_index=True)
     odd = _odd(whole)
     if odd.any():
@@ -130,12 +142,56 @@ def rebuild(tables: Sequence[Table], mapping: Mapping, *, ballot_per_file: bool 
     if whole.empty:
         raise InputError("No row of these files shows two pairs of words.")
     whole, items = _with_items(whole)
+    servers = [""] * len(tables) if ballot_per_file else _servers(whole, len(tables))
+    for at, server in enumerate(servers):
+        if server:
+            those = (whole["file"] == at) & (whole["task_id"] != "") & ~whole["task_id"].str.fullmatch(OWN_TASK)
+            whole["task_id"] = (server + ":" + whole["task_id"]).where(those, whole["task_id"]).astype("str")
+            notes.append(Issue(f"{tables[at].name} {_ANOTHER_SERVER}"))
     ballots = []
     for number, part in whole.groupby("ballot", sort=True):
         files = [table.name for table in tables] if not ballot_per_file else [tables[int(str(number))].name]
         ballots.append(ArchivedBallot(tuple(files), _comparisons(part)))
     _check_order(ballots)
-    return Archived(items, tuple(ballots), bool((whole["choice"] == "tie").any()), tuple(notes))
+    return Archived(items, tuple(ballots), bool((whole["choice"] == "tie").any()), tuple(notes), tuple(servers))
+
+
+def _check_meant(name: str, frame: pd.DataFrame) -> None:
+    """Raise `OpenQuestionsError` where answers wait for what somebody must say of their values."""
+    codes = [choice for choice in frame["choice"].unique() if is_code(choice)]
+    waits = frame["choice"].isin(codes) | (frame["status"].isin(list(ASKED)) & (frame["choice"] != ""))
+    if waits.any():
+        waiting = frame[waits]
+        statuses = questions_of(waiting[waiting["status"].isin(list(ASKED))])
+        choices = questions_of(waiting[waiting["choice"].isin(codes)].assign(status=""))
+        raise OpenQuestionsError(name, (*choices, *statuses))
+
+
+def _servers(whole: pd.DataFrame, n_files: int) -> list[str]:
+    """The server of each file: "" for the first, "2", "3", … for those whose tasks show other words under its ids.
+
+    A few tasks with other words are damage, most of them are another server. `whole` has the columns file, task_id, n,
+    left and right (places of items).
+    """
+    low, high = whole[["left", "right"]].min(axis=1), whole[["left", "right"]].max(axis=1)
+    keyed = whole.assign(low=low, high=high)[whole["task_id"] != ""].drop_duplicates(["file", "task_id", "n"])
+    known: list[pd.DataFrame] = []
+    told = []
+    for at in range(n_files):
+        mine = keyed.loc[keyed["file"] == at, ["task_id", "n", "low", "high"]]
+        fits = []
+        for server in known:
+            both = mine.merge(server, on=["task_id", "n"], suffixes=("", "_there"))
+            same = int(((both["low"] == both["low_there"]) & (both["high"] == both["high_there"])).sum())
+            fits.append(2 * same - len(both))
+        best = max(range(len(fits)), key=fits.__getitem__, default=-1)
+        if best < 0 or fits[best] < 0:
+            best = len(known)
+            known.append(mine)
+        else:
+            known[best] = pd.concat([known[best], mine]).drop_duplicates(["task_id", "n"])
+        told.append("" if best == 0 else str(best + 1))
+    return told
 
 
 def _shown(frame: pd.DataFrame, mapping: Mapping) -> pd.DataFrame:

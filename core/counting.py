@@ -23,6 +23,11 @@ STANDING = ("counted", "repeat")  # votes among which one counts
 _DECISIONS = {"": 0, "submitted": 0, "rejected": 1, "approved": 2}
 _NAMES = np.array(["submitted", "rejected", "approved"], dtype=object)
 _LATE = "\uffff"
+_COUNT = "(?:[^:]{1,9}:)?[0-9]{1,12}"  # a number, perhaps behind the name of its server
+ELSEWHERE = (
+    "the store has this assignment id under another voter; as ids that are plain numbers are unique on one server "
+    "only, this is another server's assignment"
+)
 _TEXTS = {"assignment_id": "str", "voter": "str"}
 NO_OTHERS = pd.DataFrame(columns=[*JUDGEMENT, "becomes"]).astype(_TEXTS | {"question_id": "int64", "becomes": "str"})
 
@@ -51,19 +56,23 @@ def judge(
     text = "the answer was {} and is {} in this file; the stored one stays (withdraw its upload to replace it)"
     verdict.give(at[differs], "changed", [text.format(*both) for both in zip(before, after, strict=True)])
     rest = ~stored.is_anothers & ~differs
-    return _decide(rows, verdict, at[rest], stored.only(rest), known, policy, excluded)
+    others = _decide(rows, verdict, at[rest], stored.only(rest), known, policy, excluded)
+    elsewhere = at[stored.is_elsewhere & (verdict.reason[at] == "")]
+    verdict.reason[elsewhere] = ELSEWHERE
+    return others
 
 
 @dataclass(frozen=True)
 class _Stored:
     """What the store has of each answer: its status ("" where nothing), answer, time and decision; whether it has the
-    assignment under another voter."""
+    assignment under another voter, and whether it has another server's assignment of that id."""
 
     was: Objects
     answer: Objects
     time: Objects
     decision: Objects
     is_anothers: Bools
+    is_elsewhere: Bools
 
     def only(self, those: Bools) -> _Stored:
         return _Stored(*(getattr(self, f.name)[those] for f in fields(self)))
@@ -73,12 +82,19 @@ def _stored(open_rows: pd.DataFrame, known: pd.DataFrame) -> _Stored:
     n = len(open_rows)
     if known.empty:
         nothing = np.full(n, "", dtype=object)
-        return _Stored(nothing, nothing, nothing, nothing, np.zeros(n, dtype=bool))
+        return _Stored(nothing, nothing, nothing, nothing, np.zeros(n, dtype=bool), np.zeros(n, dtype=bool))
     same, by_voter = first_of(known, open_rows, ["assignment_id", "question_id"], ["voter"])
     columns = (known[name].to_numpy(dtype=object) for name in ("status", "answer", "submitted_at", "decision"))
     was, answer, time, decision = (np.append(column, "")[by_voter] for column in columns)
-    # Turkle counts assignments from 1, so two of its servers give the same ids to different people.
-    return _Stored(was, answer, time, decision, (by_voter < 0) & (same >= 0))
+    is_anothers = (by_voter < 0) & (same >= 0)
+    is_local = counts_from_one(open_rows["assignment_id"])
+    return _Stored(was, answer, time, decision, is_anothers & ~is_local, is_anothers & is_local)
+
+
+def counts_from_one(assignments: pd.Series) -> Bools:
+    """Which ids of assignments are plain numbers: these count from 1 on each server (Turkle, Label Studio), so that the
+    same id under another voter is another server's assignment. Mechanical Turk's and the like are unique everywhere."""
+    return assignments.str.fullmatch(_COUNT).to_numpy(dtype=bool)
 
 
 def _merge_copies(rows: pd.DataFrame, verdict: Verdict) -> None:
@@ -89,6 +105,8 @@ def _merge_copies(rows: pd.DataFrame, verdict: Verdict) -> None:
     if not len(several):
         return
     copies = rows.iloc[several]
+    keys = [*keys, "server"]
+    copies = copies.assign(server=copies["voter"].where(counts_from_one(copies["assignment_id"]), ""))
     groups = copies.groupby(keys, sort=False)
     for column, what in (("answer", "answers this comparison in two ways"), ("voter", "belongs to two voters")):
         differ = groups[column].transform("nunique") > 1

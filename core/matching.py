@@ -17,6 +17,8 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Objects = npt.NDArray[np.object_]
 
+_OTHER_WORDS = "the task is of this ballot, but the file shows other words in it"
+_MOST_NAMED = 10_000  # answers whose other words are named
 _AMBIGUOUS = "the ballot shows these words in two comparisons, and the file has no task_id to tell them apart"
 
 
@@ -58,7 +60,9 @@ def match(rows: pd.DataFrame, comparisons: pd.DataFrame, *, shows_texts: bool = 
         found.reason[~has_task] = "neither the id of a comparison nor its words"
     else:
         shown = _shown(rows, comparisons)
-        _hold_against_texts(found, shown, np.flatnonzero(has_task & (by_task >= 0)))
+        other = _hold_against_texts(found, shown, np.flatnonzero(has_task & (by_task >= 0)))
+        named = other[:_MOST_NAMED]
+        found.reason[named] = _other_words(rows, comparisons, named, found.place[named])
         _find_by_texts(found, shown, np.flatnonzero(~has_task), comparisons["question_id"].to_numpy())
     found.place[found.kind != ""] = -1
     return found
@@ -90,14 +94,31 @@ def _shown(rows: pd.DataFrame, comparisons: pd.DataFrame) -> _Shown:
     return _Shown((exact[:n], exact[n:]), (items[:n], items[n:]), (turned[:n], turned[n:]))
 
 
-def _hold_against_texts(found: Match, shown: _Shown, those: Ints) -> None:
-    """Answers with a task of this ballot: the file must show its words."""
+def _hold_against_texts(found: Match, shown: _Shown, those: Ints) -> Ints:
+    """Answers with a task of this ballot: the file must show its words. Returns those that show others."""
     ballot = shown.items[1][found.place[those]]
     same, turned = shown.items[0][those] == ballot, shown.turned[0][those] == ballot
     found.is_turned[those[turned & ~same]] = True
     other = those[~same & ~turned]
     found.kind[other] = "other_ballot"
-    found.reason[other] = "the task is of this ballot, but the file shows other words in it"
+    found.reason[other] = _OTHER_WORDS
+    return other
+
+
+def _other_words(rows: pd.DataFrame, comparisons: pd.DataFrame, those: Ints, place: Ints) -> list[str]:
+    """Why answers with a task of this ballot were not taken: words of the file in place of words of the ballot."""
+    texts = list(TEXTS)
+    seen, there = rows[texts].iloc[those].reset_index(drop=True), comparisons[texts].iloc[place].reset_index(drop=True)
+    both = pd.concat([seen, there.add_suffix("_there")], axis=1)
+    codes, different = pd.MultiIndex.from_frame(both).factorize()
+    told = []
+    for words in different:
+        file, ballot = ({text_key(text): text for text in part} for part in (words[:4], words[4:]))
+        new = [text or "nothing" for key, text in file.items() if key not in ballot]
+        gone = [text for key, text in ballot.items() if key not in file]
+        shows = f": {', '.join(new)} where the ballot shows {', '.join(gone)}" if new and gone else ", paired otherwise"
+        told.append(_OTHER_WORDS + shows)
+    return [told[code] for code in codes]
 
 
 def _find_by_texts(found: Match, shown: _Shown, those: Ints, question: Ints) -> None:

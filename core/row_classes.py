@@ -27,6 +27,7 @@ CLASSES = (
     "rejected",
     "repeat",
     "excluded",
+    "asked",
     CONTRADICTS,
     "known",
     "no_answer",

@@ -7,16 +7,17 @@ comparison, or two, is set apart with its reason.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .counting import JUDGEMENT, NO_OTHERS, judge
+from .counting import JUDGEMENT, NO_OTHERS, counts_from_one, judge
 from .errors import InputError, Issue
 from .matching import Match, first_of, match, text_key
+from .platforms.meanings import ASKED, SERVER_ASKED, is_code, waits_for
 from .policy import DEFAULT, Policy
 from .tables import ANSWERS, COMPARISONS, KNOWN
 from .verdicts import Verdict
@@ -30,6 +31,7 @@ KINDS = {
     "repeat": "the voter has another vote on the same comparison, which counts: taken, not counted",
     "excluded": "the owner left the voter out: taken, not counted",
     "known": "already taken, with the same answer",
+    "asked": "nobody has said yet what its choice or its status means: left out until then",
     "no_answer": "the voter left the comparison unanswered",
     "other_ballot": "not a comparison of this ballot",
     "unreadable": "can't be read or can't be told apart",
@@ -38,6 +40,7 @@ _SIDES = {"left": "left", "first": "left", "right": "right", "second": "right"}
 _CHOICES = ("left", "right", "tie", "unknown")
 _SAME = ["voter", "question_id", "answer"]
 
+Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 Objects = npt.NDArray[np.object_]
 
@@ -74,6 +77,7 @@ def classify(
     shows_texts: bool = True,
     policy: Policy = DEFAULT,
     excluded: Collection[str] = (),
+    server: str = "",
 ) -> Preview:
     """Say of each answer what it means for the open ballot.
 
@@ -86,7 +90,8 @@ def classify(
     Parameters: `answers` (`tables.ANSWERS`; an assignment whose id is "" gets one of its task and voter);
     `comparisons` (`tables.COMPARISONS`) of the open ballot; `known` (`tables.KNOWN`), the judgements in the store for
     this ballot; `ties_allowed` by the plan, else a tie is `unreadable`; `shows_texts` is False for a file that has the
-    comparisons' ids and not their texts; answers of `excluded` voters are of a kind of their own.
+    comparisons' ids and not their texts; answers of `excluded` voters are of a kind of their own; `server` is what was
+    said of the server that the file is from (`meanings.SERVERS`).
     Raises `InputError` where a table is of another kind, or names a task's place or an assignment's answer twice.
     """
     ANSWERS.check(answers)
@@ -101,8 +106,10 @@ def classify(
     choice = sides(rows["choice"])
     rows["answer"] = pd.Series(_answers(choice, found, comparisons), dtype="str")
     verdict = Verdict(found.kind, found.reason, np.full(len(rows), "", dtype=object))
-    _set_aside(verdict, rows["choice"], choice, ties_allowed)
+    _set_aside(verdict, rows, choice, ties_allowed)
     name_assignments(rows, verdict.open, found.place, comparisons, known)
+    if not server:
+        _ask_for_server(verdict, rows, found.place, comparisons, known)
     others = judge(rows, verdict, known, policy, excluded)
     _mark_checks(verdict, found.place, comparisons)
     for name in ("kind", "reason", "becomes"):
@@ -141,16 +148,58 @@ def _answers(choice: Objects, found: Match, comparisons: pd.DataFrame) -> Object
     return answer
 
 
-def _set_aside(verdict: Verdict, given: pd.Series, choice: Objects, ties_allowed: bool) -> None:
+def let_wait(verdict: Verdict, rows: pd.DataFrame, those: Bools, choice_codes: Sequence[str] = ()) -> None:
+    """Of `those` answers set the ones apart that wait for what somebody must say: of a status, of a mark, and of a
+    choice that is one of `choice_codes`."""
+    for status, role in ASKED.items():
+        at = np.flatnonzero(those & (rows["status"] == status).to_numpy())
+        _wait(verdict, at, role, rows["note"].iloc[at])
+    codes = those & (verdict.kind == "") & rows["choice"].isin(choice_codes).to_numpy()
+    at = np.flatnonzero(codes)
+    _wait(verdict, at, "choice", rows["choice"].iloc[at])
+
+
+def _wait(verdict: Verdict, at: Ints, role: str, values: pd.Series) -> None:
+    """Set answers apart that hold these values, of which many are the same."""
+    codes, different = values.factorize()
+    verdict.kind[at] = "asked"
+    verdict.reason[at] = np.array([*(waits_for(role, value) for value in different), ""], dtype=object)[codes]
+
+
+def _set_aside(verdict: Verdict, rows: pd.DataFrame, choice: Objects, ties_allowed: bool) -> None:
     """Answers of a comparison of the ballot that say nothing, or nothing that can be understood."""
-    matched = verdict.kind == ""
+    given, matched = rows["choice"], verdict.kind == ""
     verdict.give(matched & (choice == ""), "no_answer", "")
-    unread = matched & (choice != "") & ~pd.Series(choice).isin(_CHOICES).to_numpy()
+    let_wait(verdict, rows, verdict.kind == "", [text for text in given.unique() if is_code(text)])
+    unread = (verdict.kind == "") & ~pd.Series(choice).isin(_CHOICES).to_numpy()
     text = "the choice is none of left, right, tie and unknown: "
     verdict.give(unread, "unreadable", [text + repr(found) for found in given[unread]])
     if not ties_allowed:
         text = "a tie, which this plan doesn't allow: the answer came from another task page"
         verdict.give((verdict.kind == "") & (choice == "tie"), "unreadable", text)
+
+
+def _ask_for_server(
+    verdict: Verdict, rows: pd.DataFrame, place: Ints, comparisons: pd.DataFrame, known: pd.DataFrame
+) -> None:
+    """Let answers wait whose assignment the store has of the same voter, but of another task or time: its id is a
+    number, so it may be that of another server."""
+    if known.empty:
+        return
+    at = verdict.open
+    at = at[counts_from_one(rows["assignment_id"].iloc[at])]
+    if not len(at):
+        return
+    first, _ = first_of(known, rows.iloc[at], ["assignment_id", "voter"], [])
+    at, first = at[first >= 0], first[first >= 0]
+    task = pd.factorize(comparisons["task_id"])[0]
+    question = pd.Index(comparisons["question_id"]).get_indexer(pd.Index(known["question_id"].iloc[first]))
+    is_other_task = (question >= 0) & (task[question] != task[place[at]])
+    here, there = (
+        column.to_numpy(dtype=object) for column in (rows["submitted_at"].iloc[at], known["submitted_at"].iloc[first])
+    )
+    is_other_time = (here != "") & (there != "") & (here != there)
+    verdict.give(at[is_other_task | is_other_time], "asked", SERVER_ASKED)
 
 
 def name_assignments(
@@ -194,4 +243,4 @@ def _mark_checks(verdict: Verdict, place: Ints, comparisons: pd.DataFrame) -> No
     verdict.kind[is_check & (verdict.kind == "new")] = "check"
 
 
-__all__ = ["KINDS", "Preview", "classify", "name_assignments", "text_key"]
+__all__ = ["KINDS", "Preview", "classify", "let_wait", "name_assignments", "text_key"]

@@ -354,8 +354,7 @@ class TestFiles:
             (1, "", "id is missing"),
             (2, " ", "id is missing"),
             (2, "1E+14", "its digits are lost"),
-            (3, "Returned", "none of Submitted"),
-            (3, "", "none of Submitted"),
+            (3, "", "status is missing"),
         ],
     )
     def test_votes_that_cant_be_attributed(self, field: int, value: str, reason: str) -> None:
@@ -369,7 +368,7 @@ class TestFiles:
         file = read_results(result({"choice": "left"}, row=[*ROW[:4], "20.02.2019 11:00", "x"]), "x.csv")
         assert file.answers["submitted_at"][0] == ""
         assert file.answers["seconds"].isna().all()
-        assert "1 times of submission" in str(file.issues[0])
+        assert "1 time could not be read" in str(file.issues[0])
 
     def test_windows_1252_of_excel(self, shared: Path) -> None:
         file = open_csv((shared / "cases/26-tokens-excel-semicolon.csv").read_bytes(), "tokens.csv")
@@ -421,7 +420,8 @@ class TestDecisions:
             ("Rejected", "X", "", "too fast", ("approved", "")),
             ("Approved", "", "changed my mind", "", ("approved", "")),
             ("approved", "", "", "thanks", ("approved", "")),
-            ("Other", "", "", "", ("", "Other")),
+            ("Other", "", "", "", ("status?", "Other")),
+            ("", "X", "", "", ("", "")),
         ],
     )
     def test_decide(self, status: str, approve: str, reject: str, feedback: str, expected: tuple[str, str]) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.archived import archive_mapping, missing_words, rebuild
 from core.errors import RunoffError
-from core.platforms import Mapping, open_results
+from core.platforms import Mapping, OpenQuestionsError, open_results
 from core.plurals import many
 from core.store import Store
 from core.store.archived import ImportedArchive, import_archived
@@ -17,6 +17,7 @@ from core.views import columns
 from core.views.words import other_name_said
 from ui import choosers, frame
 from ui.columns_form import columns_form
+from ui.questions_box import questions_box, said_of
 from ui.recoded_files import in_chosen_encoding
 
 NOTIONS = {"relatedness": "Relatedness", "similarity": "Similarity"}
@@ -58,11 +59,17 @@ def archived_box(store: Store) -> None:
     if missing := missing_words(tables[0], mapping):
         st.info(frame.plain(missing), icon=":material/info:")
         return
+    said = said_of(uploads[0])
+    mapping = mapping if said is None else mapping.saying(said)
     try:
         told = rebuild(tables, mapping, ballot_per_file=by_file)
+    except OpenQuestionsError as error:
+        questions_box(uploads[0], error.questions)
+        return
     except RunoffError as error:
         frame.show_error(error)
         return
+    questions_box(uploads[0], ())
     n_tokens = sum(map(len, told.areas.values()))
     parts = [many(len(told.areas), "area"), many(n_tokens, "token"), many(len(told.items), "item")]
     parts.append(many(sum(len(ballot.comparisons) for ballot in told.ballots), "comparison"))

@@ -8,7 +8,8 @@ import streamlit as st
 
 from core.errors import RunoffError
 from core.platforms import Mapping
-from core.platforms.mapping import MEANINGS, ROLES
+from core.platforms.mapping import ROLES
+from core.platforms.meanings import CHOICES
 from core.views.columns import Columns, meaning_of
 from ui import choosers, frame
 
@@ -87,14 +88,14 @@ def _meanings(columns: Columns, mapping: Mapping, key: str) -> tuple[tuple[str, 
     values = columns.values(mapping.choice)
     if not values:
         return mapping.choices
-    meanings = dict(MEANINGS) | {"?": "not known: can't be read"}
+    meanings = dict(CHOICES) | {"?": "not known: it is asked, or can't be read"}
     said = []
     for at in range(0, len(values), 2):
         for value, place in zip(values[at : at + 2], st.columns(2), strict=False):
             meaning = choosers.selectbox(
                 f"“{frame.plain(value)}” means",
                 meanings,
-                meaning_of(value, mapping),
+                meaning_of(value, mapping, values),
                 key=f"{key}-means-{mapping.choice}-{value}",
                 place=place,
             )

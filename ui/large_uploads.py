@@ -18,6 +18,7 @@ from core.views import upload_jobs
 from core.views.upload_jobs import LargePreview, Unreadable
 from ui import frame, kept_jobs, long_commands
 from ui.mapping_box import mapping_box
+from ui.questions_box import said_of
 
 _BROUGHT = "_brought"  # in the session: the hashes of large files, by their ids
 
@@ -33,7 +34,7 @@ def preview(store: Store, project: Project, ballot: Ballot, file: Any) -> LargeP
     try:
         if file.file_id not in known:
             known[file.file_id] = bring(store, file.getvalue())
-        job = _job(frame.workspace(), project, ballot, known[file.file_id], file.name)
+        job = _job(frame.workspace(), project, ballot, known[file.file_id], file)
     except RunoffError as error:
         known.pop(file.file_id, None)
         frame.show_error(error)
@@ -61,9 +62,9 @@ def preview(store: Store, project: Project, ballot: Ballot, file: Any) -> LargeP
     return None
 
 
-def _job(store: Store, project: Project, ballot: Ballot, sha256: str, name: str) -> jobs.Job:
+def _job(store: Store, project: Project, ballot: Ballot, sha256: str, file: Any) -> jobs.Job:
     """The job that reads this file, or has read it; started where there is none."""
-    params = upload_jobs.params_of(sha256, name, ballot, project.revision)
+    params = upload_jobs.params_of(sha256, file.name, ballot, project.revision, said_of(file))
     job = jobs.same_job(store, project.id, upload_jobs.KIND, params)
     if job is None or _is_gone(store, job):
         job = jobs.read_job(store, _start(store, project, params))

@@ -23,6 +23,7 @@ from core.views import at_stake
 from core.views.rounds import RoundView
 from core.views.words import moment, slug
 from ui import cache, choosers, frame
+from ui.questions_box import questions_box, remarks, said_of
 from ui.row_classes_box import classes_box
 from ui.schemes_people_box import people_box
 from ui.schemes_round_results import results_box
@@ -132,7 +133,7 @@ def _back(project: Project, found: RoundView) -> None:
     )
     ready = [(file, preview) for file in files if (preview := _previewed(project, found, file)) is not None]
     useful = [(file, preview) for file, preview in ready if preview.takes_something]
-    if ready and not useful:
+    if ready and not useful and not any(preview.questions for _, preview in ready):
         st.info("There is nothing new in these files.", icon=":material/info:")
     if useful and st.button("Take these answers", type="primary", icon=":material/check:"):
         _take(project, found, useful)
@@ -141,8 +142,10 @@ def _back(project: Project, found: RoundView) -> None:
 def _previewed(project: Project, found: RoundView, file: Any) -> UploadPreview | None:
     store = frame.store()
     try:
-        one = found.round
-        preview = preview_upload(store, project.id, file.getvalue(), file.name, ballot_id=one.id, code=one.ballot.code)
+        one, said = found.round, said_of(file)
+        preview = preview_upload(
+            store, project.id, file.getvalue(), file.name, mapping=said, ballot_id=one.id, code=one.ballot.code
+        )
     except RunoffError as error:
         st.markdown(f"**{frame.plain(file.name)}**")
         frame.show_error(error)
@@ -152,7 +155,8 @@ def _previewed(project: Project, found: RoundView, file: Any) -> UploadPreview |
         st.markdown(f"**{frame.plain(preview.filename)}**: {many(preview.n_rows, 'row')}. **{new}.**")
         if preview.accepted_before:
             st.caption(f"The same file was taken on {moment(preview.accepted_before)} UTC.")
-        for issue in preview.issues[:3]:
+        questions_box(file, preview.questions)
+        for issue in remarks(preview)[:3]:
             st.warning(frame.plain(str(issue)))
         classes_box(preview, f"round-{file.file_id}")
     return preview
@@ -163,7 +167,14 @@ def _take(project: Project, found: RoundView, files: list[tuple[Any, UploadPrevi
     for file, preview in files:
         try:
             accept_upload(
-                store, project.id, file.getvalue(), file.name, found=preview, ballot_id=one.id, code=one.ballot.code
+                store,
+                project.id,
+                file.getvalue(),
+                file.name,
+                mapping=preview.mapping,
+                found=preview,
+                ballot_id=one.id,
+                code=one.ballot.code,
             )
         except RunoffError as error:
             frame.flash(f"{file.name}: {error}", kind="warning")

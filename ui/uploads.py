@@ -25,6 +25,7 @@ from core.views.words import called, moment
 from ui import cache, choosers, frame, large_uploads, long_commands
 from ui.mapping_box import mapping_box
 from ui.policy_box import policy_box
+from ui.questions_box import questions_box, remarks, said_of
 from ui.recoded_files import in_chosen_encoding
 from ui.row_classes_box import classes_box
 
@@ -53,7 +54,7 @@ def upload_box(store: Store, project: Project, ballot: Ballot, *, more: Sequence
         _show(store, project, file, preview)
     useful = [(file, preview) for file, preview in ready if preview.takes_something]
     if not useful:
-        if ready:
+        if ready and not any(preview.questions for _, preview in ready):
             st.info("There is nothing new in these files.", icon=":material/info:")
         return
     label = plural(len(useful), "Take these votes", "Take the votes of {n} files")
@@ -69,11 +70,14 @@ def _look_at(store: Store, project: Project, ballot: Ballot, file: Any) -> Uploa
 
 
 def _preview(store: Store, project: Project, ballot: Ballot, file: Any) -> UploadPreview | None:
-    kept = st.session_state.setdefault("_previews", {})
-    key = (file.file_id, project.id, project.stamp, ballot.code)
+    kept, said = st.session_state.setdefault("_previews", {}), said_of(file)
+    key = (file.file_id, project.id, project.stamp, ballot.code, said)
     if key not in kept:
         try:
-            found = preview_upload(store, project.id, file.getvalue(), file.name, ballot.area_id, code=ballot.code)
+            area_id, code = ballot.area_id, ballot.code
+            found = preview_upload(
+                store, project.id, file.getvalue(), file.name, mapping=said, area_id=area_id, code=code
+            )
         except RunoffError as error:
             large_uploads.show_problem(store, project, file, error, isinstance(error, UnnamedColumnsError))
             return None
@@ -97,17 +101,19 @@ def _show(store: Store, project: Project, file: Any, preview: UploadPreview | La
         )
         if preview.accepted_before:
             st.caption(f"The same file was taken on {moment(preview.accepted_before)} UTC.")
-        for issue in preview.issues[:3]:
+        questions_box(file, preview.questions)
+        issues = remarks(preview)
+        for issue in issues[:3]:
             st.warning(frame.plain(str(issue)))
-        if len(preview.issues) > 3:
-            n = preview.n_issues if isinstance(preview, LargePreview) else len(preview.issues)
-            with st.expander(f"All {n:,} remarks on the file"):
-                if n > len(preview.issues):
-                    st.caption(f"The first {len(preview.issues):,} of them.")
-                told = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in preview.issues]
+        if len(issues) > 3:
+            n_left_out = preview.n_issues - len(preview.issues) if isinstance(preview, LargePreview) else 0
+            with st.expander(f"All {len(issues) + n_left_out:,} remarks on the file"):
+                if n_left_out:
+                    st.caption(f"The first {len(issues):,} of them.")
+                told = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in issues]
                 st.dataframe(told, hide_index=True, alt="Remarks on the file")
         classes_box(preview, str(file.file_id))
-        if preview.mapping is not None:
+        if preview.mapping is not None and preview.mapping.named():
             mapping_box(store, project, file, needed=False)
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import InputError
 from ..file_names import shown_name
 from .shared import text_table, with_json, write_json
+
+if TYPE_CHECKING:
+    from ..platforms.meanings import Question
 
 
 @click.command("import-archived")
@@ -21,6 +26,10 @@ from .shared import text_table, with_json, write_json
 )  # fmt: skip
 @click.option("--choice", "choices", multiple=True, metavar="VALUE=MEANING",
               help="What a choice means: left, right, tie or unknown. Can be repeated.")  # fmt: skip
+@click.option("--status", "statuses", multiple=True, metavar="VALUE=MEANING",
+              help="What a status means: submitted, approved or rejected. Can be repeated.")  # fmt: skip
+@click.option("--approve", "marks", multiple=True, metavar="VALUE=MEANING",
+              help="Whether a word in Approve is a mark: yes or no. Can be repeated.")  # fmt: skip
 @click.option("--separator", help="What stands between the two tokens, where a column holds a whole pair.")
 @click.option("--notion", type=click.Choice(["relatedness", "similarity"]), default="relatedness", show_default=True)
 @click.option("--random-opponents", is_flag=True, help="Opponents were drawn uniformly: Borda scores as in the paper.")
@@ -32,6 +41,8 @@ def archived_command(
     name: str,
     columns: tuple[str, ...],
     choices: tuple[str, ...],
+    statuses: tuple[str, ...],
+    marks: tuple[str, ...],
     separator: str | None,
     notion: str,
     random_opponents: bool,
@@ -45,6 +56,7 @@ def archived_command(
     from ..archived import archive_mapping
     from ..platforms import open_results
     from ..platforms.mapping import ROLES
+    from ..platforms.meanings import OpenQuestionsError, Said
     from ..store import open_store
     from ..store.archived import import_archived
     from ..store.projects import get_project
@@ -52,21 +64,28 @@ def archived_command(
 
     read = [(name, in_utf8(data, name, encoding)) for name, data in map(_read, files)]
     said: dict[str, Any] = _pairs(columns, "--column", set(ROLES))
-    meanings = _pairs(choices, "--choice", None)
-    mapping = archive_mapping(open_results(read[0][1], read[0][0]))
-    if meanings:
-        said["choices"] = tuple(meanings.items())
     if separator:
         said["separator"] = separator
-    done = import_archived(
-        open_store(),
-        name,
-        read,
-        mapping=replace(mapping, **said),
-        notion=notion,
-        random_opponents=random_opponents,
-        ballot_per_file=ballot_per_file,
+    mapping = replace(archive_mapping(open_results(read[0][1], read[0][0])), **said)
+    mapping = mapping.saying(
+        Said(
+            choices=tuple(_pairs(choices, "--choice", None).items()),
+            statuses=tuple(_pairs(statuses, "--status", None).items()),
+            marks=tuple(_pairs(marks, "--approve", None).items()),
+        )
     )
+    try:
+        done = import_archived(
+            open_store(),
+            name,
+            read,
+            mapping=mapping,
+            notion=notion,
+            random_opponents=random_opponents,
+            ballot_per_file=ballot_per_file,
+        )
+    except OpenQuestionsError as error:
+        raise InputError(f"{error} {_say_it_with(error.questions)}") from error
     given = get_project(open_store(), done.project_id).name
     if as_json:
         told = {"project": done.project_id, "name": given, "tokens": done.n_tokens, "items": done.n_items}
@@ -79,6 +98,24 @@ def archived_command(
     for note in (*map(str, done.notes), done.why_open):
         if note:
             click.echo(note)
+
+
+def _say_it_with(questions: Sequence[Question]) -> str:
+    """How to answer questions on the command line."""
+    from ..platforms.meanings import MEANT
+
+    examples = {
+        "choice": ("--choice", ("left", "right")),
+        "status": ("--status", ("rejected",)),
+        "approve": ("--approve", ("yes",)),
+    }
+    told, known = [], []
+    for role, (option, meanings) in examples.items():
+        values = sorted(question.value for question in questions if question.role == role)
+        told += [shlex.join([option, f"{value}={meanings[at % len(meanings)]}"]) for at, value in enumerate(values)]
+        if values:
+            known.append(f"{option} takes {', '.join(filter(None, MEANT[role]))}")
+    return f"Say it, for example with {' '.join(told)}, where that is what they mean ({'; '.join(known)})."
 
 
 def _read(path: str) -> tuple[str, bytes]:

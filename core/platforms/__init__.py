@@ -7,6 +7,8 @@ whichever platform: it is recognised by its columns, never by the file's name. O
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..errors import InputError, Issue
 from ..tabular import Table
 from .base import Outgoing, Platform, PlatformFile, ResultFile
@@ -14,8 +16,9 @@ from .batch import write_batch
 from .colleagues import write_comparisons
 from .dresses import undressed
 from .label_studio import LABEL_STUDIO
-from .mapped import read_mapped
+from .mapped import of_server, read_mapped
 from .mapping import Mapping
+from .meanings import OpenQuestionsError, Question, with_choices
 from .mturk import MTURK
 from .plain import PLAIN
 from .presets import PRESETS, guess, preset_mapping, preset_of
@@ -52,18 +55,26 @@ def read_results(data: bytes, filename: str, mapping: Mapping | None = None) -> 
 
 def read_table(table: Table, mapping: Mapping | None = None) -> ResultFile:
     """Read an opened result file, as `read_results`."""
-    if mapping is not None:
-        return read_mapped(undressed(table), mapping)
+    said = mapping or Mapping()
+    if said.named():
+        return read_mapped(undressed(table), said)
     columns = {name.strip().casefold() for name in table.header}
     preset = preset_mapping(table)
     for platform in (TURKLE, MTURK, PROLIFIC):
         if platform.recognises(columns):
-            return platform.read_results(table)
+            return _with_said(platform.read_results(table, said), said)
     if preset is not None:
-        return read_mapped(table, preset)
+        return read_mapped(table, preset.saying(said))
     if PLAIN.recognises(columns):
-        return PLAIN.read_results(table)
+        return _with_said(PLAIN.read_results(table, said), said)
     raise _unknown(table, columns)
+
+
+def _with_said(found: ResultFile, said: Mapping) -> ResultFile:
+    """A file of a platform's own columns with what a person said of its choices and of the server it is from."""
+    answers = found.answers.assign(choice=with_choices(found.answers["choice"], said))
+    of_server(answers, said, found.platform)
+    return replace(found, answers=answers)
 
 
 def _unknown(table: Table, columns: set[str]) -> InputError:
@@ -96,9 +107,11 @@ __all__ = [
     "LABELS",
     "PLATFORMS",
     "Mapping",
+    "OpenQuestionsError",
     "Outgoing",
     "Platform",
     "PlatformFile",
+    "Question",
     "ResultFile",
     "Table",
     "UnnamedColumnsError",

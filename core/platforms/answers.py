@@ -24,7 +24,7 @@ from ..tables import ANSWERS
 from ..tabular import Table, Texts
 from .base import ResultFile
 from .reading import decoded, forget_damaged, lowered, numbers, result_file, row_issues, stripped
-from .times import to_utc
+from .times import to_utc, unread_times
 
 TEXTS = ("left_a", "left_b", "right_a", "right_b")
 _INPUT = re.compile(r"input\.(left_a|left_b|right_a|right_b|task_id)(?:_([1-9]\d{0,8}))?")
@@ -102,12 +102,18 @@ def find_layout(file: Table, required: Sequence[str], download_hint: str) -> Lay
 
 
 def read_answers(
-    platform: str, rows: Texts, layout: Layout, wanted: Sequence[int], statuses: Sequence[str], notes: Sequence[str]
+    platform: str,
+    rows: Texts,
+    layout: Layout,
+    wanted: Sequence[int],
+    statuses: Sequence[str],
+    notes: Sequence[str],
+    told: Sequence[Issue] = (),
 ) -> ResultFile:
     """Turn the columns of a file into answers (`tables.ANSWERS`).
 
-    `statuses` and `notes` have one entry a row: the assignment's status ("" where it can't be told) and the reason
-    that came with it.
+    `statuses` and `notes` have one entry a row: the assignment's status ("" where there is none) and the reason that
+    came with it; `told` is what is to be said of them.
     """
     cell = {at: column.to_numpy(dtype=object).tolist() for at, column in zip(wanted, rows.columns, strict=True)}
     frame = pd.DataFrame(
@@ -122,12 +128,10 @@ def read_answers(
     work_time = layout.meta.get("worktimeinseconds")
     frame["seconds"] = numbers(cell[work_time]) if work_time is not None else np.nan
     submitted = cell[layout.meta["submittime"]] if "submittime" in layout.meta else [""] * len(frame)
-    times, unread_times = to_utc(submitted)
+    times, _ = to_utc(submitted)
     frame["submitted_at"] = pd.Series(times, dtype="str")
     unread, notices = row_issues(frame)
-    if unread_times:
-        text = f"{unread_times} times of submission could not be read and count as unknown"
-        notices.append(Issue(text, column="SubmitTime"))
+    notices += [*told, *unread_times(submitted, times, "SubmitTime")]
     answers = _spread(frame, cell, layout, notices)
     return result_file(platform, rows, answers, unread, notices)
 

@@ -13,6 +13,7 @@ from ..errors import Issue
 from ..examples import Example
 from ..language import STANDARD
 from ..tabular import Ints, Table
+from .meanings import Said
 
 
 @dataclass(frozen=True)
@@ -112,5 +113,6 @@ class Platform(Protocol):
     def recognises(self, columns: Collection[str]) -> bool:
         """Whether a file with these columns (casefolded) comes from this platform."""
 
-    def read_results(self, file: Table) -> ResultFile:
-        """Read a recognised file. Raises `InputError` naming the columns that are missing."""
+    def read_results(self, file: Table, said: Said) -> ResultFile:
+        """Read a recognised file, with what a person said of its values. Raises `InputError` naming the columns that
+        are missing."""

@@ -21,6 +21,7 @@ from ..tabular import Table
 from .base import Outgoing, PlatformFile, ResultFile
 from .batch import FIELDS
 from .mapped import read_mapped
+from .meanings import Said
 from .plain import comparison_ids
 from .template import NOTIONS, TIE, UNKNOWN, paragraphs_of
 
@@ -67,7 +68,7 @@ class LabelStudio:
         """A CSV export of tasks that Runoff made."""
         return {"comparison_id", "annotation_id", "annotator"} <= set(columns)
 
-    def read_results(self, file: Table) -> ResultFile:
+    def read_results(self, file: Table, said: Said) -> ResultFile:
         """Read an export by its preset. Raises `InputError` where its tasks are not Runoff's."""
         from .presets import preset_mapping
 
@@ -77,7 +78,7 @@ class LabelStudio:
                 f"{file.name} is a Label Studio export of tasks that Runoff didn't make: they don't say which "
                 "comparison they are. Say which column is which."
             )
-        return read_mapped(file, mapping)
+        return read_mapped(file, mapping.saying(said))
 
 
 def write_config(ballot: Outgoing) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,15 +14,19 @@ from ..tabular import Table, Texts
 from .answers import TEXTS
 from .base import ResultFile
 from .mapping import NUMBER, ROLES, Mapping, columns_of
+from .meanings import STATUS_ASKED, Said, is_code, key_of, said_of, status_of
 from .mturk import decided
 from .plain import split_ids
-from .reading import decoded, forget_damaged, is_damaged, result_file, seconds_of, utc_times
+from .reading import damaged_voters, decoded, forget_damaged, one_spelling, result_file, seconds_of, utc_times
 
-_LEFT = ("left", "a", "1", "first", "l", "option a", "item_a", "item a", "a1")
-_RIGHT = ("right", "b", "2", "second", "r", "option b", "item_b", "item b", "b1")
+_LEFT = ("left", "a", "first", "l", "option a", "item_a", "item a", "a1")
+_RIGHT = ("right", "b", "second", "r", "option b", "item_b", "item b", "b1")
 _TIE = ("tie", "equal", "same", "draw", "no preference")
 _UNKNOWN = ("unknown", "don't know", "dont know", "i don't know", "idk")
-# What a value means where the mapping doesn't say.
+OWN_TASK = "[a-z]+[0-9]*-[0-9a-f]{8}(?:-[0-9]+)?"  # a task's id as Runoff makes it
+_OWN_VOTERS = ("turkle", "labelstudio", "potato")  # programs that people run themselves, with accounts of their own
+_NUMBERED = {"1": "left", "2": "right"}
+# What a value means where the mapping doesn't say; numbers only where a file has both 1 and 2 (`usual_of`).
 USUAL = {
     **dict.fromkeys(_LEFT, "left"),
     **dict.fromkeys(_RIGHT, "right"),
@@ -30,6 +34,19 @@ USUAL = {
     **dict.fromkeys(_UNKNOWN, "unknown"),
     "": "",
 }
+
+
+def usual_of(values: Iterable[str]) -> dict[str, str]:
+    """What values mean usually, by their keys, in a column of choices that holds these.
+
+    1 and 2 are the first and the second pair, where both occur and no other number: of 0 and 1, or of ones alone,
+    nobody knows which pair is meant.
+
+    >>> usual_of(["1", "2"])["1"], "1" in usual_of(["0", "1"]), "1" in usual_of(["1"])
+    ('left', False, False)
+    """
+    codes = {key for value in values if is_code(key := key_of(unwrapped(value)))}
+    return USUAL | _NUMBERED if codes == set(_NUMBERED) else USUAL
 
 
 def read_mapped(table: Table, mapping: Mapping) -> ResultFile:
@@ -55,17 +72,22 @@ def mapped_frame(table: Table, mapping: Mapping) -> tuple[Texts, pd.DataFrame, l
         return None if at is None else cell[at]
 
     notices: list[Issue] = []
-    parts = [_comparison(rows, mapping, n, column) for n in places["choice"]]
+    chosen = [cell[at].unique() for role in ("choice", "choice_too") for at in places[role].values()]
+    usual = USUAL | {"1": "left", "2": "right"} if mapping.former else usual_of(set().union(*chosen))
+    parts = [_comparison(rows, mapping, n, column, usual) for n in places["choice"]]
     frame = pd.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
     frame["submitted_at"], late = utc_times(frame["submitted_at"], mapping.submitted_at, us_dates=mapping.us_dates)
     notices += late
     if pending:
-        statuses, notes = decided([cell[at] for at in pending])
+        statuses, notes, told_twice = decided([cell[at] for at in pending], rows.numbers, mapping)
+        notices += told_twice
         told = pd.DataFrame({"status": statuses, "note": notes}, index=rows.numbers, dtype="str")
         frame[["status", "note"]] = told.loc[frame["row"]].replace({"status": {"": "submitted"}}).to_numpy()
+    frame["voter"] = one_spelling(frame["voter"])
     unread = _unattributed(frame, mapping)
     for name, role in (("assignment_id", "assignment"), ("task_id", "task")):
         forget_damaged(frame, name, getattr(mapping, role), notices)
+    of_server(frame, mapping, mapping.platform)
     is_blank = (frame["choice"] == "") & (frame["voter"] == "")
     if mapping.shows_texts and len(parts) > 1:
         is_blank |= (frame[list(TEXTS)] == "").all(axis=1)
@@ -84,7 +106,20 @@ def _pending(header: Sequence[str], mapping: Mapping) -> list[int]:
     return [place[1] for place in places] if all(places) else []
 
 
-def _comparison(rows: Texts, mapping: Mapping, n: int, column: Any) -> pd.DataFrame:
+def of_server(frame: pd.DataFrame, said: Said, platform: str) -> None:
+    """Make ids those of the server that was said, where it isn't the first: of assignments, of tasks that Runoff didn't
+    make, and of voters where these have accounts of that server."""
+    if said.server in ("", "1"):
+        return
+    names = {"assignment_id": frame["assignment_id"] != ""}
+    names["task_id"] = (frame["task_id"] != "") & ~frame["task_id"].str.fullmatch(OWN_TASK)
+    if platform in _OWN_VOTERS:
+        names["voter"] = frame["voter"] != ""
+    for name, those in names.items():
+        frame[name] = (said.server + ":" + frame[name]).where(those, frame[name]).astype("str")
+
+
+def _comparison(rows: Texts, mapping: Mapping, n: int, column: Any, usual: dict[str, str]) -> pd.DataFrame:
     """The answers to the n-th comparison of each row."""
     empty = pd.Series([""] * len(rows.numbers), dtype="str")
 
@@ -99,10 +134,12 @@ def _comparison(rows: Texts, mapping: Mapping, n: int, column: Any) -> pd.DataFr
     frame["task_id"], frame["n"] = task, number
     for name, found in _texts(mapping, {role: text(role) for role in TEXTS}).items():
         frame[name] = found
-    frame["choice"] = meanings(text("choice"), mapping)
+    frame["choice"] = meanings(text("choice"), mapping, usual)
     if mapping.choice_too:
-        frame["choice"] = _together(frame["choice"], meanings(text("choice_too"), mapping))
-    frame["status"], frame["note"] = _statuses(text("status"), mapping), text("reason")
+        frame["choice"] = _together(frame["choice"], meanings(text("choice_too"), mapping, usual))
+    found = text("status")
+    frame["status"] = _statuses(found, mapping)
+    frame["note"] = text("reason").where(frame["status"] != STATUS_ASKED, found)
     frame["seconds"] = seconds_of(column("seconds", n))
     frame["submitted_at"] = text("submitted_at")
     for role in ("area_left", "area_right"):
@@ -138,14 +175,14 @@ def _texts(mapping: Mapping, texts: dict[str, pd.Series]) -> dict[str, pd.Series
     return split
 
 
-def meanings(values: pd.Series, mapping: Mapping) -> pd.Series:
+def meanings(values: pd.Series, mapping: Mapping, usual: dict[str, str]) -> pd.Series:
     """What each choice means; what nobody said stays as it was found, in small letters."""
-    said = {value.strip().casefold(): meaning for value, meaning in mapping.choices}
+    said = said_of(mapping.choices)
     codes, different = values.factorize()
     told = []
     for value in different:
-        bare = unwrapped(value).strip().casefold()
-        told.append(said.get(value.strip().casefold(), said.get(bare, USUAL.get(bare, bare))))
+        bare = key_of(unwrapped(value))
+        told.append(said.get(key_of(value), said.get(bare, usual.get(bare, bare))))
     return pd.Series(pd.Series(told, dtype="str").array.take(codes), values.index) if told else values
 
 
@@ -176,13 +213,8 @@ def unwrapped(value: str) -> str:
 
 
 def _statuses(values: pd.Series, mapping: Mapping) -> pd.Series:
-    rejected = {value.strip().casefold() for value in mapping.rejected}
     codes, different = values.factorize()
-    told = []
-    for value in different:
-        text = value.casefold()
-        approved = text.startswith(("approv", "accept"))
-        told.append("rejected" if text in rejected else "approved" if approved else "submitted")
+    told = [status_of(value, mapping, mapping.platform, mapping.rejected) for value in different]
     return pd.Series(pd.Series(told, dtype="str").array.take(codes), values.index) if told else values
 
 
@@ -192,13 +224,8 @@ def _unattributed(frame: pd.DataFrame, mapping: Mapping) -> list[Issue]:
         Issue("no voter, so the vote can't be attributed", row=int(row), column=mapping.voter)
         for row in frame.loc[(frame["voter"] == "") & (frame["choice"] != ""), "row"]
     ]
-    text = "a spreadsheet took the voter's id for a number, so its digits are lost; upload the file as downloaded"
-    those = frame.loc[is_damaged(frame["voter"]), ["row", "voter"]]
-    unread += [
-        Issue(text, row=int(row), column=mapping.voter, found=voter)
-        for row, voter in those.itertuples(index=False, name=None)
-    ]
+    unread += damaged_voters(frame["row"].to_numpy(), frame["voter"], mapping.voter)
     return unread
 
 
-__all__ = ["mapped_frame", "meanings", "read_mapped", "unwrapped"]
+__all__ = ["mapped_frame", "meanings", "of_server", "read_mapped", "unwrapped", "usual_of"]

@@ -7,23 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping as AnyMapping
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
 from ..errors import InputError, Issue
 from ..json_texts import known_values
 from ..tabular import same_name
+from .meanings import Pairs, Said, said_of
 
 NUMBER = "{n}"
+_PAIRS = {"choices", "statuses", "marks"}
 TEXT_COLUMNS = ("left_a", "left_b", "right_a", "right_b")
-# What a choice can mean: the value that `tables.ANSWERS` has, and how it is called.
-MEANINGS = {
-    "left": "the left (first) pair",
-    "right": "the right (second) pair",
-    "tie": "a tie",
-    "unknown": "the voter doesn't know a word",
-    "": "no answer",
-}
 ROLES = {
     "voter": "Voter",
     "choice": "Choice",
@@ -45,14 +39,14 @@ ROLES = {
 
 
 @dataclass(frozen=True)
-class Mapping:
-    """The column of each of `ROLES`, "" where there is none.
+class Mapping(Said):
+    """The column of each of `ROLES`, "" where there is none, and what values mean (`meanings.Said`).
 
     Needed are a voter, a choice, and the id of the comparison (as in the table of comparisons), of the task, or the
-    words: four columns, or one a pair with the `separator` that stands between its tokens. `choices` says what a value
-    means (one of `MEANINGS`), in any case of the letters; `rejected` are the values of `status` that reject an answer.
-    `platform` names where the votes come from: the same name with another one is another voter. With `us_dates` the
-    month stands first in a date.
+    words: four columns, or one a pair with the `separator` that stands between its tokens. `rejected` are the values of
+    `status` that reject an answer. `platform` names where the votes come from: the same name with another one is
+    another voter. With `us_dates` the month stands first in a date. Without any column it is for files whose columns
+    are a platform's own.
     """
 
     voter: str = ""
@@ -72,7 +66,6 @@ class Mapping:
     reason: str = ""
     assignment: str = ""
     separator: str = ""
-    choices: tuple[tuple[str, str], ...] = ()
     rejected: tuple[str, ...] = ("rejected",)
     platform: str = "table"
     us_dates: bool = False
@@ -81,8 +74,8 @@ class Mapping:
     def of(cls, stored: AnyMapping[str, Any]) -> Mapping:
         """A mapping as JSON keeps it; what another version knows besides is left out."""
         values = known_values(cls, stored)
-        if "choices" in values:
-            values["choices"] = tuple((str(value), str(meaning)) for value, meaning in values["choices"])
+        for name in _PAIRS & values.keys():
+            values[name] = tuple((str(value), str(meaning)) for value, meaning in values[name])
         if "rejected" in values:
             values["rejected"] = tuple(map(str, values["rejected"]))
         return cls(**values)
@@ -90,12 +83,29 @@ class Mapping:
     def stored(self) -> dict[str, Any]:
         """The mapping as JSON, without what is at its default."""
         told = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
-        told |= {"choices": [list(pair) for pair in self.choices]} if self.choices else {}
+        told |= {name: [list(pair) for pair in told[name]] for name in _PAIRS & told.keys()}
         return told | ({"rejected": list(self.rejected)} if "rejected" in told else {})
 
     def named(self) -> dict[str, str]:
         """The columns by role, those that are there."""
         return {role: getattr(self, role) for role in ROLES if getattr(self, role)}
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What somebody said of values, by what they are; for the log."""
+        told: dict[str, Any] = {name: dict(getattr(self, name)) for name in sorted(_PAIRS) if getattr(self, name)}
+        return told | ({"server": self.server} if self.server else {})
+
+    def saying(self, said: Said) -> Self:
+        """The mapping with what was said besides, which goes before what it says itself."""
+        return replace(
+            self,
+            choices=_joined(self.choices, said.choices),
+            statuses=_joined(self.statuses, said.statuses),
+            marks=_joined(self.marks, said.marks),
+            former=self.former or said.former,
+            server=said.server or self.server,
+        )
 
     @property
     def shows_texts(self) -> bool:
@@ -127,9 +137,11 @@ class Mapping:
             lacking.append("either the id of the comparison or the four tokens shown")
         if lacking:
             raise InputError(f"Say also which columns hold {', '.join(lacking)}.")
-        meanings = {meaning for _, meaning in self.choices} - set(MEANINGS)
-        if meanings:
-            raise InputError(f"A choice means one of {', '.join(filter(None, MEANINGS))}; found {sorted(meanings)}.")
+        self.check_said()
+
+
+def _joined(before: Pairs, after: Pairs) -> Pairs:
+    return tuple((said_of(before) | said_of(after)).items())
 
 
 def _doubled(header: Sequence[str], name: str) -> list[str]:

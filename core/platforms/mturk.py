@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
-from ..tabular import Table
+from ..errors import Issue
+from ..plurals import many
+from ..tabular import Ints, Table
 from .answers import find_layout, read_answers
 from .base import Outgoing, PlatformFile, ResultFile
+from .meanings import APPROVE_ASKED, NOTHING_SAID, STATUS_ASKED, STATUSES, Said, approves, key_of, reason_of, status_of
 from .task_files import batch_file, page_file
 
-_STATUSES = {"submitted": "submitted", "approved": "approved", "rejected": "rejected"}
+BOTH = "both Approve and Reject are filled, so neither was taken"
+_MOST_ROWS = 10  # that a remark names
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,7 @@ class MechanicalTurk:
         """A file with an assignment's status, or at least its id and no mark of Turkle."""
         return "turkle.username" not in columns and bool({"assignmentstatus", "assignmentid"} & set(columns))
 
-    def read_results(self, file: Table) -> ResultFile:
+    def read_results(self, file: Table, said: Said) -> ResultFile:
         """Read the file; rows that stop after the last Answer column are as Mechanical Turk writes them."""
         layout = find_layout(file, ("AssignmentId", "WorkerId", "AssignmentStatus"), self.download_hint)
         names = ("assignmentstatus", "approve", "reject", "requesterfeedback")
@@ -59,39 +64,53 @@ class MechanicalTurk:
         cell = dict(zip(wanted, rows.columns, strict=True))
         empty = pd.Series([""] * len(rows.numbers), dtype="str")
         columns = [cell[layout.meta[name]] if name in layout.meta else empty for name in names]
-        statuses, notes = decided(columns)
-        return read_answers(self.name, rows, layout, wanted, statuses, notes)
+        statuses, notes, notices = decided(columns, rows.numbers, said)
+        return read_answers(self.name, rows, layout, wanted, statuses, notes, notices)
 
 
-def decided(columns: Sequence[pd.Series]) -> tuple[list[str], list[str]]:
-    """The status of each row and the reason for it, by `decide`; columns as its parameters."""
+def decided(columns: Sequence[pd.Series], numbers: Ints, said: Said) -> tuple[list[str], list[str], list[Issue]]:
+    """The status of each row and the reason for it, by `decide`, and what to say of decisions that contradict
+    themselves; columns as its parameters, `numbers` are the rows'."""
     # A file has few different decisions and many rows.
     codes, different = pd.MultiIndex.from_arrays(columns).factorize()
-    found = [decide(*values) for values in different]
-    return [found[code][0] for code in codes], [found[code][1] for code in codes]
+    found = [decide(str(status), str(mark), str(reason), str(told), said) for status, mark, reason, told in different]
+    rows = numbers[np.array([note == BOTH for _, note in found], dtype=bool)[codes]] if found else numbers[:0]
+    notices = []
+    if len(rows):
+        named = ", ".join(map(str, rows[:_MOST_ROWS])) + (", …" if len(rows) > _MOST_ROWS else "")
+        text = f"{BOTH}, and the status stands: {many(len(rows), 'row')} ({named}); empty one of the two"
+        notices.append(Issue(text, row=int(rows[0]), column="Approve"))
+    return [found[code][0] for code in codes], [found[code][1] for code in codes], notices
 
 
-def decide(status: str, approve: str, reject: str, feedback: str) -> tuple[str, str]:
+def decide(status: str, approve: str, reject: str, feedback: str, said: Said = NOTHING_SAID) -> tuple[str, str]:
     """An assignment's status, with the decision that is pending in the file, and the reason for it.
 
-    An X in Approve approves, also what was rejected before; a reason in Reject rejects what was only submitted; with
-    both filled the file contradicts itself and the status stands. An unknown status gives "" and what was found.
+    A mark in Approve approves, also what was rejected before; a reason in Reject rejects what was only submitted; with
+    both filled the file contradicts itself and the status stands. What programs write for an empty cell is no mark. Of
+    a status or a mark that nobody knows what was found, to be asked about; of no status "" and "".
 
-    >>> decide("Submitted", "", "always right", "")
+    >>> decide("Submitted", "NA", "always right", "")
     ('rejected', 'always right')
     >>> decide("Rejected", "X", "", "too fast")
     ('approved', '')
+    >>> decide("Rejected", "perhaps", "", "too fast")
+    ('approve?', 'perhaps')
     """
-    known = _STATUSES.get(status.strip().lower(), "")
-    approve, reject = approve.strip(), reject.strip()
-    if not known:
-        return "", status.strip()
-    if approve and not reject:
+    known = status_of(status, said) if status.strip() else ""
+    if not known or (said.former and key_of(status) not in STATUSES):
+        return "", ""
+    if known == STATUS_ASKED:
+        return known, status.strip()
+    is_marked, reason = approves(approve, said), reason_of(reject, said)
+    if is_marked is None:
+        return APPROVE_ASKED, approve.strip()
+    if is_marked and not reason:
         return "approved", ""
-    if reject and not approve and known == "submitted":
-        return "rejected", reject
-    if approve and reject:
-        return known, "both Approve and Reject are filled, so neither was taken"
+    if reason and not is_marked and known == "submitted":
+        return "rejected", reason
+    if is_marked and reason:
+        return known, BOTH
     return known, feedback.strip() if known == "rejected" else ""
 
 

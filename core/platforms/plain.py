@@ -20,7 +20,8 @@ from ..errors import InputError, Issue
 from ..tabular import Table, places_of
 from .answers import TEXTS
 from .base import Outgoing, PlatformFile, ResultFile
-from .reading import result_file, seconds_of, utc_times
+from .meanings import Said
+from .reading import damaged_voters, result_file, seconds_of, utc_times
 
 NEEDED = ("comparison_id", "voter", "choice")
 OPTIONAL = ("seconds", "submitted_at")
@@ -54,7 +55,7 @@ class Plain:
         """A file with the comparison's id and a choice."""
         return {"comparison_id", "choice"} <= set(columns)
 
-    def read_results(self, file: Table) -> ResultFile:
+    def read_results(self, file: Table, said: Said) -> ResultFile:
         """Read the file. A voter's rows of one task are one assignment, where no times are told."""
         places = places_of(file, (*NEEDED, *OPTIONAL))
         missing = [name for name in NEEDED if name not in places]
@@ -67,6 +68,7 @@ class Plain:
         task, n = split_ids(comparison)
         is_filled = ((voter != "") | (choice != "")).to_numpy()  # else nobody has filled the row in yet
         unread = _unread(rows.numbers, comparison, (n == 0) & is_filled, (voter == "").to_numpy() & is_filled)
+        unread += [] if said.former else damaged_voters(rows.numbers, voter, file.header[places["voter"]])
         kept = (n > 0) & (voter != "").to_numpy() & is_filled
         frame, notices = plain_answers(rows.numbers, cell, task, n, choice)
         answers = frame if kept.all() else frame[kept].reset_index(drop=True)

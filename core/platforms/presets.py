@@ -47,7 +47,6 @@ class Preset:
     name: str
     label: str
     marks: frozenset[str]
-    rejected: tuple[str, ...] = ("rejected",)
     us_dates: bool = False
     choices: tuple[tuple[str, str], ...] = ()
 
@@ -55,12 +54,10 @@ class Preset:
 # What Runoff's own labelling interface calls them, where an export has the text in place of the value.
 _WORDS = (*((text, "tie") for text in TIE.values()), (UNKNOWN, "unknown"))
 PRESETS = (
-    Preset(
-        "labelstudio", "Label Studio", frozenset({"annotation_id", "annotator"}), ("true", "skipped"), choices=_WORDS
-    ),
+    Preset("labelstudio", "Label Studio", frozenset({"annotation_id", "annotator"}), choices=_WORDS),
     Preset("potato", "Potato", frozenset({"instance_id", "user_id"})),
     Preset("toloka", "Toloka", frozenset({"assignment:worker_id", "assignment:status"})),
-    Preset("appen", "Appen", frozenset({"_unit_id", "_worker_id", "_trust"}), ("true",), us_dates=True),
+    Preset("appen", "Appen", frozenset({"_unit_id", "_worker_id", "_trust"}), us_dates=True),
 )
 
 
@@ -84,8 +81,7 @@ def guess(table: Table) -> Mapping:
     own = next((platform.name for platform in (TURKLE, MTURK) if platform.recognises(folded)), "")
     if preset is None:
         return replace(mapping, platform=own) if own else mapping
-    mapping = replace(mapping, platform=preset.name, rejected=preset.rejected)
-    return replace(mapping, us_dates=preset.us_dates, choices=preset.choices)
+    return replace(mapping, platform=preset.name, us_dates=preset.us_dates, choices=preset.choices)
 
 
 def preset_mapping(table: Table) -> Mapping | None:

@@ -15,7 +15,8 @@ import pandas as pd
 from ..errors import InputError, Issue
 from ..tabular import Table, open_table, places_of, same_name, trimmed
 from .base import Outgoing, PlatformFile, ResultFile
-from .times import to_utc
+from .meanings import Said
+from .times import to_utc, unread_times
 
 _COLUMNS = {
     "submission": "submission id",
@@ -73,7 +74,7 @@ class Prolific:
         """The list of submissions."""
         return "participant id" in columns
 
-    def read_results(self, file: Table) -> ResultFile:
+    def read_results(self, file: Table, said: Said) -> ResultFile:
         """Raises `InputError`: there are no votes in it."""
         raise InputError(
             f"{file.name} is Prolific's list of submissions, which has no votes in it. Upload the votes given on your "
@@ -114,9 +115,9 @@ def read_submissions(data: bytes, filename: str) -> Submissions:
     }
     issues = list(rows.issues)
     for name in ("started_at", "completed_at"):
-        cell[name], n_unread = to_utc(cell[name])
-        if n_unread:
-            issues.append(Issue(f"{n_unread} times could not be read and were left out", column=_COLUMNS[name]))
+        given = cell[name]
+        cell[name], _ = to_utc(given)
+        issues += unread_times(given, cell[name], _COLUMNS[name])
     frame = pd.DataFrame({"row": rows.numbers, **cell})
     frame = frame.astype({"row": "int64"} | {name: "str" for name in _COLUMNS if name != "seconds"})
     frame["status"] = frame["status"].str.upper()

@@ -24,12 +24,13 @@ from ..tables import ANSWERS
 from ..tabular import Table, places_of, refuse_doubled
 from .answers import TEXTS, joined
 from .base import ResultFile
+from .meanings import NOTHING_SAID, Said
 from .mturk import decided
 from .plain import plain_answers, split_ids
-from .reading import decoded, forget_damaged, numbers, result_file, row_issues, stripped
+from .reading import damaged_voters, decoded, forget_damaged, numbers, result_file, row_issues, stripped
 from .result_tables import open_results
 from .scheme_batch import id_column
-from .times import to_utc
+from .times import to_utc, unread_times
 
 _FIELD = re.compile(r"(rating|best|worst|order|unknown)(?:_([1-9]\d{0,3}))?(?:\.label|\.(.+?))?(?:\.on)?")
 FIELDS = {RATING: ("rating",), BEST_WORST: ("best", "worst"), ORDER: ("order",)}
@@ -39,7 +40,7 @@ _READ = ("assignmentid", "workerid", "assignmentstatus", "approve", "reject", "r
 _DECISIONS = ("assignmentstatus", "approve", "reject", "requesterfeedback")
 
 
-def read_round_results(data: bytes, filename: str, scheme: str) -> ResultFile:
+def read_round_results(data: bytes, filename: str, scheme: str, said: Said = NOTHING_SAID) -> ResultFile:
     """Read a result file of a round of this scheme.
 
     Its `answers` (`tables.ANSWERS`) have in `choice` the answer as it was given, in the form of `schemes.collected`; in
@@ -49,16 +50,16 @@ def read_round_results(data: bytes, filename: str, scheme: str) -> ResultFile:
     table = open_results(data, filename)
     columns = {name.strip().casefold() for name in table.header}
     if {"question_id", "answer"} <= columns:
-        return _read_plain(table)
+        return _read_plain(table, said)
     if {"assignmentid", "workerid"} <= columns:
-        return _read_platform(table, scheme)
+        return _read_platform(table, scheme, said)
     raise InputError(
         f"{table.name} is no result file of {LABELS[scheme]}: it has neither the columns AssignmentId and WorkerId of "
         "a platform, nor question_id, voter and answer."
     )
 
 
-def _read_plain(table: Table) -> ResultFile:
+def _read_plain(table: Table, said: Said) -> ResultFile:
     places = places_of(table, ("question_id", "voter", "answer", "seconds", "submitted_at"))
     if "voter" not in places:
         raise InputError(f"{table.name} lacks the column voter.", [Issue("column is missing", column="voter")])
@@ -71,12 +72,13 @@ def _read_plain(table: Table) -> ResultFile:
     for at in np.flatnonzero(is_filled & ((n == 0) | (voter == "").to_numpy())).tolist():
         what, column = ("no id of a question", "question_id") if n[at] == 0 else ("no voter", "voter")
         unread.append(Issue(what, row=int(rows.numbers[at]), column=column, found=question.iloc[at]))
+    unread += [] if said.former else damaged_voters(rows.numbers, voter, "voter")
     frame, notices = plain_answers(rows.numbers, cell, task, n, answer)
     kept = is_filled & (n > 0) & (voter != "").to_numpy()
     return result_file("plain", rows, _typed(frame[kept].reset_index(drop=True)), unread, notices, shows_texts=False)
 
 
-def _read_platform(table: Table, scheme: str) -> ResultFile:
+def _read_platform(table: Table, scheme: str, said: Said) -> ResultFile:
     names = [name.strip().casefold() for name in table.header]
     place = {name: at for at, name in enumerate(names)}
     if "input.task_id" not in place:
@@ -97,7 +99,8 @@ def _read_platform(table: Table, scheme: str) -> ResultFile:
     length = len(rows.numbers)
     empty = pd.Series([""] * length, dtype="str")
     decisions = [rows.columns[place[name]] if name in place else empty for name in _DECISIONS]
-    statuses, notes = (["submitted"] * length, [""] * length) if is_turkle else decided(decisions)
+    undecided = (["submitted"] * length, [""] * length, list[Issue]())
+    statuses, notes, contradictions = undecided if is_turkle else decided(decisions, rows.numbers, said)
     frame = pd.DataFrame(
         {
             "row": rows.numbers,
@@ -108,11 +111,11 @@ def _read_platform(table: Table, scheme: str) -> ResultFile:
             "seconds": numbers(cell[place["worktimeinseconds"]]) if "worktimeinseconds" in place else np.nan,
         }
     )
-    times, unread_times = to_utc(cell[place["submittime"]] if "submittime" in place else [""] * length)
+    submitted = cell[place["submittime"]] if "submittime" in place else [""] * length
+    times, _ = to_utc(submitted)
     frame["submitted_at"] = pd.Series(times, dtype="str")
     unread, notices = row_issues(frame)
-    if unread_times:
-        notices.append(Issue(f"{unread_times} times of submission could not be read", column="SubmitTime"))
+    notices += [*contradictions, *unread_times(submitted, times, "SubmitTime")]
     frame["task_id"] = decoded(cell[place["input.task_id"]]).astype("str").str.strip()
     forget_damaged(frame, "task_id", "Input.task_id", notices)
     given = _given(fields, cell, cell[place["answer.taskanswers"]] if "answer.taskanswers" in place else None, length)

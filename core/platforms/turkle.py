@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ..tabular import Table
 from .answers import find_layout, read_answers
 from .base import Outgoing, PlatformFile, ResultFile
+from .meanings import Said
 from .task_files import batch_file, page_file
 
 
@@ -40,7 +41,7 @@ class Turkle:
         """A file with Turkle's own column."""
         return "turkle.username" in columns
 
-    def read_results(self, file: Table) -> ResultFile:
+    def read_results(self, file: Table, said: Said) -> ResultFile:
         """Read the file; every assignment in it was submitted, as Turkle knows no approval."""
         layout = find_layout(file, ("AssignmentId", "WorkerId"), self.download_hint)
         wanted = sorted(layout.used())

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from ..csv_writing import csv_text
 from ..errors import InputError, Issue
+from ..platforms.reading import composed, why_lost
 from ..tabular import Table, Texts, is_workbook, open_table, read_lines, refuse_doubled, shown_header
 from .best_worst import BestWorst
 from .rating_columns import NAMES, has_texts, place_among, place_of, plain_title
@@ -130,7 +131,7 @@ def _collect(name: str, read: Texts, size: int, has_voter: bool, notes: list[str
         notes = [*notes, *told]
     n_open = 0
     for (row, shown, ends), texts in zip(answers, tidy, strict=True):
-        who = texts[-1] if has_voter else ""
+        who = composed(texts[-1]) if has_voter else ""
         if not any(ends):
             n_open += 1
             continue
@@ -138,6 +139,8 @@ def _collect(name: str, read: Texts, size: int, has_voter: bool, notes: list[str
             best, worst = _places(shown, ends, named)
             if has_voter and not who:
                 raise InputError("says not who judged")
+            if lost := why_lost(who):
+                raise InputError(lost)
             key = (who, frozenset(shown))
             if has_voter and key in seen:
                 raise InputError(f"{who} judged these items already, in row {seen[key]}, which counts")

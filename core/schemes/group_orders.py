@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..errors import InputError, Issue
+from ..platforms.reading import composed, why_lost
 from ..tabular import Table, column_numbers, open_table, refuse_doubled, same_name, shown_header
 from .group_agreement import Orders
 from .rating_columns import NAMES, place_among
@@ -55,7 +56,10 @@ def read_orders(
     issues = [*texts.issues, *read.notes]
     for row, value, *cells in zip(rows, read.values.tolist(), *columns, strict=True):
         target, voter, word, place = (" ".join(cell.split()) for cell in cells)
+        voter = composed(voter)
         try:
+            if lost := why_lost(voter):
+                raise InputError(lost)
             _check(target, voter, word, value, positives)
             placed = orders.get(voter, {}).get(target, {})
             if word in placed:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import InputError, Issue
+from ..platforms.reading import composed, why_lost
 from ..tabular import NO_NUMBER, is_missing, shown_header
 from .rating_columns import NAMES, Cells, open_ratings, people_columns, place_of, read_cells
 from .rating_sets import RatingSet
@@ -151,10 +152,13 @@ def _read_long(collected: _Collected, cells: Cells, places: Mapping[str, int]) -
     _tell_unread(collected, cells, [*(at for role, at in places.items() if role not in ("mean", "sd")), column])
     _tell_numbers(collected, cells, [column])
     for at, row in enumerate(cells.numbers):
-        voter = cells.columns[places["voter"]][at].strip()
+        voter = composed(cells.columns[places["voter"]][at].strip())
         order = cells.columns[places["order"]][at].strip().upper() if "order" in places else ""
         if not voter:
             collected.issues.append(Issue("says not whose rating it is", row=row, column=cells.titles[places["voter"]]))
+            continue
+        if lost := why_lost(voter):
+            collected.issues.append(Issue(lost, row=row, column=cells.titles[places["voter"]], found=voter))
             continue
         if order not in ("", "A", "B"):
             collected.issues.append(Issue("must be A or B", row=row, column=cells.titles[places["order"]], found=order))

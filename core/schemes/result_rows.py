@@ -14,7 +14,7 @@ from ..matching import text_key
 from ..policy import DEFAULT, Policy
 from ..tables import ANSWERS, KNOWN, SHOWN
 from ..verdicts import Verdict
-from ..votes import Preview, name_assignments
+from ..votes import Preview, let_wait, name_assignments
 from .collected import RoundSettings, read_answer
 
 Ints = npt.NDArray[np.int64]
@@ -51,6 +51,7 @@ def classify_answers(
     place = np.where(verdict.kind == "", place, -1)
     question = np.append(questions["question_id"].to_numpy(), 0)[place]
     rows["question_id"] = pd.Series(question, dtype="Int64").mask(place < 0)
+    let_wait(verdict, rows, (verdict.kind == "") & (rows["choice"] != "").to_numpy())
     n_shown = shown.groupby("question_id").size()
     rows["answer"] = pd.Series(_read(verdict, rows, question, n_shown, settings), dtype="str")
     name_assignments(rows, verdict.open, place, questions, known)

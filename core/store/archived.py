@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -55,7 +55,8 @@ def import_archived(
     Bradley–Terry ones of the protocol "runoff", which ask nothing of how opponents were chosen; with
     `random_opponents`, drawn uniformly, they are Borda scores as in the paper. A ballot whose votes leave items
     apart, or without any, stays open and says why.
-    Raises `InputError` where the files don't say which words were shown; nothing is made then.
+    Raises `InputError` where the files don't say which words were shown, `OpenQuestionsError` where somebody must say
+    what values mean; nothing is made then.
     """
     tables = [open_results(data, filename) for filename, data in files]
     if mapping is None:
@@ -70,6 +71,8 @@ def import_archived(
         plan_id = _write_plan(change, settings, len(found.items))
         change.detail = {"files": [filename for filename, _ in files], "items": len(found.items)}
         change.detail |= {"columns": mapping.named(), "protocol": protocol}
+        change.detail |= {"said": mapping.told} if mapping.told else {}
+    names = _told_apart([filename for filename, _ in files])
     counts: dict[str, dict[str, int]] = {}
     why_open, notes = "", list(found.notes)
     for number, ballot in enumerate(found.ballots, 1):
@@ -78,16 +81,28 @@ def import_archived(
             break
         with command(store, project_id, "draw ballot") as change:
             _write_ballot(change, number, plan_id, settings, ballot, item_ids)
-        for filename, data in files:
-            if filename in ballot.files:
+        for at, (filename, data) in enumerate(files):
+            if not ballot_per_file or at == number - 1:
+                of_file = replace(mapping, server=found.servers[at] or "1")
                 try:
-                    counts[filename] = accept_upload(store, project_id, data, filename, mapping=mapping).counts
+                    counts[names[at]] = accept_upload(store, project_id, data, filename, mapping=of_file).counts
                 except StoreError as error:
                     notes.append(Issue(str(error)))
         why_open = _closed(store, project_id)
     n_tokens = sum(map(len, found.areas.values()))
     n_comparisons = sum(len(ballot.comparisons) for ballot in found.ballots)
     return ImportedArchive(project_id, n_tokens, len(found.items), n_comparisons, counts, tuple(notes), why_open)
+
+
+def _told_apart(names: Sequence[str]) -> list[str]:
+    """Names of files, with a number behind those that are there already.
+
+    >>> _told_apart(["a.csv", "a.csv"])
+    ['a.csv', 'a.csv (2)']
+    """
+    return [
+        name if names.index(name) == at else f"{name} ({names[: at + 1].count(name)})" for at, name in enumerate(names)
+    ]
 
 
 def _closed(store: Store, project_id: str) -> str:

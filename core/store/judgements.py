@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import unicodedata
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
+from ..platforms import ResultFile
 from ..schemes.collected import value_of
 from ..tables import KNOWN
 from ..votes import Preview
@@ -77,6 +80,21 @@ def _different_answers(conn: sa.Connection, ballot_id: int) -> tuple[str, ...]:
         .distinct()
     )
     return tuple(sorted(answer for (answer,) in fetch_rows(conn, query)))
+
+
+def as_stored(conn: sa.Connection, project_id: str, results: ResultFile) -> ResultFile:
+    """The file with voters spelled as the store has them: readers compose letters, earlier versions didn't."""
+    query = sa.select(t.voter.c.external_id).where(
+        t.voter.c.project_id == project_id, t.voter.c.platform == results.platform
+    )
+    known = [voter for (voter,) in fetch_rows(conn, query.order_by(t.voter.c.id)) if not voter.isascii()]
+    stored: dict[str, str] = {}
+    for voter in known:
+        stored.setdefault(unicodedata.normalize("NFC", voter), voter)
+    if all(composed == voter for composed, voter in stored.items()):
+        return results
+    voters = results.answers["voter"].replace(stored)
+    return replace(results, answers=results.answers.assign(voter=voters))
 
 
 def left_out_of(conn: sa.Connection, project_id: str, platform: str) -> frozenset[str]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping as AnyMapping
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -11,6 +14,8 @@ from ..platforms import Mapping
 from . import schema as t
 from .command import command
 from .engine import Store, now
+
+RULES = 2  # of what values mean that nobody said; 1 up to version 0.2
 
 
 def header_key(header: Sequence[str]) -> str:
@@ -20,6 +25,21 @@ def header_key(header: Sequence[str]) -> str:
     True
     """
     return json.dumps([name.strip().casefold() for name in header], ensure_ascii=False)
+
+
+def kept_mapping(mapping: Mapping | None) -> dict[str, Any]:
+    """How an upload was read, as its row keeps it; see `read_again`."""
+    return {"rules": RULES} | ({} if mapping is None else mapping.stored())
+
+
+def read_again(stored: AnyMapping[str, Any] | None) -> Mapping:
+    """How an upload is read once more: as it was read when it was taken, also by an earlier version.
+
+    >>> read_again(None).former, read_again(kept_mapping(None)).former
+    (True, False)
+    """
+    stored = stored or {}
+    return replace(Mapping.of(stored), former=stored.get("rules", 1) < RULES)
 
 
 def mapping_of(conn: sa.Connection, project_id: str, header: Sequence[str]) -> Mapping | None:

@@ -6,6 +6,7 @@ import sqlalchemy as sa
 
 from ..errors import StoreError
 from ..platforms.base import ResultFile
+from ..platforms.meanings import Said
 from ..platforms.scheme_results import read_round_results
 from ..schemes.collected import RATING
 from ..schemes.rating_answers import is_rating_set, rating_set_answers
@@ -13,7 +14,7 @@ from ..schemes.rating_files import read_ratings
 from ..schemes.result_rows import classify_answers
 from ..votes import Preview
 from .ballots import Ballot
-from .judgements import known_of, left_out_of
+from .judgements import as_stored, known_of, left_out_of
 from .policies import policy_of
 from .rounds import round_by_id, shown_of
 
@@ -27,7 +28,7 @@ def open_round(conn: sa.Connection, project_id: str, ballot_id: int) -> Ballot:
 
 
 def read_round_file(
-    conn: sa.Connection, project_id: str, ballot: Ballot, data: bytes, filename: str
+    conn: sa.Connection, project_id: str, ballot: Ballot, data: bytes, filename: str, said: Said
 ) -> tuple[ResultFile, Preview]:
     """What a file for a round holds, and what each answer in it means. Raises `InputError` for one of another kind."""
     found = round_by_id(conn, project_id, ballot.id)
@@ -35,7 +36,7 @@ def read_round_file(
     if found.scheme == RATING and is_rating_set(data, filename):
         results = rating_set_answers(read_ratings(data, filename), shown)
     else:
-        results = read_round_results(data, filename, found.scheme)
+        results = as_stored(conn, project_id, read_round_results(data, filename, found.scheme, said))
     preview = classify_answers(
         results.answers,
         shown,

@@ -8,7 +8,6 @@ import sqlalchemy as sa
 
 from ..effects import Effect
 from ..errors import StoreError
-from ..platforms import Mapping
 from . import schema as t
 from .ballots import Ballot, every_ballot_of, sentence_start
 from .command import Change, command
@@ -16,6 +15,7 @@ from .effects import between, new_and_known, standing_of, voters_heard
 from .engine import Store, now
 from .judgements import write_judgements
 from .kept_files import read_kept
+from .mappings import read_again
 from .rankings import ballot_named, belongs, is_comparison
 from .tallies import write_tallies
 from .votes import preview_of
@@ -166,8 +166,7 @@ def _replay(store: Store, change: Change, ballot: Ballot) -> None:
     for upload in conn.execute(left.order_by(t.upload.c.id)).all():
         copy = f"The kept copy of {upload.filename}"
         data = read_kept(store, upload.sha256, copy, ", so nothing was withdrawn.")
-        mapping = None if upload.mapping is None else Mapping.of(upload.mapping)
-        found = preview_of(conn, change.project_id, ballot, data, upload.filename, mapping)
+        found = preview_of(conn, change.project_id, ballot, data, upload.filename, read_again(upload.mapping))
         before, heard = standing_of(conn, ballot.id), voters_heard(conn, change.project_id, found.platform)
         write_judgements(change, ballot.id, upload.id, found.platform, found.preview)
         write_tallies(conn, ballot.id)

@@ -10,10 +10,14 @@ import numpy.typing as npt
 import pandas as pd
 import sqlalchemy as sa
 
+from ..counting import ELSEWHERE
 from ..effects import Effect
 from ..errors import Issue, StoreError
 from ..former_spellings import as_spelled_now
-from ..platforms import Mapping, ResultFile, Table, open_results, read_table
+from ..platforms import Mapping, Question, ResultFile, Table, open_results, read_table
+from ..platforms.answers import TEXTS
+from ..platforms.meanings import NOTHING_SAID, questions_of
+from ..plurals import many
 from ..row_classes import class_table, count_answers, count_rows
 from ..votes import Preview, classify
 from . import schema as t
@@ -23,14 +27,16 @@ from .comparisons import comparisons_of
 from .corrections import former_spellings_of
 from .effects import between, new_and_known, standing_of, voters_heard
 from .engine import Store, now
-from .judgements import VALUES, known_of, left_out_of, voter_ids, write_judgements
+from .judgements import VALUES, as_stored, known_of, left_out_of, voter_ids, write_judgements
 from .kept_files import keep_bytes, safe_name
-from .mappings import mapping_of
+from .mappings import kept_mapping, mapping_of
 from .plans import settings_for
 from .policies import policy_of
 from .rankings import ballot_named, rankings_of
 from .round_files import open_round, read_round_file
 from .tallies import write_tallies
+
+_LEFT_OUT = {"other_ballot": "not of this ballot", "contradicts": "other than the stored answer", "repeat": "repeated"}
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,8 @@ class UploadPreview:
     """What accepting a file would do; nothing is taken yet.
 
     `unread` are the rows that can't be read, `blank` those where nothing is filled in; `mapping` is how its columns
-    were read where they aren't a platform's own; `stamp` is the project's when it was compared with the store.
+    were read where they aren't a platform's own, and what was said of its values; `questions` are what nobody has said
+    yet, each of them the first of `issues` too; `stamp` is the project's when it was compared with the store.
     """
 
     filename: str
@@ -54,6 +61,7 @@ class UploadPreview:
     stamp: int
     ballot_id: int
     mapping: Mapping | None = None
+    questions: tuple[Question, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -101,15 +109,15 @@ def preview_upload(
 ) -> UploadPreview:
     """Read a result file and say row by row what accepting it for the ranking's open ballot would do.
 
-    `mapping` says which column is which; without one the project's own for these columns is taken, if there is one.
-    With `ballot_id`, for that open round of another scheme; then there is no mapping. `code` is that of the ballot or
-    round which is meant (`ballots.check_meant`).
+    `mapping` says which column is which, and what values mean that nobody can know; where it names no columns, the
+    project's own for these are taken, if there are any. With `ballot_id`, for that open round of another scheme. `code`
+    is that of the ballot or round which is meant (`ballots.check_meant`).
     Raises `InputError` for a file that is no result file, `StoreError` if no ballot is open.
     """
     with store.read() as conn:
         ballot = _asked_for(conn, project_id, area_id, ballot_id, code)
         if ballot.is_round:
-            return preview_of(conn, project_id, ballot, data, filename, None)
+            return preview_of(conn, project_id, ballot, data, filename, mapping)
         return _preview(conn, project_id, ballot, data, filename, mapping)
 
 
@@ -128,9 +136,11 @@ def _preview(
     conn: sa.Connection, project_id: str, ballot: Ballot, data: bytes, filename: str, mapping: Mapping | None
 ) -> UploadPreview:
     table = open_results(data, filename)
-    return preview_of(
-        conn, project_id, ballot, data, filename, mapping or mapping_of(conn, project_id, table.header), table=table
-    )
+    if mapping is None or not mapping.named():
+        columns = mapping_of(conn, project_id, table.header)
+        if columns is not None:
+            mapping = columns if mapping is None else columns.saying(mapping)
+    return preview_of(conn, project_id, ballot, data, filename, mapping, table=table)
 
 
 def preview_of(
@@ -145,9 +155,10 @@ def preview_of(
 ) -> UploadPreview:
     """What a file holds, read by this mapping or by none, against the store as `conn` sees it."""
     if ballot.is_round:
-        results, preview = read_round_file(conn, project_id, ballot, data, filename)
-        return _previewed(conn, project_id, ballot, data, filename, None, results, preview)
-    results = read_table(table or open_results(data, filename), mapping)
+        results, preview = read_round_file(conn, project_id, ballot, data, filename, mapping or NOTHING_SAID)
+        questions = questions_of(preview.rows[preview.rows["kind"] == "asked"])
+        return _previewed(conn, project_id, ballot, data, filename, mapping, results, preview, questions)
+    results = as_stored(conn, project_id, read_table(table or open_results(data, filename), mapping))
     comparisons = comparisons_of(conn, ballot.id, project_id)
     preview = classify(
         as_spelled_now(results.answers, comparisons, former_spellings_of(conn, project_id)),
@@ -157,8 +168,24 @@ def preview_of(
         shows_texts=results.shows_texts,
         policy=policy_of(conn, project_id),
         excluded=left_out_of(conn, project_id, results.platform),
+        server=_server_of(mapping),
     )
-    return _previewed(conn, project_id, ballot, data, filename, mapping, results, preview)
+    questions = _questions(preview.rows, comparisons)
+    return _previewed(conn, project_id, ballot, data, filename, mapping, results, preview, questions)
+
+
+def _server_of(mapping: Mapping | None) -> str:
+    """What was said of the file's server; of files taken before anybody was asked, that it is the first."""
+    return "" if mapping is None else mapping.server or ("1" if mapping.former else "")
+
+
+def _questions(rows: pd.DataFrame, comparisons: pd.DataFrame) -> tuple[Question, ...]:
+    """What must be said of the answers that wait, each with the words of a comparison as an example."""
+    waiting = rows[rows["kind"] == "asked"]
+    if waiting.empty or (waiting["left_a"] != "").any():
+        return questions_of(waiting)
+    at = pd.Index(comparisons["question_id"]).get_indexer(pd.Index(waiting["question_id"]))
+    return questions_of(waiting, comparisons[list(TEXTS)].iloc[at].set_index(waiting.index))
 
 
 def _previewed(
@@ -170,9 +197,10 @@ def _previewed(
     mapping: Mapping | None,
     results: ResultFile,
     preview: Preview,
+    questions: tuple[Question, ...],
 ) -> UploadPreview:
     """A file that was read and classified, with what else is to be known before it is accepted."""
-    _name_other_ballots(conn, project_id, preview.rows)
+    _name_other_ballots(conn, project_id, ballot, preview.rows)
     digest = hashlib.sha256(data).hexdigest()
     query = sa.select(t.upload.c.accepted_at).where(
         t.upload.c.ballot_id == ballot.id, t.upload.c.sha256 == digest, t.upload.c.withdrawn_at.is_(None)
@@ -184,7 +212,7 @@ def _previewed(
         ballot=ballot.number,
         n_rows=results.n_rows,
         preview=preview,
-        issues=results.issues,
+        issues=(*(question.issue for question in questions), *_of_other_servers(preview.rows), *results.issues),
         accepted_before=conn.execute(query.limit(1)).scalar_one_or_none(),
         unread=results.unread,
         blank=results.blank,
@@ -192,15 +220,29 @@ def _previewed(
         stamp=project.revision + project.pulse,
         ballot_id=ballot.id,
         mapping=mapping,
+        questions=questions,
     )
 
 
-def _name_other_ballots(conn: sa.Connection, project_id: str, rows: pd.DataFrame) -> None:
+def _of_other_servers(rows: pd.DataFrame) -> list[Issue]:
+    """That a file was taken for one of another server, if it was."""
+    those = rows[rows["reason"] == ELSEWHERE]
+    if those.empty:
+        return []
+    answers = many(len(those), "answer")
+    text = (
+        f"{answers} have ids of assignments that the store has of other voters. Plain numbers are unique on one server "
+    )
+    text += "only, so they were read as another server's, and count beside those"
+    return [Issue(text, column="AssignmentId", found=str(those["assignment_id"].iloc[0]))]
+
+
+def _name_other_ballots(conn: sa.Connection, project_id: str, ballot: Ballot, rows: pd.DataFrame) -> None:
     """Say of answers that belong to another ballot of the project which one it is."""
     other = rows["kind"] == "other_ballot"
     if not other.any():
         return
-    ballots = {b.code: b for b in every_ballot_of(conn, project_id)}
+    ballots = {b.code: b for b in every_ballot_of(conn, project_id) if b.id != ballot.id}
     areas = {ranking.area_id: f" of the area {ranking.area}" for ranking in rankings_of(conn, project_id)}
     areas[None] = ""
     codes = rows.loc[other, "task_id"].str.rsplit("-", n=1).str[0]
@@ -239,7 +281,7 @@ def accept_upload(
             read = preview_of if ballot.is_round else _preview
             found = read(conn, project_id, ballot, data, filename, mapping)
         if not found.takes_something:
-            raise StoreError(f"{found.filename} holds no vote that isn't in the store already. Nothing was changed.")
+            raise StoreError(f"{_why_nothing(found)} Nothing was changed.")
         digest, counts = keep_bytes(store, data), found.counts
         before, heard = standing_of(conn, ballot.id), voters_heard(conn, project_id, found.platform)
         upload_id = insert_one(
@@ -253,7 +295,7 @@ def accept_upload(
             n_rows=found.n_rows,
             counts=counts,
             accepted_at=now(),
-            mapping=None if found.mapping is None else found.mapping.stored(),
+            mapping=kept_mapping(found.mapping),
         )
         write_judgements(change, ballot.id, upload_id, found.platform, found.preview)
         write_tallies(conn, ballot.id)
@@ -261,7 +303,25 @@ def accept_upload(
         conn.execute(sa.update(t.upload).where(t.upload.c.id == upload_id).values(effect=effect.stored()))
         change.detail = ballot_named(conn, project_id, ballot.area_id, ballot.number)
         change.detail |= {"file": found.filename, "sha256": digest, "counts": counts}
+        if found.mapping is not None and found.mapping.told:
+            change.detail |= {"said": found.mapping.told}
     return Accepted(upload_id, counts, effect)
+
+
+def _why_nothing(found: UploadPreview) -> str:
+    """Why a file's votes can't be taken, in a sentence."""
+    counts = {name: n for name, n in found.counts.items() if name not in ("known", "no_answer")}
+    if found.questions:
+        told = " ".join(f"{question.asks} {question.found}" for question in found.questions)
+        return f"{found.filename} waits for what somebody must say of its values. {told}"
+    if counts:
+        told = ", ".join(f"{n:,} {_LEFT_OUT.get(name, name)}" for name, n in counts.items())
+        reasons = found.preview.rows.loc[found.preview.rows["kind"].isin(list(counts)), "reason"]
+        why = next((f" The first: {reason}." for reason in reasons if reason), "")
+        return f"{found.filename} holds no vote that can be taken: {told}.{why}"
+    if found.counts.get("known"):
+        return f"{found.filename} holds no vote that isn't in the store already."
+    return f"{found.filename} holds no answer yet."
 
 
 def _still_holds(found: UploadPreview, project: sa.Row, ballot: Ballot, data: bytes, mapping: Mapping | None) -> bool:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
-from ..platforms import Mapping, Table, guess, open_results, undressed
-from ..platforms.mapped import USUAL, mapped_frame, unwrapped
-from ..platforms.mapping import MEANINGS, NUMBER, columns_of
+from ..platforms import Table, guess, open_results, undressed
+from ..platforms.mapped import mapped_frame, unwrapped, usual_of
+from ..platforms.mapping import NUMBER, Mapping, columns_of
+from ..platforms.meanings import CHOICES, key_of, said_of
 from ..tabular import RowTable
 
 LOOKED_AT = 200
@@ -42,7 +44,7 @@ class Columns:
         few = RowTable(self.sample.name, self.sample.header, tuple(range(2, len(rows) + 2)), rows)
         _, frame, _, _ = mapped_frame(few, mapping)
         table = frame[list(_SHOWN)].rename(columns=_SHOWN)
-        table["choice"] = [MEANINGS.get(value, f"? {value}") for value in frame["choice"]]
+        table["choice"] = [CHOICES.get(value, f"? {value}") for value in frame["choice"]]
         if mapping.shows_texts:
             table["left"] = frame["left_a"] + " – " + frame["left_b"]
             table["right"] = frame["right_a"] + " – " + frame["right_b"]
@@ -59,7 +61,7 @@ def load(data: bytes, name: str) -> Columns:
     return Columns(table.header, (*table.header, *patterns), sample, guess(sample))
 
 
-def meaning_of(value: str, mapping: Mapping) -> str:
-    """What a value means by a mapping, else usually; "?" where nobody said."""
-    said = {text.strip().casefold(): meaning for text, meaning in mapping.choices}
-    return said.get(value.strip().casefold(), USUAL.get(value.strip().casefold(), "?"))
+def meaning_of(value: str, mapping: Mapping, values: Sequence[str]) -> str:
+    """What a value of a column that holds these means by a mapping, else usually; "?" where nobody said."""
+    said = said_of(mapping.choices)
+    return said.get(key_of(value), usual_of(values).get(key_of(value), "?"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from .. import platforms
 from ..effects import Effect
 from ..errors import InputError, Issue, RunoffError, StoreError
-from ..platforms import UnnamedColumnsError
+from ..platforms import Question, UnnamedColumnsError
 from ..store import Store
 from ..store.ballots import Ballot
 from ..store.brought_files import bring, brought
@@ -26,7 +26,7 @@ from .upload_words import taken_said
 
 KIND = "upload_preview"
 DOING = "Reading the file"
-VERSION = 1
+VERSION = 2
 LARGE = 4_000_000  # bytes: a file of so many is read and taken in about a second
 LARGE_WORKBOOK = 500_000  # a workbook is packed, and slower to read
 MOST_SHOWN = 5_000  # rows of a class that a page shows
@@ -50,6 +50,7 @@ class LargePreview:
     mapping: platforms.Mapping | None
     takes_something: bool
     path: Path
+    questions: tuple[Question, ...] = ()
 
     def table(self, name: str) -> pd.DataFrame:
         """The first `MOST_SHOWN` answers of a class, in the order of the file; errors as of `whole`."""
@@ -85,9 +86,12 @@ def is_large(data: bytes, filename: str) -> bool:
     return len(data) > (LARGE_WORKBOOK if filename.lower().endswith(".xlsx") else LARGE)
 
 
-def params_of(sha256: str, filename: str, ballot: Ballot, revision: int) -> dict[str, Any]:
-    """What a job needs to read a file that was brought, for a ballot, against the project as it is at a revision."""
-    of_ballot = {"area_id": ballot.area_id, "code": ballot.code}
+def params_of(
+    sha256: str, filename: str, ballot: Ballot, revision: int, said: platforms.Mapping | None = None
+) -> dict[str, Any]:
+    """What a job needs to read a file that was brought, for a ballot, against the project as it is at a revision, with
+    what somebody said of its values."""
+    of_ballot = {"area_id": ballot.area_id, "code": ballot.code, "said": None if said is None else said.stored()}
     return {"version": VERSION, "sha256": sha256, "name": filename, **of_ballot, "revision": revision}
 
 
@@ -95,7 +99,9 @@ def preview(store: Store, project_id: str, params: Mapping[str, Any], job_id: st
     """Read a file as the job does, and keep its answers beside; what a page shows of it, as JSON."""
     try:
         data = brought(store, params["sha256"], params["name"])
-        found = preview_upload(store, project_id, data, params["name"], params["area_id"], code=params["code"])
+        said = platforms.Mapping.of(params["said"]) if params.get("said") else None
+        of_ballot = {"area_id": params["area_id"], "code": params["code"]}
+        found = preview_upload(store, project_id, data, params["name"], mapping=said, **of_ballot)
     except InputError as error:
         issues = [_issue_kept(issue) for issue in error.issues]
         unnamed = isinstance(error, UnnamedColumnsError)
@@ -113,6 +119,7 @@ def preview(store: Store, project_id: str, params: Mapping[str, Any], job_id: st
         "accepted_before": found.accepted_before,
         "mapping": None if found.mapping is None else found.mapping.stored(),
         "takes_something": found.takes_something,
+        "questions": [list(astuple(question)) for question in found.questions],
     }
 
 
@@ -122,12 +129,13 @@ def found(store: Store, job_id: str, result: Mapping[str, Any]) -> LargePreview 
     issues = tuple(Issue(*issue) for issue in told.pop("issues"))
     if "problem" in told:
         return Unreadable(told["problem"], issues, told["unnamed"])
-    mapping = told.pop("mapping")
+    mapping, questions = told.pop("mapping"), told.pop("questions")
     return LargePreview(
         **told,
         issues=issues,
         mapping=None if mapping is None else platforms.Mapping.of(mapping),
         path=made_path(store, job_id),
+        questions=tuple(Question(*question) for question in questions),
     )
 
 

@@ -16,6 +16,7 @@ CLASSES = {
     "rejected": ("rejected by the owner", "will be kept, not counted"),
     "repeat": ("repeats by the same voter", "will be kept, not counted"),
     "excluded": ("voters who are left out", "will be kept, not counted"),
+    "asked": ("wait for what you say of their values", "left out until you say it"),
     "contradicts": ("differ from the stored answer", "nothing happens: withdraw the first upload to replace it"),
     "known": ("known already", "nothing happens"),
     "no_answer": ("no answer", "left out"),

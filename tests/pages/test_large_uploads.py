@@ -142,9 +142,16 @@ def test_columns_are_named_for_a_large_file_too(large, visit, started):
     assert READING in words(app)  # it is read anew, by itself
     finish(started[1])
     app.run()
-    assert read(store, project_id).counts == {"new": 42}
-    press(app, "Take these votes")
+    assert "the first in row 2" in words(app)  # a file of ones only: left, or right?
+    labelled(app.selectbox, "What does the choice “1” mean?").set_value("left")
+    press(app, "Read it with these meanings")
+    assert READING in words(app)
     finish(started[2])
+    app.run()
+    table = next(frame.value for frame in app.dataframe if "class" in frame.value)
+    assert table["answers"].tolist() == [42]
+    press(app, "Take these votes")
+    finish(started[3])
     assert read_uploads(store, project_id)[0].counts == {"new": 42}
 
 

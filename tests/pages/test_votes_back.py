@@ -80,6 +80,9 @@ def test_columns_are_named_and_remembered(store: Store, project: str) -> None:
         named(app.selectbox, label).set_value(column).run()
         assert not app.exception
     preview = next(frame.value for frame in app.dataframe if "voter" in frame.value)
+    assert preview["choice"].tolist() == ["? 1"] * 5  # left, or right? A file of ones only doesn't say
+    named(app.selectbox, "“1” means").set_value("left").run()
+    preview = next(frame.value for frame in app.dataframe if "voter" in frame.value)
     assert preview["choice"].tolist() == ["the left (first) pair"] * 5
     named(app.button, "Read it so").click().run()
     assert not app.exception
