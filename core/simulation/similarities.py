@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError, Issue
+from ..installed import HOME
 from ..panel import Floats
 from ..platforms.csvfiles import open_csv
 from .conventions import convention_of
 
-DATA = Path(__file__).resolve().parents[2] / "data"
+DATA = HOME / "data"
 COLUMN = "similarity"
 
 
