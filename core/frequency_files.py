@@ -9,12 +9,12 @@ from __future__ import annotations
 import csv
 import math
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from .errors import InputError, Issue
 from .frequencies import Frequencies, from_counts
@@ -170,7 +170,7 @@ def _read(
         while block := list(islice(records, _BLOCK)):
             _check_quotes(block, word, name, number)
             words, values = _parse(block, word, count, number, unreadable)
-            chunks.append(pc.utf8_normalize(pa.array(words, pa.string()), form="NFC"))
+            chunks.append(pa.array([unicodedata.normalize("NFC", word) for word in words], pa.string()))
             counts.append(values)
             number += len(block)
     except csv.Error as error:

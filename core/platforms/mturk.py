@@ -65,6 +65,8 @@ class MechanicalTurk:
 
 def decided(columns: Sequence[pd.Series]) -> tuple[list[str], list[str]]:
     """The status of each row and the reason for it, by `decide`; columns as its parameters."""
+    if not len(columns[0]):
+        return [], []  # pandas before 3 makes no index of no rows
     # A file has few different decisions and many rows.
     codes, different = pd.MultiIndex.from_arrays(columns).factorize()
     found = [decide(*values) for values in different]
