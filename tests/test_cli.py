@@ -87,7 +87,7 @@ def test_plan_with_appearances_by_ballot(run) -> None:
         (["plan", "--items", "9", "--ballots", "2", "--keep", ".5", "--appearances", "2,3,4"], "ballot"),
         (["plan", "--items", "nine", "--ballots", "2", "--keep", ".5", "--appearances", "2"], "not a valid integer"),
         (["plan", "--items", "9"], "Missing option"),
-        (["vote"], "No such command"),
+        (["elect"], "No such command"),
         (["evaluate", "absent.csv", "absent.bin"], "absent.csv"),
         (["evaluate", "absent.csv"], "MODEL"),
         (["evaluate", "absent.csv", "absent.bin", "--notion", "likeness"], "likeness"),
