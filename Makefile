@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 DOCS := .venv-docs
+LOWEST := .lowest
 BIN := $(VENV)/bin
 PORT ?= 8501
 HOST ?= 127.0.0.1
@@ -19,7 +20,7 @@ endef
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run vote soak test test-fast test-all test-release test-postgres test-properties test-kills test-fuzz test-libraries test-pythons check bench docs screenshots lock format clean chromium postgresql
+.PHONY: help run vote soak test test-fast test-all test-release test-postgres test-properties test-kills test-fuzz test-libraries test-pythons test-lowest check bench docs screenshots lock format clean chromium postgresql
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +75,9 @@ test-pythons: $(VENV)/.dev  ## the same bytes, and the tests of what computes, o
 	  $$python -m venv .pythons/$$python && .pythons/$$python/bin/python -m pip install --quiet -r requirements-dev.txt || exit 1; done
 	$(BIN)/python -m bench.pythons --tests $(PYTHONS:%=.pythons/%/bin/python)
 
+test-lowest: $(LOWEST)/.done chromium postgresql  ## what `make test` runs, with the lowest versions that requirements.txt allows
+	$(LOWEST)/bin/python -m pytest -n 2 --dist loadgroup -m "$(EVERY_CHANGE)"
+
 check: $(VENV)/.dev  ## lint, types and `make test`, as they must be before a commit; CI runs this
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -104,7 +108,7 @@ format: $(VENV)/.dev  ## put the code into the house format
 	$(BIN)/ruff format .
 
 clean:  ## remove the environment and every cache (never a workspace)
-	rm -rf $(VENV) $(DOCS) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/out tests/browser/shots
+	rm -rf $(VENV) $(DOCS) $(LOWEST) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/out tests/browser/shots
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 chromium:
@@ -124,6 +128,14 @@ $(VENV)/.run: requirements.txt | $(VENV)/bin/python
 $(VENV)/.dev: requirements.txt requirements-postgres.txt requirements-dask.txt requirements-dev.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
 	touch $@ $(VENV)/.run
+
+# "numpy>=2.0,<3" becomes the pin "numpy==2.0".
+$(LOWEST)/.done: requirements.txt requirements-postgres.txt requirements-dask.txt requirements-dev.txt
+	rm -rf $(LOWEST)
+	$(call NEW_ENVIRONMENT,$(LOWEST))
+	sed -nE 's/^([A-Za-z0-9-]+)>=([0-9.]+),.*/\1==\2/p' requirements.txt > $(LOWEST)/lowest.txt
+	$(LOWEST)/bin/python -m pip install --quiet --constraint $(LOWEST)/lowest.txt -r requirements-dev.txt
+	touch $@
 
 $(DOCS)/.done: requirements-docs.txt
 	$(call NEW_ENVIRONMENT,$(DOCS))

@@ -1,12 +1,13 @@
-"""Runoff's start: `streamlit run app.py`.
+"""Runoff's start: `streamlit run app.py`, or `runoff`.
 
 The pages are in pages/, the frame around them in ui/main.py. This file only starts things: it opens the
-workspace, makes the demo project on a first start, and names failures.
+workspace, makes the demo project on a first start, tells its address, and names failures.
 """
 
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -18,7 +19,9 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from ui.headers import OwnersHeaders
-from ui.start import on_script_error, prepare
+from ui.start import announce, on_script_error, prepare, silence_server
+
+silence_server()
 
 
 @asynccontextmanager
@@ -27,6 +30,7 @@ async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
     # Streamlit collects garbage after every run; what the libraries hold need not be looked at each time.
     gc.collect()
     gc.freeze()
+    announce(browser="--browser" in sys.argv)
     yield {}
 
 

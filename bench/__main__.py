@@ -1,7 +1,7 @@
 """`python -m bench` (`make bench`): one table of speeds, all measured in this run, beside peers or limits.
 
 --quick         small sizes: says that everything runs, not how fast
---no-browser    without the first start and the clicks, which need Chromium
+--no-browser    without the first start, the clicks and the installation, which need Chromium
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from bench.table import Line, show
 def all_lines(*, quick: bool, browser: bool) -> Iterator[Line]:
     """Every measurement, the clicks first, while nothing else has filled the memory."""
     if browser:
-        from bench import clicks  # Playwright is needed for this part alone
+        from bench import clicks, install  # Playwright is needed for this part alone
 
         yield from clicks.lines()
+        yield from install.lines()
     for part in (kernels, evaluation, bradley_terry, simulation, imports, campaign, tokens, scale):
         yield from part.lines(quick=quick)
 
@@ -34,7 +35,7 @@ def announced(lines: Iterable[Line]) -> Iterator[Line]:
 
 @click.command()
 @click.option("--quick", is_flag=True, help="Small sizes, to see that everything runs.")
-@click.option("--browser/--no-browser", default=True, help="With the first start and the clicks, in Chromium.")
+@click.option("--browser/--no-browser", default=True, help="With the first start, the clicks and the installation.")
 def main(quick: bool, browser: bool) -> None:
     """Measure Runoff's speed and print one table."""
     lines = list(announced(all_lines(quick=quick, browser=browser)))

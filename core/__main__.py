@@ -1,4 +1,4 @@
-"""The command line: `python -m core COMMAND`, or `runoff COMMAND` once installed.
+"""The command line: `python -m core COMMAND`, or `runoff COMMAND` once installed; without a command the app opens.
 
 Every command takes `--json`: then stdout gets one JSON object and nothing else. An error goes to stderr, or as
 {"error": …} to stdout with `--json`, and the exit code is 2. Heavy modules are imported where they are needed, so
@@ -11,11 +11,13 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from . import __version__
+from .cli.app import PORT, open_app, vote_command
 from .cli.archived import archived_command
 from .cli.check import check_command
 from .cli.dataset import diff_command, replay_command
@@ -36,13 +38,31 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
+@click.option("--port", type=click.IntRange(1, 65535), help=f"Where the app listens on this machine ({PORT}).")
+@click.option(
+    "--workspace",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The folder of the projects, made where there is none (RUNOFF_WORKSPACE, else the platform's data folder).",
+)
+@click.option("--no-browser", is_flag=True, help="Tell the app's address, and open no browser.")
 @click.version_option(__version__, prog_name="runoff")
-def cli() -> None:
-    """Datasets of word-pair relatedness from pairwise votes, and embeddings ranked with them."""
+@click.pass_context
+def cli(context: click.Context, port: int | None, workspace: Path | None, no_browser: bool) -> None:
+    """Datasets of word-pair relatedness from pairwise votes, and embeddings ranked with them.
+
+    Without a COMMAND the app opens in the browser; at a first start it shows a demo project.
+    """
+    if workspace is not None:
+        os.environ["RUNOFF_WORKSPACE"] = str(workspace.absolute())
+    if context.invoked_subcommand is None:
+        open_app(port or PORT, browser=not no_browser)
+    elif port is not None or no_browser:
+        raise click.UsageError(f"--port and --no-browser are of the app, not of {context.invoked_subcommand}.")
 
 
 for _command in (
+    vote_command,
     evaluate_command,
     tokens_command,
     simulate_command,
@@ -114,7 +134,7 @@ def _plan_text(plan: Plan) -> str:
     return "\n\n".join(parts)
 
 
-@cli.command("job")
+@cli.command("job", hidden=True)
 @click.argument("job_id", metavar="ID")
 @with_json
 def job_command(job_id: str, as_json: bool) -> None:

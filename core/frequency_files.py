@@ -9,12 +9,12 @@ from __future__ import annotations
 import csv
 import math
 import re
+import unicodedata
 from collections.abc import Iterator
 from itertools import chain, islice, pairwise
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from .errors import InputError, Issue
@@ -191,7 +191,7 @@ def _read(
         number = 1
     while block := list(islice(rows, _BLOCK)):
         words, numbers = _parse(block, word, count, number, name, found)
-        chunks.append(pc.utf8_normalize(pa.array(words, pa.string()), form="NFC"))
+        chunks.append(pa.array([unicodedata.normalize("NFC", word) for word in words], pa.string()))
         counts.append(np.array(numbers, dtype=np.float64))
         number += len(block)
     column = pa.chunked_array(chunks, pa.string())

@@ -23,6 +23,7 @@ import sqlalchemy as sa
 
 from .durable import private
 from .errors import StoreError
+from .installed import HOME, LIBRARY
 from .processes import is_alive
 from .store import Store
 from .store import schema as t
@@ -142,15 +143,13 @@ def start(store: Store, kind: str, params: dict, *, project_id: str | None = Non
         if once and (same := _same(conn, kind, params, project_id, t.job.c.state.in_(["queued", "running"]))):
             return same
         conn.execute(sa.insert(t.job).values(**row, created_at=now()))
-    package = __package__ or "core"
-    root = Path(__file__).resolve().parents[1]
     environment = {**os.environ, **store.environment}
-    if package == "core":
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH", "")]))
+    if LIBRARY == "core":
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HOME), os.environ.get("PYTHONPATH", "")]))
     try:
         with open(store.folder / "runoff.log", "ab", opener=private) as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", package, "job", job_id],
+                [sys.executable, "-P", "-m", LIBRARY, "job", job_id],
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -182,7 +182,7 @@ def first_of(whole: pd.DataFrame, those: pd.DataFrame, keys: list[str], more: li
     both = [(whole[key], those[key]) for key in (*keys, *more)]
     codes = []
     for pair in both:
-        is_text = pair[0].dtype == "str"
+        is_text = not pd.api.types.is_numeric_dtype(pair[0])
         same = [part.astype("str") if is_text else part.astype("int64") for part in pair]
         codes.append(pd.factorize(pd.concat(same, ignore_index=True))[0])
     found = []

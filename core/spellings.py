@@ -93,7 +93,9 @@ class _Block:
 
     def __init__(self, words: pa.Array) -> None:
         self.words = words
-        self._lowered = pc.utf8_lower(pc.utf8_normalize(words, form="NFC"))
+        # Not pyarrow's utf8_normalize, which gave normal form D until its version 26.
+        composed = [unicodedata.normalize("NFC", word) for word in words.to_pylist()]
+        self._lowered = pc.utf8_lower(pa.array(composed, pa.string()))
         self._texts: list[str] = self._lowered.to_pylist()
 
     def within(self, tokens: list[str], furthest: list[int]) -> Iterator[tuple[int, int]]:

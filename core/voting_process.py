@@ -18,6 +18,7 @@ from pathlib import Path
 
 from .durable import private
 from .errors import StoreError
+from .installed import VOTING
 from .processes import is_alive
 from .store import Store
 from .store.dialects import DATABASE, VOTERS_DATABASE
@@ -119,10 +120,8 @@ def start_server(store: Store, *, host: str = "127.0.0.1", port: int = PORT) -> 
     found = running_server(store)
     if found is not None:
         return found
-    package = __package__ or "core"
-    module = "voting" if package == "core" else f"{package}.page"
     log = store.folder / "voting.log"
-    command = [sys.executable, "-m", module, "--host", host, "--port", str(port)]
+    command = [sys.executable, "-m", VOTING, "--host", host, "--port", str(port)]
     with open(log, "wb", opener=private) as handle:
         process = subprocess.Popen(
             command,

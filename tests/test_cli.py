@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import socket
 import subprocess
 import sys
 import types
@@ -15,6 +17,7 @@ from embedding_files import binary, numbers, text, write
 
 from core.__main__ import main
 from core.errors import StoreError
+from tests.browser.server import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 PLAN = ["plan", "--items", "990", "--ballots", "7", "--keep", "0.5", "--appearances", "20"]
@@ -84,7 +87,7 @@ def test_plan_with_appearances_by_ballot(run) -> None:
         (["plan", "--items", "9", "--ballots", "2", "--keep", ".5", "--appearances", "2,3,4"], "ballot"),
         (["plan", "--items", "nine", "--ballots", "2", "--keep", ".5", "--appearances", "2"], "not a valid integer"),
         (["plan", "--items", "9"], "Missing option"),
-        (["vote"], "No such command"),
+        (["elect"], "No such command"),
         (["evaluate", "absent.csv", "absent.bin"], "absent.csv"),
         (["evaluate", "absent.csv"], "MODEL"),
         (["evaluate", "absent.csv", "absent.bin", "--notion", "likeness"], "likeness"),
@@ -184,11 +187,86 @@ def test_job_that_there_is_not(run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (result.code, result.out, result.err) == (2, "", "Error: There is no job '7'.\n")
 
 
-def test_no_command_shows_the_help(run) -> None:
-    result = run()
-    assert result.code == 2
-    assert "evaluate" in result.err
-    assert run("--help").code == 0
+def test_the_help_leaves_out_what_only_servers_start(run) -> None:
+    result = run("--help")
+    listed = result.out.partition("Commands:")[2]
+    assert result.code == 0
+    assert {"evaluate", "vote", "plan"} <= set(re.findall(r"(?m)^  (\S+)", listed))
+    assert not {"job", "tend", "voters-role"} & set(re.findall(r"(?m)^  (\S+)", listed))
+    for hidden in ("job", "tend", "voters-role"):
+        assert run(hidden, "--help").code == 0
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The commands that this process would have become."""
+    commands: list[list[str]] = []
+
+    def become(program: str, command: list[str]) -> None:
+        commands.append(command)
+        raise SystemExit(0)
+
+    monkeypatch.setattr(os, "execv", become)
+    monkeypatch.setenv("RUNOFF_WORKSPACE", "elsewhere")
+    return commands
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a process can't become another one here")
+class TestApp:
+    def test_no_command_opens_the_app(self, run, started, monkeypatch) -> None:
+        monkeypatch.setattr("core.cli.app._refused", lambda port: None)
+        assert run().code == 0
+        command = [sys.executable, "-P", "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.port", "8501"]
+        assert started == [[*command, "--", "--browser"]]
+        assert os.environ["RUNOFF_WORKSPACE"] == "elsewhere"
+
+    def test_options(self, run, started, monkeypatch, tmp_path) -> None:
+        monkeypatch.chdir(tmp_path)
+        port = free_port()
+        assert run("--port", port, "--no-browser", "--workspace", "mine").code == 0
+        assert started[0][-2:] == ["--server.port", str(port)]
+        assert os.environ["RUNOFF_WORKSPACE"] == str(tmp_path / "mine")
+
+    def test_a_busy_port_is_told_with_one_that_is_free(self, run, started) -> None:
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            port = taken.getsockname()[1]
+            result = run("--port", port)
+            assert result.code == 2
+            assert f"Error: Port {port} can't be listened on (Address already in use). " in result.err
+            other = int(re.search(r"--port (\d+)\.$", result.err.strip())[1])
+            assert other > port
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", other))
+        assert started == []
+
+    def test_the_apps_options_with_a_command_are_refused(self, run, started) -> None:
+        result = run("--port", "8501", *PLAN)
+        assert result.code == 2
+        assert "not of plan" in result.err
+
+    def test_a_workspace_may_be_given_to_a_command(self, run, started, tmp_path) -> None:
+        result = run("--workspace", tmp_path / "mine", "check", "--json")
+        assert "mine" in json.dumps(result.json)
+
+
+def test_vote_takes_the_options_of_the_voting_page(run) -> None:
+    result = run("vote", "--help")
+    assert result.code == 0
+    assert result.out.startswith("Usage: runoff vote [OPTIONS]")
+    assert "--behind-proxy" in result.out
+    assert run("vote", "--port", "none").code == 2
+
+
+def test_vote_tells_a_busy_port(run, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("RUNOFF_WORKSPACE", str(tmp_path / "workspace"))
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        result = run("vote", "--port", taken.getsockname()[1])
+    assert "can't listen on 127.0.0.1" in result.code
+    assert result.code.endswith("Choose another --port.")
 
 
 def _shell(*arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:

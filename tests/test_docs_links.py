@@ -12,6 +12,7 @@ import click
 import yaml
 
 from core.__main__ import cli
+from voting.__main__ import main as serve_voters
 
 ROOT = Path(__file__).resolve().parents[1]
 OUTSIDE = [
@@ -74,9 +75,14 @@ def faulty_command(line: str) -> str | None:
             module = re.sub(r"^runoff\.page\b", "voting", words[2])  # its name once installed
             return None if importlib.util.find_spec(module) else f"no module {words[2]}"
         words = words[2:]
+    apps = {option: parameter for parameter in cli.params for option in parameter.opts}
+    while words[1:] and words[1].startswith("--"):  # the app's own, before a command if there is one
+        if words[1] not in apps:
+            return f"the app has no {words[1]}"
+        del words[1 : 2 if apps[words[1]].is_flag else 3]
     if len(words) < 2 or words[1] not in cli.commands:
         return None if words[1:2] in (["COMMAND"], []) else f"no command {words[1]}"
-    command: click.Command = cli.commands[words[1]]
+    command: click.Command = serve_voters if words[1] == "vote" else cli.commands[words[1]]
     while isinstance(command, click.Group):  # a command of commands
         words = words[1:]
         if words[1:2] in (["COMMAND"], []):

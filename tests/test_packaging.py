@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -15,49 +16,126 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import core
+from core.installed import HOME, LIBRARY, VOTING, call_core
+from tests.browser.installation import SETTINGS, installed_files, lay_out
 
 ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
-def settings() -> dict:
-    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+def test_every_file_of_the_program_is_installed_inside_one_package():
+    wanted = {ROOT / "app.py", ROOT / ".streamlit" / "config.toml"}
+    for folder in ("core", "ui", "pages", "voting", "data"):
+        files = {path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+        wanted |= files - {ROOT / "data" / "build_demo.py"}  # made from what only the tests need
+    found = installed_files()
+    assert sorted(found.values()) == sorted(wanted)
+    assert {name.split("/")[0] for name in found} == {"runoff"}
 
 
-def test_every_package_is_installed():
-    packages = {path.parent.relative_to(ROOT).as_posix().replace("/", ".") for path in ROOT.glob("core/**/__init__.py")}
-    wanted = {"runoff" + name.removeprefix("core") for name in packages} | {"runoff.page"}
-    assert set(settings()["packages"]) == wanted
-    assert settings()["package-dir"] == {"runoff": "core", "runoff.page": "voting"}
-    data = {path.suffix for path in (ROOT / "voting" / "static").iterdir()}
-    assert data <= {".css", ".js"}
+def test_the_command_and_what_the_wheel_requires():
+    project = PROJECT["project"]
+    assert project["scripts"] == {"runoff": "runoff.__main__:main"}
+    assert "runoff/__main__.py" in installed_files()
+    assert {"version", "dependencies"} <= set(project["dynamic"])
+    assert SETTINGS["dynamic"]["dependencies"] == {"file": ["requirements.txt"]}
 
 
-@pytest.mark.release
-def test_the_voting_page_works_as_a_part_of_the_installed_package(tmp_path):
-    (tmp_path / "runoff").symlink_to(ROOT / "core")
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory) -> Path:
+    """A folder of packages with Runoff in it, as pip would leave it."""
+    folder = tmp_path_factory.mktemp("site-packages")
+    lay_out(folder)
+    return folder
+
+
+def run_installed(installed: Path, script: str, **environment: str) -> str:
+    """What a script says to which Runoff is installed, and which knows nothing of the checkout."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script],
+        cwd=installed.parent, env={**os.environ, "PYTHONPATH": str(installed), **environment},
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_voting_page_works_as_a_part_of_the_installed_package(installed):
     script = (
-        "import sys, importlib.util as u; import runoff\n"
-        f"spec = u.spec_from_file_location('runoff.page', {str(ROOT / 'voting' / '__init__.py')!r}, "
-        f"submodule_search_locations=[{str(ROOT / 'voting')!r}])\n"
-        "page = u.module_from_spec(spec); sys.modules['runoff.page'] = page; spec.loader.exec_module(page)\n"
+        "import sys\n"
         "from runoff.page import pages, app, fields\n"
         "from runoff import voting, voting_process\n"
         "assert fields.TRAITS is voting.TRAITS and app.voting is voting\n"
         "assert not [name for name in sys.modules if name == 'core' or name.startswith('core.')]\n"
         "print(pages.message('closed')[:15])\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{script}"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
-    assert done.stdout == "<!DOCTYPE html>\n", done.stderr
+    assert run_installed(installed, script) == "<!DOCTYPE html>\n"
+
+
+# What Streamlit does with app.py: its folder comes first, and the pages' frame is run.
+FIRST_PAGE = """
+import sys, pickle
+from pathlib import Path
+from runoff.installed import HOME, LIBRARY, VOTING
+assert (LIBRARY, VOTING) == ("runoff", "runoff.page")
+sys.path.insert(0, str(HOME))
+import ui
+from streamlit.testing.v1 import AppTest
+page = AppTest.from_file(str(HOME / "ui" / "main.py")).run(timeout=60)
+assert not page.exception, page.exception
+print(*(title.value for title in page.title), sep="|")
+
+import core.errors, core.store.engine, runoff.errors, runoff.store.engine, runoff.tables, runoff
+from core import tables
+assert core is runoff and core.errors is runoff.errors and tables is runoff.tables
+assert core.store.engine is runoff.store.engine
+aliases = [name for name in sys.modules if name == "core" or name.startswith("core.")]
+own = {name for name in sys.modules if name == "runoff" or name.startswith("runoff.")}
+assert len(aliases) > 20
+for name in aliases:
+    real = "runoff" + name.removeprefix("core")
+    assert sys.modules[name] is sys.modules[real], name
+    assert sys.modules[name].__spec__.name == sys.modules[name].__name__ == real
+assert not [name for name in own if name.startswith("runoff.app")]
+error = pickle.loads(pickle.dumps(core.errors.InputError("x")))
+assert isinstance(error, runoff.errors.InputError)
+for missing in ("import core.nothing", "from core import nothing", "from core.store import nothing"):
+    try:
+        exec(missing)
+    except ImportError as error:
+        assert "nothing" in str(error)
+    else:
+        raise AssertionError(missing)
+"""
+
+
+def test_the_app_finds_the_installed_library_and_loads_it_once(installed, tmp_path):
+    (tmp_path / "core.py").write_text("raise SystemExit('a file of the folder was run')")
+    elsewhere = os.pathsep.join([str(installed), str(tmp_path)])
+    said = run_installed(installed, FIRST_PAGE, PYTHONPATH=elsewhere, RUNOFF_WORKSPACE=str(tmp_path / "workspace"))
+    assert said == "Runoff\n"
+
+
+def test_a_checkout_is_not_taken_for_an_installation():
+    assert (LIBRARY, VOTING, HOME) == ("core", "voting", ROOT)
+    before = list(sys.meta_path)
+    call_core()
+    assert sys.meta_path == before
+
+
+def test_streamlits_settings_are_beside_the_app_and_its_welcome_is_off():
+    """Streamlit reads those beside the script, wherever it is started; the welcome brings a pop-up with it."""
+    told = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    assert told["logger"]["hideWelcomeMessage"] is True
+    assert told["server"]["address"] == "localhost"
+    assert installed_files()["runoff/app/.streamlit/config.toml"].parents[1] == ROOT
 
 
 def test_the_version_stands_in_one_place_and_the_newest_notes_are_of_it():
     newest = re.search(r"(?m)^## (\S+) \(\d{4}-\d{2}-\d{2}\)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
     assert newest is not None
     assert newest.group(1) == core.__version__
-    assert settings()["dynamic"]["version"] == {"attr": "core.__version__"}
+    assert SETTINGS["dynamic"]["version"] == {"attr": "core.__version__"}
 
 
 def required(name: str) -> list[Requirement]:

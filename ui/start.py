@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import logging
 import logging.handlers
+import os
+import sys
+import threading
+import webbrowser
 from io import TextIOWrapper
 
+import click
 import sqlalchemy as sa
 import streamlit as st
 
@@ -59,6 +64,36 @@ def _warm_up() -> None:
     import core.views.embedding
     import core.views.evaluate
     import core.views.scores  # noqa: F401
+
+
+def silence_server() -> None:
+    """Leave out what the server says of itself while it starts and stops; warnings and errors stay."""
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
+
+
+def announce(*, browser: bool) -> None:
+    """Tell where the app is, in place of Streamlit's own welcome, and open it in a browser if asked to.
+
+    The server listens already, so a browser that comes early only waits.
+    """
+    port = st.get_option("server.port")
+    host = st.get_option("server.address")
+    if host in ("0.0.0.0", "::", None):  # nosec B104 # compared with, not bound to
+        click.echo(f"Runoff is open on port {port} of every network of this machine. Ctrl-C ends it.")
+        return
+    url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    click.echo(f"Runoff is open at {url}. Ctrl-C ends it.")
+    if browser:
+        threading.Thread(target=_open_browser, args=(url,), daemon=True).start()
+
+
+def _open_browser(url: str) -> None:
+    # Where there is no screen, only browsers for terminals could be found, and they would take this one.
+    has_screen = sys.platform in ("darwin", "win32") or any(
+        os.environ.get(name) for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
+    )
+    if not has_screen or not webbrowser.open(url):
+        click.echo(f"There is no browser here that could be opened: open {url} in one yourself.")
 
 
 def on_script_error(error: Exception) -> bool:

@@ -70,7 +70,8 @@ def server_switch(store: Store) -> None:
             _switch(partial(voting_process.stop_servers, store))
     if all(running.is_local for running in servers):
         st.caption(
-            "For voters elsewhere, run `make vote` behind a web server with TLS; docs/voting.md says how, step by step."
+            "For voters elsewhere, run `runoff vote` behind a web server with TLS; docs/voting.md says how, "
+            "step by step."
         )
 
 

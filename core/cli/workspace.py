@@ -52,7 +52,7 @@ def restore_command(source: Path, replace: bool, as_json: bool) -> None:
         click.echo(f"The workspace is as it was at {manifest['at']}.")
 
 
-@click.command("voters-role")
+@click.command("voters-role", hidden=True)
 @click.argument("role", default="runoff_voters")
 @click.option("--sql", is_flag=True, help="Write the statements for somebody else to run, and do nothing.")
 @with_json
@@ -75,7 +75,7 @@ def voters_role_command(role: str, sql: bool, as_json: bool) -> None:
         click.echo(f"The role {role} may do what the voting page needs, and nothing else.")
 
 
-@click.command("tend")
+@click.command("tend", hidden=True)
 @click.option("--every", default=10.0, show_default=True, help="Seconds between two looks.")
 @click.option("--once", is_flag=True, help="Look once.")
 def tend_command(every: float, once: bool) -> None:

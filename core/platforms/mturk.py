@@ -71,6 +71,8 @@ class MechanicalTurk:
 def decided(columns: Sequence[pd.Series], numbers: Ints, said: Said) -> tuple[list[str], list[str], list[Issue]]:
     """The status of each row and the reason for it, by `decide`, and what to say of decisions that contradict
     themselves; columns as its parameters, `numbers` are the rows'."""
+    if not len(columns[0]):
+        return [], [], []  # pandas before 3 makes no index of no rows
     # A file has few different decisions and many rows.
     codes, different = pd.MultiIndex.from_arrays(columns).factorize()
     found = [decide(str(status), str(mark), str(reason), str(told), said) for status, mark, reason, told in different]

@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError, Issue
+from ..installed import HOME
 from ..panel import Floats
 from ..tabular import column_numbers, open_table, places_of, same_name, shown_header
 from .conventions import convention_of
 
-DATA = Path(__file__).resolve().parents[2] / "data"
+DATA = HOME / "data"
 COLUMN = "similarity"
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import shutil
-from pathlib import Path
 
 import sqlalchemy as sa
 from filelock import FileLock, Timeout
 
 from ..durable import rights_in
 from ..embeddings import import_embedding
+from ..installed import HOME
 from ..tokens import read_areas_file
 from . import schema as t
 from .areas import add_areas, items_of
@@ -25,7 +25,7 @@ from .simulated import simulate_votes
 
 DEMO_ID = "demo"
 DEMO_SEED = 2020
-DATA = Path(__file__).resolve().parents[2] / "data"
+DATA = HOME / "data"
 EMBEDDING_NAME = "GloVe 6B 50d, 20,000 words"
 PLAN = PlanSettings(n_ballots=5, keep=0.5, appearances=22, task_size=10, n_voters=60, seed=1)
 CLOSED_BALLOTS = 3
@@ -43,7 +43,7 @@ def ensure_demo(store: Store) -> str | None:
     if DEMO_ID in projects and _finished(store):
         return None
     if not (DATA / "demo.bin").exists():
-        return None  # installed as a package, without the demo's data
+        return None  # a program that was put together without the demo's data
     try:
         # The lock is the system's: it is free again as soon as its process is gone, however it went.
         with FileLock(store.folder / "demo.lock", blocking=False, mode=rights_in(store.folder) & 0o666):

@@ -63,18 +63,22 @@ class Server:
         self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
+    folder = ROOT  # where the command is given
+
+    def _command(self) -> list[str]:
+        return [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)]
+
     @property
     def url(self) -> str:
         return f"http://localhost:{self.port}"
 
     def start(self) -> None:
         """Start the server and wait until it answers; `RuntimeError` with the end of its log if it doesn't."""
-        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
         self.workspace.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [*command, "--server.port", str(self.port)],
-                cwd=ROOT,
+                self._command(),
+                cwd=self.folder,
                 env={**os.environ, **environment_of(self.workspace)},
                 stdin=subprocess.DEVNULL,
                 stdout=log,

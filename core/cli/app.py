@@ -1,0 +1,70 @@
+"""Bare `runoff`, which opens the app, and `runoff vote`, which serves voters."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from ..errors import RunoffError
+from ..installed import HOME, VOTING
+
+PORT = 8501
+HOST = "127.0.0.1"
+
+
+def open_app(port: int = PORT, *, browser: bool = True) -> NoReturn:
+    """Become the app's server, which tells its address and opens a browser. `RunoffError` where it can't listen."""
+    _free(port)
+    # Streamlit reads the settings that lie beside app.py. -P: a file of the folder where this was typed is no module.
+    command = [sys.executable, "-P", "-m", "streamlit", "run", str(HOME / "app.py"), "--server.port", str(port)]
+    command += ["--", "--browser"] if browser else []
+    sys.stdout.flush()
+    if os.name == "posix":
+        os.execv(sys.executable, command)
+    # On Windows a process can't become another one: both get Ctrl-C, and this one waits for the other's end.
+    with subprocess.Popen(command) as server:
+        while True:
+            try:
+                sys.exit(server.wait())
+            except KeyboardInterrupt:
+                continue
+
+
+def _free(port: int) -> None:
+    """Nothing, where the port can be listened on; else a sentence with one that can."""
+    if (reason := _refused(port)) is None:
+        return
+    others = (other for other in range(port + 1, min(port + 50, 65535) + 1) if _refused(other) is None)
+    other = next(others, None)
+    choose = "Choose another with --port" if other is None else f"Choose another: --port {other}"
+    raise RunoffError(
+        f"Port {port} can't be listened on ({reason}). Runoff may be open there already: http://localhost:{port}. "
+        f"{choose}."
+    )
+
+
+def _refused(port: int) -> str | None:
+    """Why the port of this machine can't be listened on; None where it can."""
+    with socket.socket() as probe:
+        if os.name == "posix":  # as the server does: a port that was just left is free
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+            probe.listen(1)
+        except OSError as error:
+            return error.strerror or str(error)
+    return None
+
+
+@click.command("vote", add_help_option=False, context_settings={"ignore_unknown_options": True})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def vote_command(arguments: tuple[str, ...]) -> None:
+    """Serve the voting page to voters, by a link (`runoff vote --help`)."""
+    serve = import_module(f"{VOTING}.__main__").main
+    serve.main(args=list(arguments), prog_name="runoff vote", standalone_mode=False)
