@@ -37,6 +37,7 @@ def type_into(visitor: Visitor, row: int, column: int, text: str) -> None:
     """Write into a cell of the table, by mouse and keyboard as a person would."""
     grid = visitor.main.get_by_test_id("stDataFrame").filter(has=visitor.page.get_by_role("region", name=TABLE))
     grid.scroll_into_view_if_needed()
+    visitor.still()
     box = grid.bounding_box()
     assert box is not None
     # A narrow column of row marks, then two columns of equal width; rows of 35 pixels below the head.
