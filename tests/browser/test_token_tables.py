@@ -89,6 +89,7 @@ def test_near_tokens_are_ticked_and_told_when_their_model_is_evaluated(
     box = visitor.main.get_by_role("checkbox").filter(visible=True).first
     name = box.evaluate("element => element.getAttribute('aria-label') || element.closest('label').innerText")
     box.locator("xpath=ancestor::label").click()
+    expect(box).to_be_checked()
     visitor.press("Add the ticked tokens")
     visitor.says("1 token added to Market, marked as proposed by")
     token = name.split(" (")[0]

@@ -26,11 +26,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.ma
 # Eight tokens an area; one of each has no vector in the demo's embedding (data/SOURCE.md).
 MISSING = {"Computing": "machine learning", "Work & welfare": "parental leave"}
 N_ITEMS, SIZES = 56, (56, 28, 14)
-# Something is drawn on a canvas, not only its ground.
-_DRAWN = """canvas => {
-  const dots = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
-  return new Uint32Array(dots.buffer).some((dot, _, all) => dot !== all[0]);
-}"""
 UPLOAD = "Result files of Turkle, Mechanical Turk's format, Label Studio, Potato, Toloka, Appen, or any table"
 
 
@@ -191,11 +186,11 @@ def look_at_scores(visitor: Visitor, scores: dict[frozenset[str], float], slopes
     top = {item for item, score in scores.items() if abs(score - best) < 1e-9}
     assert {frozenset(row[1:3]) for row in rows[: len(top)]} == top
     assert [float(row[4]) for row in rows[: len(top)]] == pytest.approx([best] * len(top))
-    figures = visitor.main.get_by_test_id("stVegaLiteChart").locator("canvas")
+    figures = visitor.main.get_by_test_id("stVegaLiteChart").locator("canvas, svg")
     expect(figures).to_have_count(5)  # the top, how it settled, and the paper's Figures 4, 2 and 3
     for figure in figures.all():
         expect(figure).to_be_visible()
-        visitor.page.wait_for_function(_DRAWN, arg=figure.element_handle())
+        expect(figure.locator(".role-mark").first).to_be_attached()
         assert n_colours(figure) > 2
     visitor.says(f"b̂ = {slopes[0]:.3f}")
     visitor.choose("3")

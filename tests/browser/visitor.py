@@ -142,15 +142,15 @@ class Visitor:
     def a_run(self) -> Iterator[None]:
         """Around what starts a run: waits until that run, and any that it starts anew by itself, is over and drawn.
 
-        It begins once nothing moves, as a person would: what glides away from under a click is not clicked. Parts of
-        the page that renew themselves ask for runs of their own meanwhile; those are not waited for.
+        It begins and ends once nothing moves: what glides away from under a click is not clicked. Parts of the page
+        that renew themselves ask for runs of their own meanwhile; those are not waited for.
         """
         self.still()
         runs, before = self._runs, self._runs.n_asked
         yield
         if runs is self._runs and not (runs.n_asked > before and not runs.under_way):
             self._wait_until(lambda: runs.n_asked > before and not runs.under_way)
-        self.settle()
+        self.still()
 
     def go(self, title: str) -> None:
         """Click a page's name in the navigation and wait for the page."""
@@ -216,6 +216,7 @@ class Visitor:
 
     def download(self, label: str) -> bytes:
         """Press a download button; the bytes of the file."""
+        self.still()
         with self.page.expect_download() as caught:
             self.main.get_by_role("button", name=label, exact=True).click()
         return Path(caught.value.path()).read_bytes()
@@ -224,7 +225,8 @@ class Visitor:
         """The zip to publish, made and downloaded on the Export page."""
         self.press("Make the dataset to publish (zip)")
         button = self.main.get_by_role("button", name=re.compile(r"^Download the dataset \(zip"))
-        button.wait_for()
+        button.wait_for(timeout=3 * TIMEOUT_MS)
+        self.still()
         with self.page.expect_download() as caught:
             button.click()
         return Path(caught.value.path()).read_bytes()
