@@ -52,12 +52,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.path.as_posix().removeprefix(f"{(ROOT / 'tests').as_posix()}/") in ON_BOTH:
             item.add_marker("both")
-        # What drives a browser beside another worker is tried once more before it stops CI; the summary names what
-        # needed it, as that wants mending all the same.
-        if os.environ.get("CI") and (
-            item.get_closest_marker("browser") or "chromium" in getattr(item, "fixturenames", ())
-        ):
-            item.add_marker(pytest.mark.flaky(reruns=1))
         if on_postgresql and item.get_closest_marker("sqlite"):
             item.add_marker(pytest.mark.skip(reason="is about SQLite"))
 

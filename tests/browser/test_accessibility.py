@@ -21,7 +21,8 @@ from tests.browser.visitor import TITLES, Visitor
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 SCHEMES = ["light", pytest.param("dark", marks=pytest.mark.release)]
 
-QUICK_MS = 350  # the page takes no answer that may be the second half of a double click
+QUICK_MS = 300  # a little more than the page takes for the second half of a double click
+DEPTH = 3  # of boxes in boxes
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
 # Colours of a control that is switched off need not stand out (WCAG 2.2, 1.4.3); axe knows that of its text, not of
 # the label that Streamlit fades with it. A formula wider than the page is scrolled by keys in Chromium and Firefox,
@@ -47,11 +48,11 @@ def faults(page: Page) -> list[str]:
 def unfold_all(visitor: Visitor) -> None:
     """Open all boxes, so that what stands in them is looked at too."""
     closed = visitor.main.locator("details:not([open]) > summary:visible")  # not in a tab behind
-    for _ in range(closed.count()):
-        if not closed.count():
-            break
-        closed.first.click()
-    visitor.still()
+    for _ in range(DEPTH):
+        for at in reversed(range(closed.count())):  # what opens moves what is below it
+            closed.nth(at).click()
+        visitor.still()
+    expect(closed).to_have_count(0)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -97,6 +98,7 @@ def links(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_no_page_of_a_voter_has_a_serious_fault(links: dict[str, str], chromium: Browser, scheme: str) -> None:
     context = chromium.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    context.clock.install()
     page = context.new_page()
     found: dict[str, list[str]] = {}
     page.goto(links["examples"])
@@ -108,7 +110,7 @@ def test_no_page_of_a_voter_has_a_serious_fault(links: dict[str, str], chromium:
     for number in (1, 2):
         expect(page.locator("#count")).to_have_text(f"{number} of 2")
         found[f"comparison {number}"] = faults(page)
-        page.wait_for_timeout(QUICK_MS)
+        page.clock.fast_forward(QUICK_MS)
         page.keyboard.press("ArrowLeft")
     page.get_by_role("button", name="Finish").click()
     expect(page.locator(".ro-code")).to_have_text("C1X2")

@@ -88,6 +88,7 @@ def import_results(visitor: Visitor, files: list[bytes]) -> None:
     visitor.says(re.compile(rf"Found: 1 area, {len(TOKENS)} tokens, {N_ITEMS} items, \d+ comparisons\."))
     visitor.main.get_by_label("Name of the project").fill("Long ago")
     visitor.main.get_by_text("Opponents were drawn at random", exact=True).click()
+    expect(visitor.main.get_by_role("checkbox", name="Opponents were drawn at random")).to_be_checked()
     visitor.press("Make the project")
     visitor.says("All votes are scored.")
     expect(visitor.main.get_by_role("heading", level=1)).to_have_text("Long ago")

@@ -96,8 +96,7 @@ def test_equal_names_and_names_that_change(own_server: Server, visit: Callable[.
     for scheme in (RATING, BEST_WORST):
         draw_round(store, ratings, SMALL[scheme])
     visitor.open(f"schemes?project={ratings}")
-    with visitor.a_run():
-        visitor.main.get_by_role("tab", name="Collect").click()
+    visitor.turn_to("Collect")
     visitor.pick("Round", "Round 1, ratings (open, 0%)")
     for voter, percent in (("W1", 33), ("W2", 67)):
         data = answer_round(batch_of(store, ratings), RATING, voters=(voter,), tag=voter)

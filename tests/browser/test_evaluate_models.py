@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -29,34 +30,32 @@ def test_three_models_from_adding_to_the_download(own_server: Server, visit: Cal
     add_encoder(visitor)
     visitor.says(re.compile(r"similarity leads: ρ_w = 0\.\d{3} on the items that all cover; told apart from all"))
 
-    visitor.page.get_by_role("tab", name="Differences").click()
+    visitor.turn_to("Differences")
     visitor.says("Can they be told apart?")
     visitor.says("A line joins those that aren't")
-    visitor.main.get_by_role("button", name="Compute p-values").click()
+    visitor.press("Compute p-values")
     visitor.says("Permuting the tokens in the background")
     other = visit(own_server)  # a second tab finds the same work, and then its result
     other.open("evaluate?project=demo")
-    other.page.get_by_role("tab", name="Differences").click()
+    other.turn_to("Differences")
     for tab in (visitor, other):
         expect(tab.main.get_by_role("region", name="p-values by permuted tokens")).to_be_visible(timeout=MINUTE)
     expect(visitor.page.get_by_role("tab", name="Differences")).to_have_attribute("aria-selected", "true")
     visitor.page.reload()
     visitor.ready()
-    visitor.page.get_by_role("tab", name="Differences").click()
+    visitor.turn_to("Differences")
     expect(visitor.main.get_by_role("region", name="p-values by permuted tokens")).to_be_visible()
-    assert visitor.main.get_by_role("button", name="Compute p-values").count() == 0
+    expect(visitor.main.get_by_role("button", name="Compute p-values")).to_have_count(0)
 
-    visitor.page.get_by_role("tab", name="Why").click()
+    visitor.turn_to("Why")
     visitor.says("Where people and embedding disagree")
     visitor.says("Asked of the 72 highest items by the embedding")
-    visitor.page.get_by_role("tab", name="Variants").click()
+    visitor.turn_to("Variants")
     visitor.says("Of an encoder only the project's tokens are known")
 
-    visitor.page.get_by_role("tab", name="Figures").click()
-    with visitor.page.expect_download() as caught:
-        visitor.main.get_by_role("button", name="Download this table (CSV)").click()
-    with open(caught.value.path(), encoding="utf-8-sig", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["part"] == "overall"]
+    visitor.turn_to("Figures")
+    table = visitor.download("Download this table (CSV)").decode("utf-8-sig")
+    rows = [row for row in csv.DictReader(io.StringIO(table)) if row["part"] == "overall"]
     assert {row["embedding"] for row in rows} == NAMES
     assert [row["covered"] for row in sorted(rows, key=lambda row: row["embedding"])] == ["722", "760", "760"]
     best = max(rows, key=lambda row: float(row["ρ"]))
@@ -79,5 +78,5 @@ def add_encoder(visitor: Visitor) -> None:
     visitor.says("is not there")
     visitor.fill("Folder of the encoder", str(ENCODER))
     visitor.says("a sentence encoder (bert, 16 dimensions), computed here")
-    visitor.main.get_by_role("button", name="Encode 80 tokens").click()
+    visitor.press("Encode 80 tokens")
     expect(visitor.main.get_by_text("tiny_encoder is added: 80 encoded tokens")).to_be_visible(timeout=MINUTE)

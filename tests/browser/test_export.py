@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
 
 from core.dataset import read_dataset
 from core.published import read_published
@@ -21,12 +19,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.ma
 def test_the_zip_is_made_on_request_and_replays(server: Server, visit: Callable[..., Visitor]) -> None:
     visitor = visit(server)
     visitor.open("export?project=demo")
-    visitor.press("Make the dataset to publish (zip)")
-    button = visitor.main.get_by_role("button", name="Download the dataset")
-    expect(button).to_be_visible(timeout=60_000)
-    with visitor.page.expect_download() as caught:
-        button.click()
-    published = read_published(Path(caught.value.path()).read_bytes())
+    published = read_published(visitor.publication())
     assert replay_record(record_from(published.files), published.dataset()).same
     page = visitor.download("Datasheet (page)")
     assert page == published.files["datasheet.html"]
@@ -40,8 +33,7 @@ def test_the_zip_is_made_on_request_and_replays(server: Server, visit: Callable[
 def test_the_datasheet_loads_nothing_and_fits_a_phone(server: Server, visit: Callable[..., Visitor]) -> None:
     visitor = visit(server)
     visitor.open("export?project=demo")
-    visitor.press("Make the dataset to publish (zip)")
-    expect(visitor.main.get_by_role("button", name="Download the dataset")).to_be_visible(timeout=60_000)
+    visitor.publication()
     page = visitor.download("Datasheet (page)").decode("utf-8")
     asked = []
     for scheme, ground in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 23, 27)")):

@@ -33,7 +33,7 @@ def test_the_tour_is_followed_to_its_end_and_does_not_come_back(
         visitor.says(f"Tour, {number} of {len(STOPS)}.")
         visitor.says(text[:40])
         visitor.check_no_error()
-    assert visitor.main.get_by_role("link", name="Next stop:").count() == 0
+    expect(visitor.main.get_by_role("link", name="Next stop:")).to_have_count(0)
 
     with visitor.a_run():
         visitor.main.get_by_role("button", name="End the tour").click()

@@ -24,6 +24,7 @@ def test_a_printed_page_is_dark_on_light_and_has_no_side_bar(
     expect(visitor.page.get_by_test_id("stSidebar")).to_be_visible()
     visitor.page.emulate_media(media="print", color_scheme=scheme)
     expect(visitor.page.get_by_test_id("stSidebar")).to_be_hidden()
+    visitor.still()
     picture = Image.open(io.BytesIO(visitor.page.screenshot())).convert("L")
     light = sorted(picture.tobytes())
     assert light[len(light) // 2] > 200  # the ground

@@ -17,6 +17,7 @@ from core.store import Store
 from core.store.round_drawing import draw_round
 from core.store.round_voting import open_round_voting
 from core.voting_settings import VotingSettings
+from tests.browser.visitor import TIMEOUT_MS
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.release]
 
@@ -44,7 +45,7 @@ def begin(chromium: Browser, running: tuple[Store, VotingServer]) -> Iterator[Ca
         code = open_round_voting(store, project_id, 1, ROOM[scheme])
         contexts.append(chromium.new_context(reduced_motion="reduce", **options))
         page = contexts[-1].new_page()
-        page.set_default_timeout(5000)
+        page.set_default_timeout(TIMEOUT_MS)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
         page.on("request", lambda asked: faults.append(asked.url) if "//localhost:" not in asked.url else None)
@@ -124,12 +125,15 @@ def test_on_a_phone_nothing_incomplete_is_sent(running, begin, scheme: str) -> N
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     if scheme == RATING:
         page.locator(".ro-anchor").nth(2).tap()
+        expect(page.locator("#rating_1")).to_have_value("2.00")
     elif scheme == BEST_WORST:
-        page.locator(".ro-end-most").nth(0).tap()
-        page.locator(".ro-end-least").nth(1).tap()
+        for end in (page.locator(".ro-end-most").nth(0), page.locator(".ro-end-least").nth(1)):
+            end.tap()
+            expect(end.locator("input")).to_be_checked()
     else:
         page.locator(".ro-down").first.tap()
         page.locator(".ro-sure").tap()
+        expect(page.locator(".ro-sure input")).to_be_checked()
     page.get_by_role("button", name="Send").tap()
     at(page, 2, N_ASKED[scheme])
     (answer,) = given(running, project_id)

@@ -31,8 +31,7 @@ def test_each_scheme_from_a_new_project_to_ranked_models(own_server: Server, vis
     import_by_upload(visitor)
     add_areas(visitor)
     visitor.go("Other schemes")
-    with visitor.a_run():
-        visitor.main.get_by_role("tab", name="Collect").click()
+    visitor.turn_to("Collect")
     ratings(visitor)
     best_worst(visitor)
     orders(visitor)
@@ -40,13 +39,7 @@ def test_each_scheme_from_a_new_project_to_ranked_models(own_server: Server, vis
 
 
 def new_round(visitor: Visitor, scheme: str) -> None:
-    picker = visitor.main.get_by_role("combobox", name="Round", exact=True)
-    option = visitor.page.get_by_role("option", name="A new round")
-    picker.scroll_into_view_if_needed()
-    visitor.still()  # a page that is still scrolling closes the list
-    picker.click()
-    with visitor.a_run():
-        option.click()
+    visitor.pick("Round", "A new round")
     visitor.choose(scheme)
 
 
@@ -150,8 +143,7 @@ def test_a_trial_is_gone_through_with_simulated_people(
     own_server.start()
     visitor = visit(own_server, viewport={"width": 390, "height": 900})
     visitor.open("schemes?project=demo")
-    with visitor.a_run():
-        visitor.main.get_by_role("tab", name="Collect").click()
+    visitor.turn_to("Collect")
     visitor.press("Draw the round")
     visitor.press("Let simulated people answer")
     visitor.says("3,800 answers of simulated people. They are marked so for ever.")

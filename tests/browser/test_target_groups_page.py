@@ -57,10 +57,11 @@ def test_hebrew_groups_run_right_to_left_and_are_scored(
     with_model(store, project_id, tmp_path)
     visitor = visit(server, viewport={"width": width, "height": 900})
     visitor.open(f"schemes?project={project_id}")
-    visitor.page.get_by_role("tab", name="Target groups").click()
+    visitor.turn_to("Target groups")
     visitor.upload("File of target groups", "groups.txt", GROUPS.encode("utf-8"))
     visitor.says("1 target group, 3 comparisons (1 positive, 1 distractor, 1 random).")
     visitor.main.get_by_role("region", name="Worst comparisons").wait_for(state="attached")
+    visitor.still()
     # The first positive of the file, the preferred one, stands right of the second.
     (tune,), (singer,) = (visitor.page.evaluate(_LEFT, word) for word in (TUNE, SINGER))
     assert tune > singer

@@ -37,6 +37,7 @@ def type_into(visitor: Visitor, row: int, column: int, text: str) -> None:
     """Write into a cell of the table, by mouse and keyboard as a person would."""
     grid = visitor.main.get_by_test_id("stDataFrame").filter(has=visitor.page.get_by_role("region", name=TABLE))
     grid.scroll_into_view_if_needed()
+    visitor.still()
     box = grid.bounding_box()
     assert box is not None
     # A narrow column of row marks, then two columns of equal width; rows of 35 pixels below the head.
@@ -88,6 +89,7 @@ def test_near_tokens_are_ticked_and_told_when_their_model_is_evaluated(
     box = visitor.main.get_by_role("checkbox").filter(visible=True).first
     name = box.evaluate("element => element.getAttribute('aria-label') || element.closest('label').innerText")
     box.locator("xpath=ancestor::label").click()
+    expect(box).to_be_checked()
     visitor.press("Add the ticked tokens")
     visitor.says("1 token added to Market, marked as proposed by")
     token = name.split(" (")[0]

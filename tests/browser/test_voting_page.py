@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 from campaigns import PLAN, make_project
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 from voting_server import VotingServer, make_voting, serving
 
 from core.store import Store, open_store
@@ -67,6 +67,13 @@ def link(running) -> Link:
     return Link(running)
 
 
+def new_context(chromium: Browser, **options) -> BrowserContext:
+    """A browser whose clock a test can put forward."""
+    context = chromium.new_context(**options)
+    context.clock.install()
+    return context
+
+
 @pytest.fixture
 def open_tab(chromium: Browser) -> Iterator[Callable[..., Page]]:
     """Opens tabs; at the end none of them may have met an error of a script, or a request to another host."""
@@ -74,7 +81,7 @@ def open_tab(chromium: Browser) -> Iterator[Callable[..., Page]]:
     contexts = []
 
     def make(url: str, *, beside: Page | None = None, **options) -> Page:
-        context = beside.context if beside else chromium.new_context(**{"reduced_motion": "reduce"} | options)
+        context = beside.context if beside else new_context(chromium, **{"reduced_motion": "reduce"} | options)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: faults.append(str(error)))
@@ -100,9 +107,9 @@ def at(page: Page, number: int, of: int = 4) -> None:
 
 
 def unhurried(page: Page) -> None:
-    """Wait until the page takes an answer: its script is there, and had the question long enough."""
+    """Until the page takes an answer: its script is there, and had the question long enough."""
     page.wait_for_load_state("load")
-    page.wait_for_timeout(QUICK_MS)
+    page.clock.fast_forward(QUICK_MS)
 
 
 def press(page: Page, key: str) -> None:
@@ -154,7 +161,7 @@ def test_by_keys_with_undo_and_back_to_the_same_place(link, open_tab):
         press(page, key)
         at(page, number)
     assert page.evaluate("document.activeElement.tagName") == "FIELDSET"
-    assert page.locator("#said").inner_text().startswith("Saved.")
+    expect(page.locator("#said")).to_have_text("Saved. Now 4 of 4.")
     page.get_by_role("button", name="Undo my last answer").click()
     at(page, 3)
     assert link.votes()[2] == ("tie", "withdrawn")
@@ -171,7 +178,8 @@ def test_by_keys_with_undo_and_back_to_the_same_place(link, open_tab):
 def test_a_double_click_is_one_vote(link, open_tab):
     page = open_tab(link.url)
     begin(page)
-    unhurried(page)
+    page.wait_for_load_state("load")
+    page.clock.pause_at(page.evaluate("Date.now()") + QUICK_MS)  # however slowly the second half comes
     page.locator(".ro-card").first.dblclick()
     at(page, 2)
     unhurried(page)
@@ -183,9 +191,11 @@ def test_a_double_click_is_one_vote(link, open_tab):
 def test_a_tap_before_the_script_is_there_counts(link, open_tab):
     page = open_tab(link.url)
     begin(page)
-    page.route("**/vote.js", lambda route: (page.wait_for_timeout(1000), route.continue_()))
+    waiting = []
+    page.route("**/vote.js", lambda route: waiting.append(route))
     page.reload(wait_until="commit")
     page.locator(".ro-card").first.click()
+    waiting[0].continue_()
     at(page, 2)
     unhurried(page)
     assert len(link.votes()) == 1
@@ -338,7 +348,7 @@ def test_without_javascript(link, open_tab):
 
 
 def test_a_lost_connection_is_told_and_nothing_is_lost(link, open_tab, chromium):
-    context = chromium.new_context()
+    context = new_context(chromium)
     page = context.new_page()
     page.goto(link.url)
     begin(page)
@@ -353,7 +363,7 @@ def test_a_lost_connection_is_told_and_nothing_is_lost(link, open_tab, chromium)
 
 
 def test_an_undo_whose_answer_is_lost_and_that_is_pressed_again_takes_one_vote(link, chromium):
-    context = chromium.new_context()
+    context = new_context(chromium)
     page = context.new_page()
     page.goto(link.url)
     begin(page)
@@ -386,7 +396,7 @@ def test_an_undo_whose_answer_is_lost_and_that_is_pressed_again_takes_one_vote(l
 
 def test_what_must_wait_is_sent_again_by_itself(link, chromium):
     """Another program holds the database, first while somebody begins and then while he or she votes."""
-    context = chromium.new_context()
+    context = new_context(chromium)
     page = context.new_page()
     page.goto(link.url)
     page.get_by_label("Your name").fill("Anna")

@@ -78,7 +78,7 @@ def make_project(visitor: Visitor) -> None:
 
 def import_by_upload(visitor: Visitor) -> None:
     visitor.go("Embeddings")
-    visitor.main.get_by_role("tab", name="By upload").click()
+    visitor.turn_to("By upload")
     visitor.upload("Embedding file", "demo.bin", (ROOT / "data" / "demo.bin").read_bytes())
     visitor.says("Recognised: word2vec binary, 20,031 words, 50 dimensions")
     visitor.press("Import")
@@ -190,6 +190,7 @@ def look_at_scores(visitor: Visitor, scores: dict[frozenset[str], float], slopes
     expect(figures).to_have_count(5)  # the top, how it settled, and the paper's Figures 4, 2 and 3
     for figure in figures.all():
         expect(figure).to_be_visible()
+        expect(figure.locator(".role-mark").first).to_be_attached()
         assert n_colours(figure) > 2
     visitor.says(f"b̂ = {slopes[0]:.3f}")
     visitor.choose("3")

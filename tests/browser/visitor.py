@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from playwright.sync_api import ConsoleMessage, Locator, Page, Request, WebSocket, expect
-from playwright.sync_api import TimeoutError as PlaywrightTimeout
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 TITLES = (
@@ -17,29 +17,50 @@ TITLES = (
     *("Other schemes", "Help"),
 )
 TIMEOUT_MS = 20_000
-# The state of the app, looked at when what has arrived is drawn.
-_SETTLED = """() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))
-  .then(() => document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "notRunning")
+# What was waiting to be done in the page is done (a task of the lowest priority comes last), and drawn.
+_DRAWN = """const drawn = () => new Promise(done => scheduler.postTask(() =>
+  requestAnimationFrame(() => requestAnimationFrame(done)), {priority: "background"}));
 """
-# Nothing moves any more: no run, no element that a run has still to renew (Streamlit fades it), no placeholder of what
-# is loaded late, no font under way, no transition, and all boxes where they were two frames before.
-_STILL = """() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn))).then(() => {
+# Wait until nothing moves any more, as long as it may take in milliseconds; returns what still did then, or "".
+# What moves: an element that a run has still to renew (Streamlit fades it), a placeholder of what is loaded late, a
+# font under way, a transition, an expander that is not as high as what it holds (Streamlit begins to unfold it 10 ms
+# after its content grew; up to 5 pixels it lets be), or any box that isn't where it was two frames before.
+# Not for `wait_for_function`: it takes the promise of an answer for the answer "yes".
+_STILL = (
+    "async (most) => {"
+    + _DRAWN
+    + """
   const app = document.querySelector('[data-testid="stApp"]');
-  if (app?.dataset.testScriptState !== "notRunning" || document.fonts.status !== "loaded") return false;
-  const late = app.querySelectorAll('[data-stale="true"], [data-testid="stSkeleton"]');
-  if ([...late].some(element => element.checkVisibility())) return false;
+  const box = element => element.getBoundingClientRect();
   const ends = animation => animation.effect?.getComputedTiming().iterations !== Infinity;
-  if (document.getAnimations().some(animation => animation.playState === "running" && ends(animation))) return false;
-  const boxes = [...app.querySelectorAll('[data-testid="stElementContainer"]')].map(element => {
-    const box = element.getBoundingClientRect();
-    return [box.left, box.top, box.width, box.height].map(Math.round);
-  }).join(";");
-  const before = window.runoffBoxes;
-  window.runoffBoxes = boxes;
-  return boxes === before;
-})
-"""
-_ENDS = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
+  const unfolds = details => {
+    const head = details.querySelector("summary");
+    const content = details.querySelector('[data-testid="stExpanderDetails"]');
+    return head && content && Math.abs(box(details).height - box(head).height - box(content).height) > 7;
+  };
+  const moving = () => {
+    if (document.fonts.status !== "loaded") return ["a font"];
+    const late = [...app.querySelectorAll('[data-stale="true"], [data-testid="stSkeleton"]')];
+    const expanders = [...app.querySelectorAll('[data-testid="stExpander"] > details[open]')];
+    const changing = document.getAnimations().filter(animation => animation.playState === "running" && ends(animation));
+    return [...late.filter(element => element.checkVisibility()), ...expanders.filter(unfolds),
+      ...changing.map(animation => animation.effect?.target)].map(element => element?.outerHTML.slice(0, 300));
+  };
+  const places = () => [...app.querySelectorAll('[data-testid="stElementContainer"]')].map(element => {
+    const {left, top, width, height} = box(element);
+    return [left, top, width, height].map(Math.round).join(" ");
+  }).join("; ");
+  const begun = performance.now();
+  await drawn();
+  for (;;) {
+    const before = places();
+    await drawn();
+    const found = moving(), now = places();
+    if (!found.length && now === before) return "";
+    if (performance.now() - begun > most) return found.join("\\n") || `boxes, from ${before} to ${now}`;
+  }
+}"""
+)
 # Streamlit asks for these under a deep link's address first, before it finds them at the root.
 _EXPECTED_404 = re.compile(r"/_stcore/(health|host-config)$")
 
@@ -50,6 +71,7 @@ class Visitor:
     def __init__(self, page: Page, url: str) -> None:
         self.page, self.url = page, url
         self.faults: list[str] = []
+        self._runs = Runs()
         page.set_default_timeout(TIMEOUT_MS)
         page.on("websocket", self._connected)
         page.on("console", self._heard)
@@ -57,7 +79,9 @@ class Visitor:
         page.on("request", self._asked)
 
     def _connected(self, socket: WebSocket) -> None:
-        self._socket = socket
+        self._socket, self._runs = socket, Runs()
+        socket.on("framesent", self._runs.sent)
+        socket.on("framereceived", self._runs.received)
 
     def _heard(self, message: ConsoleMessage) -> None:
         address = message.location.get("url", "")
@@ -89,29 +113,44 @@ class Visitor:
         self.ready()
 
     def ready(self) -> None:
-        """Wait until a page with a title is there and no run is under way."""
+        """Wait until a page with a title is there and stands still."""
         self.main.get_by_role("heading", level=1).wait_for()
-        self.settle()
+        self.still()
 
     def settle(self) -> None:
-        """Wait until no run is under way."""
-        self.page.wait_for_function(_SETTLED)
+        """Wait until no run is under way that the visitor asked for, or that renews the page; and it is drawn."""
+        while not self.is_settled():
+            self._wait_until(lambda: not self._runs.under_way)
+
+    def is_settled(self) -> bool:
+        """Whether no such run is under way, once all that has arrived is drawn."""
+        self.page.evaluate("async () => {" + _DRAWN + "await drawn()}")
+        return not self._runs.under_way
+
+    def _wait_until(self, holds: Callable[[], bool]) -> None:
+        """Wait until something holds of the runs, which change by what the server says alone."""
+        with self._socket.expect_event("framereceived", lambda _: holds(), timeout=TIMEOUT_MS):
+            pass
 
     def still(self) -> None:
         """Wait until nothing on the page moves: before its layout, its colours or a whole table is looked at."""
-        self.page.wait_for_function(_STILL)
-
-    def is_settled(self) -> bool:
-        """Whether no run is under way just now."""
-        return bool(self.page.evaluate(_SETTLED))
+        self.settle()
+        moving = self.page.evaluate(_STILL, TIMEOUT_MS)
+        assert not moving, f"This doesn't come to rest on {self.page.url}: {moving}"
 
     @contextmanager
     def a_run(self) -> Iterator[None]:
-        """Around what starts a run: waits until that run, and any that it starts anew by itself, is over and drawn."""
-        self.settle()
-        with self._socket.expect_event("framereceived", _is_end_of_run, timeout=TIMEOUT_MS):
-            yield
-        self.settle()
+        """Around what starts a run: waits until that run, and any that it starts anew by itself, is over and drawn.
+
+        It begins and ends once nothing moves: what glides away from under a click is not clicked. Parts of the page
+        that renew themselves ask for runs of their own meanwhile; those are not waited for.
+        """
+        self.still()
+        runs, before = self._runs, self._runs.n_asked
+        yield
+        if runs is self._runs and not (runs.n_asked > before and not runs.under_way):
+            self._wait_until(lambda: runs.n_asked > before and not runs.under_way)
+        self.still()
 
     def go(self, title: str) -> None:
         """Click a page's name in the navigation and wait for the page."""
@@ -143,13 +182,11 @@ class Visitor:
 
     def pick(self, label: str, option: str, *, in_form: bool = False) -> None:
         """Choose an option of a select box, and wait for the run that follows outside a form."""
-        offered = self.page.get_by_role("option", name=option, exact=True)
+        self.box(label).scroll_into_view_if_needed()
+        self.still()  # a page that is still scrolling closes the list
         with nullcontext() if in_form else self.a_run():
-            for _ in range(10):  # a page that is still scrolling closes the list, before a click or under it
-                self.box(label).click()
-                with suppress(PlaywrightTimeout):
-                    offered.click(timeout=TIMEOUT_MS / 10)
-                    break
+            self.box(label).click()
+            self.page.get_by_role("option", name=option, exact=True).click()
         expect(self.box(label)).to_have_value(option)
 
     def check(self, label: str) -> None:
@@ -157,8 +194,15 @@ class Visitor:
         with self.a_run():
             self.main.get_by_text(label, exact=True).click()
 
+    def turn_to(self, tab: str) -> None:
+        """Choose a tab of the page, whether or not a run fills it."""
+        self.still()
+        self.main.get_by_role("tab", name=tab, exact=True).click()
+        self.still()
+
     def unfold(self, label: str) -> None:
         """Open an expander, and wait until it is open: what it holds moves until then, away from under a click."""
+        self.still()
         self.main.get_by_text(label, exact=True).click()
         self.still()
 
@@ -172,6 +216,7 @@ class Visitor:
 
     def download(self, label: str) -> bytes:
         """Press a download button; the bytes of the file."""
+        self.still()
         with self.page.expect_download() as caught:
             self.main.get_by_role("button", name=label, exact=True).click()
         return Path(caught.value.path()).read_bytes()
@@ -180,7 +225,8 @@ class Visitor:
         """The zip to publish, made and downloaded on the Export page."""
         self.press("Make the dataset to publish (zip)")
         button = self.main.get_by_role("button", name=re.compile(r"^Download the dataset \(zip"))
-        button.wait_for()
+        button.wait_for(timeout=3 * TIMEOUT_MS)
+        self.still()
         with self.page.expect_download() as caught:
             button.click()
         return Path(caught.value.path()).read_bytes()
@@ -210,9 +256,46 @@ class Visitor:
             assert found.count() == 0, found.first.inner_text()
 
 
-def _is_end_of_run(frame: str | bytes) -> bool:
-    """A message of the server says that a run went through; one that was broken off to begin anew does not count."""
-    if isinstance(frame, str):
-        return False
-    message = ForwardMsg.FromString(frame)
-    return message.WhichOneof("type") == "script_finished" and message.script_finished in _ENDS
+class Runs:
+    """The runs of the app in one tab, by the messages between page and server.
+
+    What is followed is what the visitor asked for, up to the end of the last run that it led to, and runs of the whole
+    page whoever asked for them. Runs of a part that renews itself every second are left out: they end all the time.
+    """
+
+    def __init__(self) -> None:
+        self.n_asked = 0
+        self._waiting: set[str] = set()  # what no run has begun with: ids of fragments, "" for the whole page
+        self._current = ""  # the id of the run that is waited for; _NEXT where the server is about to begin it
+
+    @property
+    def under_way(self) -> bool:
+        return bool(self._waiting or self._current)
+
+    def sent(self, frame: str | bytes) -> None:
+        """A message to the server."""
+        message = BackMsg() if isinstance(frame, str) else BackMsg.FromString(frame)
+        if message.WhichOneof("type") == "rerun_script" and not message.rerun_script.is_auto_rerun:
+            self.n_asked += 1
+            self._waiting.add(message.rerun_script.fragment_id)
+
+    def received(self, frame: str | bytes) -> None:
+        """A message of the server."""
+        message = ForwardMsg() if isinstance(frame, str) else ForwardMsg.FromString(frame)
+        run = message.metadata.run
+        if message.WhichOneof("type") == "new_session":
+            self._begun(run.script_run_id, set(run.fragment_ids))
+        elif message.WhichOneof("type") == "script_finished":
+            if message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                self._current = _NEXT
+            elif run.script_run_id in (self._current, ""):
+                self._current = ""
+
+    def _begun(self, run: str, fragments: set[str]) -> None:
+        wanted = self._waiting & fragments if fragments else self._waiting
+        if wanted or not fragments or self._current == _NEXT:
+            self._current = run
+        self._waiting = self._waiting - wanted
+
+
+_NEXT = "next"
