@@ -58,4 +58,5 @@ def open_case_ballot(store: Store) -> CaseBallot:
     add_areas(store, project_id, [AreaTokens(name, tokens) for name, tokens in AREAS])
     save_plan(store, project_id, PlanSettings(n_ballots=1, keep=0.5, appearances=2, task_size=2, n_voters=6, seed=7))
     draw_next_ballot(store, project_id)
-    return CaseBallot(store, project_id, read_comparisons(store, project_id, 1).to_dict("records"))
+    rows = read_comparisons(store, project_id, 1).to_dict("records")
+    return CaseBallot(store, project_id, [{str(name): cell for name, cell in row.items()} for row in rows])

@@ -67,16 +67,40 @@ def selectbox(
     return _one_by_place(place.selectbox, label, options, chosen, key, apart, looks)
 
 
+@overload
 def radio(
     label: str,
     options: Mapping[Id, str],
-    chosen: Id = FIRST,
+    chosen: None,
     *,
     key: str,
     apart: Callable[[Id], str] | None = None,
     **looks: Any,
-) -> Id:
-    """As `selectbox`, as a list of buttons; one of them is always chosen."""
+) -> Id | None: ...
+
+
+@overload
+def radio(
+    label: str,
+    options: Mapping[Id, str],
+    chosen: Id = ...,
+    *,
+    key: str,
+    apart: Callable[[Id], str] | None = None,
+    **looks: Any,
+) -> Id: ...
+
+
+def radio(
+    label: str,
+    options: Mapping[Id, str],
+    chosen: Id | None = FIRST,
+    *,
+    key: str,
+    apart: Callable[[Id], str] | None = None,
+    **looks: Any,
+) -> Id | None:
+    """As `selectbox`, as a list of buttons; None only where `chosen` is None."""
     return _one_by_place(st.radio, label, options, chosen, key, apart, looks)
 
 

@@ -51,5 +51,4 @@ def ask_named(error: NamedError, key: str) -> Named | None:
     """What best and worst of a file name, asked with the reader's question; None until a person has said."""
     st.warning(frame.plain(str(error)))
     words: dict[Named, str] = {"items": "items", "places": "places, 1 the first"}
-    named: Named | None = choosers.radio("Best and worst are", words, None, key=f"named-{key}", horizontal=True)
-    return named
+    return choosers.radio("Best and worst are", words, None, key=f"named-{key}", horizontal=True)
