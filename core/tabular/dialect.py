@@ -114,9 +114,12 @@ def records(text: str, dialect: Dialect) -> Iterator[list[str] | csv.Error]:
     Of such a row over several lines the first is damaged, and the others are read once more, each by itself.
     """
     source = None if dialect.simple else _Again(lines(text, dialect.start))
-    quoting = csv.QUOTE_MINIMAL if dialect.quoted else csv.QUOTE_NONE
-    given = source or lines(text, dialect.start)
-    reader = csv.reader(given, delimiter=dialect.delimiter, quoting=quoting, strict=True)
+    reader = csv.reader(
+        source or lines(text, dialect.start),
+        delimiter=dialect.delimiter,
+        quoting=csv.QUOTE_MINIMAL if dialect.quoted else csv.QUOTE_NONE,
+        strict=True,
+    )
     is_header = True
     while True:
         try:
