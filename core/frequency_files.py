@@ -53,7 +53,7 @@ def read_frequencies(
     left out. Raises `InputError` if the columns can't be found, several have one name, a quotation mark is never
     closed, or no row can be read.
 
-    >>> read_frequencies(b"word,count\nsea,30\nship,10\n", "counts.csv").mean
+    >>> read_frequencies(b"word,count\\nsea,30\\nship,10\\n", "counts.csv").mean
     20.0
     """
     decoded = decode_bytes(data, name, encoding=encoding, braces=True)

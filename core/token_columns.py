@@ -48,7 +48,7 @@ def guess_columns(header: Sequence[str], sample: Sequence[Sequence[str]]) -> Gue
     Columns of numbers only are neither; ties go to the left. Raises `InputError` for a header without columns.
 
     >>> guess_columns(["id", "what", "where"], [["1", "ship", "sea"], ["2", "boat", "sea"], ["3", "car", "road"]])
-    Guess(token=1, area=2, is_certain=False)
+    Guess(token=1, area=2, is_certain=False, token_twins=(), area_twins=())
     """
     names = [_plain(name) for name in header]
     if not names:

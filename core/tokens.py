@@ -297,7 +297,7 @@ def write_list(areas: Iterable[AreaTokens]) -> bytes:
     """Areas as a CSV file in UTF-8, as `read_areas_file` reads it.
 
     >>> write_list([AreaTokens("sea", ("ship", "boat"))])
-    b'area,token\nsea,ship\nsea,boat\n'
+    b'area,token\\nsea,ship\\nsea,boat\\n'
     """
     return csv_text(["area", "token"], [(area.name, token) for area in areas for token in area.tokens]).encode()
 

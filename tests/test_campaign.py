@@ -150,7 +150,7 @@ def test_the_same_file_twice_changes_nothing(store):
     preview = preview_upload(store, project_id, results, "again.csv")
     assert preview.counts == {"known": 42}
     assert preview.accepted_before is not None
-    with pytest.raises(StoreError, match="no vote that isn't in the store"):
+    with pytest.raises(StoreError, match="no vote that can be taken: 42 other than the stored answer"):
         accept_upload(store, project_id, results, "again.csv")
     assert read_ballot_scores(store, project_id).equals(before)
     assert len(read_uploads(store, project_id)) == 1
@@ -228,7 +228,7 @@ def test_a_file_that_contradicts_the_store_changes_no_answer(store):
     batch = draw_batch(store, project_id)
     accept_upload(store, project_id, answer_batch(batch, choose=lambda _: "left"), "results.csv")
     counted = read_ballot_scores(store, project_id)
-    with pytest.raises(StoreError, match="no vote that isn't in the store"):
+    with pytest.raises(StoreError, match="no vote that can be taken: 42 other than the stored answer"):
         accept_upload(store, project_id, answer_batch(batch, choose=lambda _: "right"), "other.csv")
     assert read_ballot_scores(store, project_id).equals(counted)
 
@@ -356,7 +356,7 @@ def test_a_tie_is_no_answer_where_the_plan_has_none(store):
 def test_a_refused_file_is_not_kept(store):
     project_id = make_project(store)
     results = answer_batch(draw_batch(store, project_id), choose=lambda _: "")
-    with pytest.raises(StoreError, match="no vote"):
+    with pytest.raises(StoreError, match="no answer yet"):
         accept_upload(store, project_id, results, "empty.csv")
     assert list(store.uploads.iterdir()) == []
 

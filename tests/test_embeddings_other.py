@@ -379,7 +379,7 @@ def test_empty_similarities_are_absent(tmp_path: Path) -> None:
     assert model.missing(["dune"]) == ["dune"]
     with pytest.raises(InputError, match="holds no similarities"):
         load(similarities(tmp_path, "token_a,token_b,similarity\na,b,\n"))
-    with pytest.raises(InputError, match=r"several columns of one name .similarity, similarity\."):
+    with pytest.raises(InputError, match=r"several columns of one name \(similarity, similarity\)"):
         load(similarities(tmp_path, "token_a,token_b,similarity,similarity\na,b,1,2\n"))
 
 

@@ -121,8 +121,8 @@ class _Layout:
             )
             ranked.append((rank, sane, (end, following)))
         if not ranked:
-            if not at_end and len(data) - start < MAX_WORD_BYTES:
-                return None
+            if len(data) - start < MAX_WORD_BYTES + (self.n_bytes if at_end else 0):
+                return None  # at the file's end it is cut
             raise _Unsure([])
         best = max(rank for rank, _, _ in ranked)
         found = [(sane, ends) for rank, sane, ends in ranked if rank == best]

@@ -93,7 +93,7 @@ def as_stored(conn: sa.Connection, project_id: str, results: ResultFile) -> Resu
         stored.setdefault(unicodedata.normalize("NFC", voter), voter)
     if all(composed == voter for composed, voter in stored.items()):
         return results
-    voters = results.answers["voter"].replace(stored)
+    voters = results.answers["voter"].replace(to_replace=stored)
     return replace(results, answers=results.answers.assign(voter=voters))
 
 
