@@ -45,9 +45,8 @@ class _AlsoKnownAs(MetaPathFinder, Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Nothing is run again; the module keeps its own name, which Python has just overwritten."""
-        alias = module.__spec__
-        assert alias is not None
-        module.__spec__ = self._own.pop(alias.name)
+        if (alias := module.__spec__) is not None:
+            module.__spec__ = self._own.pop(alias.name)
 
     def _real(self, fullname: str) -> str:
         return self._package + fullname.removeprefix(self._name)
