@@ -19,6 +19,7 @@ _NO_ROW = 1 << 60  # after all that have one
 # Characters that print nothing and make two equal-looking tokens differ. Joiners (U+200C, U+200D) belong
 # to the spelling of some scripts, so they are reported and kept.
 _INVISIBLE = {"Cf", "Zl", "Zp"}
+_BREAKS = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\ud800-\\udfff]")  # control characters and half ones (Cc, Cs)
 _MONTH = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
 # What spreadsheets save in place of texts that they take for dates, times, numbers, truth values or formulas.
 _MADE_BY_SPREADSHEETS = re.compile(
@@ -72,7 +73,7 @@ def invisible_characters(token: str) -> list[str]:
 def holds_breaks(text: str) -> bool:
     """Whether a text holds a tab, a line break or another control character: they end a field or a line in most
     files, so no token may. Nor half a character (a lone surrogate), which no file can hold."""
-    return any(unicodedata.category(character) in ("Cc", "Cs") for character in text)
+    return _BREAKS.search(text) is not None
 
 
 def checked(rows: Sequence[tuple[str, str]]) -> tuple[AreaTokens, ...]:
