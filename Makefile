@@ -35,8 +35,8 @@ soak: $(VENV)/.dev chromium postgresql  ## a hundred voters at once on the votin
 	$(BIN)/python -m bench.soak --database sqlite
 	$(BIN)/python -m bench.soak --database postgresql
 
-# What pytest runs in each tier; markers are explained in pyproject.toml.
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
+# What pytest runs in each tier; markers are explained in pyproject.toml. Three for two cores: one of them mostly waits for a browser.
+PYTEST := $(BIN)/python -m pytest -n 3 --dist loadgroup
 EVERY_CHANGE := not release and not libraries
 
 test: $(VENV)/.dev chromium postgresql  ## what protects every change, browser tests included: minutes on two cores

@@ -23,6 +23,7 @@ from click.testing import CliRunner
 from embedding_files import binary, numbers, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from property_runs import examples
 
 from core.__main__ import cli
 from core.embeddings import import_embedding, load, open_embedding, sniff, text, word2vec_binary
@@ -78,7 +79,7 @@ class TestWordsWithSpaces:
         found = held(load(write(tmp_path, binary(words, matrix, newline=newline))))
         assert found == dict(zip(words, matrix.tolist(), strict=True))
 
-    @settings(deadline=None, max_examples=150)
+    @settings(deadline=None, max_examples=examples(150))
     @given(
         st.lists(
             st.from_regex(r"[a-zà-ÿ一-十0-9'\-]{1,6}( [a-zà-ÿ0-9]{1,7}){0,3}", fullmatch=True),

@@ -47,8 +47,8 @@ def attempt(folder: Path, content: bytes, **options: str) -> Embedding | None:
 
 
 @pytest.mark.parametrize("header", [True, False])
-@pytest.mark.parametrize("separator", [" ", "\t"])
-@pytest.mark.parametrize("end", ["\n", "\r\n", " \n"])
+@pytest.mark.parametrize("separator", [" ", pytest.param("\t", marks=pytest.mark.release)])
+@pytest.mark.parametrize("end", ["\n", *(pytest.param(end, marks=pytest.mark.release) for end in ("\r\n", " \n"))])
 def test_text_truncated_at_every_byte(tmp_path: Path, header: bool, separator: str, end: str) -> None:
     content = text(WORDS, MATRIX, header=header, separator=separator, end=end)
     first = content.index(b"\n", content.index(b"\n") + 1 if header else 0)

@@ -114,6 +114,7 @@ def test_a_project_file_holds_no_simulations(store, guess):
     assert export_project(store, project_id) == before
 
 
+@pytest.mark.release
 def test_jobs_fill_the_curve_and_the_search(store):
     project_id = make_project(store)
     guess = read_guess(store, project_id, None, GuessSource(panel=PANEL))

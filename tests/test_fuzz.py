@@ -240,6 +240,7 @@ class TestLargeTables:
         row = ",".join(["x"] * 100_000)
         assert look(_of(name), f"{header}\n{row}\n{row}\n".encode()) is None
 
+    @pytest.mark.release
     def test_a_cell_of_ten_megabytes(self, name: str) -> None:
         cell = "a" * (10 << 20)
         assert look(_of(name), f"area,token\nsea,{cell}\nsea,ship\n".encode()) is None

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from property_runs import examples
 
 from core.__main__ import main
 from core.dataset import read_dataset
@@ -333,7 +334,7 @@ class TestLongTables:
         before=st.sampled_from(["", "sep"]),
         last=st.booleans(),
     )
-    @settings(deadline=None, max_examples=300)
+    @settings(deadline=None, max_examples=examples(300))
     def test_streamed_and_whole(self, rows, mark, end, quoting, size, encoding, before, last):
         out = io.StringIO(newline="")
         if quoting == csv.QUOTE_NONE:
@@ -346,7 +347,7 @@ class TestLongTables:
         self.agree(text if last else text.rstrip("\r\n"), encoding, size)
 
     @given(st.text('ab",\n\r\t;1', max_size=60), st.integers(1, 9))
-    @settings(deadline=None, max_examples=300)
+    @settings(deadline=None, max_examples=examples(300))
     def test_any_text(self, text, size):
         self.agree("token_a,token_b,similarity\n" + text, "utf-8", size)
 

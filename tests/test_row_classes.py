@@ -13,6 +13,7 @@ import pytest
 from campaigns import PLAN, answer_batch, draw_batch, make_project
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from property_runs import examples
 from test_votes import comparisons, known
 
 from core.errors import Issue, RunoffError
@@ -357,7 +358,7 @@ class TestMutatedFiles:
 
     @pytest.mark.parametrize("name", HARMFUL)
     @given(data=st.data())
-    @settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
+    @settings(deadline=None, max_examples=examples(25), suppress_health_check=list(HealthCheck))
     def test_every_row_is_accounted_for_whatever_happened(self, drawn, name: str, data) -> None:
         ballot, text = drawn
         changed = HARMFUL[name](text, data.draw)
@@ -374,7 +375,7 @@ class TestMutatedFiles:
             assert votes_of(file, ballot) <= votes_of(read_results(text.encode(), "whole.csv"), ballot)
 
     @given(data=st.data())
-    @settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
+    @settings(deadline=None, max_examples=examples(25), suppress_health_check=list(HealthCheck))
     def test_any_bytes_are_read_or_refused(self, data) -> None:
         given_ = data.draw(st.one_of(st.binary(max_size=200), st.text(max_size=200).map(str.encode)))
         try:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from property_runs import examples
 from workbooks import workbook
 
 from core.archived import rebuild
@@ -275,7 +276,7 @@ _ROWS = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=examples(400), deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(st.lists(_ROWS, max_size=8), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["a,b", '"a","b"', "sep=,\na,b"]))
 def test_both_ways_to_read_a_file_agree(rows: list[str], end: str, header: str):
     file = open_csv(end.join([header, *rows, ""]).encode(), "x.csv")

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from property_runs import examples
 
 from core.errors import InputError
 from core.platforms import read_results
@@ -418,7 +419,7 @@ class TestProperties:
 
     @pytest.mark.release
     @given(rows, stored, st.randoms(use_true_random=False))
-    @settings(deadline=None, max_examples=40)
+    @settings(deadline=None, max_examples=examples(40))
     def test_the_order_of_rows_decides_nothing(self, rows: list[dict], stored: dict, random) -> None:
         table, store = answers(*rows), self.to_known(stored)
         order = list(range(len(table)))
@@ -431,7 +432,7 @@ class TestProperties:
         )
 
     @given(rows, stored)
-    @settings(deadline=None, max_examples=40)
+    @settings(deadline=None, max_examples=examples(40))
     def test_one_vote_a_voter_and_a_second_upload_changes_nothing(self, rows: list[dict], stored: dict) -> None:
         table, store = answers(*rows), self.to_known(stored)
         after = self.accept(classify(table, BALLOT, store), store)
@@ -454,7 +455,7 @@ class TestProperties:
     )
 
     @given(assignments, st.data())
-    @settings(deadline=None, max_examples=50)
+    @settings(deadline=None, max_examples=examples(50))
     def test_any_split_order_and_repetition_of_files_gives_the_same_votes(self, given_rows: list[dict], data) -> None:
         """Voters repeat themselves in several assignments of their own; each row comes in one file at least."""
         table = answers(*({"assignment_id": f"A{at}", **row} for at, row in enumerate(given_rows)))
@@ -471,7 +472,7 @@ class TestProperties:
         )
 
     @given(rows)
-    @settings(deadline=None, max_examples=30)
+    @settings(deadline=None, max_examples=examples(30))
     def test_nothing_is_lost(self, rows: list[dict]) -> None:
         preview = classify(answers(*rows), BALLOT, known())
         assert len(preview.rows) == len(rows) == sum(preview.counts().values())

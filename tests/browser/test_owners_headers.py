@@ -10,6 +10,7 @@ from tests.browser.server import Server
 
 
 @pytest.mark.parametrize("path", ["/", "/project", "/_stcore/health", "/nothing.js"])
+@pytest.mark.release
 def test_no_page_elsewhere_can_have_the_app_in_a_frame(server: Server, path: str) -> None:
     """There the owner could be led to press a button without seeing it."""
     with urlopen(f"http://localhost:{server.port}{path}", timeout=30) as answer:

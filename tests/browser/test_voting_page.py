@@ -117,6 +117,7 @@ def press(page: Page, key: str) -> None:
     page.keyboard.press(key)
 
 
+@pytest.mark.release
 def test_a_prolific_visit_from_the_link_to_the_code(link, open_tab):
     query = "?PROLIFIC_PID=5f0c1&STUDY_ID=s1&SESSION_ID=x1"
     page = open_tab(link.url + query)
@@ -394,6 +395,7 @@ def test_an_undo_whose_answer_is_lost_and_that_is_pressed_again_takes_one_vote(l
     context.close()
 
 
+@pytest.mark.release
 def test_what_must_wait_is_sent_again_by_itself(link, chromium):
     """Another program holds the database, first while somebody begins and then while he or she votes."""
     context = new_context(chromium)
