@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
@@ -50,7 +48,7 @@ def settings(project: Project) -> tuple[float, str, str, int]:
 
 def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None, project: Project) -> None:
     """The headline, warnings and the next step."""
-    _leader(view, found, tokens)
+    st.markdown(answer(view, found, tokens))
     for problem in view.problems:
         st.error(frame.plain(problem))
     if view.unfair:
@@ -87,26 +85,25 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
     )
 
 
-def _leader(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None) -> None:
+def answer(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None) -> str:
+    """The one answer, as Markdown: which embedding leads, by how much, on how many of the items.
+
+    Over less than half of the items none is named the best.
+    """
     leaders = view.leaders
     if leaders.empty or view.compared is None:
-        st.markdown("**No embedding can be compared: see the reasons below.**")
-        return
+        return "**No embedding can be compared: see the reasons below.**"
+    apart_said = ", the mean over areas," if view.ranked_apart else ""
     row = leaders.iloc[0]
-    by_votes = _between(view, found, row["embedding"])
     if len(view.overall) == 1:
-        reaches = (
-            (
-                "**{name} reaches ρ_w = {rho:.3f} and τ_w = {tau:.3f}**{by_votes}, the mean over areas, on {n:,} of "
-                "{all:,} items."
-            ).format(by_votes=by_votes, **_of(row))
-            if view.ranked_apart
-            else "**{name} reaches ρ_w = {rho:.3f} and τ_w = {tau:.3f}**{by_votes} on {n:,} of {all:,} items.".format(
-                by_votes=by_votes, **_of(row)
-            )
+        name, tau, items = frame.plain(row["embedding"]), row["τ_w"], f"{row['covered']:,} of {row['items']:,} items"
+        return (
+            f"**{name} reaches ρ_w = {row['ρ_w']:.3f} and τ_w = {tau:.3f}**"
+            f"{_between(found, row['embedding'])}{apart_said} on {items}."
         )
-        st.markdown(reaches)
-        return
+    of_items = f"{view.n_compared:,} of {many(view.n_items, 'item')}"
+    if not view.names_winner:
+        return f"**No embedding is named the best**: their figures rest on {of_items}, less than half."
     ranked = view.chosen.sort_values("ρ_w", ascending=False, kind="stable")["embedding"].tolist()
     by = {}
     if found and found.differences:
@@ -114,22 +111,11 @@ def _leader(view: EvaluateView, found: IntervalsView | None, tokens: TokensView 
     if tokens and tokens.n_tokens:
         by["tokens"] = tokens.told("rho_w")
     apart = frame.plain(evaluate_tokens.said(ranked, by))
-    values = {
-        "leader": _leads(view, leaders),
-        "by_votes": by_votes,
-        "items": "the items that all cover" if len(view.common) else many(row["covered"], "item"),
-        "apart": f"; {apart}" if apart else "",
-    }
-    if view.ranked_apart:
-        st.markdown("**{leader}**{by_votes}, the mean over areas, on {items}{apart}.".format(**values))
-    else:
-        st.markdown("**{leader}**{by_votes} on {items}{apart}.".format(**values))
-
-
-def _of(row: pd.Series) -> dict[str, Any]:
-    """The values of the sentence about a single embedding."""
-    figures = {"rho": row["ρ_w"], "tau": row["τ_w"], "n": row["covered"], "all": row["items"]}
-    return {"name": frame.plain(row["embedding"]), **figures}
+    common = ", those that all cover" if len(view.common) else ""
+    return (
+        f"**{_leads(view, leaders)}**{_between(found, row['embedding'])}{apart_said} on {of_items}{common}"
+        f"{'; ' + apart if apart else ''}."
+    )
 
 
 def _leads(view: EvaluateView, leaders: pd.DataFrame) -> str:
@@ -151,7 +137,7 @@ def _leads(view: EvaluateView, leaders: pd.DataFrame) -> str:
     )
 
 
-def _between(view: EvaluateView, found: IntervalsView | None, name: str) -> str:
+def _between(found: IntervalsView | None, name: str) -> str:
     if not found or found.compared is None:
         return ""
     figures = dict(zip(found.compared.names, found.compared.figures, strict=True))[name].rho_w

@@ -21,6 +21,7 @@ FIGURES = (
     ("rho_w", "ρ_w"), ("tau_w", "τ_w"), ("rho", "ρ"), ("tau", "τ"), ("pearson", "Pearson"),
     ("precision", "top k"),
 )  # fmt: skip
+NAMED_FROM = 0.5  # of the items: below it no embedding is called the best
 _COLUMNS = ["embedding", "area", "items", "covered", "coverage", *dict(FIGURES).values()]
 BOUNDS = tuple(f"{label} {end}" for name, label in FIGURES if name in OF_VOTES for end in ("lower", "upper"))
 
@@ -97,6 +98,24 @@ class EvaluateView:
         return rows[rounded == rounded.max(initial=-1)]
 
     @property
+    def n_items(self) -> int:
+        """The dataset's items that have a score."""
+        return int(self.overall["items"].iloc[0]) if len(self.overall) else 0
+
+    @property
+    def n_compared(self) -> int:
+        """Of `n_items` those that the leaders' figures rest on: what all cover, or the leader that covers fewest."""
+        rows = self.leaders
+        if not len(rows):
+            return 0
+        return int(rows["items" if len(self.common) else "covered"].min())
+
+    @property
+    def names_winner(self) -> bool:
+        """Whether the figures rest on enough of the items to call one embedding the best: on half of them at least."""
+        return self.n_compared >= NAMED_FROM * self.n_items
+
+    @property
     def table(self) -> pd.DataFrame:
         """All figures in one table: `part` says overall, common, without proposed or area."""
         parts = {
@@ -133,15 +152,23 @@ def load(
             opened.append((embedding.name, open_library(store, embedding)))
         except RunoffError as error:
             problems.append(f"{embedding.name}: {error}")
-    overall, by_area, common, without = [], [], [], []
-    undefined: list[str] = []
-    evaluations: tuple[Evaluation, ...] = ()
     compared: Comparison | None = None
     if len(dataset) and opened:
         compared = compare(dataset, [e for _, e in opened], n0=n0, notion=notion, policy=policy, top=top)
-        names = [name for name, _ in opened]
-        evaluations = tuple(replace(e, model=name) for e, name in zip(compared.evaluations, names, strict=True))
-        compared = replace(compared, evaluations=evaluations)
+        named = zip(compared.evaluations, opened, strict=True)
+        compared = replace(compared, evaluations=tuple(replace(e, model=name) for e, (name, _) in named))
+    models = tuple(embedding for _, embedding in opened)
+    return replace(view_of(dataset, compared, n0, notion), problems=tuple(problems), models=models)
+
+
+def view_of(dataset: pd.DataFrame, compared: Comparison | None, n0: float, notion: str) -> EvaluateView:
+    """The tables of a comparison with a dataset, taken with these settings; None for none."""
+    overall, by_area, common, without = [], [], [], []
+    undefined: list[str] = []
+    evaluations: tuple[Evaluation, ...] = ()
+    policy = compared.policy if compared else "common"
+    if compared is not None:
+        evaluations, names = compared.evaluations, compared.names
         for evaluation in evaluations:
             overall.append(_row(evaluation.model, "", evaluation.overall))
             undefined += _reasons(evaluation.model, evaluation.overall)
@@ -166,12 +193,11 @@ def load(
         common=pd.DataFrame(common, columns=_COLUMNS),
         without_proposed=pd.DataFrame(without, columns=_COLUMNS),
         undefined=tuple(undefined),
-        problems=tuple(problems),
+        problems=(),
         n0=n0,
         notion=notion,
         first_rank_share=first_rank_share(n0),
         compared=compared,
-        models=tuple(embedding for _, embedding in opened),
     )
 
 

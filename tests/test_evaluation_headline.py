@@ -1,0 +1,66 @@
+"""What the Evaluate page says first: who leads, on how many of how many items, and when nobody is named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.evaluation import Model, compare, given
+from core.views.evaluate import EvaluateView, view_of
+from ui.evaluation_headline import answer
+
+TOKENS = list("abcdefghij")
+
+
+def dataset() -> pd.DataFrame:
+    """Ten items, of the token x with each of the others; the first is the most related."""
+    scores = np.arange(10.0, 0, -1)
+    return pd.DataFrame({"area": "A", "token_a": "x", "token_b": TOKENS, "score": scores})
+
+
+def model(name: str, tokens: Sequence[str], sign: int) -> Model:
+    """Ranks the items of its tokens as people do for a sign of 1, the other way round for −1."""
+    angles = [0.7 + sign * 0.05 * TOKENS.index(token) for token in tokens]
+    vectors = np.array([(1.0, 0.0), *((np.cos(angle), np.sin(angle)) for angle in angles)])
+    return given(["x", *tokens], vectors, name=name)
+
+
+def seen(good: Sequence[str], poor: Sequence[str], policy: str = "common") -> EvaluateView:
+    compared = compare(dataset(), [model("Good", good, 1), model("Poor", poor, -1)], policy=policy)
+    return view_of(dataset(), compared, 2.0, "relatedness")
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        (10, "on 10 of 10 items."),
+        (6, "on 6 of 10 items, those that all cover."),
+        (5, "on 5 of 10 items, those that all cover."),
+    ],
+)
+def test_the_leader_is_named_with_the_items_it_leads_on(held: int, said: str) -> None:
+    assert answer(seen(TOKENS, TOKENS[:held]), None, None) == f"**Good leads: ρ_w = 1.000** {said}"
+
+
+def test_below_half_of_the_items_no_winner_is_named() -> None:
+    text = answer(seen(TOKENS, TOKENS[:4]), None, None)
+    assert "4 of 10 items, less than half" in text
+    assert "Good" not in text
+    assert "leads" not in text
+
+
+def test_a_leader_of_its_own_items_needs_half_of_all_too() -> None:
+    named = answer(seen(TOKENS[:5], TOKENS, "own"), None, None)
+    assert named == "**Good leads, over fewer items than Poor: ρ_w = 1.000** on 5 of 10 items."
+    assert "4 of 10 items, less than half" in answer(seen(TOKENS[:4], TOKENS, "own"), None, None)
+    # Items that it lacks count as its lowest, and still say nothing of what it knows.
+    assert "4 of 10 items, less than half" in answer(seen(TOKENS[:4], TOKENS[:4], "lowest"), None, None)
+
+
+def test_a_single_model_says_its_items_and_wins_nothing() -> None:
+    compared = compare(dataset(), [model("Good", TOKENS[:4], 1)])
+    text = answer(view_of(dataset(), compared, 2.0, "relatedness"), None, None)
+    assert text == "**Good reaches ρ_w = 1.000 and τ_w = 1.000** on 4 of 10 items."
