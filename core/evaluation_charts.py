@@ -16,19 +16,22 @@ VOTES, TOKENS = "other votes", "other tokens"
 
 
 def figures_by_model(table: pd.DataFrame, figure: str, floor: tuple[float, float] | None, top: pd.DataFrame) -> Chart:
-    """One figure of each model as a dot with the intervals over votes and over tokens, the best at the top.
+    """One figure of each model as a dot, with the intervals over votes and over tokens, the best at the top.
 
-    `table` has embedding, estimate, lower, upper, "token lower" and "token upper"; `floor` is where nine of ten random
-    rankings lie, shaded; `top` has yardsticks (model, and the figure), drawn as dashed lines.
+    `table` has embedding, estimate, corrected, lower, upper, "token corrected", "token lower" and "token upper"; each
+    interval has the estimate it is about on it, and the grey dot is the figure as it was measured. `floor` is where
+    nine of ten random rankings lie, shaded; `top` has yardsticks (model, and the figure), drawn as dashed lines.
     """
     shown = table.dropna(subset=["estimate"]).sort_values("estimate", ascending=False)
     names = list(shown["embedding"])
     y = alt.Y("embedding:N", sort=names, title=None, axis=alt.Axis(labelLimit=180, labelOverlap=False))
-    ends = {VOTES: ("lower", "upper"), TOKENS: ("token lower", "token upper")}
+    ends = {VOTES: ("corrected", "lower", "upper"), TOKENS: ("token corrected", "token lower", "token upper")}
     long = pd.concat(
         [
-            pd.DataFrame({"embedding": shown["embedding"], "interval": kind, "from": shown[low], "to": shown[high]})
-            for kind, (low, high) in ends.items()
+            pd.DataFrame({"embedding": shown["embedding"], "interval": kind, "at": shown[at]}).assign(
+                **{"from": shown[low], "to": shown[high]}
+            )
+            for kind, (at, low, high) in ends.items()
         ]
     ).dropna()
     x = alt.Scale(zero=False)
@@ -46,23 +49,16 @@ def figures_by_model(table: pd.DataFrame, figure: str, floor: tuple[float, float
     kinds = [kind for kind in ends if kind in set(long["interval"])]
     colours = alt.Scale(domain=kinds, range=[{VOTES: BLUE, TOKENS: ORANGE}[kind] for kind in kinds])
     for kind in kinds:
-        aside = 0 if len(kinds) == 1 else -5 if kind == VOTES else 5
-        layers.append(
-            alt.Chart(long[long["interval"] == kind])
-            .mark_rule(strokeWidth=5, yOffset=aside)
-            .encode(
-                y=y,
-                x=alt.X("from:Q", title=figure, scale=x),
-                x2="to:Q",
-                color=alt.Color("interval:N", title="90 % by", scale=colours, legend=alt.Legend(orient="top")),
-                tooltip=[
-                    _model(),
-                    alt.Tooltip("interval:N", title="90 % by"),
-                    _three("from", "From"),
-                    _three("to", "To"),
-                ],
-            )
-        )
+        aside = -6 if kind == VOTES else 6
+        of_kind = alt.Chart(long[long["interval"] == kind])
+        said = [_model(), alt.Tooltip("interval:N", title="90 % by"), _three("at", "Without its bias")]
+        said += [_three("from", "From"), _three("to", "To")]
+        colour = alt.Color("interval:N", title="90 % by", scale=colours, legend=alt.Legend(orient="top"))
+        across = alt.X("from:Q", title=figure, scale=x)
+        line = of_kind.mark_rule(strokeWidth=3, yOffset=aside)
+        layers.append(line.encode(y=y, x=across, x2="to:Q", color=colour, tooltip=said))
+        dot = of_kind.mark_point(filled=True, size=70, opacity=1, yOffset=aside)
+        layers.append(dot.encode(y=y, x=alt.X("at:Q", title=figure, scale=x), color=colour, tooltip=said))
     dots = alt.Chart(shown).mark_point(filled=True, size=70, color=GREY, opacity=1)
     layers.append(
         dots.encode(y=y, x=alt.X("estimate:Q", title=figure, scale=x), tooltip=[_model(), _three("estimate", figure)])

@@ -201,7 +201,7 @@ def _bounded(
         if figure.estimate is not None:
             bounds = interval(figure.estimate, of.drawn[name], of.own[name], name=name, n_items=of.n_items)
         if bounds is not None:
-            found[name] = replace(figure, lower=bounds.lower, upper=bounds.upper)
+            found[name] = figure.with_votes(bounds.corrected, bounds.lower, bounds.upper)
     return replace(figures, **found), of
 
 

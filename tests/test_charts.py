@@ -37,7 +37,8 @@ def history(n: int) -> pd.DataFrame:
 
 def models() -> pd.DataFrame:
     """Two models with both intervals."""
-    ends = {"lower": 0.2, "upper": 0.6, "token lower": 0.1, "token upper": 0.7}
+    ends = {"corrected": 0.45, "lower": 0.2, "upper": 0.6}
+    ends |= {"token corrected": 0.4, "token lower": 0.1, "token upper": 0.7}
     return pd.DataFrame({"embedding": ["a", "b"], "estimate": [0.4, 0.5], **ends})
 
 

@@ -116,6 +116,7 @@ def test_evaluate_json(run, files) -> None:
         for metric in ("rho_w", "tau_w", "rho", "tau"):
             assert row[metric]["lower"] is None
             assert row[metric]["upper"] is None
+            assert row[metric]["corrected"] is None
     assert rows[5]["rho_w"]["estimate"] is None
     assert "two items" in rows[5]["rho_w"]["why_undefined"]
     assert rows[3]["missing"] == {"ember": "not in the vocabulary"}

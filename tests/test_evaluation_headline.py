@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from core.evaluation import Model, compare, given
-from core.views.evaluate import EvaluateView, view_of
+from core.views.evaluate import BOUNDS, EvaluateView, IntervalsView, intervals_of, view_of
 from ui.evaluation_headline import answer
 
 TOKENS = list("abcdefghij")
@@ -64,3 +65,43 @@ def test_a_single_model_says_its_items_and_wins_nothing() -> None:
     compared = compare(dataset(), [model("Good", TOKENS[:4], 1)])
     text = answer(view_of(dataset(), compared, 2.0, "relatedness"), None, None)
     assert text == "**Good reaches ρ_w = 1.000 and τ_w = 1.000** on 4 of 10 items."
+
+
+def with_an_interval_above(view: EvaluateView, *labels: str) -> IntervalsView:
+    """The view's intervals, each about .838 though less was measured: noise takes away from a figure."""
+    assert view.compared is not None
+    keys = {"ρ_w": "rho_w", "τ_w": "tau_w"}
+    common = [
+        replace(of, **{keys[label]: replace(getattr(of, keys[label]), estimate=0.811) for label in labels})
+        for of in view.compared.common
+    ]
+    common = [
+        replace(of, **{keys[label]: getattr(of, keys[label]).with_votes(0.838, 0.82, 0.856) for label in labels})
+        for of in common
+    ]
+    found = replace(view.compared, common=tuple(common))
+    return intervals_of(view_of(view.dataset, found, 2.0, "relatedness"), found, (), 400, "")
+
+
+def test_a_figure_and_the_interval_beside_it_are_of_one_kind() -> None:
+    found = with_an_interval_above(seen(TOKENS, TOKENS[:9]), "ρ_w")
+    text = answer(found.view, found, None)
+    assert text == (
+        "**Good and Poor lead: ρ_w = 0.838** (90 % by votes: 0.820 to 0.856) on 9 of 10 items, those that all cover, "
+        "the noise of the votes taken out of ρ_w."
+    )
+    common = found.view.common
+    assert common["ρ_w"].tolist() == [0.811, 0.811]  # as measured, in the table
+    assert common["ρ_w corrected"].tolist() == [0.838, 0.838]
+    assert (common["ρ_w lower"] <= common["ρ_w corrected"]).all()
+    assert set(BOUNDS) <= set(found.view.table.columns)
+
+
+def test_of_a_single_model_each_interval_stands_beside_its_figure() -> None:
+    compared = compare(dataset(), [model("Good", TOKENS, 1)])
+    found = with_an_interval_above(view_of(dataset(), compared, 2.0, "relatedness"), "ρ_w", "τ_w")
+    interval = "0.838 (90 % by votes: 0.820 to 0.856)"
+    assert answer(found.view, found, None) == (
+        f"**Good reaches ρ_w = {interval} and τ_w = {interval}** on 10 of 10 items, "
+        "the noise of the votes taken out of ρ_w and τ_w."
+    )

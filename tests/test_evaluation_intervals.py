@@ -10,7 +10,7 @@ import pytest
 
 from core import evaluation_intervals
 from core.errors import InputError, UndefinedMetricError
-from core.evaluation import Comparison, Evaluation, correlations
+from core.evaluation import Comparison, Evaluation, Figure, correlations
 from core.evaluation_intervals import Resampled, with_intervals
 from core.interval_rules import interval
 from core.metrics import kendall, spearman, weighted_kendall, weighted_spearman
@@ -308,3 +308,27 @@ def test_intervals_of_runoff_hold_the_true_figures_mostly():
     assert held["tau_w"] >= 0.8 * total
     assert held["pair"] >= 0.8 * 1.5 * total
     assert by_percentiles <= 0.6 * total
+
+
+def test_no_interval_excludes_the_estimate_it_is_about():
+    with pytest.raises(InputError, match=r"excludes its own estimate, 0\.811"):
+        Figure(0.811, 0.82, 0.856, corrected=0.811)
+    with pytest.raises(InputError, match="excludes its own estimate"):
+        Figure(0.811, corrected=0.8)
+    with pytest.raises(InputError, match="excludes its own estimate"):
+        Figure(0.5, token_lower=0.6, token_upper=0.7, token_corrected=0.5)
+    above = Figure(0.99).with_votes(1.04, 0.97, 1.0)  # the interval is cut at 1, and so is what it is about
+    assert above.by_votes == (1.0, 0.97, 1.0)
+    assert Figure(0.99).with_tokens(0.99, 0.96, 0.97).by_tokens == (0.97, 0.96, 0.97)
+
+
+def test_noisy_votes_leave_the_measured_figure_outside_and_the_corrected_inside():
+    rng = np.random.default_rng(11)
+    truth = np.linspace(1, 0, 60)
+    scores = truth + 0.2 * rng.normal(size=60)
+    drawn = scores + 0.2 * rng.normal(size=(80, 60))
+    found, _ = with_intervals(compared(scores, truth + 0.02 * rng.normal(size=60)), Resampled(drawn))
+    figures = [getattr(found.evaluations[0].overall, name) for name in METRICS]
+    assert all(figure.lower <= figure.corrected <= figure.upper for figure in figures)
+    outside = [figure for figure in figures if not figure.lower <= figure.estimate <= figure.upper]
+    assert outside  # or this test couldn't tell one kind from the other

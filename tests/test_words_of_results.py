@@ -119,11 +119,27 @@ def test_an_area_may_be_called_as_a_curve_is_explained() -> None:
 
 
 def test_both_intervals_are_drawn() -> None:
-    ends = {"lower": 0.1, "upper": 0.3, "token lower": 0.0, "token upper": 0.4}
+    ends = {"corrected": 0.25, "lower": 0.22, "upper": 0.3}
+    ends |= {"token corrected": 0.19, "token lower": 0.0, "token upper": 0.4}
     table = pd.DataFrame([{"embedding": "a", "estimate": 0.2, **ends}])
     spec = evaluation_charts.figures_by_model(table, "ρ_w", None, pd.DataFrame()).to_dict()
     domains = [layer["encoding"]["color"]["scale"]["domain"] for layer in spec["layer"] if "color" in layer["encoding"]]
-    assert domains == [["other votes", "other tokens"]] * 2
+    assert domains == [["other votes", "other tokens"]] * 4
+
+
+def test_each_interval_has_its_own_estimate_on_it() -> None:
+    ends = {"corrected": 0.25, "lower": 0.22, "upper": 0.3}
+    ends |= {"token corrected": 0.19, "token lower": 0.0, "token upper": 0.4}
+    table = pd.DataFrame([{"embedding": "a", "estimate": 0.2, **ends}])
+    spec = evaluation_charts.figures_by_model(table, "ρ_w", None, pd.DataFrame()).to_dict()
+    on: dict[str, set[int]] = {}
+    for layer in spec["layer"]:
+        (row,) = spec["datasets"][layer["data"]["name"]]
+        if "interval" in row:
+            assert row["from"] <= row["at"] <= row["to"]
+            on.setdefault(row["interval"], set()).add(layer["mark"]["yOffset"])
+    assert [len(places) for places in on.values()] == [1, 1]  # an interval's dot stands at its own height
+    assert set.union(*on.values()).isdisjoint({0})  # where the dot of the figure as measured is
 
 
 @pytest.mark.parametrize(("n", "voters"), [(1, "1 voter is"), (2, "2 voters are")])

@@ -72,7 +72,7 @@ def _differences(unit: str, told: tuple[Told, ...], label: str, n: int, view: Ev
     st.markdown(frame.plain(evaluate_tokens.unclear(told, unit)))
     ranked = view.chosen.sort_values(label, ascending=False)["embedding"].tolist()
     three = st.column_config.NumberColumn(format="%.3f")
-    config: dict = dict.fromkeys(("difference", "lower", "upper", "p (Holm)"), three)
+    config: dict = dict.fromkeys(("difference", "lower", "upper", "p (Holm)", "as measured"), three)
     config["better"] = st.column_config.TextColumn(help="The probability that the first is the better one.")
     table = evaluate_tokens.table_of(told, unit, n)
     st.dataframe(table, hide_index=True, column_config=config, alt=DIFFERENCES[unit])
@@ -80,7 +80,8 @@ def _differences(unit: str, told: tuple[Told, ...], label: str, n: int, view: Ev
     alt = GROUPS[unit]
     chart_files.show(chart, table, name=f"{file_stem(view.dataset.attrs)}-told-apart-by-{unit}", alt=alt)
     st.caption(
-        f"The difference in {label} over the items that all cover, with its 90 % interval. p is two-sided and "
+        f"The difference in {label} over the items that all cover, without the bias that resampling shows, with the "
+        "90 % interval about it; “as measured” is with it. p is two-sided and "
         "adjusted by Holm for all pairs; up to 0.1 two count as told apart. A line joins those that aren't. "
         f"“{NEEDED[unit]}”, of {n:,} now, tells two apart with 80 % power if they differ as they seem to; a "
         "rough figure, which the simulation below makes surer."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pandas as pd
 import streamlit as st
 
@@ -9,7 +11,7 @@ from core.evaluation import POLICIES, TOP_K
 from core.plurals import many, plural
 from core.store.projects import Project
 from core.views import evaluate_tokens
-from core.views.evaluate import EvaluateView, IntervalsView
+from core.views.evaluate import FIGURES, EvaluateView, IntervalsView
 from core.views.evaluate_tokens import TokensView
 from ui import cache, choosers, frame
 
@@ -20,6 +22,7 @@ SHORT = {
     "parts": "missing = mean of parts",
 }
 NOTIONS = {"relatedness": "|cos| (relatedness)", "similarity": "cos (similarity)"}
+OUT = ", the noise of the votes taken out of {}"
 
 
 def settings(project: Project) -> tuple[float, str, str, int]:
@@ -96,11 +99,12 @@ def answer(view: EvaluateView, found: IntervalsView | None, tokens: TokensView |
     apart_said = ", the mean over areas," if view.ranked_apart else ""
     row = leaders.iloc[0]
     if len(view.overall) == 1:
-        name, tau, items = frame.plain(row["embedding"]), row["τ_w"], f"{row['covered']:,} of {row['items']:,} items"
-        return (
-            f"**{name} reaches ρ_w = {row['ρ_w']:.3f} and τ_w = {tau:.3f}**"
-            f"{_between(found, row['embedding'])}{apart_said} on {items}."
-        )
+        both = [Said.of(row, found, label) for label in ("ρ_w", "τ_w")]
+        told = " and ".join(f"{said.value}{said.between}" for said in both)
+        items = f"{row['covered']:,} of {row['items']:,} items"
+        without = [said.label for said in both if said.between]
+        taken = OUT.format(evaluate_tokens.with_and(without)) if without else ""
+        return f"**{frame.plain(row['embedding'])} reaches {told}**{apart_said} on {items}{taken}."
     of_items = f"{view.n_compared:,} of {many(view.n_items, 'item')}"
     if not view.names_winner:
         return f"**No embedding is named the best**: their figures rest on {of_items}, less than half."
@@ -111,39 +115,46 @@ def answer(view: EvaluateView, found: IntervalsView | None, tokens: TokensView |
     if tokens and tokens.n_tokens:
         by["tokens"] = tokens.told("rho_w")
     apart = frame.plain(evaluate_tokens.said(ranked, by))
+    leads = Said.of(row, found, "ρ_w")
     common = ", those that all cover" if len(view.common) else ""
     return (
-        f"**{_leads(view, leaders)}**{_between(found, row['embedding'])}{apart_said} on {of_items}{common}"
-        f"{'; ' + apart if apart else ''}."
+        f"**{_leads(view, leaders, leads.value)}**{leads.between}{apart_said} on {of_items}{common}"
+        f"{OUT.format(leads.label) if leads.between else ''}{'; ' + apart if apart else ''}."
     )
 
 
-def _leads(view: EvaluateView, leaders: pd.DataFrame) -> str:
+def _leads(view: EvaluateView, leaders: pd.DataFrame, value: str) -> str:
     """Which embeddings lead, and whether over fewer items than another has."""
-    names, rho = evaluate_tokens.with_and([frame.plain(name) for name in leaders["embedding"]]), leaders["ρ_w"].iloc[0]
+    names = evaluate_tokens.with_and([frame.plain(name) for name in leaders["embedding"]])
     compared = view.compared
     fewer = compared.fewer(compared.names.index(leaders["embedding"].iloc[0])) if compared else ()
-    if not fewer:
-        return plural(
-            len(leaders), "{names} leads: ρ_w = {rho:.3f}", "{names} lead: ρ_w = {rho:.3f}", names=names, rho=rho
-        )
+    than = f", over fewer items than {frame.plain(fewer[0])}" if fewer else ""
     return plural(
-        len(leaders),
-        "{names} leads, over fewer items than {other}: ρ_w = {rho:.3f}",
-        "{names} lead, over fewer items than {other}: ρ_w = {rho:.3f}",
-        names=names,
-        rho=rho,
-        other=frame.plain(fewer[0]),
+        len(leaders), "{names} leads{than}: {value}", "{names} lead{than}: {value}", names=names, than=than, value=value
     )
 
 
-def _between(found: IntervalsView | None, name: str) -> str:
-    if not found or found.compared is None:
-        return ""
-    figures = dict(zip(found.compared.names, found.compared.figures, strict=True))[name].rho_w
-    if figures.lower is None:
-        return ""
-    return f" (90 % by votes: {figures.lower:.3f} to {figures.upper:.3f})"
+@dataclass(frozen=True)
+class Said:
+    """A figure in the headline, and its interval in brackets, "" for none: both without the noise of the votes.
+
+    Where there is no interval the figure is as it was measured.
+    """
+
+    label: str
+    value: str
+    between: str = ""
+
+    @staticmethod
+    def of(row: pd.Series, found: IntervalsView | None, label: str) -> Said:
+        """The figure of an embedding, a row of the view's tables."""
+        if found and found.compared is not None:
+            key = next(key for key, each in FIGURES if each == label)
+            figures = dict(zip(found.compared.names, found.compared.figures, strict=True))[row["embedding"]]
+            value, lower, upper = getattr(figures, key).by_votes
+            if value is not None:
+                return Said(label, f"{label} = {value:.3f}", f" (90 % by votes: {lower:.3f} to {upper:.3f})")
+        return Said(label, f"{label} = {row[label]:.3f}")
 
 
 def _next_step(provisional: bool, project: Project) -> None:

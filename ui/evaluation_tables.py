@@ -29,14 +29,16 @@ HELP = {
 }
 WHAT_INTERVALS_ARE = (
     "*Other votes*: 90 % intervals of the figure that votes without noise would give; voters resampled {n:,} times, "
-    "items fixed. Noise takes away from a figure, so the interval may begin above it. Those of ρ and τ are wide, as "
-    "ballots ask least about the bottom of the ranking. In simulations of up to 300 items 89 to 92 % of them held, by "
+    "items fixed. Noise takes away from a figure: the interval is about “corrected”, the figure without it, and may "
+    "begin above the one that was measured. Those of ρ and τ are wide, as ballots ask least "
+    "about the bottom of the ranking. In simulations of up to 300 items 89 to 92 % of them held, by "
     "figure. τ_w of an area has none in larger rankings, top k has one for k = 20 only, and Pearson none, as votes "
     "don't tell the scale it hangs on."
 )
 WHAT_TOKENS_ARE = (
-    "*Other tokens*: 90 % intervals of what {n:,} other tokens of these kinds would give, scores taken as they are. In "
-    "simulations 90 to 92 % of them held, by figure, in single cases 82 to 98 %; fewer than 15 tokens have none."
+    "*Other tokens*: 90 % intervals of what {n:,} other tokens of these kinds would give, scores taken as they are, "
+    "about the figure without the bias that resampling shows. In simulations 90 to 92 % of them held, by figure, in "
+    "single cases 82 to 98 %; fewer than 15 tokens have none."
 )
 
 
@@ -118,7 +120,13 @@ def _chart(
     stem = f"{file_stem(view.dataset.attrs)}-{slug(figure)}"
     chart = evaluation_charts.figures_by_model(shown, figure, floor.band(figure), top.top)
     chart_files.show(chart, table, name=f"{stem}-by-model", alt="Figures of the embeddings")
-    said = "Shaded: nine of ten random rankings. " if floor.band(figure) else ""
+    said = ""
+    if shown[["corrected", "token corrected"]].notna().any(axis=None):
+        said = (
+            "Grey dots: as measured. On each interval: the figure that it is about, without the bias that resampling "
+            "shows. "
+        )
+    said += "Shaded: nine of ten random rankings. " if floor.band(figure) else ""
     if len(top.top) and figure in top.top:
         said += "Dashed: what votes like these would give a perfect model, and half of the voters against the other."
     st.caption(said)
@@ -175,9 +183,9 @@ def _config() -> dict:
     for bound in BOUNDS:
         name, end = bound.rsplit(" ", 1)
         help_ = (
-            f"The lower bound of the 90 % interval of {name} over votes."
-            if end == "lower"
-            else f"The upper bound of the 90 % interval of {name} over votes."
+            f"{name} with the noise of the votes taken out: what its interval is about."
+            if end == "corrected"
+            else f"The {end} bound of the 90 % interval over votes, about {name} with their noise taken out."
         )
         config[bound] = st.column_config.NumberColumn(format="%.3f", help=help_)
     config["coverage"] = st.column_config.ProgressColumn(

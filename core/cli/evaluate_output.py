@@ -9,6 +9,7 @@ from .shared import text_table
 
 if TYPE_CHECKING:
     from ..evaluation import Comparison, Correlations, Evaluation, Figure
+    from ..evaluation.results import Ends
 
 LABELS = {
     "rho_w": "ρ_w",
@@ -33,12 +34,16 @@ def _figures_json(result: Correlations) -> dict[str, Any]:
     }
     for name in METRICS:
         figure = getattr(result, name)
-        figures[name] = {"estimate": figure.estimate, "lower": figure.lower, "upper": figure.upper}
+        figures[name] = {"estimate": figure.estimate, **_ends(figure.by_votes)}
         if figure.token_lower is not None:
-            figures[name]["tokens"] = {"lower": figure.token_lower, "upper": figure.token_upper}
+            figures[name]["tokens"] = _ends(figure.by_tokens)
         if figure.estimate is None:
             figures[name]["why_undefined"] = figure.reason
     return figures
+
+
+def _ends(found: Ends) -> dict[str, float | None]:
+    return dict(zip(("corrected", "lower", "upper"), found, strict=True))
 
 
 def evaluation_json(models: Sequence[str], comparison: Comparison) -> dict[str, Any]:
@@ -78,9 +83,10 @@ def evaluation_json(models: Sequence[str], comparison: Comparison) -> dict[str, 
 def _cell(figure: Figure) -> str:
     if figure.estimate is None:
         return "–"
-    if figure.token_lower is None or figure.token_upper is None:
+    value, lower, upper = figure.by_tokens
+    if value is None:
         return f"{figure.estimate:.4f}"
-    return f"{figure.estimate:.4f} ({figure.token_lower:.2f} to {figure.token_upper:.2f})"
+    return f"{figure.estimate:.4f} ({value:.2f}: {lower:.2f} to {upper:.2f})"
 
 
 def evaluation_text(models: Sequence[str], comparison: Comparison, metrics: Sequence[str] = SHOWN) -> str:

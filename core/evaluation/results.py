@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 
 from .. import metrics
+from ..errors import InputError
 
 NOTIONS = ("relatedness", "similarity")
 WHY_NO_INTERVALS = (
@@ -23,6 +24,8 @@ POLICIES: Mapping[str, str] = {
     "parts": "a token that a model lacks is the mean of its parts; then the items that all cover",
 }
 
+Ends = tuple[float | None, float | None, float | None]  # an estimate, and the ends of the interval about it
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -30,6 +33,10 @@ class Figure:
 
     `lower` and `upper` say what other *votes* on these items would have given, `token_lower` and `token_upper` what
     other *tokens* would. `reason` says why the estimate is undefined, and is empty where it is defined.
+
+    Neither interval is about `estimate`, the figure as it was measured, but about the figure without what resampling
+    shows to be its bias: `corrected` (the noise of the votes taken out) and `token_corrected`. An interval is shown
+    beside its own of these. Raises `InputError` for one that lies outside.
     """
 
     estimate: float | None
@@ -38,6 +45,32 @@ class Figure:
     reason: str = ""
     token_lower: float | None = None
     token_upper: float | None = None
+    corrected: float | None = None
+    token_corrected: float | None = None
+
+    def __post_init__(self) -> None:
+        for value, lower, upper in (self.by_votes, self.by_tokens):
+            if value is not None and not (lower is not None and upper is not None and lower <= value <= upper):
+                raise InputError(f"The interval from {lower} to {upper} excludes its own estimate, {value}.")
+
+    @property
+    def by_votes(self) -> Ends:
+        """The estimate without the noise of the votes, and the interval about it; None for none."""
+        return self.corrected, self.lower, self.upper
+
+    @property
+    def by_tokens(self) -> Ends:
+        """The estimate that the interval over tokens is about, and the interval; None for none."""
+        return self.token_corrected, self.token_lower, self.token_upper
+
+    def with_votes(self, corrected: float, lower: float, upper: float) -> Figure:
+        """The figure with an interval over votes about `corrected`, which is cut like the interval."""
+        return replace(self, corrected=min(max(corrected, lower), upper), lower=lower, upper=upper)
+
+    def with_tokens(self, corrected: float, lower: float, upper: float) -> Figure:
+        """The figure with an interval over tokens about `corrected`, which is cut like the interval."""
+        inside = min(max(corrected, lower), upper)
+        return replace(self, token_corrected=inside, token_lower=lower, token_upper=upper)
 
 
 NOT_TAKEN = Figure(None, reason="It wasn't asked for.")

@@ -223,5 +223,5 @@ def _with_bounds(figures: Correlations, draws: TokenDraws, model: int) -> Correl
         figure = getattr(figures, name)
         bounds = None if figure.estimate is None else draws.interval(name, model)
         if bounds is not None:
-            found[name] = replace(figure, token_lower=bounds.lower, token_upper=bounds.upper)
+            found[name] = figure.with_tokens(bounds.corrected, bounds.lower, bounds.upper)
     return replace(figures, **found)

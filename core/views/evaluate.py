@@ -23,7 +23,9 @@ FIGURES = (
 )  # fmt: skip
 NAMED_FROM = 0.5  # of the items: below it no embedding is called the best
 _COLUMNS = ["embedding", "area", "items", "covered", "coverage", *dict(FIGURES).values()]
-BOUNDS = tuple(f"{label} {end}" for name, label in FIGURES if name in OF_VOTES for end in ("lower", "upper"))
+# Beside a figure as it was measured: without the noise of the votes, and the interval about that.
+ENDS = ("corrected", "lower", "upper")
+BOUNDS = tuple(f"{label} {end}" for name, label in FIGURES if name in OF_VOTES for end in ENDS)
 
 
 @dataclass(frozen=True)
@@ -248,9 +250,7 @@ def _bounds(figures: list[Correlations], n: int) -> dict[str, list[float]]:
     none = [float("nan")] * n
     if not figures:
         return dict.fromkeys(BOUNDS, none)
-    found = [
-        [bound for name in OF_VOTES for bound in (getattr(c, name).lower, getattr(c, name).upper)] for c in figures
-    ]
+    found = [[value for name in OF_VOTES for value in getattr(c, name).by_votes] for c in figures]
     columns = zip(*found, strict=True)
     return {
         name: [float("nan") if v is None else v for v in column] for name, column in zip(BOUNDS, columns, strict=True)

@@ -23,9 +23,9 @@ from .evaluate_tokens import TokensView
 from .kept_figures import of_one_state, table_found, table_kept
 
 KIND = "evaluation_figure"
-VERSION = 5  # raised whenever the same parameters would give another result, or another shape of it
+VERSION = 6  # raised whenever the same parameters would give another result, or another shape of it
 QUICK_VOTES = 25_000  # whose voters are resampled while the page waits
-VOTES_ENDS, TOKENS_ENDS = ("lower", "upper"), ("token_lower", "token_upper")
+VOTES_ENDS, TOKENS_ENDS = ("corrected", "lower", "upper"), ("token_corrected", "token_lower", "token_upper")
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Slow:
     found: Callable[[Any, EvaluateView], Any]
 
 
-def bounds_kept(comparison: Comparison | None, ends: tuple[str, str]) -> dict[str, Any] | None:
-    """The bounds of all figures of a comparison."""
+def bounds_kept(comparison: Comparison | None, ends: tuple[str, ...]) -> dict[str, Any] | None:
+    """The bounds of all figures of a comparison, and what they are about."""
     if comparison is None:
         return None
 
@@ -56,7 +56,7 @@ def bounds_kept(comparison: Comparison | None, ends: tuple[str, str]) -> dict[st
     }
 
 
-def with_bounds(comparison: Comparison | None, kept: Mapping[str, Any] | None, ends: tuple[str, str]) -> Any:
+def with_bounds(comparison: Comparison | None, kept: Mapping[str, Any] | None, ends: tuple[str, ...]) -> Any:
     """A comparison with the bounds that `bounds_kept` kept of it; None where there were none."""
     if comparison is None or kept is None:
         return None

@@ -69,6 +69,7 @@ def table_of(told: tuple[Told, ...], unit: str, n: int) -> pd.DataFrame:
     """A row for every two embeddings; `needed` is how many votes or tokens (`unit`) tell them apart, of `n` there are.
 
     It is 80 % power at 10 %, two-sided, were the difference exactly what it seems to be; blank where they are apart.
+    `difference` is what the interval is about, without the bias that resampling shows; `as measured` is with it.
     """
     rows = []
     for pair in told:
@@ -81,8 +82,11 @@ def table_of(told: tuple[Told, ...], unit: str, n: int) -> pd.DataFrame:
             else f"{round(n * times):,}"
         )
         better = f"{pair.first_better:.0%}"
-        rows.append((pair.first, pair.second, pair.difference, pair.lower, pair.upper, better, pair.p, needed))
-    columns = ["embedding", "against", "difference", "lower", "upper", "better", "p (Holm)", f"{unit} needed"]
+        inside = min(max(pair.corrected, pair.lower), pair.upper)
+        bounds = (inside, pair.lower, pair.upper)
+        rows.append((pair.first, pair.second, *bounds, better, pair.p, needed, pair.difference))
+    told_of = ["better", "p (Holm)", f"{unit} needed", "as measured"]
+    columns = ["embedding", "against", "difference", "lower", "upper", *told_of]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -151,19 +155,21 @@ def _apart_from(level: list[str], n_others: int) -> str:
 
 
 def figures_table(compared: Comparison) -> pd.DataFrame:
-    """A row for each embedding and figure: embedding, figure, estimate, and both intervals' bounds, NaN for none."""
+    """A row for each embedding and figure: embedding, figure, estimate as it was measured, and for either interval the
+    estimate it is about and its bounds, NaN for none."""
     rows = []
     for name, figures in zip(compared.names, compared.figures, strict=True):
         for key, label in FIGURES:
             f = getattr(figures, key)
-            rows.append((name, label, f.estimate, f.lower, f.upper, f.token_lower, f.token_upper))
-    columns = ["embedding", "figure", "estimate", "lower", "upper", "token lower", "token upper"]
+            rows.append((name, label, f.estimate, *f.by_votes, *f.by_tokens))
+    ends = ["corrected", "lower", "upper"]
+    columns = ["embedding", "figure", "estimate", *ends, *(f"token {end}" for end in ends)]
     return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[2:], "float64"))
 
 
 def by_area(view: EvaluateView, votes: Comparison | None, tokens: Comparison | None) -> pd.DataFrame:
-    """The view's figures by area, with bounds of ρ_w and τ_w over votes and tokens as text beside them where there
-    are any."""
+    """The view's figures by area; beside ρ_w and τ_w, as text, what votes and tokens say of them: the estimate without
+    the bias of either, and the interval about it."""
     table, beside = view.by_area, []
     for key, label in FIGURES[:2]:
         beside.append(label)
@@ -177,8 +183,8 @@ def by_area(view: EvaluateView, votes: Comparison | None, tokens: Comparison | N
 
 
 def _between(figure: Figure, unit: str) -> str:
-    lower, upper = (figure.lower, figure.upper) if unit == "votes" else (figure.token_lower, figure.token_upper)
-    return "" if lower is None or upper is None else f"{lower:.2f} to {upper:.2f}"
+    value, lower, upper = figure.by_votes if unit == "votes" else figure.by_tokens
+    return "" if value is None else f"{value:.2f} ({lower:.2f} to {upper:.2f})"
 
 
 def joined(votes: Comparison | None, tokens: Comparison | None, plain: Comparison) -> Comparison:
@@ -190,7 +196,8 @@ def joined(votes: Comparison | None, tokens: Comparison | None, plain: Compariso
         changed = {}
         for key, _ in FIGURES:
             mine, theirs = getattr(a, key), getattr(b, key)
-            changed[key] = replace(mine, token_lower=theirs.token_lower, token_upper=theirs.token_upper)
+            ends = dict(zip(("token_corrected", "token_lower", "token_upper"), theirs.by_tokens, strict=True))
+            changed[key] = replace(mine, **ends)
         return replace(a, **changed)
 
     pairs = zip(votes.evaluations, tokens.evaluations, strict=True)
