@@ -12,6 +12,7 @@ import pandas as pd
 from .charts import BALLOT_COLOURS, BLUE, GREY, ORANGE, Chart, thin
 
 N_NAMED = 3  # items that are named at the top of the scatter
+BAND = "nine of ten random rankings"
 VOTES, TOKENS = "other votes", "other tokens"
 
 
@@ -20,7 +21,8 @@ def figures_by_model(table: pd.DataFrame, figure: str, floor: tuple[float, float
 
     `table` has embedding, estimate, corrected, lower, upper, "token corrected", "token lower" and "token upper"; each
     interval has the estimate it is about on it, and the grey dot is the figure as it was measured. `floor` is where
-    nine of ten random rankings lie, shaded; `top` has yardsticks (model, and the figure), drawn as dashed lines.
+    nine of ten random rankings lie, shaded; `top` has yardsticks (model, and the figure), drawn as dashed lines; both
+    are labelled.
     """
     shown = table.dropna(subset=["estimate"]).sort_values("estimate", ascending=False)
     names = list(shown["embedding"])
@@ -34,11 +36,12 @@ def figures_by_model(table: pd.DataFrame, figure: str, floor: tuple[float, float
             for kind, (at, low, high) in ends.items()
         ]
     ).dropna()
-    x = alt.Scale(zero=False)
+    x, height = alt.Scale(zero=False), 130 + 46 * len(names)
     layers: list[alt.Chart] = []
     if floor:
         band = pd.DataFrame({"from": [floor[0]], "to": [floor[1]]})
         layers.append(alt.Chart(band).mark_rect(color=GREY, opacity=0.18).encode(x=alt.X("from:Q", scale=x), x2="to:Q"))
+        layers.append(_label(band.assign(at=sum(floor) / 2, label=BAND), height - 9).encode(x=alt.X("at:Q", scale=x)))
     if len(top) and figure in top:
         lines = pd.DataFrame({"value": top[figure], "yardstick": top["model"]})
         layers.append(
@@ -46,6 +49,9 @@ def figures_by_model(table: pd.DataFrame, figure: str, floor: tuple[float, float
             .mark_rule(strokeDash=[5, 4], color=GREY, strokeWidth=2)
             .encode(x="value:Q", tooltip=[alt.Tooltip("yardstick:N", title="Yardstick"), _three("value", figure)])
         )
+        for place in range(len(lines)):  # each at a height of its own, as two may lie close together
+            label = lines.iloc[[place]].rename(columns={"value": "at", "yardstick": "label"})
+            layers.append(_label(label, 8 + 13 * place, is_left=True).encode(x=alt.X("at:Q", scale=x)))
     kinds = [kind for kind in ends if kind in set(long["interval"])]
     colours = alt.Scale(domain=kinds, range=[{VOTES: BLUE, TOKENS: ORANGE}[kind] for kind in kinds])
     for kind in kinds:
@@ -63,7 +69,14 @@ def figures_by_model(table: pd.DataFrame, figure: str, floor: tuple[float, float
     layers.append(
         dots.encode(y=y, x=alt.X("estimate:Q", title=figure, scale=x), tooltip=[_model(), _three("estimate", figure)])
     )
-    return alt.layer(*layers).properties(height=130 + 46 * len(names))
+    return alt.layer(*layers).properties(height=height)
+
+
+def _label(rows: pd.DataFrame, y: float, *, is_left: bool = False) -> alt.Chart:
+    """The name of a band, in its middle, or of a line, to its left, `y` pixels below the chart's top."""
+    style: dict[str, Any] = {"align": "right", "dx": -5} if is_left else {"align": "center"}
+    mark = alt.Chart(rows).mark_text(color=GREY, fontSize=11, **style)
+    return mark.encode(text="label:N", y=alt.value(y))
 
 
 def _model() -> alt.Tooltip:

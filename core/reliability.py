@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from . import metrics
 from .errors import InputError, UndefinedMetricError
 from .parallel import spread, workers_for
-from .runoff import FittedVotes, joined
+from .runoff import FittedVotes, fit_votes, joined
 from .scores import BallotVotes, reliability
 from .scores.posterior import item_posteriors
 from .scores.reliability import Agreement, Metric
@@ -28,7 +29,18 @@ Ints = NDArray[np.int64]
 
 REPEATS, SIMULATIONS = 10, 10
 FEWEST_VOTERS = 4
+WEIGHTED = ("rho_w", "tau_w")
+HALVES_SEED, CEILING_SEED = 6, 7  # what is drawn with a ballot's seed for each
 WORTH_VOTES = 4_000_000  # votes that the paper's chain scores in all, from which on more processes are started
+
+
+class Drawn(Protocol):
+    """What counts here of a ballot."""
+
+    @property
+    def seed(self) -> int: ...
+    @property
+    def protocol(self) -> str: ...
 
 
 def halves(
@@ -71,7 +83,7 @@ def _workers(votes: Sequence[BallotVotes], times: int, workers: int | None) -> i
 
 def _agreement_of_halves(
     votes: Sequence[BallotVotes], protocol: str, fitted: FittedVotes, metric: Metric, half: Ints
-) -> float:
+) -> Any:
     one, other = (scores_by(_of_voters(votes, half, inside), protocol, fitted) for inside in (True, False))
     both = ~np.isnan(one) & ~np.isnan(other)
     return metric(one[both], other[both])
@@ -123,9 +135,34 @@ def ceiling(
     return Agreement(np.array(list(spread(job, simulated(), workers=_workers(votes, simulations, workers)))))
 
 
+def both_weighted(x: ArrayLike, y: ArrayLike, *, n0: float = 2.0) -> Floats:
+    """ρ_w and τ_w of two lists of scores, (2,): a metric for `halves` and `ceiling`. Errors as `weighted_spearman`."""
+    return np.array([metrics.weighted_spearman(x, y, n0=n0), metrics.weighted_kendall(x, y, n0=n0)])
+
+
+def one_by_one(found: Agreement) -> dict[str, Agreement]:
+    """What `both_weighted` measured, by figure: "rho_w" and "tau_w"."""
+    return {name: Agreement(np.ascontiguousarray(found.values[:, place])) for place, name in enumerate(WEIGHTED)}
+
+
+def ceilings(rankings: Sequence[tuple[Sequence[Drawn], Sequence[BallotVotes]]], *, n0: float = 2.0) -> dict[str, float]:
+    """What a perfect model gets by "rho_w" and "tau_w": the mean over rankings, each of its closed ballots and votes.
+
+    The very figures of the pages. Empty for no ranking. Raises what `fit_votes` and `ceiling` do.
+    """
+    found = []
+    for ballots, votes in rankings:
+        rng = np.random.default_rng([ballots[-1].seed, CEILING_SEED])
+        metric = partial(both_weighted, n0=n0)
+        found.append(ceiling(votes, ballots[-1].protocol, fit_votes(votes), metric=metric, rng=rng).values)
+    if not found:
+        return {}
+    return dict(zip(WEIGHTED, np.mean(found, axis=0).mean(axis=0).tolist(), strict=True))
+
+
 def _agreement_with_truth(
     protocol: str, fitted: FittedVotes, metric: Metric, simulated: tuple[Floats, list[BallotVotes]]
-) -> float:
+) -> Any:
     truth, votes = simulated
     scores = scores_by(votes, protocol, fitted)
     known = ~np.isnan(scores) & ~np.isnan(truth)

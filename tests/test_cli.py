@@ -117,6 +117,10 @@ def test_evaluate_json(run, files) -> None:
             assert row[metric]["lower"] is None
             assert row[metric]["upper"] is None
             assert row[metric]["corrected"] is None
+    for row in rows[::3]:  # over all items; a table holds no votes
+        assert (row["rho_w"]["share"], row["tau_w"]["ceiling"]) == (None, None)
+        assert "It takes the votes".lower() in row["tau_w"]["why_no_share"]
+        assert -1 < row["rho_w"]["chance"] < 0
     assert rows[5]["rho_w"]["estimate"] is None
     assert "two items" in rows[5]["rho_w"]["why_undefined"]
     assert rows[3]["missing"] == {"ember": "not in the vocabulary"}

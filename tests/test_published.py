@@ -389,3 +389,44 @@ def test_hugging_face_datasets_loads_the_folder(libraries, store, project, tmp_p
     assert n_votes == stored.attrs["votes"]
     assert tokens == stored["token_a"].tolist()
     assert scores == stored["score"].tolist()
+
+
+def test_the_card_says_what_a_models_figure_lies_between_and_the_command_gives_its_share(
+    store, project, tmp_path, capsys
+):
+    """By hand: chance by `chance`, the best of the project's own page, and the share of them."""
+    from core.__main__ import main
+    from core.evaluation.chance import chance
+    from core.views import evaluate_scale
+
+    made = publish(store, project)
+    dataset = read_stored(store, project)
+    scores = dataset["score"].dropna().to_numpy()
+    by_chance = {name: of.mean for name, of in chance(scores, np.arange(len(scores))).items()}
+    best = evaluate_scale.load_top(store, project, 2.0).ceilings
+    card = read_published(made.data).files["README.md"].decode()
+    for name, sign in (("rho_w", "ρ_w"), ("tau_w", "τ_w")):
+        ends = (f"{value:.3f}".replace("-", "−") for value in (by_chance[name], best[name]))
+        assert f"| {sign} | {' | '.join(ends)} |" in card
+    assert "    share = (figure − chance) / (best − chance)" in card
+
+    (tmp_path / "dataset.zip").write_bytes(made.data)
+    pairs = dataset.rename(columns={"score": "similarity"})[["token_a", "token_b", "similarity"]]
+    pairs.assign(similarity=pairs["similarity"].rank() / 100).to_csv(tmp_path / "same.csv", index=False)
+    ask = ["evaluate", str(tmp_path / "dataset.zip"), str(tmp_path / "same.csv")]
+    with pytest.raises(SystemExit):
+        main([*ask, "--json"])
+    figures = json.loads(capsys.readouterr().out)["models"][0]
+    for name in ("rho_w", "tau_w"):
+        ends = chance(scores, scores)[name].mean, best[name]
+        assert (figures[name]["chance"], figures[name]["ceiling"]) == pytest.approx(ends)
+        assert figures[name]["share"] == pytest.approx((figures[name]["estimate"] - ends[0]) / (ends[1] - ends[0]))
+    assert figures["rho_w"]["estimate"] == pytest.approx(1)  # it ranks as the votes do, better than the truth would
+    assert figures["rho_w"]["share"] > 1
+    assert "share" not in figures["rho"]
+    with pytest.raises(SystemExit):
+        main(ask)
+    text = capsys.readouterr().out
+    assert text.splitlines()[2].split() == ["model", "covered", "ρ_w", "share", "τ_w", "share", "ρ", "τ"]
+    assert f"{figures['rho_w']['share']:.4f}" in text
+    assert "share: 0 is chance, 1 the best that these votes allow" in text

@@ -127,6 +127,29 @@ def test_both_intervals_are_drawn() -> None:
     assert domains == [["other votes", "other tokens"]] * 4
 
 
+def test_the_band_and_the_dashed_lines_are_labelled() -> None:
+    table = pd.DataFrame([{"embedding": "a", "estimate": 0.2}]).reindex(
+        columns=[
+            "embedding",
+            "estimate",
+            "corrected",
+            "lower",
+            "upper",
+            "token corrected",
+            "token lower",
+            "token upper",
+        ]
+    )
+    top = pd.DataFrame({"model": ["half", "a perfect model"], "ρ_w": [0.7, 0.9]})
+    spec = evaluation_charts.figures_by_model(table, "ρ_w", (-0.6, -0.2), top).to_dict()
+    texts = [layer for layer in spec["layer"] if layer["mark"]["type"] == "text"]
+    rows = [spec["datasets"][layer["data"]["name"]][0] for layer in texts]
+    assert [(row["label"], row["at"]) for row in rows] == [
+        ("nine of ten random rankings", -0.4), ("half", 0.7), ("a perfect model", 0.9),
+    ]  # fmt: skip
+    assert len({layer["encoding"]["y"]["value"] for layer in texts}) == 3
+
+
 def test_each_interval_has_its_own_estimate_on_it() -> None:
     ends = {"corrected": 0.25, "lower": 0.22, "upper": 0.3}
     ends |= {"token corrected": 0.19, "token lower": 0.0, "token upper": 0.4}

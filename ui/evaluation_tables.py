@@ -10,9 +10,9 @@ from core.csv_writing import table_for_spreadsheets
 from core.evaluation import Comparison
 from core.plurals import many
 from core.store.projects import Project
-from core.views import evaluate_jobs, evaluate_tokens
+from core.views import evaluate_jobs, evaluate_scale, evaluate_tokens
 from core.views.evaluate import BOUNDS, FIGURES, EvaluateView, IntervalsView
-from core.views.evaluate_scale import Scale
+from core.views.evaluate_scale import SHARE, Scale
 from core.views.evaluate_tokens import TokensView
 from core.views.scores import file_stem
 from core.views.words import slug
@@ -27,6 +27,11 @@ HELP = {
     "Pearson": "The correlation of the scores themselves, which depends on their scales.",
     "top k": "Precision: the share of people's k highest items that are among the embedding's k highest.",
 }
+SHARE_HELP = (
+    "Where {name} stands from chance (0: the mean of random rankings of so many items with these ties) to the best "
+    "that these votes allow (1: a model with the true ranking), ({name} − chance)/(ceiling − chance). It isn't cut: "
+    "below 0 is worse than chance. The figure is as measured, and the ceiling that of all items."
+)
 WHAT_INTERVALS_ARE = (
     "*Other votes*: 90 % intervals of the figure that votes without noise would give; voters resampled {n:,} times, "
     "items fixed. Noise takes away from a figure: the interval is about “corrected”, the figure without it, and may "
@@ -63,6 +68,7 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
     """All figures, each with its intervals where there are any."""
     with_votes = found.view if found else view
     scale = scale_of(view, project)
+    with_votes, no_share = evaluate_scale.with_shares(with_votes, scale[1])
     if view.compared is not None:
         _chart(view, found, tokens, view.compared, scale, project)
     _table(with_votes.overall.drop(columns="area"), "Embeddings over all areas")
@@ -81,7 +87,7 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
         evaluate_tokens.by_area(view, found.compared if found else None, tokens.compared if tokens else None),
         "Embeddings by area",
     )
-    for reason in view.undefined:
+    for reason in (*view.undefined, *no_share):
         st.caption(f"Blank: {frame.plain(reason)}")
     st.download_button(
         "Download this table (CSV)", table_for_spreadsheets(with_votes.table), "evaluation.csv", "text/csv",
@@ -128,7 +134,7 @@ def _chart(
         )
     said += "Shaded: nine of ten random rankings. " if floor.band(figure) else ""
     if len(top.top) and figure in top.top:
-        said += "Dashed: what votes like these would give a perfect model, and half of the voters against the other."
+        said += "Dashed: what votes like these would give a perfect model, and half of the voters against the other. "
     st.caption(said)
 
 
@@ -188,6 +194,8 @@ def _config() -> dict:
             else f"The {end} bound of the 90 % interval over votes, about {name} with their noise taken out."
         )
         config[bound] = st.column_config.NumberColumn(format="%.3f", help=help_)
+    for _, name in FIGURES[:2]:
+        config[f"{name} {SHARE}"] = st.column_config.NumberColumn(format="%.2f", help=SHARE_HELP.format(name=name))
     config["coverage"] = st.column_config.ProgressColumn(
         format="percent",
         width="small",

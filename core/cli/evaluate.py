@@ -18,6 +18,7 @@ from .shared import with_json, write_json
 if TYPE_CHECKING:
     from ..embeddings import Embedding
     from ..evaluation import Comparison, Model
+    from .evaluate_output import Shares
 
 _POLICIES = ("common", "own", "lowest", "parts")
 _SPELLINGS = {
@@ -136,7 +137,8 @@ def evaluate_command(
     if with_tokens:
         comparison, differences = _over_tokens(comparison, seed)
     models = (*models, *encoders, *spellings)
-    told = evaluation_json(models, comparison)
+    shares, why_none = _shares(dataset, comparison, seed)
+    told = evaluation_json(models, comparison, shares)
     if differences:
         told["token_differences"] = differences
     if needed:
@@ -145,11 +147,39 @@ def evaluate_command(
     if as_json:
         write_json({"dataset": dataset, "notes": notes, **told, **({"bounds": held} if held else {})})
     else:
-        parts = [evaluation_text(models, comparison, metrics or SHOWN), *(f"{dataset}: {note}" for note in notes)]
+        parts = [
+            evaluation_text(models, comparison, metrics or SHOWN, shares, why_none),
+            *(f"{dataset}: {note}" for note in notes),
+        ]
         parts += needed_lines(told["needed"]) if needed else []
         click.echo("\n\n".join([*parts, *([bounds_text(held)] if held else [])]))
     if not all(result["passed"] for result in held):
         sys.exit(1)
+
+
+def _shares(dataset: str, comparison: Comparison, seed: int) -> tuple[Shares, str]:
+    """The models' shares from chance to the best that a published dataset's votes allow, and why there are none."""
+    from zipfile import is_zipfile
+
+    from ..errors import RunoffError
+    from ..evaluation.chance import NO_CEILING, shares_of
+    from ..published import is_published, read_published
+    from ..reliability import ceilings
+    from ..store.recompute import closed_votes_of
+    from ..store.record_files import record_from
+    from .shared import read_file
+
+    found: dict[str, float] = {}
+    why_none = NO_CEILING
+    data = read_file(dataset) if is_zipfile(dataset) else b""  # a large table isn't read twice
+    if data and is_published(data):
+        try:
+            votes = closed_votes_of(record_from(read_published(data).files))
+            found = ceilings([(b, v) for _, b, v in votes], n0=comparison.evaluations[0].n0)
+            why_none = "" if found else "There is no ceiling: no ballot is closed."
+        except RunoffError as error:
+            why_none = f"There is no ceiling: {error}"
+    return shares_of(comparison, found, why_none=why_none, seed=seed), why_none
 
 
 def _over_tokens(comparison: Comparison, seed: int) -> tuple[Comparison, list[dict[str, Any]]]:

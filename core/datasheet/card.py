@@ -57,6 +57,7 @@ def card(facts: Facts, configs: Mapping[str, Mapping[str, str]], files: Sequence
         "",
         *_loading(facts, configs, stem),
         "",
+        *_ranking_models(facts, stem),
         "## What is in it",
         "",
         "| file | what it is |",
@@ -156,6 +157,48 @@ def _loading(facts: Facts, configs: Mapping[str, Mapping[str, str]], stem: str) 
         f"Rank models by it: `python -m core evaluate {stem}.zip MODEL`. Compute every score again from the votes: "
         f"`python -m core replay {stem}.zip`.",
     ]
+
+
+def _ranking_models(facts: Facts, stem: str) -> list[str]:
+    """Between what ends a model's figure lies, and its share of that."""
+    scales = [(ranking.area, scale) for ranking in facts.rankings for scale in ranking.scales]
+    if not scales:
+        return []
+    rows = [
+        f"| {md(area)} | {scale.figure} | {_three(scale.chance)} | {_three(scale.ceiling)} |"
+        if len(facts.rankings) > 1
+        else f"| {scale.figure} | {_three(scale.chance)} | {_three(scale.ceiling)} |"
+        for area, scale in scales
+    ]
+    first = scales[0][1]
+    area = "area | " if len(facts.rankings) > 1 else ""
+    reasons = dict.fromkeys(f"{where}: {of.why_not}" if where else of.why_not for where, of in scales if of.why_not)
+    draws = f"{first.n_permutations:,} permutations" + (f", {first.n_simulations:,} simulations" * bool(first.ceiling))
+    return [
+        "## Read a model's figure",
+        "",
+        md(
+            "ρ_w and τ_w of a random ranking lie below 0, the further the more items there are, and noise in the votes "
+            "keeps a perfect model from 1. So give beside a figure its share from chance (0) to the best that these "
+            "votes allow (1), which isn't cut at either end, and is undefined where the best isn't above chance:"
+        ),
+        "",
+        "    share = (figure − chance) / (best − chance)",
+        "",
+        f"| {area}figure | chance | best |",
+        f"|{'---|' * (bool(area) + 3)}",
+        *rows,
+        "",
+        f"At n₀ = 2, over all items, for a model whose scores don't tie ({draws}"
+        f"{'; over all areas: the means' if area else ''}). `python -m core evaluate {stem}.zip MODEL` gives the share "
+        "by the items and ties of a model.",
+        "",
+        *(line for reason in reasons for line in (md(f"–: {reason}"), "")),
+    ]
+
+
+def _three(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}".replace("-", "−")
 
 
 def _loading_texts(facts: Facts, stem: str) -> list[str]:

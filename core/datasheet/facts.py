@@ -48,6 +48,20 @@ class Reliability:
 
 
 @dataclass(frozen=True)
+class FigureScale:
+    """Between what ends a model's figure (ρ_w or τ_w, at n₀ = 2) lies, over `n_items`: `chance`, the mean of random
+    rankings, and `ceiling`, what a model with the true ranking gets; None, and why, for what there isn't."""
+
+    figure: str
+    n_items: int
+    chance: float | None
+    ceiling: float | None
+    n_permutations: int = 0
+    n_simulations: int = 0
+    why_not: str = ""
+
+
+@dataclass(frozen=True)
 class RankingFacts:
     """One ranking: over all areas (area ""), or of one. `pay` is of its plan."""
 
@@ -60,6 +74,7 @@ class RankingFacts:
     halves: Reliability
     ceiling: Reliability
     interval_note: str
+    scales: tuple[FigureScale, ...] = ()
 
 
 @dataclass(frozen=True)

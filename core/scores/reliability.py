@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +22,8 @@ from .voter_effects import Data, Effects, Likelihood
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-Metric = Callable[[ArrayLike, ArrayLike], float]
+# A figure, or several at once, (k,): what is measured is then (repetitions, k).
+Metric = Callable[[ArrayLike, ArrayLike], Any]
 
 TOLERANCE, N_STEPS = 0.05, 20
 WORTH_VOTES = 1_500_000  # votes fitted in all from which on more processes are started: some 2.5 s of one core
@@ -78,7 +80,7 @@ def split_half(
 
 def _agreement_of_halves(
     first: Ints, second: Ints, outcome: Floats, metric: Metric, n_items: int, ridge: float, half: Bools
-) -> float:
+) -> Any:
     one, other = (
         fit_bradley_terry(first[rows], second[rows], outcome[rows], n_items=n_items, ridge=ridge, by_part=True).theta
         for rows in (half, ~half)
@@ -120,6 +122,6 @@ def noise_ceiling(
 
 def _agreement_with_refit(
     data: Data, theta: Floats, effects: Effects, ridge: float, metric: Metric, known: Bools, points: Floats
-) -> float:
+) -> Any:
     found = minimise(replace(data, points=points), theta, effects, ridge, TOLERANCE, warm_steps=N_STEPS)
     return metric(theta[known], found.theta[known])

@@ -154,6 +154,23 @@ def replay_record(record: Record, dataset: pd.DataFrame, *, made_by: str = "") -
     return found
 
 
+def closed_votes_of(record: Record) -> list[tuple[str, list[Ballot], list[BallotVotes]]]:
+    """The area ("" for all), the closed ballots in order and their counted votes, of each ranking that has any.
+
+    Raises `InputError` for a record that contradicts itself.
+    """
+    found = []
+    try:
+        for described in record.plan["rankings"]:
+            ranking = _Ranking(record, described, rounded_scores)
+            closed = [ballot for ballot in ranking.ballots if ballot.number != PILOT and not ballot.is_open]
+            if closed:
+                found.append((ranking.area, closed, [ranking.votes_of(ballot.number)[0] for ballot in closed]))
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise InputError(f"The record of the campaign can't be read ({error!r}).") from error
+    return found
+
+
 def _compare_dataset(found: Replayed, stored: pd.DataFrame, computed: pd.DataFrame) -> None:
     keys = ["area", "token_a", "token_b"]
     named = [list(frame[keys].itertuples(index=False, name=None)) for frame in (stored, computed)]

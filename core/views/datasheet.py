@@ -16,13 +16,16 @@ from ..datasheet.facts import (
     BallotFacts,
     ExclusionFacts,
     Facts,
+    FigureScale,
     RankingFacts,
     Reliability,
     VoteFacts,
     VoterFacts,
 )
 from ..datasheet.fields import SheetFields
-from ..errors import RunoffError
+from ..errors import RunoffError, UndefinedMetricError
+from ..evaluation import SIGNS
+from ..evaluation.chance import chance
 from ..language import STANDARD, language
 from ..platforms.template import NOTIONS
 from ..runoff import fit_votes
@@ -37,7 +40,7 @@ from ..store.origins import proposed_tokens_of
 from ..store.plans import PlanSettings, settings_of
 from ..store.rankings import Ranking, is_comparison, rankings_of
 from ..store.scores import dataset_of
-from . import checks, draws, trust
+from . import checks, draws
 from .tokens import rare_of
 from .voting import FEWEST_TOLD
 
@@ -96,9 +99,13 @@ def look(store: Store, conn: sa.Connection, project_id: str, version: str = "") 
 
 def measured(facts: Facts, closed: Closed) -> Facts:
     """The facts with the reliability that the closed ballots' votes give."""
-    found = [_reliability(*of_ranking) for of_ranking in closed]
-    told = zip(facts.rankings, found, strict=True)
-    return replace(facts, rankings=tuple(replace(of, halves=halves, ceiling=top) for of, (halves, top) in told))
+    rankings = []
+    for of, (ballots, votes) in zip(facts.rankings, closed, strict=True):
+        halves, ceilings = _reliability(ballots, votes)
+        items = facts.dataset[facts.dataset["area"] == of.area] if of.area else facts.dataset
+        scales = _scales(items["score"].dropna().to_numpy(dtype=np.float64), ceilings)
+        rankings.append(replace(of, halves=halves, ceiling=ceilings["rho_w"], scales=scales))
+    return replace(facts, rankings=tuple(rankings))
 
 
 def _areas(
@@ -289,19 +296,46 @@ def _ballot(ballot: Ballot, n_votes: int) -> BallotFacts:
     )
 
 
-def _reliability(ballots: list[Ballot], votes: list[BallotVotes]) -> tuple[Reliability, Reliability]:
-    """Halves of the voters and the noise ceiling, the very figures of the Scores page."""
+def _reliability(ballots: list[Ballot], votes: list[BallotVotes]) -> tuple[Reliability, dict[str, Reliability]]:
+    """ρ_w of halves of the voters and the noise ceiling of ρ_w and τ_w: of ρ_w the very figures of the Scores page."""
+
+    def none(why: str) -> Reliability:
+        return Reliability(None, 0, why)
+
+    def nothing(why: str) -> dict[str, Reliability]:
+        return dict.fromkeys(reliability.WEIGHTED, none(why))
+
     if not ballots:
-        return Reliability(None, 0, "No ballot is closed yet."), Reliability(None, 0, "No ballot is closed yet.")
+        return none("No ballot is closed yet."), nothing("No ballot is closed yet.")
+    protocol = ballots[-1].protocol
     try:
         fitted = fit_votes(votes)
     except RunoffError as error:
-        return Reliability(None, 0, str(error)), Reliability(None, 0, str(error))
-    found = []
-    for measure, number in ((reliability.halves, trust.HALVES_SEED), (reliability.ceiling, trust.CEILING_SEED)):
-        try:
-            agreed = measure(votes, ballots[-1].protocol, fitted, rng=np.random.default_rng([ballots[-1].seed, number]))
-            found.append(Reliability(agreed.mean, len(agreed.values)))
-        except RunoffError as error:
-            found.append(Reliability(None, 0, str(error)))
-    return found[0], found[1]
+        return none(str(error)), nothing(str(error))
+    seeds = (reliability.HALVES_SEED, reliability.CEILING_SEED)
+    rngs = [np.random.default_rng([ballots[-1].seed, number]) for number in seeds]
+    try:
+        agreed = reliability.halves(votes, protocol, fitted, rng=rngs[0])
+        halves = Reliability(agreed.mean, len(agreed.values))
+    except RunoffError as error:
+        halves = none(str(error))
+    try:
+        measured_ = reliability.ceiling(votes, protocol, fitted, metric=reliability.both_weighted, rng=rngs[1])
+    except RunoffError as error:
+        return halves, nothing(str(error))
+    of = reliability.one_by_one(measured_)
+    return halves, {name: Reliability(found.mean, len(found.values)) for name, found in of.items()}
+
+
+def _scales(scores: np.ndarray, ceilings: dict[str, Reliability]) -> tuple[FigureScale, ...]:
+    """What a model's figures lie between, for a model whose scores don't tie; `scores` (n,) are the dataset's."""
+    n, found = len(scores), []
+    try:
+        by_chance, why_not = chance(scores, np.arange(n)), ""
+    except UndefinedMetricError as error:
+        by_chance, why_not = {}, str(error)
+    for name, ceiling in ceilings.items():
+        at = by_chance.get(name)
+        ends = (at.mean if at else None, ceiling.value)
+        found.append(FigureScale(SIGNS[name], n, *ends, at.n if at else 0, ceiling.n, why_not or ceiling.why_not))
+    return tuple(found)

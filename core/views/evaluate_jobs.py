@@ -23,7 +23,7 @@ from .evaluate_tokens import TokensView
 from .kept_figures import of_one_state, table_found, table_kept
 
 KIND = "evaluation_figure"
-VERSION = 6  # raised whenever the same parameters would give another result, or another shape of it
+VERSION = 7  # raised whenever the same parameters would give another result, or another shape of it
 QUICK_VOTES = 25_000  # whose voters are resampled while the page waits
 VOTES_ENDS, TOKENS_ENDS = ("corrected", "lower", "upper"), ("token_corrected", "token_lower", "token_upper")
 

@@ -29,7 +29,6 @@ from . import checks
 from .draws import closed_votes
 from .scores import pair_label
 
-HALVES_SEED, CEILING_SEED = 6, 7  # what is drawn with a ballot's seed for each
 QUICK = 20_000  # votes that are looked at without being asked to, in a second or two: more are by a job (`trust_job`)
 
 
@@ -166,8 +165,8 @@ def _ranking_lines(
 def _reliability_lines(ballot: Ballot, votes: list[BallotVotes], fitted: FittedVotes | str) -> list[Line]:
     """Halves of the voters and the noise ceiling."""
     measures = (
-        (trust.halves, reliability.halves, HALVES_SEED),
-        (trust.ceiling, reliability.ceiling, CEILING_SEED),
+        (trust.halves, reliability.halves, reliability.HALVES_SEED),
+        (trust.ceiling, reliability.ceiling, reliability.CEILING_SEED),
     )
     lines = []
     for line, measure, number in measures:

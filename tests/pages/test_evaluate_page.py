@@ -66,6 +66,7 @@ def test_a_model_over_fewer_items_is_marked(demo, view, visit) -> None:
     assert lowest.overall["Pearson"].isna().all()  # each lacks "machine learning" and "parental leave"
     app = visit("evaluate", "demo")
     assert not app.exception
+    assert {"ρ_w share", "τ_w share"} <= set(app.dataframe[0].value.columns)
     assert "items that all cover" in words(app)
     policy = next(box for box in app.selectbox if box.label == "Words that an embedding lacks")
     assert len(policy.options) == len(POLICIES)
@@ -111,6 +112,18 @@ def test_floor_and_top(demo, view) -> None:
     assert top.top["model"].tolist() == [evaluate_scale.HALVES, evaluate_scale.CEILING]
     halves, ceiling = top.top["ρ_w"]
     assert halves < ceiling <= 1
+    assert top.ceilings == {"rho_w": ceiling, "tau_w": top.top["τ_w"][1]}
+    shown, reasons = evaluate_scale.with_shares(view, top)
+    assert reasons == ()
+    for table in (shown.overall, shown.common):
+        assert table.columns[list(table.columns).index("ρ_w") + 1] == "ρ_w share"
+    rows = shown.common.merge(view.common[["embedding", "ρ_w"]])
+    assert len(rows) == 3
+    lowest = floor.floor["ρ_w"][0]  # of random rankings of all items: nearly that of the common ones
+    assert rows["ρ_w share"].to_numpy() == pytest.approx((rows["ρ_w"] - lowest) / (ceiling - lowest), abs=0.03)
+    nothing, why = evaluate_scale.with_shares(view, evaluate_scale.Scale(top.floor, top.top[:0], ("No votes.",)))
+    assert nothing is view
+    assert why == ("No share from chance to the best that the votes allow: No votes.",)
 
 
 def test_reasons_parts_and_variants(demo, view) -> None:

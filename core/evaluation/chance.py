@@ -1,0 +1,191 @@
+"""Where a model's ρ_w or τ_w stands between chance and the best that the votes allow.
+
+Neither has a common zero: two rankings that have nothing to do with each other lie the further below 0, the more items
+there are (an item at the top of only one of them weighs much), and noise in the votes keeps a perfect model from 1. So
+
+    share = (figure − chance) / (ceiling − chance)
+
+0 for what a random ranking gets on average, 1 for a model with the true ranking. It isn't cut: a model worse than
+chance is below 0, one that is lucky may be above 1. It changes the scale only, so that it orders models over the same
+items as the figure does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import permutations as every_permutation
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import metrics, rank_kernels
+from ..errors import InputError, UndefinedMetricError
+from .results import Comparison, Correlations, Evaluation
+
+Floats = NDArray[np.float64]
+
+NAMES = ("rho_w", "tau_w")
+SEED = 0
+EXACT = 7  # items of which all orders are taken
+WORK, FEWEST, MOST = 100_000, 25, 2000  # permutations are WORK / items, from FEWEST to MOST
+MOST_ITEMS = 100_000
+_BLOCK = 1 << 20  # values held of each array at a time
+NO_CEILING = "There is no ceiling: it takes the votes, which come with a project or its published zip."
+
+
+@dataclass(frozen=True)
+class Chance:
+    """The mean of a figure over `n` permutations, and its standard error, 0 where these are all there are."""
+
+    mean: float
+    error: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Share:
+    """`value` is the share of the module, with what it follows from; None, and why, where it is undefined."""
+
+    value: float | None
+    chance: float | None = None
+    ceiling: float | None = None
+    reason: str = ""
+
+
+def chance(
+    x: ArrayLike, y: ArrayLike, *, n0: float = 2.0, permutations: int = 0, seed: int = SEED
+) -> Mapping[str, Chance]:
+    """The means of ρ_w and τ_w when one ranking's items are put in a random order: what knowing nothing gets.
+
+    Parameters
+    ----------
+    x, y : scores of the same n ≥ 2 items, shape (n,), higher = more related. Only the sizes of their ties matter, not
+        which items tie: tied scores share their average rank, and keep doing so in every order.
+    n0 : offset of the weights, above −1.
+    permutations : 0 takes all n! orders of up to seven items, else 100,000 / n, from 25 to 2,000, seeded by `seed`.
+
+    Returns "rho_w" and "tau_w", each in [−1, 1], higher = nearer to agreement. The same seed gives the same bytes,
+    whatever the order of the items. Raises `UndefinedMetricError` as `metrics.weighted_spearman`, and for more than
+    100,000 items; `InputError` for shapes, n0 or permutations that can't be.
+
+    Source: the permutation distribution of a rank correlation (Kendall, Gibbons (1990), Rank Correlation Methods,
+    chapter 4), simulated, as weights that hang on both ranks leave no formula.
+
+    >>> found = chance([2, 1], [2, 1])
+    >>> found["rho_w"].mean, found["rho_w"].n
+    (0.0, 2)
+    """
+    a, b = (np.sort(ranks) for ranks in metrics.two_rankings(x, y))
+    if permutations < 0:
+        raise InputError(f"Permutations are 0 or more, found {permutations}.")
+    if len(a) > MOST_ITEMS:
+        raise UndefinedMetricError(f"Chance is simulated for up to {MOST_ITEMS:,} items; these are {len(a):,}.")
+    metrics.weights(a[:1], b[:1], n0)  # refuses an offset that can't be
+    return dict(zip(NAMES, _chance(a.tobytes(), b.tobytes(), float(n0), permutations, seed), strict=True))
+
+
+@lru_cache(maxsize=32)  # models without ties share it, and a page asks again at every click
+def _chance(a_bytes: bytes, b_bytes: bytes, n0: float, permutations: int, seed: int) -> tuple[Chance, ...]:
+    a, b = np.frombuffer(a_bytes), np.frombuffer(b_bytes)
+    n, is_exact = len(a), not permutations and len(a) <= EXACT
+    times = permutations or int(np.clip(WORK // n, FEWEST, MOST))
+    rng = np.random.default_rng([seed, 25])
+    parts = []
+    if is_exact:
+        parts.append(_of_orders(a, b, np.array(list(every_permutation(range(n)))), n0))
+    else:
+        step = max(1, _BLOCK // n)
+        for start in range(0, times, step):
+            orders = rng.permuted(np.tile(np.arange(n), (min(step, times - start), 1)), axis=1)
+            parts.append(_of_orders(a, b, orders, n0))
+    found = []
+    for values in (np.concatenate(each) for each in zip(*parts, strict=True)):
+        known = is_exact or len(values) < 2
+        error = 0.0 if known else float(values.std(ddof=1) / np.sqrt(len(values)))
+        found.append(Chance(float(values.mean()), error, len(values)))
+    return tuple(found)
+
+
+def _of_orders(a: Floats, b: Floats, orders: NDArray[np.intp], n0: float) -> tuple[Floats, Floats]:
+    def weight(ranks: Floats) -> Floats:  # as `metrics.weights`
+        return np.asarray(((1.0 + n0) / (ranks + n0)) ** 2)
+
+    return rank_kernels.rho_and_tau_of_orders(a, b, orders, weight)
+
+
+def share_of(figure: float, by_chance: float, ceiling: float) -> float:
+    """(figure − chance) / (ceiling − chance): 0 at chance, 1 at the ceiling, not cut, higher = better.
+
+    figure, by_chance, ceiling : in [−1, 1], of the same kind. Raises `UndefinedMetricError` where the ceiling isn't
+    above chance: votes so noisy, or so few items, tell no model from a random ranking.
+
+    >>> share_of(0.5, -0.5, 1.0)
+    0.6666666666666666
+    """
+    if not ceiling > by_chance:
+        raise UndefinedMetricError(
+            f"The best that these votes allow, {ceiling:.3f}, isn't above what a random ranking gets, {by_chance:.3f}."
+        )
+    return (figure - by_chance) / (ceiling - by_chance)
+
+
+def shares(
+    evaluation: Evaluation,
+    figures: Correlations,
+    items: NDArray[np.bool_],
+    ceilings: Mapping[str, float],
+    *,
+    apart: bool = False,
+    why_none: str = NO_CEILING,
+    seed: int = SEED,
+) -> dict[str, Share]:
+    """The shares of a model's `figures`, which are over those of `items` (n,), True or False, that it covers.
+
+    ceilings : by figure, of `NAMES`; one that isn't there is why_none. apart : figures, chance and ceilings are means
+    over areas.
+    """
+    pairs = evaluation.pairs
+    scores, values = pairs["score"].to_numpy(dtype=np.float64), evaluation.values
+    rows = items & ~np.isnan(values)
+    areas = pairs["area"].to_numpy() if apart else np.zeros(len(pairs))
+    try:
+        parts = [
+            chance(scores[rows & (areas == area)], values[rows & (areas == area)], n0=evaluation.n0, seed=seed)
+            for area in dict.fromkeys(areas[rows])
+        ]
+    except UndefinedMetricError as error:
+        return {name: Share(None, None, ceilings.get(name), str(error)) for name in NAMES}
+    found = {}
+    for name in NAMES:
+        figure, ceiling = getattr(figures, name), ceilings.get(name)
+        by_chance = float(np.mean([part[name].mean for part in parts])) if parts else None
+        if figure.estimate is None or by_chance is None:
+            found[name] = Share(None, by_chance, ceiling, figure.reason)
+        elif ceiling is None:
+            found[name] = Share(None, by_chance, None, why_none)
+        else:
+            try:
+                found[name] = Share(share_of(figure.estimate, by_chance, ceiling), by_chance, ceiling)
+            except UndefinedMetricError as error:
+                found[name] = Share(None, by_chance, ceiling, str(error))
+    return found
+
+
+def shares_of(
+    comparison: Comparison, ceilings: Mapping[str, float], *, why_none: str = NO_CEILING, seed: int = SEED
+) -> dict[str, list[dict[str, Share]]]:
+    """The shares of each model, in order: under "overall" over its own items, under "common" over those that all cover.
+
+    See `shares`. Under the policy "lowest" both are over all items.
+    """
+    covered = [~np.isnan(e.values) for e in comparison.evaluations]
+    every = np.logical_and.reduce(covered)
+    told: dict[str, Any] = {"apart": comparison.apart, "why_none": why_none, "seed": seed}
+    each = list(zip(comparison.evaluations, covered, comparison.common, strict=True))
+    return {
+        "overall": [shares(e, e.overall, own, ceilings, **told) for e, own, _ in each],
+        "common": [shares(e, figures, every, ceilings, **told) for e, _, figures in each],
+    }
