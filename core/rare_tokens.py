@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .frequencies import KINDS, RARITY, Frequencies
+from .percent import percent
 from .plurals import plural
 from .tables import Schema
 from .tokens import AreaTokens
@@ -45,10 +46,10 @@ def _advice(n_rare: int, n_known: int, n_unknown: int, frequencies: Frequencies)
         said = [
             plural(
                 n_rare,
-                "{n} of {of} tokens ({share:.0%}) is rare.",
-                "{n} of {of} tokens ({share:.0%}) are rare.",
+                "{n} of {of} tokens ({share}) is rare.",
+                "{n} of {of} tokens ({share}) are rare.",
                 of=n_known,
-                share=n_rare / n_known,
+                share=percent(n_rare / n_known),
             )
         ]
     else:

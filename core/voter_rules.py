@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from .errors import InputError
+from .percent import percent
 
 
 @dataclass(frozen=True)
@@ -130,8 +131,8 @@ def _ranking(table: pd.DataFrame, bound: float) -> Asked:
     return (
         table["gap_upper"] < -bound,
         lambda v: (
-            f"agrees with the ranking of the others in {v.agrees:.0%} of {v.judged:,} votes, where {v.expected:.0%} "
-            "is to be expected"
+            f"agrees with the ranking of the others in {percent(v.agrees)} of {v.judged:,} votes, where "
+            f"{percent(v.expected)} is to be expected"
         ),
     )
 
@@ -142,7 +143,8 @@ def _pairwise(table: pd.DataFrame, bound: float) -> Asked:
     return (
         table["pairwise"] < mean - bound * sd,
         lambda v: (
-            f"agrees with others in {v.pairwise:.0%} on average; the mean of voters is {mean:.0%}, their SD {sd:.0%}"
+            f"agrees with others in {percent(v.pairwise)} on average; the mean of voters is {percent(mean)}, "
+            f"their SD {percent(sd)}"
         ),
     )
 

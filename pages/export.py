@@ -23,9 +23,10 @@ n_ballots = max(about["ballots_closed"], 1)
 counts = {
     "items": many(len(dataset), "item"),
     "votes": many(about["votes"], "vote"),
+    "voters": view.voters.said,
     "ballots": many(n_ballots, "ballot"),
 }
-st.markdown("**{items} with scores, from {votes} in {ballots}.**".format(**counts))
+st.markdown("**{items} with scores, from {votes} of {voters} in {ballots}.**".format(**counts))
 if about["provisional"]:
     st.info(
         "Provisional: not all ballots are closed. File names and description say so.", icon=":material/hourglass_top:"

@@ -33,7 +33,7 @@ score_help = (
 def headline() -> None:
     votes, items = many(about["votes"], "vote"), many(len(dataset), "item")
     leader = frame.plain(view.leader)
-    st.markdown(f"**Most related: {leader}**, by {votes} on {items}.")
+    st.markdown(f"**Most related: {leader}**, by {votes} of {view.voters.said} on {items}.")
     if about["simulated_votes"]:
         st.warning("These scores hold votes of simulated voters.", icon=":material/science:")
     if about["provisional"]:

@@ -48,7 +48,7 @@ def test_answers_are_those_of_the_file(store):
     assert (found["speed"] == 1.0).all()
     ties = results.decode().count('"tie"')
     assert (found["ties"] * found["votes"]).sum() == pytest.approx(ties)
-    assert view.headline == "3 voters gave 42 votes that count; nobody is left out."
+    assert view.headline == "3 people gave 42 votes that count, the open ballot’s among them; nobody is left out."
     assert view.alpha_said.startswith("Krippendorff's α is not defined: of 42 answered comparisons none was")
 
 

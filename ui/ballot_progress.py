@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.percent import percent
 from core.plurals import many
 from core.views.collect import DrawnStage, Stage
 
@@ -29,7 +30,7 @@ def _said(stage: Stage) -> str:
     if stage.state == "closed":
         votes = many(stage.progress.votes, "vote")
         return f"closed, {votes}, simulated" if stage.progress.simulated else f"closed, {votes}"
-    return f"open, {stage.progress.share:.0%} voted"
+    return f"open, {percent(stage.progress.share)} voted"
 
 
 def progress(stage: DrawnStage) -> None:
@@ -45,7 +46,7 @@ def progress(stage: DrawnStage) -> None:
     )
     st.progress(p.share, text=text)
     figures = (
-        ("Voters", f"{p.voters:,}", "Who gave at least one counted vote."),
+        ("Voters in this ballot", f"{p.voters:,}", "Who gave at least one vote of this ballot that counts."),
         (
             "Effective voters",
             "–" if p.effective_voters is None else _counted(p.effective_voters),
@@ -93,4 +94,4 @@ def _counted(voters: float) -> str:
 
 def _percent(share: float | None) -> str:
     """A share in per cent, or a dash where there is none."""
-    return "–" if share is None else f"{share:.0%}"
+    return "–" if share is None else percent(share)

@@ -47,7 +47,7 @@ def voters_box(store: Store, project: Project, ballot: Ballot, dealing: Dealing)
             )
         )
         st.dataframe(
-            in_percent(voters, "share"),
+            in_percent(voters, "share", digits=1),
             hide_index=True,
             lazy=True,
             column_config={

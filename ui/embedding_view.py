@@ -7,6 +7,7 @@ import streamlit as st
 from core import charts
 from core.embeddings import Embedding
 from core.errors import InputError
+from core.percent import percent
 from core.plurals import many
 from core.store.library import set_subwords
 from core.store.projects import Project
@@ -106,7 +107,7 @@ def _vectors(view: EmbeddingView) -> None:
         said.append(f"{norms.n_not_finite:,} hold NaN or ∞")
     st.caption("; ".join(said) + ".")
     ends = {0.0: "shortest", 1.0: "longest"}
-    quantiles = {ends.get(share, f"{share:.0%}"): round(length, 3) for share, length in norms.quantiles}
+    quantiles = {ends.get(share, percent(share)): round(length, 3) for share, length in norms.quantiles}
     st.caption("How long the vectors are: the length under which so many of them stay.")
     row = {"of the vectors": "length up to", **quantiles}
     st.dataframe([row], hide_index=True, alt="Lengths of the vectors")

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core.evaluation import POLICIES, TOP_K
+from core.percent import percent
 from core.plurals import many, plural
 from core.store.projects import Project
 from core.views import evaluate_tokens
@@ -84,7 +85,7 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
     st.caption(
         "ρ_w and τ_w say how far an embedding ranks the items as people do, the top ranks weighing most: 1 is "
         f"full agreement; a random ranking of more than a few dozen items lies below 0. With n₀ = {view.n0:g} "
-        f"the first rank holds R(n₀) = {view.first_rank_share:.0%} of the weight of a long ranking."
+        f"the first rank holds R(n₀) = {percent(view.first_rank_share)} of the weight of a long ranking."
     )
 
 

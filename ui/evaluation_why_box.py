@@ -7,6 +7,7 @@ import streamlit as st
 
 from core import charts, evaluation_charts
 from core.errors import InputError
+from core.percent import percent
 from core.plurals import many, plural
 from core.store import Store
 from core.store.projects import Project
@@ -60,7 +61,9 @@ def _contrast_of(_store: Store, _project_id: str, view: EvaluateView, place: int
 def _worst(why: WhyView) -> None:
     shown = why.worst.assign(pair=pair_label(why.worst), share=why.worst["disagreement"])
     columns = ["pair", "rank", "model_rank", "share", "cosine"] + ["hubs"] * bool((shown["hubs"] != "").any())
-    table = in_percent(shown[columns], "share").rename(columns={"rank": "by people", "model_rank": "by embedding"})
+    table = in_percent(shown[columns], "share", digits=1).rename(
+        columns={"rank": "by people", "model_rank": "by embedding"}
+    )
     config = {
         "cosine": st.column_config.NumberColumn(format="%.3f"),
         "pair": st.column_config.Column(width="medium"),
@@ -129,7 +132,7 @@ def _map(view: EvaluateView, place: int, stem: str, project: Project) -> None:
         alt=f"Tokens of {area} in the plane",
     )
     st.caption(
-        f"Near by cosine is near here, as well as two dimensions can: they keep {kept:.0%} of the squared "
+        f"Near by cosine is near here, as well as two dimensions can: they keep {percent(kept)} of the squared "
         "distances. The axes mean nothing."
     )
 

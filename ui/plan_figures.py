@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core import charts
+from core.percent import percent
 from core.plan import Cost, Plan, quota
 from core.plurals import many
 from core.store.plans import PlanSettings
@@ -128,6 +129,6 @@ def ballots(plan: Plan, settings: PlanSettings, *, name: str) -> None:
     st.caption(
         "So that the fastest voters don't decide (§2.5): in ballot 1 at most "
         f"{many(first.tasks_per_voter, 'task')} ({many(first.comparisons_per_voter, 'comparison')}) a voter, "
-        f"{first.share:.1%} of its votes. Set this limit where voters work; the Collect page shows how evenly "
+        f"{percent(first.share, 1)} of its votes. Set this limit where voters work; the Collect page shows how evenly "
         "the votes came."
     )

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core.errors import RunoffError
+from core.percent import percent
 from core.platforms.scheme_files import round_files
 from core.plurals import many, plural
 from core.schemes.collected import RATING
@@ -34,7 +35,7 @@ from ui.settlement_box import settle
 def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
     """All of one round."""
     st.markdown(f"**{found.said}**")
-    st.progress(found.progress.share, text=f"{found.progress.share:.0%}")
+    st.progress(found.progress.share, text=f"{percent(found.progress.share)}")
     if found.round.is_open:
         _out(project, found)
         round_voting_box(project, area_id, found.round)

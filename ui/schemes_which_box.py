@@ -6,6 +6,7 @@ import streamlit as st
 
 from core import jobs
 from core.errors import RunoffError
+from core.percent import percent
 from core.plurals import many
 from core.store.plans import PlanSettings, read_plan
 from core.store.projects import Project
@@ -165,6 +166,6 @@ def _result(project: Project, asked: SchemeQuestion, job: jobs.Job, n_items: int
         "± is the standard deviation over panels: what one campaign may differ by, not the error of the mean."
     )
     if share < 1:
-        st.caption(f"{share:.0%} of the items were simulated, drawn, with that share of the hours.")
+        st.caption(f"{percent(share)} of the items were simulated, drawn, with that share of the hours.")
     for reason in schemes.reasons(rows):
         st.caption(frame.plain(reason))

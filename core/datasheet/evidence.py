@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..percent import percent
 from ..voting_settings import TRAITS
 from .blocks import Block, Heading, Paragraph, table
 from .facts import Facts, Reliability
@@ -72,8 +73,8 @@ def voters(facts: Facts) -> list[Block]:
     if voters.largest_share is not None:
         blocks.append(
             Paragraph(
-                f"The voter with the most votes gave {voters.largest_share:.1%} of them; the effective number of "
-                f"voters, 1/Σp², is {voters.effective:.1f} of {voters.n_people + voters.n_simulated:,}."
+                f"The voter with the most votes gave {percent(voters.largest_share, 1)} of them; the effective number "
+                f"of voters, 1/Σp², is {voters.effective:.1f} of {voters.n_people + voters.n_simulated:,}."
             )
         )
     if voters.traits:
@@ -154,7 +155,7 @@ def agreement(facts: Facts) -> list[Block]:
                 r.no_alpha
                 if a is None
                 else f"{a.n_units:,} comparisons with several answers, {a.n_answers:,} answers, {a.n_voters:,} voters; "
-                f"{a.level:.0%} interval; 0 is chance",
+                f"{percent(a.level)} interval; 0 is chance",
             ),
             (r.area, "ρ_w between two halves of the voters", *_measured(r.halves, "random splits")),
             (r.area, "ρ_w of a model with the true ranking", *_measured(r.ceiling, "simulations")),
@@ -185,7 +186,7 @@ def scores(facts: Facts) -> list[Block]:
     for protocol in facts.protocols:
         blocks += protocol_blocks(protocol)
     notes = "; ".join(dict.fromkeys(r.interval_note for r in facts.rankings if r.interval_note))
-    level = f"{facts.about['interval']['level']:.0%}"
+    level = percent(facts.about["interval"]["level"])
     ranked = " and of its rank" if "runoff" in facts.protocols else ""
     return [
         *blocks,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..percent import percent
 from .facts import Facts
 
 
@@ -14,7 +15,9 @@ def pay_rows(facts: Facts) -> list[tuple[str, str]]:
             rows.append((f"Reward a task{of}", "not recorded"))
             continue
         size, reward = plan["task_size"], plan["reward"]
-        rows.append((f"Reward a task{of}", f"{reward:g} for {size} comparisons; fee of the platform {plan['fee']:.0%}"))
+        rows.append(
+            (f"Reward a task{of}", f"{reward:g} for {size} comparisons; fee of the platform {percent(plan['fee'])}")
+        )
         planned = hourly(reward, size, plan["seconds_per_comparison"])
         rows.append(
             (f"Hourly wage as planned{of}", f"{planned:.2f}, at {plan['seconds_per_comparison']:g} s a comparison")

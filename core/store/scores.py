@@ -19,11 +19,11 @@ from .ballots import LEVEL, PILOT, Ballot, ballots_of
 from .command import fetch_rows, project_row
 from .engine import Store
 from .foresights import closed_fit_of
-from .laid_aside import excluded_ids
 from .origins import proposed_tokens_of
 from .plans import PlanSettings, settings_of
 from .rankings import Ranking, belongs, rankings_of
 from .registrations import registration_of
+from .voter_counts import count_voters, scored_ballots
 
 
 def ballot_scores_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> pd.DataFrame:
@@ -93,10 +93,10 @@ def scored_of(conn: sa.Connection, project_id: str, area_id: int | None = None) 
         "versions": {"runoff": __version__, "numpy": np.__version__, "pandas": pd.__version__},
     }
     dataset.attrs = about | _summed(parts)
-    voters = _voters(conn, project_id, [id_ for part in parts for id_ in part.counted])
-    dataset.attrs["voters"] = {"people": voters["person"], "simulated": voters["simulated"]}
-    dataset.attrs["voters_left_out"] = len(excluded_ids(conn, project_id))
-    dataset.attrs["simulated_votes"] = voters["simulated"] > 0
+    voters = count_voters(conn, project_id, scored_ballots(conn, project_id, area_id))
+    dataset.attrs["voters"] = {"people": voters.people, "simulated": voters.simulated}
+    dataset.attrs["voters_left_out"] = voters.left_out
+    dataset.attrs["simulated_votes"] = voters.simulated > 0
     described = [part.described | {"area": part.ranking.area} for part in parts]
     of_all = described[0] if project.ranking == "all" else {"plan": None, "seeds": {}}
     dataset.attrs["plan"] = of_all["plan"]
@@ -130,13 +130,12 @@ METHODS: dict[str, dict[Hashable, Any]] = {
 
 @dataclass(frozen=True)
 class _Part:
-    """The dataset of one ranking, the ids of the ballots whose votes are in it, and what describes it."""
+    """The dataset of one ranking, and what describes it."""
 
     ranking: Ranking
     dataset: pd.DataFrame
     items: pd.DataFrame
     by_ballot: pd.DataFrame
-    counted: list[int]
     n_closed: int
     n_planned: int | None
     described: dict[str, Any]
@@ -158,9 +157,8 @@ def _part(conn: sa.Connection, project_id: str, ranking: Ranking) -> _Part:
     if closed and "audit" in (fit := closed_fit_of(conn, closed[-1].id)):
         described["cut_audit"] = fit["audit"]
     planned = found[1].n_ballots if found else None
-    counted = [ballot.id for ballot in closed or ballots]
     protocol = ballots[-1].protocol if ballots else found[1].protocol if found else "paper"
-    return _Part(ranking, dataset, items, by_ballot, counted, len(closed), planned, described, protocol)
+    return _Part(ranking, dataset, items, by_ballot, len(closed), planned, described, protocol)
 
 
 def _summed(parts: Sequence[_Part]) -> dict[Hashable, Any]:
@@ -184,24 +182,6 @@ def _described(settings: PlanSettings) -> dict:
         "appearances": list(appearances) if isinstance(appearances, tuple) else appearances,
         "ties_allowed": settings.ties_allowed,
     }
-
-
-def _voters(conn: sa.Connection, project_id: str, ballot_ids: Sequence[int]) -> dict[str, int]:
-    """How many people and simulated voters of the project gave a counted vote; the votes themselves aren't read."""
-    voted = (
-        sa.select(t.judgement.c.id)
-        .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
-        .join(t.question, t.question.c.id == t.judgement.c.question_id)
-        .where(t.assignment.c.ballot_id.in_(ballot_ids), t.assignment.c.voter_id == t.voter.c.id)
-        .where(t.judgement.c.status == "counted", t.question.c.role == "main")
-        .exists()
-    )
-    query = (
-        sa.select(t.voter.c.kind, sa.func.count())
-        .where(t.voter.c.project_id == project_id, voted)
-        .group_by(t.voter.c.kind)
-    )
-    return {"person": 0, "simulated": 0} | dict(fetch_rows(conn, query))
 
 
 def _runoff_of(conn: sa.Connection, ballots: Sequence[Ballot]) -> pd.DataFrame | None:

@@ -27,6 +27,7 @@ from ..errors import RunoffError, UndefinedMetricError
 from ..evaluation import SIGNS
 from ..evaluation.chance import chance
 from ..language import STANDARD, language
+from ..percent import percent
 from ..platforms.template import NOTIONS
 from ..runoff import fit_votes
 from ..scores import BallotVotes
@@ -40,6 +41,7 @@ from ..store.origins import proposed_tokens_of
 from ..store.plans import PlanSettings, settings_of
 from ..store.rankings import Ranking, is_comparison, rankings_of
 from ..store.scores import dataset_of
+from ..store.voter_counts import scored_ballots
 from . import checks, draws
 from .tokens import rare_of
 from .voting import FEWEST_TOLD
@@ -88,7 +90,7 @@ def look(store: Store, conn: sa.Connection, project_id: str, version: str = "") 
         instructions=wording.instructions if wording and wording.instructions else explained,
         n_examples=len(wording.examples) if wording else 0,
         rankings=tuple(told),
-        voters=_voters(conn, project_id),
+        voters=_voters(conn, project_id, scored_ballots(conn, project_id)),
         votes=_votes(conn, project_id),
         exclusions=_exclusions(conn, project_id),
         split=None,
@@ -117,7 +119,7 @@ def _areas(
     rare: dict[str, int] = {}
     said = ""
     if judged is not None:
-        said = f"{judged.source.label}; a token is rare below {judged.source.share:.0%} of the mean frequency"
+        said = f"{judged.source.label}; a token is rare below {percent(judged.source.share)} of the mean frequency"
         said += " (a proxy for the domain's own texts)" if judged.is_proxy else ""
         if judged.problem:
             said += f". Not known now: {judged.problem}"
@@ -194,11 +196,12 @@ def _votes(conn: sa.Connection, project_id: str) -> VoteFacts:
     )
 
 
-def _voters(conn: sa.Connection, project_id: str) -> VoterFacts:
+def _voters(conn: sa.Connection, project_id: str, ballot_ids: list[int]) -> VoterFacts:
+    """The voters of the ballots whose votes are in the scores, as the dataset's description counts them."""
     v, j = t.voter.c, t.judgement.c
     query = (
         _main(project_id)
-        .where(t.question.c.role == "main", j.status == "counted")
+        .where(t.ballot.c.id.in_(ballot_ids), t.question.c.role == "main", j.status == "counted")
         .join(t.voter, v.id == t.assignment.c.voter_id)
         .add_columns(v.platform, v.kind, v.id, sa.func.count())
         .group_by(v.platform, v.kind, v.id)

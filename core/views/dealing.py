@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 import sqlalchemy as sa
 
+from ..percent import percent
 from ..plan import Quota, quota
 from ..plurals import many
 from ..store import Store
@@ -39,7 +40,7 @@ class Dealing:
         if not self.is_over:
             return None
         return (
-            f"One voter gave {many(self.top_votes or 0, 'vote')}, {self.top_share or 0:.0%} of all; the quota is "
+            f"One voter gave {many(self.top_votes or 0, 'vote')}, {percent(self.top_share or 0)} of all; the quota is "
             f"{self.quota.comparisons_per_voter:,}, since the plan has {many(self.n_voters, 'voter')}. The votes "
             f"are as uneven as if {self.effective or 0:.1f} voters had given equally many. The scores lean "
             "towards the busiest voters."

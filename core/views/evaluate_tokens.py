@@ -16,6 +16,7 @@ from ..evaluation.differences import Told, adjusted, by_tokens, groups, times_ne
 from ..evaluation.permutation import permutation_test
 from ..evaluation.tokens import with_token_intervals
 from ..evaluation_intervals import Difference
+from ..percent import percent
 from ..store import Store
 from ..store.command import project_row
 from .evaluate import FIGURES, EvaluateView
@@ -81,7 +82,7 @@ def table_of(told: tuple[Told, ...], unit: str, n: int) -> pd.DataFrame:
             if times > 1000 or times == inf
             else f"{round(n * times):,}"
         )
-        better = f"{pair.first_better:.0%}"
+        better = percent(pair.first_better)
         inside = min(max(pair.corrected, pair.lower), pair.upper)
         bounds = (inside, pair.lower, pair.upper)
         rows.append((pair.first, pair.second, *bounds, better, pair.p, needed, pair.difference))

@@ -16,7 +16,8 @@ from ..store import Store
 from ..store.command import project_row
 from ..store.releases import Release, release_bytes, releases_of
 from ..store.scores import dataset_of
-from .scores import file_stem
+from ..voter_count import VoterCount
+from .scores import file_stem, voters_in
 
 NOW = 0  # in place of a release's id: the dataset as it is now
 
@@ -104,6 +105,11 @@ class ExportView:
     description: str
     fields: SheetFields
     releases: tuple[Release, ...]
+
+    @property
+    def voters(self) -> VoterCount:
+        """Whose votes are in the dataset."""
+        return voters_in(self.dataset.attrs)
 
     @property
     def releases_by_id(self) -> dict[int, str]:

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from ..errors import PlanError
+from ..percent import percent
 from ..plurals import many, plural
 from ..store import Store
-from ..store import schema as t
 from ..store.areas import areas_of, n_items_of
 from ..store.ballots import PILOT, Ballot, ballots_of, pilot_of
-from ..store.laid_aside import excluded_ids
 from ..store.library import embeddings_of
 from ..store.plans import PlanSettings, settings_of
 from ..store.rankings import Ranking, rankings_of
 from ..store.simulated import has_simulated_votes
 from ..store.tallies import Progress, progress_of
+from ..store.voter_counts import count_voters, voted_ballots
 from .overview_words import areas_finished, collected, planned, scored, voted
 from .words import called
 
@@ -90,13 +90,13 @@ class Standing:
         if self.n_planned is None:
             return "no plan yet"
         if self.pilot_is_open and self.progress is not None:
-            return f"pilot open, {self.progress.share:.0%} voted"
+            return f"pilot open, {percent(self.progress.share)} voted"
         if not self.ballots:
             return plural(self.n_planned, "{n} ballot planned", "{n} ballots planned")
         number, of = self.ballots[-1].number, self.n_planned
         if self.is_open and self.progress is not None:
             share = self.progress.share
-            return f"ballot {number} of {of} open, {share:.0%} voted"
+            return f"ballot {number} of {of} open, {percent(share)} voted"
         if self.is_final:
             return "all ballots closed"
         return f"ballot {number} of {of} closed"
@@ -149,8 +149,7 @@ def load(store: Store, project_id: str) -> Overview:
         n_embeddings = len(embeddings_of(conn, project_id))
         n_items = n_items_of(conn, project_id)
         standings = standings_of(conn, project_id)
-        n_voters = conn.execute(sa.select(sa.func.count()).where(t.voter.c.project_id == project_id)).scalar_one()
-        n_left_out = len(excluded_ids(conn, project_id))
+        voters = count_voters(conn, project_id, voted_ballots(conn, project_id))
     n_tokens = sum(len(area.tokens) for area in areas)
     first = next((s for s in standings if not s.is_final), standings[0] if standings else None)
     headline, page, label = next_step(first, n_items, n_embeddings)
@@ -169,7 +168,7 @@ def load(store: Store, project_id: str) -> Overview:
         ),
         Step("plan", "Plan", planned(standings), bool(standings) and all(s.n_planned for s in standings)),
         Step("collect", "Collect", collected(standings), done),
-        Step("voters", "Voters", voted(n_voters, n_left_out), n_voters > 0 and n_closed > 0),
+        Step("voters", "Voters", voted(voters), voters.total > 0 and n_closed > 0),
         Step("scores", "Scores", scored(n_closed, standings), n_closed > 0),
         Step(
             "evaluate",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..plurals import many, plural
+from ..voter_count import VoterCount
 
 if TYPE_CHECKING:
     from .overview import Standing
@@ -36,11 +37,8 @@ def areas_finished(standings: Sequence[Standing]) -> str:
     return f"{sum(standing.is_final for standing in standings)} of {areas} finished"
 
 
-def voted(n_voters: int, n_left_out: int) -> str:
-    if not n_voters:
-        return "nobody voted yet"
-    voters = many(n_voters, "voter")
-    return f"{voters}, {n_left_out:,} left out" if n_left_out else voters
+def voted(voters: VoterCount) -> str:
+    return voters.said if voters.total or voters.left_out else "nobody voted yet"
 
 
 def scored(n_closed: int, standings: list[Standing]) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..estimates import Share
+from ..percent import percent
 from ..pilot import Pilot, summarise_pilot
 from ..plurals import many
 from ..store import Store
@@ -107,7 +108,5 @@ def share_said(found: Share) -> str:
     """
     if found.estimate is None or found.lower is None or found.upper is None:
         return "–"
-    return (
-        f"{100 * found.estimate:.0f} % ({100 * found.lower:.0f} to {100 * found.upper:.0f}), {found.count:,} of "
-        f"{found.total:,}"
-    )
+    said = percent(found.estimate).removesuffix("%")
+    return f"{said} % ({100 * found.lower:.0f} to {100 * found.upper:.0f}), {found.count:,} of {found.total:,}"

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from ..percent import percent
 from ..plan import Plan
 from ..plurals import many
 from ..store import Store
@@ -41,7 +42,7 @@ def cost_said(plan: Plan, settings: PlanSettings) -> str:
     hours = with_.hours - without.hours
     told = (
         f"Checks: up to {many(votes, 'vote')} besides the {plan.n_comparisons:,} that count "
-        f"(+{votes / plan.n_comparisons:.1%}), {hours:.1f} hours."
+        f"(+{percent(votes / plan.n_comparisons, 1)}), {hours:.1f} hours."
     )
     if not settings.reward:
         return told

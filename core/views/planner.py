@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from ..percent import percent
 from ..plan import Plan
 from ..planning import Band, Forecast, Guess, at_other_budgets
 from ..store import Store
@@ -37,7 +38,7 @@ class Outlook:
                     "votes": found.n_comparisons,
                     "ρ_w": said(found.rho_w),
                     "τ_w": said(found.tau_w),
-                    "top items cut": "–" if found.cut is None else f"{found.cut:.0%} of {found.n_top}",
+                    "top items cut": "–" if found.cut is None else f"{percent(found.cut)} of {found.n_top}",
                     "tells apart": "–" if pd.isna(found.separable) else f"{found.separable:.2f}",
                     "campaigns": found.n_campaigns,
                 }

@@ -12,6 +12,7 @@ from ..embeddings import Embedding
 from ..errors import RunoffError
 from ..evaluation import evaluate
 from ..evaluation.results import Figure
+from ..percent import percent
 from ..plurals import many
 from ..schemes.collected import BEST_WORST, ORDER, RATING, RoundSettings
 from ..schemes.rating_report import RatingReport, report
@@ -97,7 +98,7 @@ class RoundView:
     def listed(self) -> str:
         """Its title, and open with its share, or closed."""
         if self.round.is_open:
-            return f"{self.title} (open, {self.progress.share:.0%})"
+            return f"{self.title} (open, {percent(self.progress.share)})"
         return f"{self.title} (closed)"
 
     @property

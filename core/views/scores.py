@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +13,7 @@ from ..plurals import plural
 from ..store import Store
 from ..store.ballots import Ballot, ballots_of
 from ..store.scores import Scored, scored_of
+from ..voter_count import VoterCount
 from .words import slug
 
 COLUMNS = (
@@ -44,6 +47,11 @@ class ScoresView:
     def has_borda(self) -> bool:
         """Opponents were drawn uniformly, so that x, y, ȳ and the paper's Figures 2 and 4 exist."""
         return self.protocol == "paper"
+
+    @property
+    def voters(self) -> VoterCount:
+        """Whose votes are in the scores."""
+        return voters_in(self.dataset.attrs)
 
     @property
     def area_part(self) -> str:
@@ -92,6 +100,11 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> ScoresVie
     rescalings = tuple(_rescaling(by_ballot, ballot) for ballot in later)
     note = closed[-1].interval_note if closed else "Intervals are computed when a ballot is closed."
     return ScoresView(dataset, by_ballot, rescalings, tuple(ballots), note, protocol, scored)
+
+
+def voters_in(about: Mapping[Hashable, Any]) -> VoterCount:
+    """The voters whose votes are in a dataset, by its description."""
+    return VoterCount(**about["voters"], left_out=about["voters_left_out"])
 
 
 def file_stem(about: dict) -> str:

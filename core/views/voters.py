@@ -12,12 +12,14 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ..csv_writing import csv_text, harmless
+from ..percent import percent
 from ..plurals import many, plural
 from ..store import Store
 from ..store import schema as t
 from ..store.ballots import ballots_of, pilot_of
 from ..store.exclusions import Exclusion, exclusions_of
 from ..store.voter_answers import voter_answers, voter_names
+from ..voter_count import VoterCount
 from ..voter_quality import VoterQuality, measure
 from ..voting_settings import VotingSettings
 from .overview import Standing
@@ -33,7 +35,8 @@ class VotersView:
     """The figures of a ranking's voters.
 
     `quality` has them as they are; `names` is how each voter is called, by voter_id; `may_hash` says that ids of the
-    voting page are hashed, so that others should not be shown openly either.
+    voting page are hashed, so that others should not be shown openly either. `simulated` are the voters who are no
+    people, `is_open` says that votes of an open ballot are among these.
     """
 
     quality: VoterQuality
@@ -41,6 +44,16 @@ class VotersView:
     hashed: dict[int, str]
     may_hash: bool
     left_out: tuple[Exclusion, ...]
+    simulated: frozenset[int] = frozenset()
+    is_open: bool = False
+
+    @property
+    def count(self) -> VoterCount:
+        """The voters with a vote that counts, and who is left out."""
+        table = self.quality.table
+        counts = table.loc[~table["left_out"] & (table["votes"] > 0), "voter_id"]
+        simulated = int(counts.isin(self.simulated).sum())
+        return VoterCount(len(counts) - simulated, simulated, len(self.left_out))
 
     @property
     def n_votes(self) -> int:
@@ -51,23 +64,15 @@ class VotersView:
     @property
     def headline(self) -> str:
         """Voters, votes, and who is left out, in a sentence."""
-        table = self.quality.table
-        out = len(self.left_out)
-        there = len(table) - int(table["left_out"].sum())
-        told = {"voters": many(there, "voter"), "votes": many(self.n_votes, "vote")}
-        if out:
-            return plural(
-                self.n_votes,
-                "{voters} gave {votes} that counts; {out} left out.",
-                "{voters} gave {votes} that count; {out} left out.",
-                out=many(out, "voter"),
-                **told,
-            )
+        now = ", the open ballot’s among them" if self.is_open else ""
+        out = f"{many(len(self.left_out), 'voter')} left out" if self.left_out else "nobody is left out"
         return plural(
             self.n_votes,
-            "{voters} gave {votes} that counts; nobody is left out.",
-            "{voters} gave {votes} that count; nobody is left out.",
-            **told,
+            "{voters} gave {n} vote that counts{now}; {out}.",
+            "{voters} gave {n} votes that count{now}; {out}.",
+            voters=self.count.named.capitalize() if self.count.named == "nobody" else self.count.named,
+            now=now,
+            out=out,
         )
 
     def called(self, hashed: bool) -> dict[int, str]:
@@ -112,9 +117,8 @@ class VotersView:
         found = self.quality.table
         row = found[found["voter_id"] == voter_id].iloc[0]
         fit = f"{many(int(row['votes']), 'vote')}, given the scores"
-        judged = "{judged:,} votes: {agrees:.0%}, where {expected:.0%} is to be expected".format(
-            **_of(row, "judged", "agrees", "expected")
-        )
+        agrees, expected = percent(row["agrees"]), percent(row["expected"])
+        judged = f"{row['judged']:,} votes: {agrees}, where {expected} is to be expected"
         shared = "{shared:,} shared comparisons".format(**_of(row, "shared"))
         others = many(int(row["others"]), "other voter")
         left = "left in {left:,} of {sided:,}".format(**_of(row, "left", "sided"))
@@ -205,8 +209,10 @@ def load(
         known = voter_names(conn, project_id)
         left_out = tuple(exclusions_of(conn, project_id))
         secret, may_hash = _hashing(conn, project_id)
+        is_open = any(ballot.is_open for ballot in ballots_of(conn, project_id, area_id))
     doubled = known["name"].duplicated(keep=False)
     names = known["name"].where(~doubled, known["name"] + " (" + known["platform"] + ")")
+    simulated = known.loc[known["kind"] == "simulated", "voter_id"]
     hashed = [
         name if name.startswith("h-") else hashed_name(secret, platform, name)
         for name, platform in zip(known["name"], known["platform"], strict=True)
@@ -219,6 +225,8 @@ def load(
         dict(zip(ids, hashed, strict=True)),
         may_hash,
         left_out,
+        frozenset(simulated.tolist()),
+        is_open,
     )
 
 

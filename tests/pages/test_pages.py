@@ -676,7 +676,7 @@ def test_the_way_has_a_step_for_the_voters(demo, empty, visit):
     from core.views.overview import load
 
     (step,) = [step for step in load(demo, "demo").steps if step.page == "voters"]
-    assert (step.state, step.done) == ("60 voters", True)
+    assert (step.state, step.done) == ("60 simulated voters", True)
 
 
 def test_help_finds_words_and_shows_the_formulas(demo, visit):

@@ -42,7 +42,7 @@ def test_figures_stand_in_the_table_and_what_is_blank_says_why(empty, visit):
     assert list(shown.columns) == [name for name in voters.COLUMNS if name not in blank]
     assert shown["votes"].sum() == view.n_votes == read_dataset(empty, project_id).attrs["votes"]
     said = words(app)
-    assert "12 voters gave 84 votes that count; nobody is left out." in said
+    assert "12 simulated voters gave 84 votes that count; nobody is left out." in said
     assert "α is not defined: of 84 answered comparisons none was answered by two voters." in said
     assert "Known answers: no voter was given a comparison with a known answer." in said
     labelled(app.text_input, "Find a voter").input("-007").run()
@@ -95,7 +95,7 @@ def test_voters_are_left_out_after_a_preview_and_come_back(empty, visit):
     assert not app.exception
     said = words(app)
     assert f"2 voters are left out: {n} answers. 1 closed ballot scored anew." in said
-    assert f"10 voters gave {84 - n} votes that count; 2 voters left out." in said
+    assert f"10 simulated voters gave {84 - n} votes that count; 2 voters left out." in said
     with empty.read() as conn:
         assert {e.reason for e in exclusions_of(conn, project_id)} == {"clicked *at random*"}
     assert not read_dataset(empty, project_id).equals(before)
