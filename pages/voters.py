@@ -29,11 +29,14 @@ if view.quality.table.empty:
     frame.nothing_yet("Nobody has voted yet.", "collect", "collect votes")
 
 st.markdown(f"**{frame.plain(view.headline)}**")
+odd = st.container()  # it calls voters as the switch below says
 st.markdown(frame.plain(view.alpha_said))
 st.caption("No figure is a proof: voters may see things differently, and that is what votes are asked for.")
 hashed = view.may_hash and st.toggle(
     "Hash the ids", True, key=f"hash-{project.id}", help="The voting page of this project hashes its voters' ids."
 )
+if said := view.odd_said(hashed):
+    odd.warning(frame.plain(said), icon=":material/visibility:")
 voters_box.table(project, view, hashed, slug(project.name))
 voters_box.one(project, view, hashed)
 exclusions_box.decide(project, area_id, view, hashed, large)

@@ -48,7 +48,9 @@ def test_answers_are_those_of_the_file(store):
     assert (found["speed"] == 1.0).all()
     ties = results.decode().count('"tie"')
     assert (found["ties"] * found["votes"]).sum() == pytest.approx(ties)
-    assert view.headline == "3 people gave 42 votes that count, the open ballot’s among them; nobody is left out."
+    assert (
+        view.headline == "3 people gave 42 votes that count, the open ballot’s among them; nobody is left out by you."
+    )
     assert view.alpha_said.startswith("Krippendorff's α is not defined: of 42 answered comparisons none was")
 
 
@@ -271,3 +273,38 @@ def test_the_command_line_refuses_in_words(store, run, arguments):
     code, said = run(*arguments)
     assert code == 2
     assert "There are" in said.err or "there are" in said.err
+
+
+class TestWhoLooksOdd:
+    def test_one_who_chose_a_side_each_time_is_named_though_nobody_is_left_out(self, store):
+        project_id = make_project(store)
+        batch = draw_batch(store, project_id)
+        accept_upload(store, project_id, answer_batch(batch), "results.csv")
+        assert voters.load(store, project_id).odd_said() == ""
+        right = answer_batch(batch, voters=("W<8>",), choose=lambda _: "right", tag="B")
+        accept_upload(store, project_id, right, "right.csv")
+        view = voters.load(store, project_id)
+        assert view.headline.endswith("nobody is left out by you.")
+        ((name, reasons),) = view.odd()
+        assert (name, reasons[-1]) == ("W<8>", "chose left in 0 of 42 answers (p = 3.2e-12, Holm)")
+        assert view.odd_said() == f"1 voter looks odd, and counts: W<8> ({'; '.join(reasons)})."
+        # Where ids are hashed the sentence has them hashed too.
+        assert "W<8>" not in view.odd_said(hashed=True)
+        (out,) = [id_ for id_, name in view.names.items() if name == "W<8>"]
+        exclude_voters(store, project_id, [out], "always right")
+        left = voters.load(store, project_id)
+        assert (left.odd(), left.headline.endswith("1 voter left out.")) == ([], True)
+
+    def test_five_are_named_and_the_rest_counted(self, store):
+        project_id = make_project(store)
+        batch = draw_batch(store, project_id)
+        names = [f"L{number}" for number in range(7)]
+        for name in names:
+            sided = answer_batch(batch, voters=(name,), choose=lambda _: "left", tag=name)
+            accept_upload(store, project_id, sided, f"{name}.csv")
+        view = voters.load(store, project_id)
+        assert sorted(name for name, _ in view.odd()) == names
+        said = view.odd_said()
+        assert said.startswith("7 voters look odd, and count: ")
+        assert sum(name in said for name in names) == voters.NAMED == 5
+        assert said.endswith("; and 2 more, whom the rules below name.")

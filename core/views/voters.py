@@ -21,12 +21,17 @@ from ..store.exclusions import Exclusion, exclusions_of
 from ..store.voter_answers import voter_answers, voter_names
 from ..voter_count import VoterCount
 from ..voter_quality import VoterQuality, measure
+from ..voter_rules import RULES, propose
 from ..voting_settings import VotingSettings
 from .overview import Standing
 from .voter_columns import BLANK, COLUMNS, COUNTS
 from .words import agreement_said, moment
 
 MOST_SHOWN = 5000  # rows that a page ships; the search and the download have all
+NAMED = 5  # voters whom a sentence names
+# The rules whose voters look odd: honest voters are hardly ever named by them (docs/quality.md). Pairwise agreement
+# names one in six of them by nature.
+ODD = tuple(key for key in RULES if key != "pairwise")
 CHEAP = 50_000  # votes whose voters are measured without being asked to, in a second or two
 
 
@@ -65,7 +70,7 @@ class VotersView:
     def headline(self) -> str:
         """Voters, votes, and who is left out, in a sentence."""
         now = ", the open ballot’s among them" if self.is_open else ""
-        out = f"{many(len(self.left_out), 'voter')} left out" if self.left_out else "nobody is left out"
+        out = f"{many(len(self.left_out), 'voter')} left out" if self.left_out else "nobody is left out by you"
         return plural(
             self.n_votes,
             "{voters} gave {n} vote that counts{now}; {out}.",
@@ -73,6 +78,29 @@ class VotersView:
             voters=self.count.named.capitalize() if self.count.named == "nobody" else self.count.named,
             now=now,
             out=out,
+        )
+
+    def odd(self, hashed: bool = False) -> list[tuple[str, list[str]]]:
+        """Who counts and looks odd by a rule of `ODD` at its usual bound: name and reasons, in the table's order."""
+        found = propose(self.quality.table, {key: RULES[key].bound for key in ODD})
+        names = self.called(hashed)
+        reasons = found.groupby("voter_id")["reason"].agg(list)
+        order = self.table(hashed)["voter_id"]
+        return [(names[id_], reasons[id_]) for id_ in order[order.isin(reasons.index)]]
+
+    def odd_said(self, hashed: bool = False) -> str:
+        """Who looks odd, each with the reasons, in a sentence; "" where nobody does."""
+        odd = self.odd(hashed)
+        if not odd:
+            return ""
+        named = "; ".join(f"{name} ({'; '.join(reasons)})" for name, reasons in odd[:NAMED])
+        if len(odd) > NAMED:
+            named = f"{named}; and {len(odd) - NAMED:,} more, whom the rules below name"
+        return plural(
+            len(odd),
+            "{n} voter looks odd, and counts: {named}.",
+            "{n} voters look odd, and count: {named}.",
+            named=named,
         )
 
     def called(self, hashed: bool) -> dict[int, str]:
