@@ -316,6 +316,8 @@ class TestVotersRole:
         with store.read() as conn:
             assert conn.execute(sa.select(sa.func.count()).select_from(t.sitting)).scalar() == 3
             assert conn.execute(sa.select(t.judgement.c.id)).first()
+        set_voting_state(store, project_id, "closed")
+        assert voting.look(voters, code).kind == "next"  # it may ask whether the plan has more ballots
 
     def test_it_does_nothing_else(self, by_role):
         *_, voters = by_role

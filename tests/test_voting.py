@@ -18,7 +18,7 @@ from core.errors import InputError, StoreError
 from core.platforms.batch import write_batch
 from core.store import open_store
 from core.store import schema as t
-from core.store.archive import duplicate_project, export_project
+from core.store.archive import archive_project, duplicate_project, export_project, restore_project
 from core.store.ballots import read_ballots, read_comparisons
 from core.store.checks import counted_votes
 from core.store.closing import close_ballot, reopen_ballot
@@ -29,6 +29,7 @@ from core.store.page_tallies import write_dealt
 from core.store.page_votes import stop
 from core.store.projects import get_project
 from core.store.scores import read_dataset
+from core.store.simulated import simulate_votes
 from core.store.tallies import ballot_votes, progress_of, write_tallies
 from core.store.uploads import read_uploads, withdraw_upload
 from core.store.votes import accept_upload
@@ -727,7 +728,7 @@ class TestStates:
         set_voting_state(store, project_id, "open")
         assert voter.look().place == place
         set_voting_state(store, project_id, "closed")
-        assert voter.look().kind == "closed"
+        assert voter.look().kind == "next"
         assert rows(store, sa.select(sa.func.sum(t.question.c.n_dealt))) == [(0,)]
         open_voting(store, project_id, BASIC)
         assert voter.look().place == place
@@ -745,9 +746,9 @@ class TestStates:
         voter.task(longer_pair)
         assert voter.do("finish").kind == "finished"
         close_ballot(store, project_id)
-        assert voter.look().kind == "closed"
+        assert voter.look().kind == "next"
         draw_next_ballot(store, project_id)
-        assert voter.look().kind == "closed"
+        assert voter.look().kind == "next"
         assert open_voting(store, project_id, BASIC) == code == read_link(store, project_id)
         assert voter.look().kind == "vote"
         assert rows(store, sa.select(sa.func.count()).select_from(t.voter)) == [(1,)]
@@ -757,6 +758,44 @@ class TestStates:
         Voter(store, code).task(longer_pair)
         close_ballot(store, project_id)
         reopen_ballot(store, project_id)
+        assert voting.look(store, code).kind == "next"
+
+    def two_ballots(self, store):
+        plan = replace(PLAN, n_ballots=2, protocol="paper")
+        project_id, code = start(store, kind="trial", plan=plan)
+        simulate_votes(store, project_id)
+        return project_id, code
+
+    def test_voting_is_over_after_the_last_ballot_and_not_between_two(self, store):
+        project_id, code = self.two_ballots(store)
+
+        def kind():
+            return voting.look(store, code).kind
+
+        assert kind() == "entry"
+        close_ballot(store, project_id)
+        assert kind() == "next"
+        draw_next_ballot(store, project_id)
+        assert kind() == "next"  # drawn, and its page isn't open yet
+        open_voting(store, project_id, BASIC)
+        assert kind() == "entry"
+        set_voting_state(store, project_id, "closed")
+        assert kind() == "closed"  # the owner closed the page of the last ballot
+        open_voting(store, project_id, BASIC)
+        simulate_votes(store, project_id)
+        close_ballot(store, project_id)
+        assert kind() == "closed"
+
+    def test_it_is_over_too_where_the_last_ballot_was_collected_elsewhere_or_the_project_is_archived(self, store):
+        project_id, code = self.two_ballots(store)
+        close_ballot(store, project_id)
+        archive_project(store, project_id)
+        assert voting.look(store, code).kind == "closed"
+        restore_project(store, project_id)
+        assert voting.look(store, code).kind == "next"
+        draw_next_ballot(store, project_id)  # its votes come without a voting page
+        simulate_votes(store, project_id)
+        close_ballot(store, project_id)
         assert voting.look(store, code).kind == "closed"
 
     def test_a_copy_of_the_project_takes_no_link_with_it(self, store):

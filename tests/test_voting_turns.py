@@ -308,7 +308,7 @@ class TestABallotIsClosed:
         answer = page.vote(fields)
         assert answer.headers["location"] == f"/v/{page.code}?unsaved=1"
         closed = page.do("GET", answer.headers["location"]).body
-        assert "Voting is over" in closed
+        assert "The next round is being prepared" in closed
         assert "Your last answer wasn’t saved." in closed
         assert "wasn’t saved" not in page.do("GET", f"/v/{page.code}").body
         assert page.votes() == before

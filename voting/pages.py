@@ -46,6 +46,10 @@ _PLAIN = {
         translatable("A short break"),
         translatable("Voting is paused. Your place is kept; please come back by the same link later."),
     ),
+    "next": (
+        translatable("The next round is being prepared"),
+        translatable("This round is closed. Please come back to this link: the next one will be here."),
+    ),
     "closed": (
         translatable("Voting is over"),
         translatable("This round is closed. Thank you for your interest."),

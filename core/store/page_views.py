@@ -35,9 +35,9 @@ class Place:
 class View:
     """What the page shows.
 
-    `kind`: nothing (no such link), preview, paused, closed, uninvited, entry, example, vote, between (a task is done),
-    full (nothing left for this voter), finished, stopped. `cookie` is to be set where it isn't None. `said` is a
-    sentence about what was just done.
+    `kind`: nothing (no such link), preview, paused, next (between two ballots), closed (after the last), uninvited,
+    entry, example, vote, between (a task is done), full (nothing left for this voter), finished, stopped. `cookie` is
+    to be set where it isn't None. `said` is a sentence about what was just done.
     """
 
     kind: str

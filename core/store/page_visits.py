@@ -87,7 +87,7 @@ _WHERE_A_LINK_LEADS = (
     sa.select(
         _LINK.secret, _LINK.voter_secret, t.project.c.id, t.project.c.notion, t.plan.c.wording, t.project.c.archived_at,
         _VOTING.state, _VOTING.opened_at, _VOTING.id.label("voting_id"), _VOTING.settings, _VOTING.address_salt,
-        _BALLOT.id.label("ballot_id"), _BALLOT.state.label("ballot_state"), _BALLOT.scheme,
+        _BALLOT.id.label("ballot_id"), _BALLOT.area_id, _BALLOT.state.label("ballot_state"), _BALLOT.scheme,
         _BALLOT.settings.label("round"),
     )
     .join(t.project, t.project.c.id == _LINK.project_id)
@@ -111,8 +111,25 @@ def link_at(conn: sa.Connection, code: str) -> At | None:
     other = None if row.scheme == COMPARISON else RoundSettings.of({**row.round, "scheme": row.scheme})
     table = Table(row.voting_id, row.ballot_id, VotingSettings.of(row.settings), other)
     state = row.state if is_open else "closed"
+    if state == "closed" and row.archived_at is None and _has_more_to_come(conn, row):
+        state = "next"
     told = (row.notion, row.wording, state, row.opened_at, table, row.address_salt)
     return At(row.secret, row.voter_secret, row.id, *told)
+
+
+def _has_more_to_come(conn: sa.Connection, row: sa.Row) -> bool:
+    """Whether the plan has a ballot after the voting page that a link leads to, whose own page isn't there yet."""
+    same_area = _BALLOT.area_id.is_(None) if row.area_id is None else _BALLOT.area_id == row.area_id
+    newest = conn.execute(
+        sa.select(_BALLOT.id, _BALLOT.number, _BALLOT.state, t.plan.c.n_ballots)
+        .join(t.plan, t.plan.c.id == _BALLOT.plan_id)
+        .where(_BALLOT.project_id == row.id, same_area, _BALLOT.scheme == COMPARISON)
+        .order_by(_BALLOT.number.desc())
+        .limit(1)
+    ).one_or_none()
+    if newest is None:  # rounds of other schemes alone, which no plan numbers
+        return False
+    return newest.number < newest.n_ballots or (newest.state == "open" and newest.id != row.ballot_id)
 
 
 def pages_of(at: At) -> sa.Select:
