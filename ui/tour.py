@@ -1,12 +1,14 @@
-"""A short tour: a card on top of each page says what the page is for, and leads to the next one.
+"""A short tour: a card on top of each page of the demo says what the page is for, and leads to the next one.
 
-It runs by itself once in a workspace, while the demo is open; later from the demo's Project page.
+It runs by itself once in a workspace, while the demo is open; later from the demo's Project page. It is about the demo:
+in another project no card is shown, and the tour goes on where the demo is opened again.
 """
 
 from __future__ import annotations
 
 import streamlit as st
 
+from core.store.demo import DEMO_ID
 from ui import frame
 
 # The page, and what is said of it: what it is for, and what to look at in the demo.
@@ -69,7 +71,7 @@ _MARK = "tour-seen"
 def show(key: str) -> None:
     """The card of a page, while the tour runs; in a workspace whose demo nobody has seen yet it begins by itself."""
     places = [stop[0] for stop in STOPS]
-    if not st.session_state.get("project_id") or not _runs() or key not in places:
+    if st.session_state.get("project_id") != DEMO_ID or not _runs() or key not in places:
         return
     at = places.index(key)
     with st.container(border=True):
@@ -88,14 +90,13 @@ def show(key: str) -> None:
 
 def offer() -> None:
     """A button that begins the tour, on the demo, which it is about, while it doesn't run."""
-    if st.session_state.get("project_id") == "demo" and not st.session_state.get("_tour"):
+    if st.session_state.get("project_id") == DEMO_ID and not st.session_state.get("_tour"):
         st.button("Take the tour", on_click=_begin, type="tertiary", icon=":material/tour:")
 
 
 def _runs() -> bool:
     if "_tour" not in st.session_state:
-        fresh = st.session_state["project_id"] == "demo" and not (frame.store().folder / _MARK).exists()
-        st.session_state["_tour"] = fresh
+        st.session_state["_tour"] = not (frame.store().folder / _MARK).exists()
     return bool(st.session_state["_tour"])
 
 

@@ -597,6 +597,24 @@ def test_a_tour_can_be_taken_again(demo, visit):
     assert "Tour, 1 of 7" in words(press(app, "Take the tour"))
 
 
+def test_the_tours_cards_are_of_the_demo_only(demo, visit):
+    (demo.folder / "tour-seen").unlink()
+    mine = create_project(demo, "My own")
+    app = visit("project", "demo")
+    assert "**Tour, 1 of 7.**" in words(app)
+    app.query_params["project"] = mine
+    for key in ("project", "tokens", "plan", "export"):
+        if key != "project":
+            app.switch_page(f"../pages/{key}.py").run()
+        else:
+            app.run()
+        assert app.session_state["project_id"] == mine
+        assert not app.exception
+        assert "**Tour, " not in words(app), key
+    app.query_params["project"] = "demo"
+    assert "**Tour, 7 of 7.**" in words(app.run())  # it goes on where the demo is open again
+
+
 def test_a_new_project_is_begun_from_any_page(demo, visit):
     app = visit("voters", "demo")
     (button,) = [button for button in app.sidebar.button if button.label == "New project"]
