@@ -11,7 +11,7 @@ from core.plurals import many
 from core.store.plans import PlanSettings, proposed_plan, read_plan, save_plan
 from core.views.plan import given_away
 from core.views.words import slug
-from ui import cache, frame, plan_figures
+from ui import cache, drafts, frame, plan_figures
 from ui.budget_box import budget_box
 from ui.checks_box import checks_cost
 from ui.pilot_box import pilot_seconds
@@ -40,7 +40,11 @@ key = f"{project.id}-{area_id}-{'saved' if saved else 'new'}"  # of the widgets,
 if standing.n_items < 2:
     st.warning("This area has one item, and a ranking needs two: add tokens to it, or rank all areas together.")
     frame.stop()
-start = saved or proposed_plan(standing.n_items, project.seed)
+draft = f"plan-{project.id}-{area_id}"
+key += f"-{drafts.turn(draft)}" if drafts.turn(draft) else ""
+stored = saved or proposed_plan(standing.n_items, project.seed)
+start = stored if locked else drafts.begin(draft, f"n_ballots-{key}", stored, over_others=True)
+back = st.container()
 
 
 def save_box(settings: PlanSettings) -> None:
@@ -73,6 +77,10 @@ def save_box(settings: PlanSettings) -> None:
 
 try:
     settings = settings_form(start, project.notion, standing.n_items, key=key, locked=locked)
+    if not locked:
+        drafts.keep(draft, settings, stored)
+        with back:
+            drafts.tell(draft, "Your changes")
     plan = settings.plan(standing.n_items)
 except PlanError as error:
     frame.show_error(error)

@@ -55,6 +55,7 @@ def in_embeddings() -> None:
 
 
 st.title("Tokens")
+area_editing.undo_box(store, project, view)
 if not view.areas:
     st.markdown("**A semantic area is a list of tokens that belong together. Only tokens of one area are paired.**")
     area_entry.add_box(store, project)

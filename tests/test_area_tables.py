@@ -12,9 +12,10 @@ from core.errors import InputError, StaleError, StoreError
 from core.items import all_pairs
 from core.store import schema as t
 from core.store.archive import _hangs_on_ballots
-from core.store.areas import add_areas, change_area, change_areas, delete_area, read_areas, read_items
+from core.store.areas import add_areas, change_area, change_areas, delete_area, read_areas, read_items, restore_area
 from core.store.dialects import check_keys
-from core.store.plans import save_plan
+from core.store.origins import origins_of
+from core.store.plans import read_plan, save_plan
 from core.store.projects import read_log
 from core.store.rankings import set_ranking
 from core.store.voting import invite
@@ -122,10 +123,34 @@ def test_links_are_sound_after_every_change_beside_another_project_with_ballots(
     invite(store, project_id, ["Anna"], area_id=animals)  # a link of the voting page, with a personal one
     add_areas(store, project_id, [AreaTokens("Sea", ("ship", "boat"))])
     change_area(store, project_id, TOOLS, ("hammer", "saw"))
-    delete_area(store, project_id, ANIMALS)  # its plan goes with it
+    gone = delete_area(store, project_id, ANIMALS)  # its plan goes with it
     with store.read() as conn:
         assert check_keys(conn) == 0
         assert conn.execute(sa.select(t.plan.c.id).where(t.plan.c.project_id == project_id)).all() == []
         if conn.dialect.name == "sqlite":
             assert conn.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1  # others are watched as ever
     assert len(read_items(store, project_id)) == 2
+    restore_area(store, project_id, gone)  # and comes back with it
+    with store.read() as conn:
+        assert check_keys(conn) == 0
+        animals = conn.execute(of_name).scalar_one()
+    assert read_plan(store, project_id, animals) == PLAN
+    assert [area.name for area in read_areas(store, project_id)] == ["Animals", "Tools", "Sea"]
+    with pytest.raises(InputError, match="There is an area Animals already"):
+        restore_area(store, project_id, gone)
+
+
+def test_an_area_comes_back_as_it_was(store):
+    """In its place, by its tokens' origins, with the same items at the same positions."""
+    project_id = make_project(store)
+    with store.write(project_id) as conn:
+        conn.execute(sa.update(t.token).where(t.token.c.text == "dog").values(origin="neighbour:x"))
+    with store.read() as conn:
+        before = origins_of(conn, project_id)
+    assert before == {("Animals", "dog"): "x"}
+    areas, items = read_areas(store, project_id), read_items(store, project_id)
+    restore_area(store, project_id, delete_area(store, project_id, ANIMALS))
+    assert read_areas(store, project_id) == areas
+    assert read_items(store, project_id).equals(items)
+    with store.read() as conn:
+        assert origins_of(conn, project_id) == before

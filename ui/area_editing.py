@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -11,12 +12,12 @@ from core.errors import RunoffError
 from core.plurals import many
 from core.store import Store
 from core.store.archive import copy_without_ballots
-from core.store.areas import change_area, change_areas, delete_area
+from core.store.areas import DeletedArea, change_area, change_areas, delete_area, restore_area
 from core.store.corrections import correct_spelling
 from core.store.projects import Project
 from core.tokens import AreaTokens, Renamed, checked, read_pasted
 from core.views.tokens import TokensView
-from ui import choosers, frame
+from ui import choosers, drafts, frame
 from ui.area_entry import take
 from ui.project_files import open_copy
 
@@ -35,13 +36,58 @@ def edit_box(store: Store, project: Project, view: TokensView) -> None:
         return
     area = _chosen(project, view)
     stored = "\n".join(area.tokens)
-    text = st.text_area(_label(area), stored, height=300, key=f"tokens-{project.id}-{area.name}-{hash(stored)}")
+    draft = f"tokens-{project.id}-{area.name}"
+    key = f"{draft}-{hash(stored)}-{drafts.turn(draft)}"
+    back = st.container()
+    text = st.text_area(_label(area), drafts.begin(draft, key, stored), height=300, key=key)
+    drafts.keep(draft, text, stored)
+    with back:
+        drafts.tell(draft, "Your changes of this area")
     with st.container(horizontal=True):
         if st.button("Save changes", disabled=text == stored):
-            take(lambda areas: change_area(store, project.id, area, areas[0].tokens), read_pasted, area.name, text)
-        if st.button("Delete area"):
-            done = f"The area {area.name} is deleted. The log keeps its tokens."
-            frame.carry_out(delete_area, store, project.id, area, done=done)
+            take(partial(_change, store, project, area, draft), read_pasted, area.name, text)
+        _deletion(store, project, area)
+
+
+def _change(store: Store, project: Project, area: AreaTokens, draft: str, areas: Sequence[AreaTokens]) -> None:
+    change_area(store, project.id, area, areas[0].tokens)
+    drafts.saved(draft)
+
+
+def _deletion(store: Store, project: Project, area: AreaTokens) -> None:
+    """The button that deletes an area, once it was asked."""
+    with st.popover("Delete area"):
+        tokens, pairs = many(len(area.tokens), "token"), many(area.n_items, "pair")
+        st.markdown(f"Delete **{frame.plain(area.name)}** with its {tokens} and {pairs}?")
+        more = " Its plan comes back with it, a voting link of its own doesn't." if project.ranking == "area" else ""
+        st.caption(f"It can be brought back here as long as this window is open; the log keeps the tokens.{more}")
+        if st.button("Yes, delete it", type="primary"):
+            frame.carry_out(partial(_delete, store, project, area), done=f"The area {area.name} is deleted.")
+
+
+def _delete(store: Store, project: Project, area: AreaTokens) -> None:
+    st.session_state[_deleted(project)] = delete_area(store, project.id, area)
+
+
+def _restore(store: Store, project: Project, gone: DeletedArea) -> None:
+    restore_area(store, project.id, gone)
+    st.session_state.pop(_deleted(project), None)
+
+
+def _deleted(project: Project) -> str:
+    return f"_deleted-area-{project.id}"
+
+
+def undo_box(store: Store, project: Project, view: TokensView) -> None:
+    """The way back for the area that was deleted last in this session, while there is one."""
+    gone: DeletedArea | None = st.session_state.get(_deleted(project))
+    if gone is None or view.locked or gone.area.name in _names(view):
+        return
+    name = gone.area.name
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.info(f"The area {frame.plain(name)} was deleted.", icon=":material/delete:")
+        if st.button("Bring it back", icon=":material/undo:"):
+            frame.carry_out(partial(_restore, store, project, gone), done=f"The area {name} is back.")
 
 
 def _chosen(project: Project, view: TokensView) -> AreaTokens:
@@ -66,14 +112,17 @@ def _label(area: AreaTokens) -> str:
 def _table(store: Store, project: Project, areas: Sequence[AreaTokens], *, one: bool) -> None:
     """A table of areas and tokens. The rows are read from the editor, never written back into it."""
     rows = [(area.name, token) for area in areas for token in area.tokens]
-    start = pd.DataFrame(rows, columns=["area", "token"], dtype="str")
+    draft = f"table-{project.id}-{areas[0].name if one else ''}"
+    key = f"{draft}-{one}-{hash(tuple(areas))}-{drafts.turn(draft)}"
+    back = st.container()
+    start = pd.DataFrame(drafts.begin(draft, key, rows), columns=["area", "token"], dtype="str")
     edited = st.data_editor(
         start,
         num_rows="dynamic",
         column_order=["token"] if one else ["area", "token"],
         hide_index=True,
         height=400,
-        key=f"table-{project.id}-{one}-{hash(tuple(areas))}",
+        key=key,
         alt="Areas and tokens to edit",
     )
     st.caption("The empty row at the end takes a new token. To remove rows, tick them and press Delete.")
@@ -81,6 +130,9 @@ def _table(store: Store, project: Project, areas: Sequence[AreaTokens], *, one: 
     given = list(edited[["area", "token"]].itertuples(index=False, name=None))
     if one:
         given = [row for row in given if row[1].strip()]
+    drafts.keep(draft, given, rows)
+    with back:
+        drafts.tell(draft, "Your changes of this table")
     changed = given != rows
     try:
         new = checked(given)
@@ -91,7 +143,14 @@ def _table(store: Store, project: Project, areas: Sequence[AreaTokens], *, one: 
     if st.button("Save the table", disabled=not (changed and new)):
         names = ", ".join(area.name for area in new[:10]) + ("…" if len(new) > 10 else "")
         done = f"Saved: {names}."
-        frame.carry_out(change_areas, store, project.id, tuple(areas), new, done=done)
+        frame.carry_out(partial(_change_areas, store, project, tuple(areas), new, draft), done=done)
+
+
+def _change_areas(
+    store: Store, project: Project, areas: tuple[AreaTokens, ...], new: Sequence[AreaTokens], draft: str
+) -> None:
+    change_areas(store, project.id, areas, new)
+    drafts.saved(draft)
 
 
 def locked_box(store: Store, project: Project, view: TokensView) -> None:

@@ -15,7 +15,7 @@ from core.store.areas import add_areas
 from core.store.projects import Project
 from core.tabular import is_workbook
 from core.tokens import TokenFile, TokenLists, clean_token, open_list, read_pasted
-from ui import choosers, encoding_box, frame
+from ui import choosers, drafts, encoding_box, frame
 
 SHOWN = 20  # notes on a list
 _NO_COLUMN = -1
@@ -63,13 +63,23 @@ def _first(notes: list[str]) -> list[str]:
 def add_box(store: Store, project: Project) -> None:
     """New areas by paste or from a file. The boxes are emptied once their areas are saved."""
     key = f"{project.id}-{st.session_state.get('_areas_turn', 0)}"
+    draft = f"area-{key}"
+    key += f"-{drafts.turn(draft)}" if drafts.turn(draft) else ""
     paste, file = st.tabs(["Paste", "From a file"])
-    with paste, st.form(f"paste-{project.id}"):
-        name = st.text_input("Area", placeholder="For example: Sales & marketing", max_chars=100, key=f"new-name-{key}")
-        text = st.text_area(
-            "Tokens, one a line", height=180, placeholder="sales\nmarketing\nmachine learning", key=f"new-text-{key}"
+    with paste:  # no form: what stands in one is known only once it is sent, and couldn't be kept
+        back = st.container()
+        begun = drafts.begin(draft, f"new-name-{key}", ("", ""))
+        name = st.text_input(
+            "Area", begun[0], placeholder="For example: Sales & marketing", max_chars=100, key=f"new-name-{key}"
         )
-        if st.form_submit_button("Add area", type="primary"):
+        text = st.text_area(
+            "Tokens, one a line", begun[1], height=180, placeholder="sales\nmarketing\nmachine learning",
+            key=f"new-text-{key}",
+        )  # fmt: skip
+        drafts.keep(draft, (name, text), ("", ""))
+        with back:
+            drafts.tell(draft, "A new area", one=True)
+        if st.button("Add area", type="primary"):
             if not clean_token(name):
                 st.error("The area has no name. Type one above the tokens.")
             else:

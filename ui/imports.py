@@ -21,24 +21,19 @@ from ui import encoder_box, encoding_box, frame
 from ui.files import choose_file, key_of, typed_path
 
 KINDS = ("import_embedding", encoder_box.KIND)
+PATH, UPLOAD = "path", "upload"  # the tabs, each with a file of its own
 
 
 def import_box(store: Store, project: Project) -> None:
     """Path or upload; what was recognised is shown before the import starts."""
     path_tab, upload_tab, encoder_tab = st.tabs(["From a path on this machine", "By upload", "A sentence encoder"])
     with path_tab:
-        path = choose_file(store, f"{project.id}-{_turn()}")
+        path = choose_file(store, f"{project.id}-{_turn(PATH)}")
         if path is not None:
-            _offer(store, project, path, shown_name(path), {"path": str(path), "shown": shown_path(path)})
+            params = {"path": str(path), "shown": shown_path(path)}
+            _offer(store, project, path, shown_name(path), params, PATH)
     with upload_tab:
-        file = st.file_uploader(
-            "Embedding file",
-            key=f"embedding-{project.id}-{_turn()}",
-            help="Up to 1,000 MB; larger files, and files that could run a program, by path only.",
-        )
-        kept = _keep(store, file) if file is not None else None
-        if file is not None and kept is not None:
-            _offer(store, project, kept, file.name, {"path": str(kept), "shown": file.name, "uploaded": True})
+        _upload(store, project)
     with encoder_tab:
         encoder_box.show(store, project, "import")
     st.caption(
@@ -47,8 +42,42 @@ def import_box(store: Store, project: Project) -> None:
     )
 
 
-def _turn() -> int:
-    return st.session_state.setdefault("_import_turn", 0)
+def _upload(store: Store, project: Project) -> None:
+    """A file from the visitor's machine; one that was chosen stays so while other pages are looked at."""
+    chosen = _chosen(project)
+    file = st.file_uploader(
+        "Embedding file",
+        key=f"embedding-{project.id}-{_turn(UPLOAD)}",
+        on_change=_forget,
+        args=(chosen,),
+        help="Up to 1,000 MB; larger files, and files that could run a program, by path only.",
+    )
+    if file is not None:
+        kept = _keep(store, file)
+        if kept is not None:
+            st.session_state[chosen] = (kept, file.name)
+    found: tuple[Path, str] | None = st.session_state.get(chosen)
+    if found is None or not found[0].exists():
+        return
+    path, name = found
+    if file is None:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.info(f"{frame.plain(name)} was chosen before, and isn't imported yet.", icon=":material/upload_file:")
+            st.button("Discard", key=f"discard-{chosen}", on_click=_forget, args=(chosen,), icon=":material/undo:")
+    _offer(store, project, path, name, {"path": str(path), "shown": name, "uploaded": True}, UPLOAD)
+
+
+def _chosen(project: Project) -> str:
+    return f"_chosen-upload-{project.id}"
+
+
+def _forget(chosen: str) -> None:
+    st.session_state.pop(chosen, None)
+
+
+def _turn(place: str) -> int:
+    """A number for the keys of one tab, so that it is emptied once its file is imported, and no other tab is."""
+    return int(st.session_state.setdefault(f"_import_turn_{place}", 0))
 
 
 def _keep(store: Store, file: Any) -> Path | None:
@@ -69,7 +98,7 @@ def _keep(store: Store, file: Any) -> Path | None:
     return kept[file.file_id]
 
 
-def _offer(store: Store, project: Project, path: Path, shown: str, params: dict) -> None:
+def _offer(store: Store, project: Project, path: Path, shown: str, params: dict, place: str) -> None:
     """What the file is, what must still be said about it, and the button that imports it."""
     key = f"{project.id}-{key_of(path)}"
     try:
@@ -93,7 +122,7 @@ def _offer(store: Store, project: Project, path: Path, shown: str, params: dict)
         if not name.strip():
             st.error("The embedding has no name. Type one.")
             return
-        _start(store, project, {**params, **options, "name": name.strip()})
+        _start(store, project, {**params, **options, "name": name.strip()}, place)
 
 
 def _recognise(path: Path, shown: str, key: str) -> tuple[Recognised, dict]:
@@ -124,14 +153,16 @@ def _recognise(path: Path, shown: str, key: str) -> tuple[Recognised, dict]:
     return found, options
 
 
-def _start(store: Store, project: Project, params: dict) -> None:
+def _start(store: Store, project: Project, params: dict, place: str) -> None:
     try:
         job_id = jobs.start(store, "import_embedding", params, project_id=project.id)
     except RunoffError as error:
         frame.show_error(error)
         return
     st.session_state.setdefault("_watched", []).append(job_id)
-    st.session_state["_import_turn"] = _turn() + 1
+    st.session_state[f"_import_turn_{place}"] = _turn(place) + 1
+    if place == UPLOAD:
+        _forget(_chosen(project))
     st.rerun()
 
 

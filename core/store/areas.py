@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 import sqlalchemy as sa
@@ -142,12 +144,47 @@ def add_tokens(store: Store, project_id: str, seen: AreaTokens, tokens: Sequence
         _replace(change, [new if area.name == seen.name else area for area in areas], origins=origins)
 
 
-def delete_area(store: Store, project_id: str, seen: AreaTokens) -> None:
+@dataclass(frozen=True)
+class DeletedArea:
+    """What `restore_area` brings back: the area, its place among the others, where its tokens came from, its plans."""
+
+    area: AreaTokens
+    place: int
+    origins: Origins
+    plans: tuple[Mapping[str, Any], ...]
+
+
+def delete_area(store: Store, project_id: str, seen: AreaTokens) -> DeletedArea:
     """Delete an area with its tokens and items; the log keeps the tokens. `seen` as in `change_area`."""
     with _rewriting(store, project_id, "delete area") as change:
         areas = _with(change, seen)
         change.detail = {"area": seen.name, "tokens": list(seen.tokens)}
+        origins = {key: of for key, of in kept_origins(change.conn, project_id, areas).items() if key[0] == seen.name}
+        own = sa.select(t.plan).join(t.area, t.area.c.id == t.plan.c.area_id)
+        rows = change.conn.execute(own.where(t.area.c.project_id == project_id, t.area.c.name == seen.name))
+        gone = DeletedArea(seen, areas.index(seen), origins, tuple(dict(row._mapping) for row in rows))
         _replace(change, [area for area in areas if area.name != seen.name])
+        return gone
+
+
+def restore_area(store: Store, project_id: str, gone: DeletedArea) -> None:
+    """Bring a deleted area back, with its plan where areas have rankings of their own.
+
+    Raises `InputError` where another area has its name by now, `StoreError` once ballot 1 is drawn.
+    """
+    with _rewriting(store, project_id, "bring area back") as change:
+        areas = areas_of(change.conn, project_id)
+        name = gone.area.name
+        if name in {area.name for area in areas}:
+            raise InputError(f"There is an area {name} already. Rename that one first, by the table of all areas.")
+        change.detail = {"area": name, "tokens": list(gone.area.tokens)}
+        areas.insert(gone.place, gone.area)
+        _replace(change, areas, origins=gone.origins)
+        if gone.plans and change.project.ranking == "area":
+            area = sa.select(t.area.c.id).where(t.area.c.project_id == project_id, t.area.c.name == name)
+            fresh = {"area_id": change.conn.execute(area).scalar_one()}
+            rows = [{key: value for key, value in row.items() if key != "id"} | fresh for row in gone.plans]
+            change.conn.execute(sa.insert(t.plan), rows)
 
 
 def set_item_rules(store: Store, project_id: str, rules: ItemRules, *, expected_revision: int | None = None) -> None:

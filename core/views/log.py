@@ -26,6 +26,7 @@ SENTENCES = {
     "change areas": "Changed the tokens of several areas",
     "add near tokens": "Added near words of an embedding to {area}",
     "delete area": "Deleted the area {area}",
+    "bring area back": "Brought back the area {area}",
     "correct spelling": "Corrected the spelling of {old} to {new} in {area}",
     "set item rules": "Changed which pairs become items",
     "set ranking": "Chose the ranking: {ranking}",

@@ -54,7 +54,7 @@ def test_the_demo_says_everywhere_that_its_votes_are_simulated(demo, visit):
 def test_figures_stand_with_what_is_behind_them(demo, visit):
     dataset = read_dataset(demo, "demo")
     said = words(visit("scores", "demo"))
-    assert f"by {dataset.attrs['votes']:,} votes on 760 items" in said
+    assert f"by {dataset.attrs['votes']:,} votes of 60 simulated voters on 760 items" in said
     assert f"{dataset.iloc[0]['token_a']} – {dataset.iloc[0]['token_b']}" in said
     assert "ρ_w" in words(visit("evaluate", "demo"))
     assert "of 760 items" in words(visit("evaluate", "demo"))
@@ -107,8 +107,10 @@ def test_areas_are_pasted_edited_and_deleted(empty, visit):
     editor.set_value("ship\nboat\nharbour").run()
     press(app, "Save changes")
     assert read_areas(empty, project_id)[0].tokens == ("ship", "boat", "harbour")
-    press(app, "Delete area")
+    press(app, "Yes, delete it")
     assert read_areas(empty, project_id) == []
+    press(app, "Bring it back")
+    assert read_areas(empty, project_id)[0].tokens == ("ship", "boat", "harbour")
 
 
 def test_a_plan_is_computed_at_once_and_saved_by_a_button(empty, visit):

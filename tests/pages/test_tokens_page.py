@@ -164,7 +164,7 @@ def test_anything_else_is_changed_in_a_copy_without_ballots(demo, visit):
     assert read_areas(demo, made.id) == read_areas(demo, "demo")
     assert read_ballots(demo, made.id) == []
     app = visit("tokens", made.id)
-    assert labelled(app.button, "Delete area")
+    assert labelled(app.button, "Yes, delete it")
 
 
 def test_proposed_tokens_are_counted_by_area(demo, project, visit):
