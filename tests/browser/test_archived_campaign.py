@@ -96,7 +96,7 @@ def import_results(visitor: Visitor, files: list[bytes]) -> None:
 
 def look_at_scores(visitor: Visitor, scores: dict[Pair, float], n_votes: int) -> None:
     visitor.go("Scores")
-    visitor.says(f"by {n_votes:,} votes on {N_ITEMS} items.")
+    visitor.says(f"by {n_votes:,} votes of 6 people on {N_ITEMS} items.")
     rows = visitor.cells("Ranking of the items")
     best = max(scores.values())
     top = {item for item, score in scores.items() if abs(score - best) < 1e-9}

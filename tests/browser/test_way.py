@@ -180,7 +180,7 @@ def ballot_in_turkle(visitor: Visitor, server: Server, batch: bytes) -> list[byt
 
 def look_at_scores(visitor: Visitor, scores: dict[frozenset[str], float], slopes: list[float]) -> None:
     visitor.go("Scores")
-    visitor.says(f"by 195 votes on {N_ITEMS} items.")
+    visitor.says(f"by 195 votes of 9 people on {N_ITEMS} items.")
     rows = visitor.cells("Ranking of the items")
     best = max(scores.values())
     top = {item for item, score in scores.items() if abs(score - best) < 1e-9}
