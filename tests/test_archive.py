@@ -322,6 +322,7 @@ def test_the_campaign_goes_on_as_the_original_does(campaign, tmp_path, place):
     other.engine.dispose()
 
 
+@pytest.mark.release
 def test_results_of_the_original_batch_are_taken_where_the_original_is_not(campaign, tmp_path):
     store, project_id, _ = campaign
     batch = write_batch(read_comparisons(store, project_id, 3))

@@ -290,6 +290,7 @@ def test_plan_loads_nothing_heavy() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.release
 def test_output_is_utf8_whatever_the_terminal(files) -> None:
     done = _shell("evaluate", str(files.dataset), str(files.full), PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert done.returncode == 0

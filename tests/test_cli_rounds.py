@@ -70,6 +70,7 @@ def test_orders_of_a_file_of_groups_come_out_as_such_a_file(run, store, tmp_path
     assert (kinds.count("positive"), kinds.count("distractor"), kinds.count("random")) == (4, 8, 3)
 
 
+@pytest.mark.release
 def test_best_worst_goes_on_with_its_leading_items(run, store, tmp_path):
     project = make_project(store, kind="trial", plan=None)
     run("draw", project, "--scheme", "best-worst", "--appearances", "4")

@@ -38,6 +38,7 @@ def test_none_is_kept_with_outputs(path):
     assert all(not cell.get("outputs") and not cell.get("execution_count") for cell in notebook["cells"])
 
 
+@pytest.mark.release
 def test_a_dataset_is_built_without_a_workspace(tmp_path):
     """Believing in a model, the voters rank the items nearly as it does, and every vote is counted once."""
     path = ROOT / "examples" / "build-a-dataset.ipynb"

@@ -334,7 +334,7 @@ class TestLongTables:
         before=st.sampled_from(["", "sep"]),
         last=st.booleans(),
     )
-    @settings(deadline=None, max_examples=examples(300))
+    @settings(deadline=None, max_examples=examples(120))
     def test_streamed_and_whole(self, rows, mark, end, quoting, size, encoding, before, last):
         out = io.StringIO(newline="")
         if quoting == csv.QUOTE_NONE:
@@ -347,7 +347,7 @@ class TestLongTables:
         self.agree(text if last else text.rstrip("\r\n"), encoding, size)
 
     @given(st.text('ab",\n\r\t;1', max_size=60), st.integers(1, 9))
-    @settings(deadline=None, max_examples=examples(300))
+    @settings(deadline=None, max_examples=examples(120))
     def test_any_text(self, text, size):
         self.agree("token_a,token_b,similarity\n" + text, "utf-8", size)
 

@@ -463,6 +463,7 @@ def many_items(store):
     return project_id
 
 
+@pytest.mark.release
 def test_a_pilot_is_fitted_by_ranks_once_there_are_scores(store, many_items):
     n = found(store, many_items).n_comparisons
     assert votes_to_fit(store, many_items) == {"pilot": n, "votes": 0}

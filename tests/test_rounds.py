@@ -164,6 +164,7 @@ def test_a_round_waits_for_the_one_of_its_scheme_and_fixes_the_tokens(store):
 # Taking answers in
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_files_in_any_split_order_and_repetition_leave_the_same(store, scheme):
     whole = collected(store, scheme)

@@ -53,6 +53,7 @@ def test_a_question_comes_back_from_a_jobs_parameters(store):
     assert replace(ASKED, tokens=7).params(store, project_id)["items"] != params["items"]
 
 
+@pytest.mark.release
 def test_more_than_a_thousand_items_are_stood_for_by_a_sample(store):
     project_id = create_project(store, "Nothing yet")
     asked = replace(ASKED, tokens=50, hours=30.0, simulations=1)  # 1,225 items

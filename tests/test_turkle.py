@@ -85,6 +85,7 @@ def ballot() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@pytest.mark.release
 def test_votes_come_back(turkle: Turkle) -> None:
     frame = ballot()
     batch = publish(

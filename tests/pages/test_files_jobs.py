@@ -121,6 +121,7 @@ def test_a_file_that_is_gone_can_be_made_again(page, many, visit, started):
     assert offered(visit(page, "demo"), download)
 
 
+@pytest.mark.release
 def test_a_page_that_stays_open_says_so_of_a_file_that_is_gone(many, visit, started):
     press(visit("export", "demo"), ZIP)
     finish(*started)

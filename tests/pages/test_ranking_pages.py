@@ -63,6 +63,7 @@ def test_areas_are_ranked_apart_planned_and_drawn_on_the_pages(apart, visit):
     assert "fixed, as ballot 1 is drawn." in words(visit("plan", project_id))
 
 
+@pytest.mark.release
 def test_scores_are_of_the_chosen_area(apart, visit):
     store, project_id = apart
     app = visit("plan", project_id)

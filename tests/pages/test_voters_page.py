@@ -77,6 +77,7 @@ def test_rules_are_off_at_first_and_propose_with_reasons(empty, visit):
     assert "propose nobody" in words(app)
 
 
+@pytest.mark.release
 def test_voters_are_left_out_after_a_preview_and_come_back(empty, visit):
     project_id = held(empty)
     before = read_dataset(empty, project_id)
@@ -144,6 +145,7 @@ def test_what_cannot_be_left_out_is_said_in_place(empty, visit):
     assert "can't be scored without these voters" in "\n".join(error.value.replace("\\", "") for error in app.error)
 
 
+@pytest.mark.release
 def test_the_checks_of_the_scores_lead_here(empty, visit):
     links = [element.label for element in visit("scores", held(empty)).main.get("page_link")]
     assert "Look at each voter" in links
