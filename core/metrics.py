@@ -168,11 +168,19 @@ def weights(a: ArrayLike, b: ArrayLike, n0: float = 2.0) -> Floats:
     >>> weights([1, 2], [2, 1], 0)
     array([0.5, 0.5])
     """
-    _check_offset(n0)
-    first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    # Relative to f(1), so that no n₀ makes them underflow.
-    raw = ((1.0 + n0) / (first + n0)) ** 2 + ((1.0 + n0) / (second + n0)) ** 2
+    raw = rank_weights(a, n0) + rank_weights(b, n0)
     return np.asarray(raw / raw.sum())
+
+
+def rank_weights(ranks: ArrayLike, n0: float = 2.0) -> Floats:
+    """f(n) / f(1) of ranks from 1, of any shape, f(n) = 1/(n + n₀)²: relative to f(1), so that no n₀ makes them
+    underflow. Raises `InputError` unless n0 is a number above −1.
+
+    >>> rank_weights([1, 3], 1)
+    array([1.  , 0.25])
+    """
+    _check_offset(n0)
+    return np.asarray(((1.0 + n0) / (np.asarray(ranks, dtype=np.float64) + n0)) ** 2)
 
 
 def _check_offset(n0: float) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import permutations as every_permutation
 from typing import Any
 
@@ -83,7 +83,7 @@ def chance(
         raise InputError(f"Permutations are 0 or more, found {permutations}.")
     if len(a) > MOST_ITEMS:
         raise UndefinedMetricError(f"Chance is simulated for up to {MOST_ITEMS:,} items; these are {len(a):,}.")
-    metrics.weights(a[:1], b[:1], n0)  # refuses an offset that can't be
+    metrics.rank_weights(a[:1], n0)  # refuses an offset that can't be
     return dict(zip(NAMES, _chance(a.tobytes(), b.tobytes(), float(n0), permutations, seed), strict=True))
 
 
@@ -110,10 +110,7 @@ def _chance(a_bytes: bytes, b_bytes: bytes, n0: float, permutations: int, seed: 
 
 
 def _of_orders(a: Floats, b: Floats, orders: NDArray[np.intp], n0: float) -> tuple[Floats, Floats]:
-    def weight(ranks: Floats) -> Floats:  # as `metrics.weights`
-        return np.asarray(((1.0 + n0) / (ranks + n0)) ** 2)
-
-    return rank_kernels.rho_and_tau_of_orders(a, b, orders, weight)
+    return rank_kernels.rho_and_tau_of_orders(a, b, orders, partial(metrics.rank_weights, n0=n0))
 
 
 def share_of(figure: float, by_chance: float, ceiling: float) -> float:
