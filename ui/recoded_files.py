@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -11,18 +10,7 @@ import streamlit as st
 from core.errors import RunoffError
 from core.tabular import in_utf8
 from ui import encoding_box, frame
-
-
-@dataclass(frozen=True)
-class Recoded:
-    """A file as an upload box gives it."""
-
-    file_id: str
-    name: str
-    data: bytes
-
-    def getvalue(self) -> bytes:
-        return self.data
+from ui.held_files import HeldFile
 
 
 def in_chosen_encoding(files: Sequence[Any], key: str) -> list[Any]:
@@ -40,5 +28,5 @@ def in_chosen_encoding(files: Sequence[Any], key: str) -> list[Any]:
         except RunoffError as error:
             frame.show_error(error)
         else:
-            found.append(Recoded(f"{file.file_id}-{encoding}", file.name, data))
+            found.append(HeldFile(f"{file.file_id}-{encoding}", file.name, data))
     return found

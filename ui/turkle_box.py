@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 
 import streamlit as st
 
@@ -25,23 +24,12 @@ from core.store.publications import (
 )
 from core.views.words import called, moment
 from ui import choosers, frame
+from ui.held_files import HeldFile
 
 _WHOLE, _MISSING = "The whole ballot", "Only what wants votes"
 
 
-@dataclass(frozen=True)
-class Fetched:
-    """A file that was fetched, as the upload box takes it."""
-
-    file_id: str
-    name: str
-    data: bytes
-
-    def getvalue(self) -> bytes:
-        return self.data
-
-
-def fetched_files(project: Project) -> list[Fetched]:
+def fetched_files(project: Project) -> list[HeldFile]:
     """The files fetched since votes were last taken, for the upload box."""
     turn = st.session_state.get("_upload_turn", 0)
     kept = st.session_state.get(f"_fetched-{project.id}", {})
@@ -105,7 +93,7 @@ def _published(store: Store, project: Project, publication: Publication, token: 
         if fetch:
             data = fetch_from_turkle(store, project.id, publication.id, token)
             keep = st.session_state.setdefault(f"_fetched-{project.id}", {})
-            file = Fetched(hashlib.sha256(data).hexdigest(), publication.filename, data)
+            file = HeldFile(hashlib.sha256(data).hexdigest(), publication.filename, data)
             keep[st.session_state.get("_upload_turn", 0), publication.id] = file
             frame.changed_here()
             frame.flash(f"Fetched {publication.filename}. Look at it under 2, and take its votes.")

@@ -7,38 +7,18 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 from case_ballot import CaseBallot, open_case_ballot
+from collect_page import MAIN, collect, named, texts
 from streamlit.testing.v1 import AppTest
 
 from core.store import Store
 from core.store import schema as t
 from core.store.projects import list_projects
 
-MAIN = str(Path(__file__).parents[2] / "ui" / "main.py")
-
 
 @pytest.fixture
 def ballot(store: Store, monkeypatch: pytest.MonkeyPatch) -> CaseBallot:
     monkeypatch.setenv("RUNOFF_WORKSPACE", str(store.folder))
     return open_case_ballot(store)
-
-
-def collect(project_id: str) -> AppTest:
-    app = AppTest.from_file(MAIN, default_timeout=120)
-    app.query_params["project"] = project_id
-    app.run()
-    app.switch_page("../pages/collect.py")
-    app.run()
-    assert not app.exception
-    return app
-
-
-def named(elements, label: str):
-    return next(element for element in elements if element.label == label)
-
-
-def texts(app: AppTest) -> str:
-    shown = [*app.markdown, *app.caption, *app.success, *app.warning, *app.error, *app.info]
-    return "\n".join(str(element.value) for element in shown).replace("\\", "")
 
 
 def classes(app: AppTest) -> dict[str, int]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from campaigns import answer_batch, draw_batch, make_project
+from collect_page import MAIN, collect, named, texts
 from streamlit.testing.v1 import AppTest
 
 from core.policy import Policy
@@ -14,32 +15,11 @@ from core.store.policies import read_policy
 from core.store.projects import list_projects
 from core.store.votes import preview_upload
 
-MAIN = str(Path(__file__).parents[2] / "ui" / "main.py")
-
 
 @pytest.fixture
 def project(store: Store, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("RUNOFF_WORKSPACE", str(store.folder))
     return make_project(store)
-
-
-def collect(project_id: str) -> AppTest:
-    app = AppTest.from_file(MAIN, default_timeout=120)
-    app.query_params["project"] = project_id
-    app.run()
-    app.switch_page("../pages/collect.py")
-    app.run()
-    assert not app.exception
-    return app
-
-
-def named(elements, label: str):
-    return next(element for element in elements if element.label == label)
-
-
-def texts(app: AppTest) -> str:
-    shown = [*app.markdown, *app.caption, *app.success, *app.warning, *app.error, *app.info]
-    return "\n".join(str(element.value) for element in shown)
 
 
 def test_a_file_by_class_and_then_taken(store: Store, project: str) -> None:
@@ -59,7 +39,7 @@ def test_a_file_by_class_and_then_taken(store: Store, project: str) -> None:
     assert set(rows["class"]) == {"rejected"}
     named(app.button, "Take these votes").click().run()
     assert not app.exception
-    assert "results.csv is taken" in texts(app).replace("\\", "")
+    assert "results.csv is taken" in texts(app)
 
 
 def test_columns_are_named_and_remembered(store: Store, project: str) -> None:
