@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -13,6 +14,8 @@ from core.schemes.best_worst_files import Named, NamedError
 from core.views.rating_sets import as_csv
 from ui import choosers, frame
 from ui.tables import figures
+
+R = TypeVar("R")
 
 
 def show_table(table: pd.DataFrame, about: Mapping[str, str], alt: str, *, height: int | None = None) -> None:
@@ -47,7 +50,16 @@ def show_issues(issues: Iterable[Issue], notes: Iterable[str] = ()) -> None:
             st.dataframe(rows, hide_index=True, alt="Rows and cells that weren't taken as they are")
 
 
-def ask_named(error: NamedError, key: str) -> Named | None:
+def read_asking(read: Callable[[bytes, str, Named | None], R], data: bytes, name: str, key: str) -> R | None:
+    """What `read` makes of a file; None while a person is asked what its best and worst name."""
+    try:
+        return read(data, name, None)
+    except NamedError as error:
+        named = _ask_named(error, key)
+        return None if named is None else read(data, name, named)
+
+
+def _ask_named(error: NamedError, key: str) -> Named | None:
     """What best and worst of a file name, asked with the reader's question; None until a person has said."""
     st.warning(frame.plain(str(error)))
     words: dict[Named, str] = {"items": "items", "places": "places, 1 the first"}

@@ -8,13 +8,13 @@ import streamlit as st
 from core.errors import RunoffError
 from core.plurals import many
 from core.schemes.best_worst import draw_tuples
-from core.schemes.best_worst_files import Named, NamedError, read_best_worst, write_tuples
+from core.schemes.best_worst_files import Named, read_best_worst, write_tuples
 from core.schemes.best_worst_report import BestWorstReport, report
 from core.store.projects import Project
 from core.views import best_worst as view
 from core.views.words import slug
 from ui import cache, frame
-from ui.scheme_tables import ask_named, download, show_issues, show_table
+from ui.scheme_tables import download, read_asking, show_issues, show_table
 
 MOST_ITEMS = 5_000  # of which tuples are drawn on the page
 EXAMPLE = (
@@ -36,22 +36,13 @@ def best_worst_box(project: Project, n_items: int) -> None:
     if file is not None:
         try:
             with st.spinner("Reading the judgements …"):
-                found = _read(file.getvalue(), file.name, file.file_id)
+                found = read_asking(_report, file.getvalue(), file.name, file.file_id)
         except RunoffError as error:
             frame.show_error(error)
         else:
             if found is not None:
                 _show(found, slug(file.name.rsplit(".", 1)[0], "best-worst"))
     _draw(project, n_items)
-
-
-def _read(data: bytes, name: str, key: str) -> BestWorstReport | None:
-    """The file worked out; None while a person is asked what its best and worst name."""
-    try:
-        return _report(data, name)
-    except NamedError as error:
-        named = ask_named(error, key)
-        return None if named is None else _report(data, name, named)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -6,14 +6,14 @@ import streamlit as st
 
 from core.errors import RunoffError
 from core.plurals import plural
-from core.schemes.best_worst_files import Named, NamedError
+from core.schemes.best_worst_files import Named
 from core.schemes.scored_files import Scored, of_dataset, read_scored, side_by_side
 from core.schemes.side_by_side import SideBySide
 from core.store.projects import Project
 from core.views import side_by_side as view
 from core.views.words import slug
 from ui import cache, chart_files, choosers, frame
-from ui.scheme_tables import ask_named, download, show_issues, show_table
+from ui.scheme_tables import download, read_asking, show_issues, show_table
 
 MINE = "this project's scores"
 OVER = {
@@ -79,7 +79,7 @@ def _from_file(project: Project, place: str) -> Scored | None:
         return None
     try:
         with st.spinner("Reading the scores …"):
-            return _scored(file.getvalue(), file.name, f"{place}-{file.file_id}")
+            return read_asking(_read, file.getvalue(), file.name, f"{place}-{file.file_id}")
     except RunoffError as error:
         frame.show_error(error)
         return None
@@ -88,15 +88,6 @@ def _from_file(project: Project, place: str) -> Scored | None:
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _compared(one: str, other: str, _one: Scored, _other: Scored) -> tuple[SideBySide, tuple[str, ...]]:
     return side_by_side(_one, _other)
-
-
-def _scored(data: bytes, name: str, key: str) -> Scored | None:
-    """The file's scores; None while a person is asked what its best and worst name."""
-    try:
-        return _read(data, name)
-    except NamedError as error:
-        named = ask_named(error, key)
-        return None if named is None else _read(data, name, named)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

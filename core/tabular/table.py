@@ -221,10 +221,6 @@ class CsvTable:
     def notes(self) -> tuple[Issue, ...]:
         return (*self.decoded.notes, *self.dialect.notes)
 
-    @property
-    def shown_header(self) -> str:
-        return shown_header(self)
-
     def texts(self, wanted: Sequence[int], n_needed: int) -> Texts:
         """As `read`, at once for all rows where every line is a row of as many cells as the header."""
         return at_once(self, wanted) or as_texts(self.read(wanted, n_needed))
