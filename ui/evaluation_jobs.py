@@ -18,8 +18,6 @@ from ui import cache, frame, kept_jobs
 def figure(name: str, button: str, view: EvaluateView, project: Project, *extra: Any, help: str = "") -> Any:
     """A figure of `evaluate_jobs.SLOW`; None as long as it isn't there: its `button` or its job is shown."""
     store, slow = frame.store(), SLOW[name]
-    if (found := kept(name, view, project, *extra)) is not None:
-        return found
     if evaluate_jobs.is_quick(name, view, *extra):
         if name == "votes":  # whose draws are kept for every n₀
             return cache.load_intervals(store, project, view)
@@ -29,14 +27,6 @@ def figure(name: str, button: str, view: EvaluateView, project: Project, *extra:
     key = f"{name}-{project.id}-{'-'.join(map(str, extra))}"
     job = kept_jobs.job_of(project, KIND, params, slow.label, button, key=key, help=help)
     return None if job is None else cache.of_evaluation(_found, store, project, view, job)
-
-
-def kept(name: str, view: EvaluateView, project: Project, *extra: Any) -> Any:
-    """A figure that a job has made of the project as it stands, with the view's settings; None where none has."""
-    params = evaluate_jobs.params_of(name, view, project.revision, *extra)
-    job = jobs.same_job(frame.store(), project.id, KIND, params)
-    done = job is not None and job.state == "done"
-    return cache.of_evaluation(_found, frame.store(), project, view, job) if done else None
 
 
 def _found(_store: Store, _project_id: str, view: EvaluateView, job: jobs.Job) -> Any:

@@ -32,8 +32,8 @@ DATA = HOME / "data"
 GLOVE = "GloVe 50d (partly circular)"  # voters believe it in part, see data/SOURCE.md
 # The models of the demo, in the order of the project: name, file.
 MODELS = (
-    ("MiniLM (sentence encoder)", "similarity.csv"),
     (GLOVE, "demo.bin"),
+    ("MiniLM (sentence encoder)", "similarity.csv"),
     ("WordLlama (from LLMs)", "wordllama.csv"),
     ("Letters only (spelling)", "letters.csv"),
 )
