@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 import streamlit as st
-from half_way import make_half_way
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from core.store import Store, open_store
 from core.store.demo import DEMO_ID, ensure_demo
 from core.store.engine import _open
+from tests.half_way import make_half_way
 
 ROOT = Path(__file__).resolve().parents[2]
 
