@@ -82,7 +82,7 @@ def standings(table: pd.DataFrame, figure: str) -> Chart:
         said=shown["at"].map(lambda at: f"{at:.2f}".replace("-", "−"))
     )
     y = alt.Y("embedding:N", sort=list(shown["embedding"]), title=None, axis=alt.Axis(labelLimit=180))
-    x = alt.X("at:Q", title=f"{figure}: 1 is full agreement")
+    x = alt.X("at:Q", title=f"{figure}: 1 is full agreement", axis=alt.Axis(tickCount=6, labelFlush=True))
     base = alt.Chart(shown).encode(y=y, tooltip=[_model(), _three("at", figure), *_ends()])
     across = base.transform_filter("isValid(datum.lower)").mark_rule(strokeWidth=3, color=BLUE)
     dots = base.mark_point(filled=True, size=90, color=BLUE, opacity=1).encode(x=x)

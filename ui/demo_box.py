@@ -10,7 +10,7 @@ from core import evaluation_charts, jobs
 from core.store.demo import DEMO_ID
 from core.store.projects import Project
 from core.views import evaluate_jobs, evaluate_tokens
-from core.views.evaluate import EvaluateView
+from core.views.evaluate import EvaluateView, IntervalsView
 from ui import cache, chart_files, evaluation_headline, frame, tour
 
 PURPOSE = "Runoff shows which embedding ranks related words as people do"
@@ -24,21 +24,23 @@ def show(project: Project) -> bool:
         return False
     st.subheader(f"{PURPOSE}.", anchor=False)
     view = cache.load_evaluation(frame.store(), project, OFFSET, project.notion)
-    if len(view.evaluations) > 1:
-        _answer(view, project)
-    with st.container(horizontal=True, vertical_alignment="center"):
+    votes = _kept("votes", view, project)
+    is_ranking = len(view.evaluations) > 1  # a demo of an earlier version has one model
+    if is_ranking:
+        st.markdown(evaluation_headline.answer(view, votes, _kept("tokens", view, project)))
+    with st.container(horizontal=True, vertical_alignment="center"):  # above the chart: within a phone's screen
         if st.button("See how", type="primary", icon=":material/tour:"):
             tour.begin()
         if st.button("Start my own", icon=":material/add:"):
             frame.begin_project()
+    if is_ranking:
+        _chart(view, votes)
     st.caption(f":material/science: {SIMULATED} {evaluation_headline.circular(view)}")
     return True
 
 
-def _answer(view: EvaluateView, project: Project) -> None:
-    """Which model leads, and how surely; the chart of all. Intervals only where they have been computed."""
-    votes, tokens = _kept("votes", view, project), _kept("tokens", view, project)
-    st.markdown(evaluation_headline.answer(view, votes, tokens))
+def _chart(view: EvaluateView, votes: IntervalsView | None) -> None:
+    """ρ_w of all models; with intervals only where they have been computed."""
     compared = (votes.compared if votes else None) or view.compared
     if compared is not None:
         table = evaluate_tokens.figures_table(compared).query("figure == 'ρ_w'")

@@ -31,8 +31,12 @@ def test_the_answer_comes_first_and_the_tour_is_followed_to_its_end(
     visitor.says(re.compile(leads))
     for shown in ("See how", "Start my own"):
         expect(visitor.main.get_by_role("button", name=shown)).to_be_in_viewport()
-    expect(visitor.main.get_by_role("img", name=re.compile("MiniLM.*Letters only"))).to_be_in_viewport()
+    expect(visitor.main.get_by_test_id("stVegaLiteChart")).to_be_in_viewport()
     expect(visitor.main).not_to_contain_text(SAID)
+    phone = visit(own_server, viewport={"width": 390, "height": 844}, has_touch=True)
+    phone.open()
+    for shown in ("See how", "Start my own"):
+        expect(phone.main.get_by_role("button", name=shown)).to_be_in_viewport()
 
     visitor.press("See how")
     for number, (place, text) in enumerate(STOPS, 1):
