@@ -16,13 +16,19 @@ BAND = "nine of ten random rankings"
 VOTES, TOKENS = "other votes", "other tokens"
 
 
-def figures_by_model(table: pd.DataFrame, figure: str, floor: tuple[float, float] | None, top: pd.DataFrame) -> Chart:
+def figures_by_model(
+    table: pd.DataFrame,
+    figure: str,
+    floor: tuple[float, float] | None,
+    top: pd.DataFrame,
+    coming: Sequence[str] = (),
+) -> Chart:
     """One figure of each model as a dot, with the intervals over votes and over tokens, the best at the top.
 
     `table` has embedding, estimate, corrected, lower, upper, "token corrected", "token lower" and "token upper"; each
     interval has the estimate it is about on it, and the grey dot is the figure as it was measured. `floor` is where
     nine of ten random rankings lie, shaded; `top` has yardsticks (model, and the figure), drawn as dashed lines; both
-    are labelled.
+    are labelled. `coming` are kinds of intervals that aren't there yet and have their place in the legend already.
     """
     shown = table.dropna(subset=["estimate"]).sort_values("estimate", ascending=False)
     names = list(shown["embedding"])
@@ -52,7 +58,7 @@ def figures_by_model(table: pd.DataFrame, figure: str, floor: tuple[float, float
         for place in range(len(lines)):  # each at a height of its own, as two may lie close together
             label = lines.iloc[[place]].rename(columns={"value": "at", "yardstick": "label"})
             layers.append(_label(label, 8 + 13 * place, is_left=True).encode(x=alt.X("at:Q", scale=x)))
-    kinds = [kind for kind in ends if kind in set(long["interval"])]
+    kinds = [kind for kind in ends if kind in {*long["interval"], *coming}]
     colours = alt.Scale(domain=kinds, range=[{VOTES: BLUE, TOKENS: ORANGE}[kind] for kind in kinds])
     for kind in kinds:
         aside = -6 if kind == VOTES else 6
