@@ -47,7 +47,7 @@ def figures_by_model(
     if floor:
         band = pd.DataFrame({"from": [floor[0]], "to": [floor[1]]})
         layers.append(alt.Chart(band).mark_rect(color=GREY, opacity=0.18).encode(x=alt.X("from:Q", scale=x), x2="to:Q"))
-        layers.append(_label(band.assign(at=sum(floor) / 2, label=BAND), height - 9).encode(x=alt.X("at:Q", scale=x)))
+        layers.append(_label(band.assign(at=sum(floor) / 2, label=BAND), "height").encode(x=alt.X("at:Q", scale=x)))
     if len(top) and figure in top:
         lines = pd.DataFrame({"value": top[figure], "yardstick": top["model"]})
         layers.append(
@@ -78,9 +78,13 @@ def figures_by_model(
     return alt.layer(*layers).properties(height=height)
 
 
-def _label(rows: pd.DataFrame, y: float, *, is_left: bool = False) -> alt.Chart:
-    """The name of a band, in its middle, or of a line, to its left, `y` pixels below the chart's top."""
-    style: dict[str, Any] = {"align": "right", "dx": -5} if is_left else {"align": "center"}
+def _label(rows: pd.DataFrame, y: float | str, *, is_left: bool = False) -> alt.Chart:
+    """The name of a line, to its left, `y` pixels below the top of what is plotted, or of a band, in its middle.
+
+    A band's stands at the bottom, y = "height": what is plotted is lower than the chart by its legend and its axis,
+    and a number of pixels below it would squeeze it until all fits in.
+    """
+    style: dict[str, Any] = {"align": "right", "dx": -5} if is_left else {"align": "center", "dy": -9}
     mark = alt.Chart(rows).mark_text(color=GREY, fontSize=11, **style)
     return mark.encode(text="label:N", y=alt.value(y))
 

@@ -55,7 +55,8 @@ def show(
     view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None, visit: Visit | None, project: Project
 ) -> None:
     """The headline, warnings and the next step; `visit` is what intervals come by, None where there is no model."""
-    with st.container(key="evaluate-answer"):
+    # What stood below the bar of a job keeps its place when the bar is gone.
+    with st.container(key="evaluate-waited" if visit and visit.has_waited() else "evaluate-answer"):
         st.markdown(answer(view, found, tokens, visit.awaited if visit else ""))
         if visit is not None:
             visit.sign()

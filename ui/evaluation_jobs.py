@@ -57,6 +57,14 @@ class Visit:
             return BEING_COMPUTED
         return "Intervals haven't been computed" if missing else ""
 
+    def has_waited(self) -> bool:
+        """Whether this visitor sees the job of these very figures, or saw it."""
+        params = evaluate_jobs.params_of_several(self.view, self.project.revision)
+        key = f"_waited-{self.project.id}"
+        if self.job is not None and not self.job.ended:
+            st.session_state[key] = params
+        return bool(st.session_state.get(key) == params)
+
     def sign(self) -> None:
         """The job with its share done, or the button that starts it again where it ended early."""
         if self.job is None:

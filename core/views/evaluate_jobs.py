@@ -67,7 +67,7 @@ class EvaluateFigure:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """The page's settings and what else is asked for; the level of intervals can't be set, `VERSION` stands for it."""
+        """The page's settings and what else is asked for (the level of intervals can't be set)."""
         return {"settings": list(self.view.key), "extra": list(self.extra)}
 
     def seconds(self) -> float:
