@@ -22,7 +22,7 @@ ROOMS = (
 # Where modules belong that don't lie in a folder of their room's name; names without `core.`.
 MODULES = {
     "base": "durable errors estimates file_names installed metrics one_thread parallel percent plurals processes "
-    "rank_kernels tables voter_count",
+    "progress rank_kernels tables voter_count",
     "i18n": "language",
     "tabular": "csv_writing json_texts parquet_pages platforms.workbooks zips",
     "tokens": "frequencies frequency_files hubness items near_tokens rare_tokens spellings token_columns token_lists",
@@ -42,7 +42,7 @@ MODULES = {
     "dataset": "campaign_tables dataset_diff datasheet formats published schemes.scored_files schemes.side_by_side "
     "splits",
     "jobs": "job_sweep",
-    "commands": "archived publishing store.archived store.recompute views.checks_job views.closing "
+    "commands": "archived figures publishing store.archived store.recompute views.checks_job views.closing "
     "views.command_list views.evaluate_jobs views.kept_figures views.long_commands views.preview_job "
     "views.project_file_job views.publication_job views.settlement_job views.trust_job views.upload_jobs "
     "views.voters_job",
