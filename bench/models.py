@@ -26,8 +26,8 @@ from core.evaluation.differences import by_tokens, groups
 from core.evaluation.models import Model
 from core.evaluation.tokens import TokenDraws, with_token_intervals
 from core.store import open_store
-from core.store.demo import ensure_demo
 from core.store.scores import dataset_of
+from tests.half_way import make_half_way
 
 FIGURES = {"rho_w": "ρ_w", "tau_w": "τ_w", "rho": "ρ", "pearson": "Pearson"}
 SEED = 11
@@ -45,11 +45,10 @@ def word_list(name: str) -> pd.DataFrame:
 
 
 def demo() -> pd.DataFrame:
-    """The demo's dataset, collected anew from its simulated voters."""
+    """The demo's words, collected half way from simulated voters who go by the cosines of all-MiniLM-L6-v2."""
     with tempfile.TemporaryDirectory() as folder:
         store = open_store(Path(folder) / "workspace")
-        project_id = ensure_demo(store)
-        assert project_id is not None  # the workspace is new
+        project_id = make_half_way(store)
         with store.read() as conn:
             table = dataset_of(conn, project_id)
         store.engine.dispose()

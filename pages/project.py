@@ -10,7 +10,7 @@ from core.store.projects import change_project, read_log
 from core.store.templates import is_untouched
 from core.views.log import log_table
 from core.views.words import other_name_said, slug
-from ui import cache, choosers, frame, project_files, tour
+from ui import cache, choosers, demo_box, frame, project_files
 from ui.new_project import NOTIONS, new_box
 
 LOGGED = 1000  # entries of the log that are shown
@@ -25,12 +25,6 @@ project = frame.project()
 view = cache.load_overview(frame.store(), project)
 
 st.title(frame.plain(project.name))
-st.markdown(f"**{frame.plain(view.headline)}**")
-if view.simulated:
-    st.warning(
-        "This project holds votes of simulated voters. Its scores say how Runoff works, and nothing about people.",
-        icon=":material/science:",
-    )
 begins = bool(st.session_state.get("_begins"))  # asked for by a button: then it stands first
 if begins:
     with st.container(border=True):
@@ -39,7 +33,13 @@ if begins:
         if st.button("Not now", icon=":material/close:"):
             st.session_state["_begins"] = False
             st.rerun()
-tour.offer()
+is_introduced = demo_box.show(project)
+st.markdown(f"**{frame.plain(view.headline)}**")
+if view.simulated and not is_introduced:
+    st.warning(
+        "This project holds votes of simulated voters. Its scores say how Runoff works, and nothing about people.",
+        icon=":material/science:",
+    )
 frame.next_step(view.next_page, frame.plain(view.next_label[:1].lower() + view.next_label[1:]), area_id=view.next_area)
 
 st.subheader("The way of the data")

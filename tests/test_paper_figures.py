@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from campaigns import make_project
 
-from core.store.demo import ensure_demo
+from core.store.demo import DEMO_ID, ensure_demo
 from core.views import paper_figures
 from core.voters import exponential, power_law
 
@@ -24,7 +24,8 @@ def test_without_an_embedding_the_two_distributions_are_drawn(store):
 
 @pytest.mark.release
 def test_with_the_demos_embedding_there_are_five(store):
-    found = paper_figures.load(store, ensure_demo(store))
+    ensure_demo(store)
+    found = paper_figures.load(store, DEMO_ID)
     names = list(dict.fromkeys(found.curves["pairs"]))
     assert names[:2] == ["exponential", "power law"]
     assert names[2:] == ["embedding, all items", "embedding, Sales & marketing", "embedding, random pairs"]

@@ -97,7 +97,7 @@ def test_others_read_nothing_of_a_workspace_in_a_folder_of_all(tmp_path, monkeyp
     """Every file that is made there: database, logs, locks, kept files, backups, what says where the server is."""
     folder = tmp_path / "workspace"
     folder.mkdir(mode=0o755)
-    monkeypatch.setattr(demo, "_build", lambda store: None)
+    monkeypatch.setattr(demo, "_put", lambda store: None)
     monkeypatch.setattr(voting_process, "STARTS_WITHIN", 0)
     monkeypatch.setattr(jobs.subprocess, "Popen", failing)
     monkeypatch.setattr(start.log, "handlers", [])

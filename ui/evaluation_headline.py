@@ -10,6 +10,7 @@ import streamlit as st
 from core.evaluation import POLICIES, TOP_K
 from core.percent import percent
 from core.plurals import many, plural
+from core.store.demo import GLOVE
 from core.store.projects import Project
 from core.views import evaluate_tokens
 from core.views.evaluate import FIGURES, EvaluateView, IntervalsView
@@ -24,6 +25,10 @@ SHORT = {
     "parts": "missing = mean of parts",
 }
 NOTIONS = {"relatedness": "|cos| (relatedness)", "similarity": "cos (similarity)"}
+CIRCULAR = (
+    f"A quarter of what the simulated voters believe is GloVe's own opinion, so the figure of “{GLOVE}” is too high "
+    "by construction. The rest comes from a sentence encoder that isn't ranked here; the others had no part in it."
+)
 OUT = ", the noise of the votes taken out of {}"
 
 
@@ -77,11 +82,8 @@ def show(
     _next_step(about["provisional"], project)
     if about["simulated_votes"]:
         st.warning("The dataset holds votes of simulated voters.", icon=":material/science:")
-    if project.kind == "demo":
-        st.caption(
-            "The demo's simulated voters follow a sentence model. Word vectors as small as the demo's rank the top "
-            "differently, so low figures are to be expected here."
-        )
+    if said := circular(view):
+        st.caption(said)
     if about["provisional"]:
         st.info("The dataset is provisional: not all ballots are closed.", icon=":material/hourglass_top:")
     if view.ranked_apart:
@@ -94,6 +96,11 @@ def show(
         f"full agreement; a random ranking of more than a few dozen items lies below 0. With n₀ = {view.n0:g} "
         f"the first rank holds R(n₀) = {percent(view.first_rank_share)} of the weight of a long ranking."
     )
+
+
+def circular(view: EvaluateView) -> str:
+    """Which model's figure is too high as the demo's voters believe it, where such a model is compared; else ""."""
+    return frame.plain(CIRCULAR) if GLOVE in [evaluation.model for evaluation in view.evaluations] else ""
 
 
 def answer(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None, awaited: str = "") -> str:

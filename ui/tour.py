@@ -1,10 +1,12 @@
 """A short tour: a card on top of each page of the demo says what the page is for, and leads to the next one.
 
-It runs by itself once in a workspace, while the demo is open; later from the demo's Project page. It is about the demo:
-in another project no card is shown, and the tour goes on where the demo is opened again.
+*See how* on the demo's first page begins it. It is about the demo: in another project no card is shown, and the tour
+goes on where the demo is opened again.
 """
 
 from __future__ import annotations
+
+from typing import NoReturn
 
 import streamlit as st
 
@@ -14,18 +16,10 @@ from ui import frame
 # The page, and what is said of it: what it is for, and what to look at in the demo.
 STOPS = (
     (
-        "project",
-        (
-            "Runoff builds a list of word pairs ranked by how related people find them, and ranks word embeddings with "
-            "it. This demo is half way: three ballots are closed, the fourth is open. The way of the data below shows "
-            "each step, what stands there, and what comes next."
-        ),
-    ),
-    (
         "tokens",
         (
-            "A project begins with lists of tokens by semantic area. All pairs of an area become items. Look at the "
-            "four of the demo."
+            "A project begins with lists of tokens by semantic area. All pairs of an area become items: here four "
+            "areas of 20 tokens make 760."
         ),
     ),
     (
@@ -39,7 +33,8 @@ STOPS = (
         "collect",
         (
             "A ballot goes to voters as a file, by a link to a voting page, or over a platform, and their votes come "
-            "back here. Nothing counts before you accepted it, and uploads can be withdrawn."
+            "back here. Nothing counts before you accepted it, and uploads can be withdrawn. Here all five ballots are "
+            "closed; “Demo: an open ballot”, the other project in the side bar, has one to vote on."
         ),
     ),
     (
@@ -65,13 +60,12 @@ STOPS = (
         ),
     ),
 )
-_MARK = "tour-seen"
 
 
 def show(key: str) -> None:
-    """The card of a page, while the tour runs; in a workspace whose demo nobody has seen yet it begins by itself."""
+    """The card of a page, while the tour runs."""
     places = [stop[0] for stop in STOPS]
-    if st.session_state.get("project_id") != DEMO_ID or not _runs() or key not in places:
+    if st.session_state.get("project_id") != DEMO_ID or not st.session_state.get("_tour") or key not in places:
         return
     at = places.index(key)
     with st.container(border=True):
@@ -88,25 +82,11 @@ def show(key: str) -> None:
             st.button("End the tour", on_click=_end, type="tertiary", icon=":material/close:")
 
 
-def offer() -> None:
-    """A button that begins the tour, on the demo, which it is about, while it doesn't run."""
-    if st.session_state.get("project_id") == DEMO_ID and not st.session_state.get("_tour"):
-        st.button("Take the tour", on_click=_begin, type="tertiary", icon=":material/tour:")
-
-
-def _runs() -> bool:
-    if "_tour" not in st.session_state:
-        st.session_state["_tour"] = not (frame.store().folder / _MARK).exists()
-    return bool(st.session_state["_tour"])
-
-
-def _begin() -> None:
+def begin() -> NoReturn:
+    """Begin the tour at its first stop."""
     st.session_state["_tour"] = True
+    st.switch_page(st.session_state["_pages"][STOPS[0][0]])
 
 
 def _end() -> None:
     st.session_state["_tour"] = False
-    try:
-        (frame.store().folder / _MARK).touch(0o600)
-    except OSError:
-        return  # a folder that can't be written to: the tour shows up again, and nothing else

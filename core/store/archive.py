@@ -210,15 +210,7 @@ def _take_in(store: Store, contents: Contents, name: str | None, action: str) ->
         with store.write(project_id) as conn:
             for data in contents.uploads.values():
                 keep_bytes(store, data)
-            detail = insert_contents(conn, contents, project_id, name, from_file=action == "import project")
-            check_readable(conn, project_id)
-            # Counted here, as a file could say anything, and one of an older schema says nothing.
-            for ballot_id in conn.execute(
-                sa.select(t.ballot.c.id).where(t.ballot.c.project_id == project_id)
-            ).scalars():
-                write_progress(conn, ballot_id)
-            given = list_again(conn, project_id, name)
-            _write_log(conn, project_id, action, {"from": contents.project_id} | named(given, name) | detail)
+            insert_project(conn, contents, project_id, name, action)
     except BaseException as error:
         _remove_unused(store, new_files)
         if isinstance(error, sa.exc.IntegrityError):
@@ -228,8 +220,24 @@ def _take_in(store: Store, contents: Contents, name: str | None, action: str) ->
     return project_id
 
 
-def _write_log(conn: sa.Connection, project_id: str, action: str, detail: dict[str, Any]) -> None:
+def insert_project(
+    conn: sa.Connection, contents: Contents, project_id: str, name: str, action: str, *, who: str = "owner"
+) -> None:
+    """Insert a project under an id of its own, listed by its name or the next that is free, inside a transaction.
+
+    Its kept files aren't written here. `action` is what the log says, by `who`.
+    """
+    detail = insert_contents(conn, contents, project_id, name, from_file=action == "import project")
+    check_readable(conn, project_id)
+    # Counted here, as a file could say anything, and one of an older schema says nothing.
+    for ballot_id in conn.execute(sa.select(t.ballot.c.id).where(t.ballot.c.project_id == project_id)).scalars():
+        write_progress(conn, ballot_id)
+    given = list_again(conn, project_id, name)
+    _write_log(conn, project_id, action, {"from": contents.project_id} | named(given, name) | detail, who)
+
+
+def _write_log(conn: sa.Connection, project_id: str, action: str, detail: dict[str, Any], who: str) -> None:
     revision = project_row(conn, project_id).revision + 1
     conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(revision=revision))
-    entry = {"project_id": project_id, "revision": revision, "at": now(), "who": "owner", "action": action}
+    entry = {"project_id": project_id, "revision": revision, "at": now(), "who": who, "action": action}
     conn.execute(sa.insert(t.log).values(**entry, detail=detail))

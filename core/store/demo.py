@@ -1,54 +1,63 @@
-"""The demo project: real words and a real embedding, and votes of simulated voters, marked as such."""
+"""The demo: a finished project with four models, and a small one with an open ballot; votes of simulated voters.
+
+Both are shipped as they were made by `data/build_demo.py`, with the figures of the Evaluate page, so that a first start
+simulates nothing.
+"""
 
 from __future__ import annotations
 
-import csv
+import json
+import secrets
 import shutil
+from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 from filelock import FileLock, Timeout
 
 from ..durable import rights_in
-from ..embeddings import import_embedding
+from ..embeddings import EmbeddingInfo, import_embedding
 from ..installed import HOME
-from ..tokens import read_areas_file
 from . import schema as t
-from .areas import add_areas, items_of
-from .closing import close_ballot
-from .command import command
-from .drawing import draw_next_ballot
-from .engine import Store
-from .library import adopt_import, link_embedding, record_import
-from .plans import PlanSettings, save_plan
-from .projects import create_project, list_projects
-from .simulated import simulate_votes
+from .archive import insert_project
+from .command import project_row
+from .engine import Store, now
+from .library import adopt_import, record_import
+from .project_zip import read_zip
+from .projects import list_projects
 
-DEMO_ID = "demo"
-DEMO_SEED = 2020
+DEMO_ID, OPEN_ID = "demo", "demo-open"
+READY = "demo is ready"
 DATA = HOME / "data"
-EMBEDDING_NAME = "GloVe 6B 50d, 20,000 words"
-PLAN = PlanSettings(n_ballots=5, keep=0.5, appearances=22, task_size=10, n_voters=60, seed=1)
-CLOSED_BALLOTS = 3
-OPEN_SHARE = 0.4
+GLOVE = "GloVe 50d (partly circular)"  # voters believe it in part, see data/SOURCE.md
+# The models of the demo, in the order of the project: name, file.
+MODELS = (
+    (GLOVE, "demo.bin"),
+    ("MiniLM (sentence encoder)", "similarity.csv"),
+    ("WordLlama (from LLMs)", "wordllama.csv"),
+    ("Letters only (spelling)", "letters.csv"),
+)
+PROJECTS = ((OPEN_ID, "demo-open.zip"), (DEMO_ID, "demo.zip"))  # the last one made is the one a first start opens
+FIGURES = "figures.json"  # of the Evaluate page: results of jobs, found as a page would keep them
 
 
 def ensure_demo(store: Store) -> str | None:
-    """Make the demo project in a workspace that has no project yet; its id, or None where nothing was made.
+    """Put the demo into a workspace that has no project yet; its id, or None where nothing was made.
 
-    A start that was cut short is finished by the next one: each step is a command that looks at what is there.
+    All of it comes in one transaction, after its models. A demo that is there, of whatever version, stays as it is.
     """
     projects = {project.id for project in list_projects(store)}
     if projects and DEMO_ID not in projects:
         return None
     if DEMO_ID in projects and _finished(store):
         return None
-    if not (DATA / "demo.bin").exists():
+    if not (DATA / PROJECTS[-1][1]).exists():
         return None  # a program that was put together without the demo's data
     try:
         # The lock is the system's: it is free again as soon as its process is gone, however it went.
         with FileLock(store.folder / "demo.lock", blocking=False, mode=rights_in(store.folder) & 0o666):
             if not _finished(store):
-                _build(store)
+                _put(store)
     except Timeout:
         pass  # another process is at it
     return DEMO_ID
@@ -56,53 +65,39 @@ def ensure_demo(store: Store) -> str | None:
 
 def _finished(store: Store) -> bool:
     with store.read() as conn:
-        query = sa.select(t.log.c.id).where(t.log.c.project_id == DEMO_ID, t.log.c.action == "demo is ready")
+        query = sa.select(t.log.c.id).where(t.log.c.project_id == DEMO_ID, t.log.c.action == READY)
         return conn.execute(query).first() is not None
 
 
-def _build(store: Store) -> None:
-    with store.write(DEMO_ID) as conn:  # what a start that was cut short left behind
-        conn.execute(sa.delete(t.project).where(t.project.c.id == DEMO_ID))
-    create_project(store, "Demo: jobs and skills", kind="demo", seed=DEMO_SEED, project_id=DEMO_ID)
-    _add_embedding(store)
-    data = (DATA / "areas.csv").read_bytes()
-    add_areas(store, DEMO_ID, read_areas_file(data, "areas.csv").areas)
-    _store_similarities(store)
-    save_plan(store, DEMO_ID, PLAN)
-    for _ in range(CLOSED_BALLOTS):
-        draw_next_ballot(store, DEMO_ID)
-        simulate_votes(store, DEMO_ID)
-        close_ballot(store, DEMO_ID)
-    draw_next_ballot(store, DEMO_ID)
-    simulate_votes(store, DEMO_ID, share=OPEN_SHARE)
-    with command(store, DEMO_ID, "demo is ready", who="runoff") as change:
-        change.detail = {"votes": "simulated"}
+def _put(store: Store) -> None:
+    for name, file in MODELS:
+        import_model(store, name, DATA / file)
+    contents = {id_: read_zip((DATA / file).read_bytes()) for id_, file in PROJECTS}
+    with store.write() as conn:
+        for id_, found in contents.items():
+            # What a start of an earlier version left behind that was cut short.
+            conn.execute(sa.delete(t.project).where(t.project.c.id == id_))
+            insert_project(conn, found, id_, found.name, READY, who="runoff")
+        keep_figures(conn, DEMO_ID, json.loads((DATA / FIGURES).read_text(encoding="utf-8")))
 
 
-def _add_embedding(store: Store) -> None:
+def import_model(store: Store, name: str, path: Path) -> tuple[str, EmbeddingInfo]:
+    """Import a file of vectors or similarities into the workspace; the id it has there, and what it is."""
     work = store.incoming / "demo-import"
     for left in (work, work.with_name("demo-import.part")):
         shutil.rmtree(left, ignore_errors=True)
-    info = import_embedding(DATA / "demo.bin", work)
+    info = import_embedding(path, work)
     embedding_id = adopt_import(store, work, info.identity)
-    with command(store, DEMO_ID, "add embedding") as change:
-        change.detail = {"embedding": embedding_id}
-        record_import(change.conn, embedding_id, name=EMBEDDING_NAME, source="data/demo.bin", info=info)
-        link_embedding(change.conn, DEMO_ID, embedding_id, EMBEDDING_NAME)
+    with store.write() as conn:
+        record_import(conn, embedding_id, name=name, source=f"data/{path.name}", info=info)
+    return embedding_id, info
 
 
-def _store_similarities(store: Store) -> None:
-    """Give the demo's items the similarities its simulated voters believe in (data/similarity.csv)."""
-    with open(DATA / "similarity.csv", encoding="utf-8", newline="") as handle:
-        rows = {
-            (r["area"], frozenset((r["token_a"], r["token_b"]))): float(r["similarity"]) for r in csv.DictReader(handle)
-        }
-    with command(store, DEMO_ID, "set what simulated voters believe") as change:
-        change.detail = {"source": "data/similarity.csv"}
-        items = items_of(change.conn, DEMO_ID)
-        update = sa.update(t.item).where(t.item.c.id == sa.bindparam("of")).values(similarity=sa.bindparam("to"))
-        values = [
-            {"of": item_id, "to": rows.get((area, frozenset((a, b))))}
-            for item_id, area, a, b in items[["area", "token_a", "token_b"]].itertuples()
-        ]
-        change.conn.execute(update, values)
+def keep_figures(conn: sa.Connection, project_id: str, figures: list[dict[str, Any]]) -> None:
+    """Keep results of jobs (kind, params, result) as if they had been made of the project as it stands."""
+    revision, at = project_row(conn, project_id).revision, now()
+    for figure in figures:
+        params = {**figure["params"], "revision": revision}
+        row = {"id": secrets.token_hex(8), "project_id": project_id, "kind": figure["kind"], "params": params}
+        times = dict.fromkeys(("created_at", "started_at", "ended_at"), at)
+        conn.execute(sa.insert(t.job).values(**row, state="done", result=figure["result"], message="Done.", **times))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -209,6 +210,19 @@ def read_beliefs(conn: sa.Connection, store: Store, project: sa.Row) -> _Beliefs
     rng = np.random.default_rng([project.seed, 1, 5])
     similarity[missing] = rng.permutation(exponential(len(similarity)))[missing]
     return _Beliefs(similarity, [(z, id_) for z, (id_, _) in zip(similarity.tolist(), rows, strict=True)])
+
+
+def believe(store: Store, project_id: str, similarities: Mapping[tuple[str, frozenset[str]], float]) -> None:
+    """Say what the simulated voters of a project take for true: a similarity from −1 to 1 by area and tokens.
+
+    Items that aren't named get theirs as `read_beliefs` gives it.
+    """
+    with command(store, project_id, "set what simulated voters believe") as change:
+        items = items_of(change.conn, project_id)[["area", "token_a", "token_b"]]
+        named = [(similarities.get((area, frozenset((a, b)))), id_) for id_, area, a, b in items.itertuples()]
+        rows = [(value, id_) for value, id_ in named if value is not None]
+        update_rows(change.conn, t.item, ["similarity"], ["id"], rows)
+        change.detail = {"items": len(rows)}
 
 
 def _write(change: Change, ballot_id: int, made: _Made) -> None:

@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, expect
 from core.platforms.offline import write_offline
 from core.store import open_store
 from core.store.ballots import read_comparisons
+from core.store.demo import DEMO_ID, OPEN_ID
 from tests.browser.server import ROOT, Server
 from tests.browser.shots import QUIET, demo_visited
 from tests.browser.visitor import Visitor
@@ -36,13 +37,14 @@ class Picture(NamedTuple):
     address: str
     height: int
     width: int = DESK
+    project: str = DEMO_ID
 
 
 PICTURES = (
-    Picture("project", "", 760),
+    Picture("project", "", 900),
     Picture("tokens", "tokens", 760),
     Picture("plan", "plan", 900),
-    Picture("collect", "collect", 900),
+    Picture("collect", "collect", 900, project=OPEN_ID),
     Picture("scores", "scores", 1000),
     Picture("evaluate", "evaluate", 900),
     Picture("export", "export", 760),
@@ -56,7 +58,7 @@ def take(browser: Browser, server: Server, picture: Picture) -> bytes:
         viewport={"width": picture.width, "height": picture.height}, color_scheme="light", reduced_motion="reduce"
     )
     visitor = Visitor(context.new_page(), server.url)
-    visitor.open(f"{picture.address}?project=demo")
+    visitor.open(f"{picture.address}?project={picture.project}")
     wait_until_drawn(visitor)
     shot = visitor.page.screenshot(animations="disabled", caret="hide")
     context.close()
@@ -76,17 +78,9 @@ def wait_until_drawn(visitor: Visitor) -> None:
     raise TimeoutError(f"{visitor.page.url} never comes to rest.")
 
 
-def end_tour(browser: Browser, server: Server) -> None:
-    """The tour would stand on every page; once ended it stays so in the workspace."""
-    visitor = Visitor(browser.new_page(), server.url)
-    visitor.open("?project=demo")
-    visitor.press("End the tour")
-    visitor.page.close()
-
-
 def take_vote(browser: Browser, workspace: Path) -> bytes:
     """What a voter sees on a phone: the page that takes no server, which is made of the same template."""
-    comparisons = read_comparisons(open_store(workspace), "demo", 4)
+    comparisons = read_comparisons(open_store(workspace), OPEN_ID, 1)
     pages = write_offline(comparisons, name="demo", notion="relatedness", ties_allowed=True)
     page = browser.new_page(viewport={"width": PHONE, "height": PHONE_HEIGHT}, color_scheme="light")
     page.set_content(next(data for name, data in pages.items() if name.endswith(".html")).decode("utf-8"))
@@ -110,9 +104,7 @@ def main(folder: Path) -> None:
     """Take all pictures on a workspace of their own."""
     folder.mkdir(parents=True, exist_ok=True)
     with demo_visited() as (server, browser):
-        made = {PICTURES[0].name: take(browser, server, PICTURES[0])}  # with the tour's first card
-        end_tour(browser, server)
-        made |= {picture.name: take(browser, server, picture) for picture in PICTURES[1:]}
+        made = {picture.name: take(browser, server, picture) for picture in PICTURES}
         made["vote-phone"] = take_vote(browser, server.workspace)
     for name, data in made.items():
         (folder / f"{name}.png").write_bytes(data)

@@ -150,7 +150,7 @@ def take(visitor: Visitor, name: str, results: bytes) -> None:
 
 def test_a_trial_on_a_phone(server: Server, visit: Callable[..., Visitor]) -> None:
     visitor = visit(server, **PHONE)
-    visitor.open("collect?project=demo")
+    visitor.open("collect?project=demo-open")
     with visitor.a_run():
         visitor.main.get_by_text("Try it yourself").tap()
     visitor.main.get_by_role("button", name="Begin").tap()

@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from core.store import Store, open_store
 from core.store.areas import add_areas
 from core.store.closing import close_ballot
+from core.store.demo import OPEN_ID
 from core.store.drawing import draw_next_ballot
 from core.store.library import read_embeddings, remove_embedding
 from core.store.plans import PlanSettings, save_plan
@@ -114,7 +115,7 @@ def luminance(colour: str) -> float:
 
 def test_the_batch_is_reached_and_downloaded_by_the_keyboard(server: Server, visit: Visit) -> None:
     visitor = visit(server)
-    visitor.open(address("Project"))
+    visitor.open(address("Project", OPEN_ID))
     tab_to(visitor, "Collect", within="stSidebarNav")
     with visitor.a_run():
         visitor.page.keyboard.press("Enter")
@@ -145,12 +146,12 @@ def test_a_large_import_shows_its_progress_and_comes_to_its_end(server: Server, 
     visitor.says("Importing hundred")
     expect(visitor.main.get_by_role("progressbar")).to_be_visible()
     visitor.says(re.compile(r"hundred is imported: \d\d,\d{3} words\."))
-    visitor.says("2 embeddings are compared in this project")
+    visitor.says("5 embeddings are compared in this project")
     store = open_store(server.workspace)
     (imported,) = [found for found in read_embeddings(store, "demo") if found.name == "hundred"]
     remove_embedding(store, "demo", imported.id)  # the tests share their server
     visitor.page.reload()
-    visitor.says("1 embedding is compared in this project")
+    visitor.says("4 embeddings are compared in this project")
 
 
 def test_a_cancelled_import_leaves_nothing(server: Server, visit: Visit, tmp_path: Path) -> None:
@@ -167,7 +168,7 @@ def test_a_cancelled_import_leaves_nothing(server: Server, visit: Visit, tmp_pat
     visitor.says("The import of large is cancelled; nothing of it is left.")
     assert list(server.workspace.joinpath("incoming").iterdir()) == []
     assert sorted(file.name for file in server.workspace.joinpath("embeddings").iterdir()) == before
-    visitor.says("1 embedding is compared in this project")
+    visitor.says("4 embeddings are compared in this project")
 
 
 def large_embedding(path: Path, *, n_bytes: int, dimensions: int = 300, word: str = "w") -> Path:

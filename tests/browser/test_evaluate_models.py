@@ -1,4 +1,4 @@
-"""Three models on the Evaluate page: from adding them to the table, the groups, the causes and the download."""
+"""More models on the Evaluate page: from adding them to the table, the groups, the causes and the download."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from core.store.demo import MODELS
 from tests.browser.server import Server
 from tests.browser.visitor import Visitor
 
 ROOT = Path(__file__).resolve().parents[2]
 ENCODER = ROOT / "tests" / "reference" / "tiny_encoder"
-NAMES = {"GloVe 6B 50d, 20,000 words", "similarity", "tiny_encoder"}
+ADDED = {"sentences", "tiny_encoder"}
 
 pytestmark = pytest.mark.browser
 
 
-def test_three_models_from_adding_to_the_download(own_server: Server, visit: Callable[..., Visitor]) -> None:
+def test_two_models_from_adding_to_the_download(own_server: Server, visit: Callable[..., Visitor]) -> None:
     own_server.start()
     visitor = visit(own_server)
     add_similarities(visitor)
     visitor.go("Evaluate")
     add_encoder(visitor)
-    leads = r"similarity leads: ρ_w = 0\.\d{3} on [\d,]+ of [\d,]+ items, those that all cover; told apart from all"
+    leads = r"sentences leads: ρ_w = 0\.\d{3} .*on [\d,]+ of [\d,]+ items, those that all cover.*; told apart from all"
     visitor.says(re.compile(leads))
 
     visitor.turn_to("Differences")
@@ -56,19 +57,19 @@ def test_three_models_from_adding_to_the_download(own_server: Server, visit: Cal
     visitor.turn_to("Figures")
     table = visitor.download("Download this table (CSV)").decode("utf-8-sig")
     rows = [row for row in csv.DictReader(io.StringIO(table)) if row["part"] == "overall"]
-    assert {row["embedding"] for row in rows} == NAMES
-    assert [row["covered"] for row in sorted(rows, key=lambda row: row["embedding"])] == ["722", "760", "760"]
+    assert {row["embedding"] for row in rows} == {name for name, _ in MODELS} | ADDED
+    assert sorted(row["covered"] for row in rows) == ["722", *["760"] * len(MODELS), "760"]
     best = max(rows, key=lambda row: float(row["ρ"]))
-    assert best["embedding"] == "similarity"
+    assert best["embedding"] == "sentences"
 
 
 def add_similarities(visitor: Visitor) -> None:
-    """What the demo's voters go by, as a table of similarities by its path."""
+    """What the demo's voters go by for the most part, as a table of similarities by its path."""
     visitor.open("embeddings?project=demo")
-    visitor.fill("Path of the file", str(ROOT / "data" / "similarity.csv"))
+    visitor.fill("Path of the file", str(ROOT / "data" / "sentences.csv"))
     visitor.says("Recognised:")
     visitor.press("Import")
-    visitor.says("similarity is imported: 80 words.")
+    visitor.says("sentences is imported: 80 words.")
 
 
 def add_encoder(visitor: Visitor) -> None:

@@ -1,4 +1,4 @@
-"""A workspace with the demo in it, and the pages run on it without a browser."""
+"""Workspaces with the demo, or a campaign half way, and the pages run on them without a browser."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from core.store import Store, open_store
-from core.store.demo import ensure_demo
+from core.store.demo import DEMO_ID, ensure_demo
 from core.store.engine import _open
+from tests.half_way import make_half_way
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -31,11 +32,10 @@ def _components_are_looked_for_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished demo workspace, made once; tests work on copies."""
+    """A workspace with a campaign half way, made once; tests work on copies."""
     folder = tmp_path_factory.mktemp("demo") / "workspace"
     store = open_store(folder)
-    assert ensure_demo(store) == "demo"
-    (folder / "tour-seen").touch()
+    make_half_way(store)
     store.engine.dispose()
     _open.cache_clear()
     return folder
@@ -43,9 +43,28 @@ def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def demo(demo_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    """A copy of the demo workspace, which the pages will use."""
+    """A copy of the workspace with a campaign half way, under the demo's id; the pages will use it."""
     folder = tmp_path / "workspace"
     shutil.copytree(demo_folder, folder)
+    yield from _use(folder, monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def shipped_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace after its first start, made once; tests work on copies."""
+    folder = tmp_path_factory.mktemp("shipped") / "workspace"
+    store = open_store(folder)
+    assert ensure_demo(store) == DEMO_ID
+    store.engine.dispose()
+    _open.cache_clear()
+    return folder
+
+
+@pytest.fixture
+def shipped(shipped_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """A copy of the workspace after its first start, with the demo as it is shipped; the pages will use it."""
+    folder = tmp_path / "workspace"
+    shutil.copytree(shipped_folder, folder)
     yield from _use(folder, monkeypatch)
 
 

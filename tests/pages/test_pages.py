@@ -576,45 +576,7 @@ def test_the_papers_figures_are_shown_simulated_on_request(demo, visit):
     assert not app.exception
 
 
-# --- the tour, templates, undoing, the campaign in the side bar ---
-
-
-@pytest.mark.release
-def test_the_tour_leads_from_page_to_page_once(demo, visit):
-    (demo.folder / "tour-seen").unlink()
-    places = []
-    for key in ("project", "tokens", "plan", "collect", "scores", "evaluate", "export"):
-        app = visit(key, "demo")
-        (card,) = [text.value for text in app.main.markdown if "**Tour, " in text.value]
-        places.append(card.split("**")[1])
-    assert places == [f"Tour, {n} of 7." for n in range(1, 8)]
-    assert "**Tour, " not in words(visit("voters", "demo"))  # no stop there
-    press(app, "End the tour")
-    assert "**Tour, " not in words(visit("project", "demo"))  # also for the next visitor
-
-
-def test_a_tour_can_be_taken_again(demo, visit):
-    app = visit("project", "demo")
-    assert "**Tour, " not in words(app)
-    assert "Tour, 1 of 7" in words(press(app, "Take the tour"))
-
-
-def test_the_tours_cards_are_of_the_demo_only(demo, visit):
-    (demo.folder / "tour-seen").unlink()
-    mine = create_project(demo, "My own")
-    app = visit("project", "demo")
-    assert "**Tour, 1 of 7.**" in words(app)
-    app.query_params["project"] = mine
-    for key in ("project", "tokens", "plan", "export"):
-        if key != "project":
-            app.switch_page(f"../pages/{key}.py").run()
-        else:
-            app.run()
-        assert app.session_state["project_id"] == mine
-        assert not app.exception
-        assert "**Tour, " not in words(app), key
-    app.query_params["project"] = "demo"
-    assert "**Tour, 7 of 7.**" in words(app.run())  # it goes on where the demo is open again
+# --- templates, undoing, the campaign in the side bar ---
 
 
 def test_a_new_project_is_begun_from_any_page(demo, visit):

@@ -1,0 +1,116 @@
+"""The demo as it is shipped: its first page has the answer, its figures aren't stale, its tour leads on."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from page_words import press, words
+
+from core.store.demo import DATA, DEMO_ID, FIGURES, MODELS
+from core.store.projects import create_project, get_project
+from core.views import evaluate, evaluate_jobs
+from ui.demo_box import OFFSET, PURPOSE
+from ui.tour import STOPS
+
+REMAKE = "Make it anew with `python data/build_demo.py --projects`."
+
+
+def test_the_figures_are_those_that_the_page_looks_for(shipped):
+    """They are found by settings, version and revision, so that the Evaluate page computes nothing."""
+    project = get_project(shipped, DEMO_ID)
+    view = evaluate.load(shipped, DEMO_ID, OFFSET, project.notion)
+    kept = json.loads((DATA / FIGURES).read_text(encoding="utf-8"))
+    assert {one["params"]["figure"] for one in kept} >= {"votes", "tokens", "floor", "top"}
+    for one in kept:
+        asked = evaluate_jobs.params_of(one["params"]["figure"], view, project.revision)
+        del asked["revision"]
+        assert (one["kind"], one["params"]) == (evaluate_jobs.KIND, asked), f"data/{FIGURES} is stale. {REMAKE}"
+
+
+@pytest.mark.release
+def test_the_figures_are_what_the_page_would_compute(shipped):
+    kept = json.loads((DATA / FIGURES).read_text(encoding="utf-8"))
+    project = get_project(shipped, DEMO_ID)
+    for one in kept:
+        made = evaluate_jobs.carry_out(shipped, DEMO_ID, {**one["params"], "revision": project.revision})
+        assert flat(made) == pytest.approx(flat(one["result"]), abs=1e-6, nan_ok=True), one["params"]["figure"]
+
+
+def flat(found, path: str = "") -> dict[str, object]:
+    """The numbers of a JSON value by their places."""
+    if isinstance(found, dict):
+        return {key: value for name, of in found.items() for key, value in flat(of, f"{path}/{name}").items()}
+    if isinstance(found, list):
+        return {key: value for n, of in enumerate(found) for key, value in flat(of, f"{path}/{n}").items()}
+    return {path: found} if isinstance(found, int | float) else {}
+
+
+def test_the_first_page_has_the_answer(shipped, visit):
+    app = visit("project", DEMO_ID)
+    said = words(app)
+    assert app.subheader[0].value == f"{PURPOSE}."
+    assert app.main.markdown[0].value.startswith("**MiniLM")
+    assert "leads: ρ_w = 0." in said
+    assert "(90 % by votes: 0." in said
+    assert "told apart from all others by these votes" in said
+    assert "simulated voters" in said
+    assert "too high by construction" in said  # the model that the voters believe in part
+    assert not app.exception
+
+
+def test_the_intervals_of_the_demo_are_there_at_once(shipped, visit, started):
+    app = visit("evaluate", DEMO_ID)
+    assert "(90 % by votes: 0." in words(app)
+    assert not [button.label for button in app.button if button.label.startswith("Compute")]
+    assert started == []
+
+
+def test_coverage_is_not_full(shipped):
+    view = evaluate.load(shipped, DEMO_ID, OFFSET, "relatedness")
+    assert sorted(set(view.overall["covered"])) == [722, 760]
+
+
+@pytest.mark.release
+def test_see_how_leads_from_page_to_page_once(shipped, visit):
+    app = press(visit("project", DEMO_ID), "See how")
+    places = []
+    for key, _ in STOPS:
+        app.switch_page(f"../pages/{key}.py").run()
+        (card,) = [text.value for text in app.main.markdown if "**Tour, " in text.value]
+        places.append(card.split("**")[1])
+    assert places == [f"Tour, {n} of {len(STOPS)}." for n in range(1, len(STOPS) + 1)]
+    assert "**Tour, " not in words(app.switch_page("../pages/voters.py").run())  # no stop there
+    app.switch_page("../pages/export.py").run()
+    press(app, "End the tour")
+    assert "**Tour, " not in words(app)
+    assert "**Tour, " not in words(visit("tokens", DEMO_ID))  # nobody else is on it
+
+
+def test_the_tours_cards_are_of_the_demo_only(shipped, visit):
+    mine = create_project(shipped, "My own")
+    app = press(visit("project", DEMO_ID), "See how")
+    assert f"**Tour, 1 of {len(STOPS)}.**" in words(app)
+    app.query_params["project"] = mine
+    for key in ("tokens", "plan", "export"):
+        app.switch_page(f"../pages/{key}.py").run()
+        assert app.session_state["project_id"] == mine
+        assert not app.exception
+        assert "**Tour, " not in words(app), key
+    app.query_params["project"] = DEMO_ID
+    assert f"**Tour, {len(STOPS)} of {len(STOPS)}.**" in words(app.run())  # it goes on where the demo is open again
+
+
+def test_start_my_own_begins_a_project(shipped, visit):
+    app = press(visit("project", DEMO_ID), "Start my own")
+    assert "##### A new project" in [text.value for text in app.main.markdown]
+
+
+def test_what_source_says_of_the_models_are_the_kept_figures():
+    """The table of `data/SOURCE.md` after the demo was made anew."""
+    kept = {one["params"]["figure"]: one["result"] for one in json.loads((DATA / FIGURES).read_text(encoding="utf-8"))}
+    source = (DATA / "SOURCE.md").read_text(encoding="utf-8").splitlines()
+    for (name, _), figures in zip(MODELS, kept["votes"]["found"]["bounds"]["common"], strict=True):
+        (row,) = [line for line in source if line.startswith(f"| {name} |")]
+        value, lower, upper = (f"{bound:.2f}".replace("-", "−") for bound in figures[0])  # ρ_w
+        assert f"| {value} ({lower} to {upper}) |" in row

@@ -1,0 +1,54 @@
+"""What the demo shows first: what Runoff is for, in one sentence and a chart, and the two ways on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core import evaluation_charts, jobs
+from core.store.demo import DEMO_ID
+from core.store.projects import Project
+from core.views import evaluate_jobs, evaluate_tokens
+from core.views.evaluate import EvaluateView
+from ui import cache, chart_files, evaluation_headline, frame, tour
+
+PURPOSE = "Runoff shows which embedding ranks related words as people do"
+OFFSET = 2.0  # n₀, as the Evaluate page has it at first
+SIMULATED = "The votes here are those of simulated voters: they say how Runoff works, and nothing about people."
+
+
+def show(project: Project) -> bool:
+    """The sentence, the chart, *See how* and *Start my own*, and that votes are simulated; False in other projects."""
+    if project.id != DEMO_ID:
+        return False
+    st.subheader(f"{PURPOSE}.", anchor=False)
+    view = cache.load_evaluation(frame.store(), project, OFFSET, project.notion)
+    if len(view.evaluations) > 1:
+        _answer(view, project)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button("See how", type="primary", icon=":material/tour:"):
+            tour.begin()
+        if st.button("Start my own", icon=":material/add:"):
+            frame.begin_project()
+    st.caption(f":material/science: {SIMULATED} {evaluation_headline.circular(view)}")
+    return True
+
+
+def _answer(view: EvaluateView, project: Project) -> None:
+    """Which model leads, and how surely; the chart of all. Intervals only where they have been computed."""
+    votes, tokens = _kept("votes", view, project), _kept("tokens", view, project)
+    st.markdown(evaluation_headline.answer(view, votes, tokens))
+    compared = (votes.compared if votes else None) or view.compared
+    if compared is not None:
+        table = evaluate_tokens.figures_table(compared).query("figure == 'ρ_w'")
+        chart_files.show(
+            evaluation_charts.standings(table, "ρ_w"), table, name="demo-models", alt="ρ_w of the demo's models"
+        )
+
+
+def _kept(name: str, view: EvaluateView, project: Project) -> Any:
+    """A figure of the Evaluate page that is kept of the project as it stands; None where none is, or none yet."""
+    params = evaluate_jobs.params_of(name, view, project.revision)
+    job = jobs.same_job(frame.store(), project.id, evaluate_jobs.KIND, params)
+    return evaluate_jobs.result_of(job, view) if job is not None and job.state == "done" else None
