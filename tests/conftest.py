@@ -25,6 +25,7 @@ from core.store.engine import _open
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from tests.postgres_server import PostgresServer, is_installed, memory_folder, postgres_server
+from tests.quick_workspaces import statements_worked_out_once
 
 # No test passes or fails by the clock: how fast something is stands in `make bench`.
 # The same examples in every run, so that it is a change that makes a test fail; others are looked for by
@@ -86,6 +87,12 @@ class _Databases:
         """Delete the databases of all workspaces in a folder."""
         for folder in [folder for folder in self._names if folder.is_relative_to(above)]:
             self._server.drop(self._names.pop(folder))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _statements_are_worked_out_once() -> Iterator[None]:
+    with statements_worked_out_once():
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import AppTest
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import AppTest, local_script_runner
 
 from core.store import Store, open_store
 from core.store.demo import ensure_demo
@@ -22,10 +23,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _components_are_looked_for_once() -> Iterator[None]:
-    """Each `AppTest` looks through all installed packages for Streamlit components: a large part of what it costs."""
+def _what_every_run_needs_is_made_once() -> Iterator[None]:
+    """Each `AppTest` looks through all installed packages for Streamlit components, and each run of one compiles the
+    page anew: a large part of what they cost."""
+    compiled = ScriptCache()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        patch.setattr(local_script_runner, "ScriptCache", lambda: compiled)
         yield
 
 
@@ -65,19 +69,18 @@ def _use(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     st.cache_resource.clear()
 
 
+def open_page(key: str, project: str | None = None) -> AppTest:
+    """Open a page of a project as a visitor would."""
+    app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=30)
+    if project is not None:
+        app.query_params["project"] = project
+    if key != "project":  # the page that opens by itself; any other's address is its file's name
+        app.switch_page(f"../pages/{key}.py")
+    return app.run()
+
+
 @pytest.fixture
 def visit() -> Callable[..., AppTest]:
-    """Open a page of a project as a visitor would."""
-
-    def open_page(key: str, project: str | None = None) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=30)
-        if project is not None:
-            app.query_params["project"] = project
-        app.run()
-        if key != "project":
-            app.switch_page(f"../pages/{key}.py").run()
-        return app
-
     return open_page
 
 
