@@ -28,10 +28,10 @@ from tests.postgres_server import PostgresServer, is_installed, memory_folder, p
 from tests.quick_workspaces import statements_worked_out_once
 
 # No test passes or fails by the clock: how fast something is stands in `make bench`.
-# The same examples in every run, so that it is a change that makes a test fail; others are looked for by
-# `make test-properties`, and what it finds becomes an `@example`.
+# The same examples in every run, so that it is a change that makes a test fail, and fewer; more and others are looked
+# for by `make test-properties`, and what it finds becomes an `@example`.
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
-settings.register_profile("suite", settings.get_profile("search"), derandomize=True)
+settings.register_profile("suite", settings.get_profile("search"), derandomize=True, max_examples=40)
 settings.load_profile("suite")
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,13 +48,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--database", choices=("sqlite", "postgresql"), default="sqlite", help="where workspaces are kept")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     on_postgresql = config.getoption("--database") == "postgresql"
     for item in items:
+        if _shares_a_fixture(item) and not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
         if item.path.as_posix().removeprefix(f"{(ROOT / 'tests').as_posix()}/") in ON_BOTH:
             item.add_marker("both")
         if on_postgresql and item.get_closest_marker("sqlite"):
             item.add_marker(pytest.mark.skip(reason="is about SQLite"))
+
+
+def _shares_a_fixture(item: pytest.Item) -> bool:
+    """Whether a test uses a fixture of its module's: those run in one process of xdist's, or each would make it."""
+    known = getattr(item, "_fixtureinfo", None)
+    return known is not None and any(found[-1].scope == "module" for found in known.name2fixturedefs.values())
 
 
 DATABASES: pytest.StashKey[_Databases] = pytest.StashKey()

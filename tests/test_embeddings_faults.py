@@ -18,6 +18,7 @@ import pytest
 from embedding_files import binary, numbers, text, write
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from property_runs import examples
 
 from core.embeddings import Embedding, import_embedding, load, open_embedding, sniff
 from core.embeddings import text as text_reader
@@ -141,7 +142,7 @@ def check_words(embedding: Embedding, words: list[str], rows: list[list[str]]) -
     assert embedding.info.n_duplicates == len(words) - len(firsts)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     start=st.sampled_from(
         [

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from property_runs import examples
 from scipy.stats import norm
 
 from core import metrics
@@ -33,7 +34,7 @@ SMALL = Guess(exponential(40), Panel(n_voters=20))
     shape=st.sampled_from(list(SHAPES)),
     times=st.floats(1.0, 60.0),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_a_plan_spends_its_budget_and_no_more(n_items, n_ballots, keep, shape, times):
     try:
         least = Plan(n_items, n_ballots, keep, 2).n_comparisons

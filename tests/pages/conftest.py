@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 import streamlit as st
+from filelock import FileLock
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, local_script_runner
@@ -34,14 +36,19 @@ def _what_every_run_needs_is_made_once() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished demo workspace, made once; tests work on copies."""
-    folder = tmp_path_factory.mktemp("demo") / "workspace"
-    store = open_store(folder)
-    assert ensure_demo(store) == "demo"
-    (folder / "tour-seen").touch()
-    store.engine.dispose()
-    _open.cache_clear()
+def demo_folder(tmp_path_factory: pytest.TempPathFactory, database: str) -> Path:
+    """A finished demo workspace, made once, on SQLite by one process for all; tests work on copies."""
+    base = tmp_path_factory.getbasetemp()
+    if database == "sqlite" and "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    folder = base / "demo" / "workspace"
+    with FileLock(base / "demo.lock"):
+        if not (folder / "tour-seen").exists():
+            store = open_store(folder)
+            assert ensure_demo(store) == "demo"
+            store.engine.dispose()
+            _open.cache_clear()
+            (folder / "tour-seen").touch()
     return folder
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 import streamlit as st
 from page_words import press, words
@@ -27,10 +29,11 @@ of_the_demo = pytest.mark.xdist_group("pages of the demo")  # which are opened b
 
 
 @pytest.fixture(scope="module")
-def shown(demo_folder) -> dict[str, AppTest]:
+def shown(demo_folder, tmp_path_factory) -> dict[str, AppTest]:
     """Every page of the demo as it opens: for the tests that only read them."""
+    folder = shutil.copytree(demo_folder, tmp_path_factory.mktemp("shown") / "workspace")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RUNOFF_WORKSPACE", str(demo_folder))
+        patch.setenv("RUNOFF_WORKSPACE", str(folder))
         opened = {key: open_page(key, "demo") for key in KEYS}
     _open.cache_clear()
     return opened
@@ -224,6 +227,7 @@ def test_n0_changes_the_figures_and_the_share_of_the_first_rank(demo, visit):
     assert app.dataframe[0].value["ρ_w"].iloc[0] != before
 
 
+@pytest.mark.release
 def test_embeddings_that_cover_different_items_are_compared_over_the_common_ones(demo, visit, tmp_path):
     from core import job_process
     from core.store.library import read_embeddings
@@ -289,18 +293,15 @@ def test_tokens_with_tabs_are_refused_with_their_rows(empty, visit):
 
 
 def test_an_embedding_whose_files_are_gone_is_told_and_the_rest_works(demo, visit):
-    import shutil
-
     from core.store.library import read_embeddings
 
     (embedding,) = read_embeddings(demo, "demo")
     shutil.rmtree(demo.embeddings / embedding.id)
-    for key in ("embeddings", "tokens", "evaluate"):
-        app = visit(key, "demo")
+    shown = {key: visit(key, "demo") for key in ("embeddings", "tokens", "evaluate")}
+    for key, app in shown.items():
         assert not app.exception
         assert "are gone" in words(app), key
-    app = visit("embeddings", "demo")
-    assert [button.label for button in app.button if button.label == "Remove it"]
+    assert [button.label for button in shown["embeddings"].button if button.label == "Remove it"]
 
 
 def test_figures_over_all_areas_stand_apart_from_those_of_areas(demo):
@@ -698,7 +699,7 @@ def test_a_project_with_votes_can_no_longer_be_undone(empty, visit):
     assert "Undo: remove this project" not in labels
 
 
-def test_the_way_has_a_step_for_the_voters(demo, empty, visit):
+def test_the_way_has_a_step_for_the_voters(demo):
     from core.views.overview import load
 
     (step,) = [step for step in load(demo, "demo").steps if step.page == "voters"]
