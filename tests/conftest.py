@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from _pytest.nodeid import coerce_node_id
 from hypothesis import HealthCheck, settings
 
 from core.store import Store, engine, open_store
@@ -48,22 +49,34 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--database", choices=("sqlite", "postgresql"), default="sqlite", help="where workspaces are kept")
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    _end_ids_in_groups(config, items)
     on_postgresql = config.getoption("--database") == "postgresql"
     for item in items:
-        if _shares_a_fixture(item) and not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
         if item.path.as_posix().removeprefix(f"{(ROOT / 'tests').as_posix()}/") in ON_BOTH:
             item.add_marker("both")
         if on_postgresql and item.get_closest_marker("sqlite"):
             item.add_marker(pytest.mark.skip(reason="is about SQLite"))
 
 
-def _shares_a_fixture(item: pytest.Item) -> bool:
-    """Whether a test uses a fixture of its module's: those run in one process of xdist's, or each would make it."""
+def _end_ids_in_groups(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """xdist 3.8 tells groups by the ends of ids, and sets them in a way that pytest 9.2 doesn't see: each test of a
+    group would run in any process."""
+    if not getattr(config.option, "loadgroup", False):
+        return
+    for item in items:
+        group = item.get_closest_marker("xdist_group")
+        if group is not None and not item.nodeid.endswith(end := f"@{group.args[0]}"):
+            item._id = coerce_node_id(f"{item.nodeid}{end}")
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Tests that use a fixture of their module's run in one process of xdist's, or each process would make it."""
     known = getattr(item, "_fixtureinfo", None)
-    return known is not None and any(found[-1].scope == "module" for found in known.name2fixturedefs.values())
+    is_shared = known is not None and any(found[-1].scope == "module" for found in known.name2fixturedefs.values())
+    if is_shared and not item.get_closest_marker("xdist_group"):
+        item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 DATABASES: pytest.StashKey[_Databases] = pytest.StashKey()

@@ -48,6 +48,14 @@ def test_a_plan_spends_its_budget_and_no_more(n_items, n_ballots, keep, shape, t
     assert plan.n_comparisons + sum(plan.sizes) > budget
 
 
+@pytest.mark.parametrize(
+    ("budget", "appearances"), [(349, (4, 4)), (350, (4, 6)), (360, (4, 6)), (449, (4, 6)), (450, (6, 6))]
+)
+def test_what_is_left_goes_to_the_last_ballots_as_far_as_it_reaches(budget, appearances):
+    """By hand: ballots of 100 and 50 items take 300 comparisons at M = 4, two appearances more 100 and 50."""
+    assert plan_within(100, 2, 0.5, budget).appearances_by_ballot == appearances
+
+
 def test_the_papers_budget_gives_the_papers_plan():
     assert plan_within(990, 7, 0.5, 19_660).appearances_by_ballot == (20,) * 7
 

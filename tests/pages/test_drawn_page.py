@@ -166,6 +166,7 @@ def test_a_run_that_is_broken_off_leaves_the_page_before(empty, visit, monkeypat
     assert list_archived(empty) == []
 
 
+@pytest.mark.release
 def test_two_tabs_on_two_projects(both, visit):
     store, one, two = both
     first, second = visit("collect", one), visit("collect", two)

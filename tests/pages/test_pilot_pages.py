@@ -140,6 +140,7 @@ def test_the_planner_takes_the_fitted_panel(empty, project_id, visit):
     assert "About ρ_w" in words(app)
 
 
+@pytest.mark.release
 def test_a_choice_that_is_gone_falls_back_to_the_papers_voters(empty, project_id, visit):
     answer_both(empty, project_id)
     app = visit("plan", project_id)
