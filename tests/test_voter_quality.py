@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations
 
 import evalica
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from property_runs import examples
 from scipy import stats
 
 from core.errors import DisconnectedError, InputError
@@ -69,7 +71,7 @@ SHARED = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(rows=SHARED)
 def test_pairwise_agreement_is_what_pairs_of_voters_give(rows):
     held_against_others = {voter: voter < 3 for voter in range(5)}  # voters 3 and 4 are left out
@@ -344,10 +346,14 @@ def test_holm_rejects_what_the_procedure_rejects(p):
 # Rules
 
 
+@cache
+def plain(n):
+    """The figures of n voters who have one answer each."""
+    return measure(answers_of(voter_id=np.arange(n), comparison=np.arange(n))).table
+
+
 def table_of(**columns):
-    n = len(next(iter(columns.values())))
-    plain = measure(answers_of(voter_id=np.arange(n), comparison=np.arange(n))).table
-    return plain.assign(**columns)
+    return plain(len(next(iter(columns.values())))).assign(**columns)
 
 
 CASES = [
