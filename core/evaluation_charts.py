@@ -16,13 +16,19 @@ BAND = "nine of ten random rankings"
 VOTES, TOKENS = "other votes", "other tokens"
 
 
-def figures_by_model(table: pd.DataFrame, figure: str, floor: tuple[float, float] | None, top: pd.DataFrame) -> Chart:
+def figures_by_model(
+    table: pd.DataFrame,
+    figure: str,
+    floor: tuple[float, float] | None,
+    top: pd.DataFrame,
+    coming: Sequence[str] = (),
+) -> Chart:
     """One figure of each model as a dot, with the intervals over votes and over tokens, the best at the top.
 
     `table` has embedding, estimate, corrected, lower, upper, "token corrected", "token lower" and "token upper"; each
     interval has the estimate it is about on it, and the grey dot is the figure as it was measured. `floor` is where
     nine of ten random rankings lie, shaded; `top` has yardsticks (model, and the figure), drawn as dashed lines; both
-    are labelled.
+    are labelled. `coming` are kinds of intervals that aren't there yet and have their place in the legend already.
     """
     shown = table.dropna(subset=["estimate"]).sort_values("estimate", ascending=False)
     names = list(shown["embedding"])
@@ -41,7 +47,7 @@ def figures_by_model(table: pd.DataFrame, figure: str, floor: tuple[float, float
     if floor:
         band = pd.DataFrame({"from": [floor[0]], "to": [floor[1]]})
         layers.append(alt.Chart(band).mark_rect(color=GREY, opacity=0.18).encode(x=alt.X("from:Q", scale=x), x2="to:Q"))
-        layers.append(_label(band.assign(at=sum(floor) / 2, label=BAND), height - 9).encode(x=alt.X("at:Q", scale=x)))
+        layers.append(_label(band.assign(at=sum(floor) / 2, label=BAND), "height").encode(x=alt.X("at:Q", scale=x)))
     if len(top) and figure in top:
         lines = pd.DataFrame({"value": top[figure], "yardstick": top["model"]})
         layers.append(
@@ -52,7 +58,7 @@ def figures_by_model(table: pd.DataFrame, figure: str, floor: tuple[float, float
         for place in range(len(lines)):  # each at a height of its own, as two may lie close together
             label = lines.iloc[[place]].rename(columns={"value": "at", "yardstick": "label"})
             layers.append(_label(label, 8 + 13 * place, is_left=True).encode(x=alt.X("at:Q", scale=x)))
-    kinds = [kind for kind in ends if kind in set(long["interval"])]
+    kinds = [kind for kind in ends if kind in {*long["interval"], *coming}]
     colours = alt.Scale(domain=kinds, range=[{VOTES: BLUE, TOKENS: ORANGE}[kind] for kind in kinds])
     for kind in kinds:
         aside = -6 if kind == VOTES else 6
@@ -94,9 +100,13 @@ def _ends() -> list[alt.Tooltip]:
     return [_three("lower", "90 % by votes, from"), _three("upper", "to")]
 
 
-def _label(rows: pd.DataFrame, y: float, *, is_left: bool = False) -> alt.Chart:
-    """The name of a band, in its middle, or of a line, to its left, `y` pixels below the chart's top."""
-    style: dict[str, Any] = {"align": "right", "dx": -5} if is_left else {"align": "center"}
+def _label(rows: pd.DataFrame, y: float | str, *, is_left: bool = False) -> alt.Chart:
+    """The name of a line, to its left, `y` pixels below the top of what is plotted, or of a band, in its middle.
+
+    A band's stands at the bottom, y = "height": what is plotted is lower than the chart by its legend and its axis,
+    and a number of pixels below it would squeeze it until all fits in.
+    """
+    style: dict[str, Any] = {"align": "right", "dx": -5} if is_left else {"align": "center", "dy": -9}
     mark = alt.Chart(rows).mark_text(color=GREY, fontSize=11, **style)
     return mark.encode(text="label:N", y=alt.value(y))
 

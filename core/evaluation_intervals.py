@@ -17,6 +17,7 @@ from scipy.special import ndtr
 from .errors import InputError
 from .evaluation import TOP_K, Comparison, Correlations, Evaluation, correlations, model_scores
 from .interval_rules import FIGURES, Interval, interval
+from .progress import Progress
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -140,11 +141,13 @@ def difference_interval(
     return interval(gap, moved, of.own[figure], name=figure, of_difference=True, n_items=len(scores))
 
 
-def with_intervals(comparison: Comparison, resampled: Resampled) -> tuple[Comparison, tuple[Difference, ...]]:
+def with_intervals(
+    comparison: Comparison, resampled: Resampled, *, progress: Progress | None = None
+) -> tuple[Comparison, tuple[Difference, ...]]:
     """A comparison with bounds of the `FIGURES` overall, over the common items and by area, and any two models' gaps.
 
-    Differences are of each figure in turn. Precision has bounds among the top `TOP_K` only. Raises `InputError` where
-    the columns of the resamples aren't the items of the comparison.
+    Differences are of each figure in turn. Precision has bounds among the top `TOP_K` only. `progress` is told how many
+    models are done. Raises `InputError` where the columns of the resamples aren't the items of the comparison.
     """
     pairs = comparison.evaluations[0].pairs
     if resampled.drawn.ndim != 2 or resampled.drawn.shape[1] != len(pairs):
@@ -164,6 +167,8 @@ def with_intervals(comparison: Comparison, resampled: Resampled) -> tuple[Compar
         evaluations.append(replace(evaluation, overall=overall, areas=areas))
         common.append(bounded)
         drawn.append(of_common)
+        if progress is not None:
+            progress(len(drawn), len(comparison.evaluations))
     found = replace(comparison, evaluations=tuple(evaluations), common=tuple(common))
     return found, tuple(each for name in names for each in _differences(found, drawn, name))
 

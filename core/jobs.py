@@ -39,9 +39,9 @@ JOBS = "jobs"  # what `Store.write` calls them
 ENDED = ("done", "failed", "cancelled")
 # What `work` can do.
 KINDS = (
-    "import_embedding", "encode_tokens", "evaluation_figure", "plan_curve", "plan_search", "scheme_table", "needed",
-    "close_ballot", "voter_figures", "vote_checks", "trust_lines", "voter_preview", "command", "upload_preview",
-    "settlement", "publication", "project_file",
+    "import_embedding", "encode_tokens", "evaluation_figure", "evaluation_figures", "plan_curve", "plan_search",
+    "scheme_table", "needed", "close_ballot", "voter_figures", "vote_checks", "trust_lines", "voter_preview", "command",
+    "upload_preview", "settlement", "publication", "project_file",
 )  # fmt: skip
 
 
@@ -94,11 +94,16 @@ def _select(conn: sa.Connection, *where: Any, limit: int | None = None) -> list[
 
 def read_job(store: Store, job_id: str) -> Job:
     """One job; `StoreError` if there is none of that id."""
-    with store.read() as conn:
-        found = _select(conn, t.job.c.id == job_id)
-    if not found:
+    found = find_job(store, job_id)
+    if found is None:
         raise StoreError(f"There is no job {job_id!r}.")
-    return found[0]
+    return found
+
+
+def find_job(store: Store, job_id: str) -> Job | None:
+    """One job; None where it is gone, as the outcomes of earlier revisions are (`figures.tidy`)."""
+    with store.read() as conn:
+        return next(iter(_select(conn, t.job.c.id == job_id)), None)
 
 
 def project_jobs(store: Store, project_id: str, *kinds: str, limit: int = 10) -> list[Job]:

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from .errors import InputError, UndefinedMetricError
 from .metrics import rounded_scores
-from .runoff import fit_votes, joined
+from .progress import Progress
 from .scores import BallotVotes, final_scores, score_campaign
+from .scores.fit import fit_votes, joined
 from .scores.uncertainty import resampled_scores
 from .scores.voter_bootstrap import resample_voters
 
@@ -79,13 +80,21 @@ def number_of_resamples(n_votes: int) -> int:
     return int(np.clip(WORK // max(n_votes, 1), FEWEST, MOST))
 
 
-def draw_scores(votes: Sequence[BallotVotes], protocol: str, *, resamples: int, rng: np.random.Generator) -> ScoreDraws:
+def draw_scores(
+    votes: Sequence[BallotVotes],
+    protocol: str,
+    *,
+    resamples: int,
+    rng: np.random.Generator,
+    progress: Progress | None = None,
+) -> ScoreDraws:
     """Resample the voters of a campaign.
 
     Parameters
     ----------
     votes : of its ballots in order, voters coded alike in all of them; the first has all items.
     protocol : "runoff" or "paper"; resamples : at least 1; rng : source of the draws.
+    progress : is told how many resamples are done, by the protocol "runoff".
 
     Raises `UndefinedMetricError` for fewer than five voters, `InputError` for no votes or another protocol,
     `DisconnectedError` where votes of the protocol "runoff" leave items apart.
@@ -97,7 +106,8 @@ def draw_scores(votes: Sequence[BallotVotes], protocol: str, *, resamples: int, 
         raise UndefinedMetricError(f"Resampling needs votes of at least {MIN_VOTERS} voters; found {len(codes)}.")
     if protocol == "runoff":
         fitted = fit_votes(votes)
-        moved = resample_voters(fitted.fit, *joined(votes, fitted.items), resamples=resamples, rng=rng, workers=None)
+        given = joined(votes, fitted.items)
+        moved = resample_voters(fitted.fit, *given, resamples=resamples, rng=rng, workers=None, progress=progress)
         return ScoreDraws(protocol, fitted.items, fitted.fit.theta, moved.theta, len(codes))
     items = np.sort(votes[0].items)
     n_items = int(items[-1]) + 1

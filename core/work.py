@@ -12,6 +12,7 @@ from typing import Any
 
 from .embeddings import import_embedding
 from .encoders import digest_of, encode_into, encoder_of, look_at, open_encoder
+from .figures import tidy
 from .file_names import shown_path
 from .jobs import JOBS, Job, Reporter, mark_done, remove_upload
 from .panel import Panel
@@ -26,6 +27,7 @@ from .store.library import adopt_import, embeddings_of, link_embedding, record_i
 from .store.scheme_runs import SchemeQuestion, as_result, run_schemes
 from .views import (
     checks_job,
+    evaluate_jobs,
     long_commands,
     preview_job,
     project_file_job,
@@ -35,7 +37,6 @@ from .views import (
     upload_jobs,
     voters_job,
 )
-from .views.evaluate_jobs import carry_out
 from .views.evaluate_needed import simulate
 from .views.kept_figures import KeptFigures
 
@@ -99,9 +100,28 @@ def _encode_tokens(store: Store, job: Job, report: Reporter) -> None:
 
 def _evaluation_figure(store: Store, job: Job, report: Reporter) -> None:
     """A figure of the Evaluate page; what was found is the job's result."""
-    result = carry_out(store, str(job.project_id), job.params)
+    project_id, said = str(job.project_id), evaluate_jobs.SLOW[job.params["figure"]].label
+    result = evaluate_jobs.carry_out(store, project_id, job.params, lambda done, total: report(done, total, said))
     with store.write(JOBS) as conn:
         mark_done(conn, job.id, result)
+        tidy(conn, project_id, evaluate_jobs.KIND, job.params["revision"])
+
+
+def _evaluation_figures(store: Store, job: Job, report: Reporter) -> None:
+    """All that a first visit of the Evaluate page wants; each figure is kept as soon as it is there."""
+    project_id, revision = str(job.project_id), job.params["revision"]
+    n0, notion, policy, top = job.params["settings"]
+    made = evaluate_jobs.keep_figures(
+        store,
+        project_id,
+        (n0, notion, policy, top),
+        most_seconds=evaluate_jobs.BY_ITSELF,
+        revision=revision,
+        progress=lambda done, total: report(done, total, "figures measured"),
+    )
+    with store.write(JOBS) as conn:
+        mark_done(conn, job.id, {"figures": made})
+        tidy(conn, project_id, evaluate_jobs.SEVERAL, revision)
 
 
 def _plan_curve(store: Store, job: Job, report: Reporter) -> None:
@@ -196,6 +216,7 @@ WORK: dict[str, Callable[[Store, Job, Reporter], None]] = {
     "import_embedding": _import_embedding,
     "encode_tokens": _encode_tokens,
     "evaluation_figure": _evaluation_figure,
+    "evaluation_figures": _evaluation_figures,
     "plan_curve": _plan_curve,
     "plan_search": _plan_search,
     "scheme_table": _scheme_table,

@@ -11,6 +11,7 @@ from ui import (
     encoder_box,
     evaluation_differences_box,
     evaluation_headline,
+    evaluation_jobs,
     evaluation_needed_box,
     evaluation_parts_box,
     evaluation_tables,
@@ -33,28 +34,29 @@ if view.dataset.empty:
     frame.nothing_yet("There are no scores to compare with yet.", "collect", "collect votes")
 if not view.evaluations:
     with answer:
-        evaluation_headline.show(view, None, None, project)
+        evaluation_headline.show(view, None, None, None, project)
     frame.stop()
+visit = evaluation_jobs.visit(view, project)
 
 with st.container():
-    by_votes = evaluation_tables.votes_intervals(view, project)
+    by_votes = evaluation_tables.votes_intervals(visit)
 with st.container():
-    by_tokens = evaluation_tables.token_intervals(view, project)
+    by_tokens = evaluation_tables.token_intervals(visit)
 with answer:
-    evaluation_headline.show(view, by_votes, by_tokens, project)
+    evaluation_headline.show(view, by_votes, by_tokens, visit, project)
 figures, differences, why, parts, variants = st.tabs(["Figures", "Differences", "Why", "Parts", "Variants"])
 with figures:
-    evaluation_tables.show(view, by_votes, by_tokens, project)
+    evaluation_tables.show(visit, by_votes, by_tokens)
 with differences:
-    evaluation_differences_box.show(view, by_votes, by_tokens, project)
+    evaluation_differences_box.show(visit, by_votes, by_tokens)
     if len(view.evaluations) > 1:
         evaluation_needed_box.show(view, project)
 with why:
     evaluation_why_box.show(view, project)
 with parts:
-    evaluation_parts_box.show(view, project)
+    evaluation_parts_box.show(visit)
 with variants:
-    evaluation_parts_box.variants(view, project)
+    evaluation_parts_box.variants(visit)
 with st.expander("Add a model", icon=":material/add:"):
     frame.link(
         "embeddings", "A file of vectors or of similarities: on the Embeddings page", icon=":material/upload_file:"

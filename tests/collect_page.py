@@ -15,9 +15,7 @@ def collect(project_id: str) -> AppTest:
     """The page of a project, opened."""
     app = AppTest.from_file(MAIN, default_timeout=120)
     app.query_params["project"] = project_id
-    app.run()
-    app.switch_page("../pages/collect.py")
-    app.run()
+    app.switch_page("../pages/collect.py").run()
     assert not app.exception
     return app
 

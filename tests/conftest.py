@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from _pytest.nodeid import coerce_node_id
 from hypothesis import HealthCheck, settings
 
 from core.store import Store, engine, open_store
@@ -25,12 +26,13 @@ from core.store.engine import _open
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from tests.postgres_server import PostgresServer, is_installed, memory_folder, postgres_server
+from tests.quick_workspaces import statements_worked_out_once
 
 # No test passes or fails by the clock: how fast something is stands in `make bench`.
-# The same examples in every run, so that it is a change that makes a test fail; others are looked for by
-# `make test-properties`, and what it finds becomes an `@example`.
+# The same examples in every run, so that it is a change that makes a test fail, and fewer; more and others are looked
+# for by `make test-properties`, and what it finds becomes an `@example`.
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
-settings.register_profile("suite", settings.get_profile("search"), derandomize=True)
+settings.register_profile("suite", settings.get_profile("search"), derandomize=True, max_examples=40)
 settings.load_profile("suite")
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,13 +49,34 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--database", choices=("sqlite", "postgresql"), default="sqlite", help="where workspaces are kept")
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    _end_ids_in_groups(config, items)
     on_postgresql = config.getoption("--database") == "postgresql"
     for item in items:
         if item.path.as_posix().removeprefix(f"{(ROOT / 'tests').as_posix()}/") in ON_BOTH:
             item.add_marker("both")
         if on_postgresql and item.get_closest_marker("sqlite"):
             item.add_marker(pytest.mark.skip(reason="is about SQLite"))
+
+
+def _end_ids_in_groups(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """xdist 3.8 tells groups by the ends of ids, and sets them in a way that pytest 9.2 doesn't see: each test of a
+    group would run in any process."""
+    if not getattr(config.option, "loadgroup", False):
+        return
+    for item in items:
+        group = item.get_closest_marker("xdist_group")
+        if group is not None and not item.nodeid.endswith(end := f"@{group.args[0]}"):
+            item._id = coerce_node_id(f"{item.nodeid}{end}")
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Tests that use a fixture of their module's run in one process of xdist's, or each process would make it."""
+    known = getattr(item, "_fixtureinfo", None)
+    is_shared = known is not None and any(found[-1].scope == "module" for found in known.name2fixturedefs.values())
+    if is_shared and not item.get_closest_marker("xdist_group"):
+        item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 DATABASES: pytest.StashKey[_Databases] = pytest.StashKey()
@@ -86,6 +109,12 @@ class _Databases:
         """Delete the databases of all workspaces in a folder."""
         for folder in [folder for folder in self._names if folder.is_relative_to(above)]:
             self._server.drop(self._names.pop(folder))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _statements_are_worked_out_once() -> Iterator[None]:
+    with statements_worked_out_once():
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -56,6 +56,10 @@ CHARTS = {
 }
 
 
+# A chart with a legend beside it and one without; the others' pictures wait for a release, as each takes long to draw.
+DRAWN = [name if name in ("rescaling", "scatter") else pytest.param(name, marks=pytest.mark.release) for name in CHARTS]
+
+
 def texts(svg: bytes) -> list[str]:
     """What a reader of the picture reads."""
     return [element.text or "" for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
@@ -76,7 +80,7 @@ def test_odd_tokens_are_shown_literally():
     assert b"R&amp;amp;D" in svg
 
 
-@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("name", DRAWN)
 def test_a_png_is_as_large_as_a_page_is_wide(name):
     png = to_png(CHARTS[name][0])
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
@@ -87,7 +91,7 @@ def test_a_png_is_as_large_as_a_page_is_wide(name):
     assert struct.unpack(">II", small[16:24])[0] == pytest.approx(width * 72 / PPI, abs=1)
 
 
-@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("name", DRAWN)
 def test_a_png_fits_a_papers_column(name):
     chart, expected = CHARTS[name]
     png = to_png(chart, width=COLUMN)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from property_runs import examples
 from scipy import stats
 
 from core.errors import InputError
@@ -22,7 +23,7 @@ def spaced(text):
     return " ".join(text.casefold().split())
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(WORDS, WORDS)
 def test_the_longest_run_by_brute_force(one, other):
     a, b = spaced(one), spaced(other)
@@ -31,7 +32,7 @@ def test_the_longest_run_by_brute_force(one, other):
     assert longest_common_substring(one, other) == pytest.approx(expected)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(WORDS, WORDS, st.integers(1, 4))
 def test_tiles_cover_what_both_have(one, other, minimum):
     found = greedy_string_tiling(one, other, minimum=minimum)

@@ -240,6 +240,7 @@ def test_an_import_never_overwrites(tmp_path: Path) -> None:
     assert open_embedding(tmp_path / "imported").n_words == 6
 
 
+@pytest.mark.release  # `test_kills` kills one in every run
 def test_a_killed_import_leaves_no_target(tmp_path: Path) -> None:
     path = write(tmp_path, binary(WORDS, MATRIX))
     script = (

@@ -11,6 +11,7 @@ import shutil
 import signal
 import sys
 import time
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ import pytest
 from embedding_files import binary, numbers, text, write
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from property_runs import examples
 
 from core.embeddings import Embedding, import_embedding, load, open_embedding, sniff
 from core.embeddings import text as text_reader
@@ -46,13 +48,20 @@ def attempt(folder: Path, content: bytes, **options: str) -> Embedding | None:
     return embedding
 
 
-@pytest.mark.parametrize("header", [True, False])
-@pytest.mark.parametrize("separator", [" ", pytest.param("\t", marks=pytest.mark.release)])
-@pytest.mark.parametrize("end", ["\n", *(pytest.param(end, marks=pytest.mark.release) for end in ("\r\n", " \n"))])
-def test_text_truncated_at_every_byte(tmp_path: Path, header: bool, separator: str, end: str) -> None:
+TEXTS = list(product([True, False], " \t", ["\n", "\r\n", " \n"]))
+
+
+@pytest.mark.parametrize(
+    ("header", "separator", "end", "step"),
+    [
+        *((header, " ", "\n", 3) for header in (True, False)),
+        *(pytest.param(*kind, 1, marks=pytest.mark.release) for kind in TEXTS),
+    ],
+)
+def test_text_truncated_anywhere(tmp_path: Path, header: bool, separator: str, end: str, step: int) -> None:
     content = text(WORDS, MATRIX, header=header, separator=separator, end=end)
     first = content.index(b"\n", content.index(b"\n") + 1 if header else 0)
-    for length in range(len(content)):
+    for length in range(0, len(content), step):
         embedding = attempt(tmp_path, content[:length])
         if embedding is None or length < first:
             continue  # of less than a line nothing can be known
@@ -141,7 +150,7 @@ def check_words(embedding: Embedding, words: list[str], rows: list[list[str]]) -
     assert embedding.info.n_duplicates == len(words) - len(firsts)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     start=st.sampled_from(
         [

@@ -86,8 +86,11 @@ def test_several_streams_and_what_follows(tmp_path: Path, packing: str) -> None:
     assert "after the" in load(write(tmp_path, streams + b"more")).info.notes[0]
 
 
+# Where a stream ends is found by the packing, whatever it holds; every change tries one kind of content.
 @pytest.mark.parametrize("packing", PACKERS)
-@pytest.mark.parametrize("kind", CONTENTS)
+@pytest.mark.parametrize(
+    "kind", [kind if kind == "binary" else pytest.param(kind, marks=pytest.mark.release) for kind in CONTENTS]
+)
 def test_truncated_anywhere(tmp_path: Path, packing: str, kind: str) -> None:
     packed = PACKERS[packing](CONTENTS[kind])
     for length in [*range(40), *range(40, len(packed) - 40, 97), *range(len(packed) - 40, len(packed))]:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.dataset import read_dataset, to_json
+from core.dataset import read_dataset
 from core.errors import InputError
 from core.formats import for_mteb, for_simlex, mteb_bounds, to_parquet, to_records
 
@@ -110,4 +110,3 @@ def test_equal_datasets_give_equal_bytes() -> None:
     for write in (to_parquet, to_records, for_simlex, for_mteb):
         assert write(FULL) == write(FULL.copy())
     assert b"NaN" not in to_records(FULL)
-    assert to_json({"a": 1}) == to_json({"a": 1})

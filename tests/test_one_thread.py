@@ -37,7 +37,7 @@ def threads() -> set[int]:
 
 def test_standard_errors_have_the_same_bits_whatever_the_number_of_threads():
     found = set()
-    for n in ("1", "2", "3"):
+    for n in ("1", "3"):
         env = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": n, "OMP_NUM_THREADS": n}
         done = subprocess.run([sys.executable, "-c", _HASH], env=env, capture_output=True, text=True, check=True)
         found.add(done.stdout)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from property_runs import examples
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -33,7 +34,7 @@ def draw(n, m, seed, *, gap=1.0, spread=1.0):
     st.sampled_from([0.0, 0.3, 5.0]),
     st.sampled_from([0.0, 1.0, 100.0]),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_every_ballot_keeps_the_rules(n, m, seed, gap, spread):
     pairs = draw(n, m, seed, gap=gap, spread=spread)
     items = np.arange(n) * 7 + 3

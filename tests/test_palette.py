@@ -51,10 +51,10 @@ def test_the_measures_against_known_values():
     assert difference("#FF0000", "#808000", DEUTERANOPIA) < difference("#FF0000", "#808000", np.eye(3)) / 2
 
 
-@pytest.mark.parametrize("ground", GROUNDS)
-@pytest.mark.parametrize("colour", sorted({*BALLOT_COLOURS, BLUE, ORANGE, GREEN, PURPLE, GREY}))
-def test_every_colour_stands_out_on_every_ground(colour, ground):
-    assert contrast(colour, GROUNDS[ground]) >= 3  # WCAG 2.2, 1.4.11
+def test_every_colour_stands_out_on_every_ground():
+    colours = {*BALLOT_COLOURS, BLUE, ORANGE, GREEN, PURPLE, GREY}
+    faint = [(colour, name) for colour in colours for name, ground in GROUNDS.items() if contrast(colour, ground) < 3]
+    assert faint == []  # WCAG 2.2, 1.4.11
 
 
 def test_any_two_colours_differ_without_green_cones():

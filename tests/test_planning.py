@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from property_runs import examples
 from scipy.stats import norm
 
 from core import metrics
@@ -33,7 +34,7 @@ SMALL = Guess(exponential(40), Panel(n_voters=20))
     shape=st.sampled_from(list(SHAPES)),
     times=st.floats(1.0, 60.0),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_a_plan_spends_its_budget_and_no_more(n_items, n_ballots, keep, shape, times):
     try:
         least = Plan(n_items, n_ballots, keep, 2).n_comparisons
@@ -45,6 +46,14 @@ def test_a_plan_spends_its_budget_and_no_more(n_items, n_ballots, keep, shape, t
     assert all(m >= 2 and m % 2 == 0 for m in plan.appearances_by_ballot)
     # What is left doesn't pay for two more appearances in every ballot.
     assert plan.n_comparisons + sum(plan.sizes) > budget
+
+
+@pytest.mark.parametrize(
+    ("budget", "appearances"), [(349, (4, 4)), (350, (4, 6)), (360, (4, 6)), (449, (4, 6)), (450, (6, 6))]
+)
+def test_what_is_left_goes_to_the_last_ballots_as_far_as_it_reaches(budget, appearances):
+    """By hand: ballots of 100 and 50 items take 300 comparisons at M = 4, two appearances more 100 and 50."""
+    assert plan_within(100, 2, 0.5, budget).appearances_by_ballot == appearances
 
 
 def test_the_papers_budget_gives_the_papers_plan():

@@ -27,6 +27,7 @@ from core.publishing import WHAT, publish, release
 from core.store.archived import import_archived
 from core.store.areas import add_areas
 from core.store.command import command
+from core.store.engine import open_apart
 from core.store.plans import save_plan
 from core.store.projects import create_project
 from core.store.releases import read_releases, release_bytes
@@ -154,20 +155,27 @@ def of_tokens(store, tokens) -> str:
     return project_id
 
 
-class TestOtherPeoplesReaders:
-    """What the card says in code is carried out as it stands there, in a folder with the unpacked dataset."""
-
-    @pytest.fixture(params=["the case", "words that look like values", "words with marks", "marks inside"])
-    def made(self, request, store, tmp_path, monkeypatch):
+@pytest.fixture(scope="module", params=["the case", "words that look like values", "words with marks", "marks inside"])
+def odd_words(request, tmp_path_factory):
+    """A dataset of odd words as it is published, and as it is stored."""
+    with open_apart(tmp_path_factory.mktemp("odd") / "workspace") as store:
         if request.param == "the case":
             project_id = archived(store, "100-missing-words.csv")
         else:
             marked = ('5" nail', 'a "b"', "it's", "#tag", "a", *(() if "inside" in request.param else ('"', '"air')))
             project_id = of_tokens(store, marked if "marks" in request.param else ODD_TOKENS)
-        made = publish(store, project_id)
-        unpacked(made.data, tmp_path, made.filename.removesuffix(".zip"))
+        return publish(store, project_id), read_stored(store, project_id)
+
+
+class TestOtherPeoplesReaders:
+    """What the card says in code is carried out as it stands there, in a folder with the unpacked dataset."""
+
+    @pytest.fixture
+    def made(self, odd_words, tmp_path, monkeypatch):
+        published, _ = odd_words
+        unpacked(published.data, tmp_path, published.filename.removesuffix(".zip"))
         monkeypatch.chdir(tmp_path)
-        return made, read_stored(store, project_id)
+        return odd_words
 
     def block(self, made, holds: str) -> str:
         """The one piece of Python of the card that has this in it."""

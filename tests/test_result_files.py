@@ -69,10 +69,11 @@ def put_everywhere(store: Store, project_id: str, path: Path) -> list[str]:
     return said
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.name)
-def test_no_box_falls_over_a_case(open_project, path):
-    said = put_everywhere(*open_project, path)
-    assert all(len(text) > 20 for text in said if text)
+def test_no_box_falls_over_a_case(open_project):
+    assert len(CASES) > 60
+    for path in CASES:
+        said = put_everywhere(*open_project, path)
+        assert all(len(text) > 20 for text in said if text), path.name
 
 
 @pytest.mark.parametrize(

@@ -205,26 +205,23 @@ def test_an_answer_is_taken_back_and_given_anew(store, scheme):
     fine(store)
 
 
-@pytest.mark.parametrize(
-    ("scheme", "wrong"),
-    [
-        *((scheme, wrong) for scheme in SCHEMES for wrong in ("", "left", "tie", "first", "nonsense")),
-        *((RATING, wrong) for wrong in ("4.1", "2.1", "-1", "nan", "best=1;worst=2")),
-        *(
-            (BEST_WORST, wrong)
-            for wrong in ("best=1;worst=1", "best=1;worst=", "best=0;worst=2", "best=1;worst=5", "2")
-        ),
-        *((ORDER, wrong) for wrong in ("1", "1 1 2 3", "1 2 3 4", "0 1", "2")),
-    ],
-)
-def test_an_answer_that_lacks_something_is_not_taken(store, scheme, wrong):
+WRONG = {
+    RATING: ("4.1", "2.1", "-1", "nan", "best=1;worst=2"),
+    BEST_WORST: ("best=1;worst=1", "best=1;worst=", "best=0;worst=2", "best=1;worst=5", "2"),
+    ORDER: ("1", "1 1 2 3", "1 2 3 4", "0 1", "2"),
+}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_an_answer_that_lacks_something_is_not_taken(store, scheme):
     project_id, code = opened(store, scheme)
     visit = Visit(store, code, "V1")
     place = visit.view.place
-    with pytest.raises(voting.IncompleteError):
-        visit.answer(wrong)
-    assert answers(store, project_id) == []
-    assert voting.look(store, code, visit.cookie, "V1").place == place
+    for wrong in ("", "left", "tie", "first", "nonsense", *WRONG[scheme]):
+        with pytest.raises(voting.IncompleteError):
+            visit.answer(wrong)
+        assert answers(store, project_id) == [], wrong
+        assert voting.look(store, code, visit.cookie, "V1").place == place, wrong
     fine(store)
 
 

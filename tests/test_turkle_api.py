@@ -101,11 +101,11 @@ def test_a_length_in_characters_loses_nothing(fake):
     assert TurkleSite(fake.url, TOKEN).results(9) == data
 
 
-@pytest.mark.parametrize("cut", range(1, len(WHOLE.encode()) - len(HEADER.encode())))
-def test_a_file_that_is_cut_is_refused_wherever_it_ends(cut):
+def test_a_file_that_is_cut_is_refused_wherever_it_ends():
     check_whole(WHOLE.encode(), 3)
-    with pytest.raises(PlatformError, match="cut"):
-        check_whole(WHOLE.encode()[:-cut], 3)
+    for cut in range(1, len(WHOLE.encode()) - len(HEADER.encode())):
+        with pytest.raises(PlatformError, match="cut"):
+            check_whole(WHOLE.encode()[:-cut], 3)
 
 
 def test_more_rows_than_were_finished_a_moment_ago_are_fine():

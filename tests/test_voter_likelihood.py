@@ -21,7 +21,7 @@ SIGMAS = st.floats(0.01, 0.8)
 
 
 @pytest.mark.parametrize("notion", NOTIONS)
-@pytest.mark.parametrize("sigma", [0.05, 0.2, 0.4])
+@pytest.mark.parametrize("sigma", [0.05, pytest.param(0.2, marks=pytest.mark.release), 0.4])
 @pytest.mark.parametrize(
     ("one", "other"),
     [(0.9, 0.5), (0.9, 0.85), (0.99, 0.97), (0.0, 0.1), (-0.3, 0.2), (0.5, -0.52), (1.0, 0.9), (-0.95, -0.9)],

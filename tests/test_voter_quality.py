@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations
 
 import evalica
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from property_runs import examples
 from scipy import stats
 
 from core.errors import DisconnectedError, InputError
@@ -18,7 +20,7 @@ from core.leave_one_out import predict
 from core.pairwise_agreement import pairwise_agreement
 from core.panel import Panel
 from core.plan import Plan
-from core.runoff import fit_runoff
+from core.scores.fit import fit_with_voters
 from core.scores.voter_effects import Data, Effects, Likelihood
 from core.simulation import simulate_campaign
 from core.voter_quality import NO_GOLD, NO_OVERLAP, NO_REPEAT, NO_SIDES, NO_TIMES, measure
@@ -69,7 +71,7 @@ SHARED = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(rows=SHARED)
 def test_pairwise_agreement_is_what_pairs_of_voters_give(rows):
     held_against_others = {voter: voter < 3 for voter in range(5)}  # voters 3 and 4 are left out
@@ -134,7 +136,7 @@ def test_predictions_are_near_those_of_fits_without_each_voter(campaign):
     for who in np.unique(voter):
         others = voter != who
         _, code = np.unique(voter[others], return_inverse=True)
-        fit = fit_runoff(first[others], second[others], outcome[others], n_items=N_ITEMS, voter=code)
+        fit = fit_with_voters(first[others], second[others], outcome[others], n_items=N_ITEMS, voter=code)
         exact = (fit.theta[first] - fit.theta[second])[~others]
         errors.append(found.gap[~others] - exact)
         moved.append(with_all[~others] - exact)
@@ -179,7 +181,7 @@ def test_votes_that_do_not_count_are_predicted_by_the_others_fit(campaign):
     out = voter == 4
     found = predict(*campaign, n_items=N_ITEMS, counts=~out)
     _, code = np.unique(voter[~out], return_inverse=True)
-    fit = fit_runoff(first[~out], second[~out], outcome[~out], n_items=N_ITEMS, voter=code)
+    fit = fit_with_voters(first[~out], second[~out], outcome[~out], n_items=N_ITEMS, voter=code)
     np.testing.assert_array_equal(found.gap[out], (fit.theta[first] - fit.theta[second])[out])
     assert (found.code[out] == -1).all()
     assert (found.code[~out] == code).all()
@@ -344,10 +346,14 @@ def test_holm_rejects_what_the_procedure_rejects(p):
 # Rules
 
 
+@cache
+def plain(n):
+    """The figures of n voters who have one answer each."""
+    return measure(answers_of(voter_id=np.arange(n), comparison=np.arange(n))).table
+
+
 def table_of(**columns):
-    n = len(next(iter(columns.values())))
-    plain = measure(answers_of(voter_id=np.arange(n), comparison=np.arange(n))).table
-    return plain.assign(**columns)
+    return plain(len(next(iter(columns.values())))).assign(**columns)
 
 
 CASES = [

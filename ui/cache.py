@@ -29,7 +29,6 @@ from core.views import (
     checks_job,
     collect,
     dealing,
-    draws,
     embedding,
     evaluate,
     export,
@@ -249,10 +248,6 @@ def load_figure3(store: Store, project: Project, embedding_id: str) -> embedding
     return _load(embedding.load_figure3, store, project, embedding_id)
 
 
-def load_draws(store: Store, project: Project, resamples: int = 0) -> draws.DatasetDraws:
-    return _load(draws.load, store, project, resamples)
-
-
 def load_evaluation(
     store: Store, project: Project, n0: float, notion: str, policy: str = "common", top: int = TOP_K
 ) -> evaluate.EvaluateView:
@@ -262,15 +257,6 @@ def load_evaluation(
 
     of_scores.__name__ = "evaluation"
     return _load(of_scores, store, project, n0, notion, policy, top)
-
-
-def load_intervals(
-    store: Store, project: Project, view: evaluate.EvaluateView, resamples: int = 0
-) -> evaluate.IntervalsView:
-    def intervals(store: Store, project_id: str, *_: Any) -> evaluate.IntervalsView:
-        return evaluate.load_intervals(view, load_draws(store, project, resamples))
-
-    return _load(intervals, store, project, *view.key, resamples)
 
 
 def of_evaluation(made: Any, store: Store, project: Project, view: evaluate.EvaluateView, *args: Any) -> Any:

@@ -15,6 +15,7 @@ from core.views.evaluate import FIGURES, EvaluateView, IntervalsView
 from core.views.evaluate_tokens import TokensView
 from core.views.scores import file_stem
 from ui import chart_files, choosers, evaluation_jobs, frame
+from ui.evaluation_jobs import Visit
 
 TITLES = {
     "votes": "##### By votes: would other voters have put them in this order, on these items?",
@@ -32,31 +33,37 @@ GROUPS = {
 }
 
 
-def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None, project: Project) -> None:
+def show(visit: Visit, found: IntervalsView | None, tokens: TokensView | None) -> None:
     """Every two embeddings, the groups they fall into, and p-values against knowing nothing."""
+    view, project = visit.view, visit.project
     if len(view.evaluations) > 1:
         st.subheader("Can they be told apart?")
         if found is None or found.problem:
-            st.caption(frame.plain(found.problem) if found else "Ask for intervals to see what votes say.")
+            none = "Ask for intervals to see what votes say."
+            st.caption(frame.plain(found.problem) if found else _why_none(visit, "votes", none))
         else:
             labels = {label: key for key, label in FIGURES if key in OF_VOTES}
             label = _figure("votes", list(labels), project)
             told = evaluate_tokens.by_votes(found.differences, labels[label])
             _differences("votes", told, label, view.dataset.attrs["votes"], view)
-        _by_tokens(view, tokens, project)
+        _by_tokens(visit, tokens)
     else:
         st.caption("Load a second embedding to see which is the better one.")
     _chance(view, project)
 
 
-def _by_tokens(view: EvaluateView, tokens: TokensView | None, project: Project) -> None:
+def _by_tokens(visit: Visit, tokens: TokensView | None) -> None:
     if tokens is None or not tokens.n_tokens:
         none = "Ask for intervals over tokens to see what those say."
-        st.caption(frame.plain(tokens.problem) if tokens else none)
+        st.caption(frame.plain(tokens.problem) if tokens else _why_none(visit, "tokens", none))
         return
     labels = {label: key for key, label in FIGURES}
-    label = _figure("tokens", list(labels), project)
-    _differences("tokens", tokens.told(labels[label]), label, tokens.n_tokens, view)
+    label = _figure("tokens", list(labels), visit.project)
+    _differences("tokens", tokens.told(labels[label]), label, tokens.n_tokens, visit.view)
+
+
+def _why_none(visit: Visit, unit: str, none: str) -> str:
+    return f"Intervals over {unit} are being computed." if visit.is_coming(unit) else none
 
 
 def _figure(unit: str, labels: list[str], project: Project) -> str:

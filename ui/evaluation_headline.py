@@ -16,6 +16,7 @@ from core.views import evaluate_tokens
 from core.views.evaluate import FIGURES, EvaluateView, IntervalsView
 from core.views.evaluate_tokens import TokensView
 from ui import cache, choosers, frame
+from ui.evaluation_jobs import Visit
 
 SHORT = {
     "common": "items that all cover",
@@ -55,9 +56,15 @@ def settings(project: Project) -> tuple[float, str, str, int]:
     return float(n0), notion, policy, int(top)
 
 
-def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None, project: Project) -> None:
-    """The headline, warnings and the next step."""
-    st.markdown(answer(view, found, tokens))
+def show(
+    view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None, visit: Visit | None, project: Project
+) -> None:
+    """The headline, warnings and the next step; `visit` is what intervals come by, None where there is no model."""
+    # What stood below the bar of a job keeps its place when the bar is gone.
+    with st.container(key="evaluate-waited" if visit and visit.has_waited() else "evaluate-answer"):
+        st.markdown(answer(view, found, tokens, visit.awaited if visit else ""))
+        if visit is not None:
+            visit.sign()
     for problem in view.problems:
         st.error(frame.plain(problem))
     if view.unfair:
@@ -96,10 +103,11 @@ def circular(view: EvaluateView) -> str:
     return frame.plain(CIRCULAR) if GLOVE in [evaluation.model for evaluation in view.evaluations] else ""
 
 
-def answer(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None) -> str:
+def answer(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None, awaited: str = "") -> str:
     """The one answer, as Markdown: which embedding leads, by how much, on how many of the items.
 
-    Over less than half of the items none is named the best.
+    Over less than half of the items none is named the best; nor is one while intervals are `awaited`, which says in
+    words that they are being computed, or weren't.
     """
     leaders = view.leaders
     if leaders.empty or view.compared is None:
@@ -111,11 +119,21 @@ def answer(view: EvaluateView, found: IntervalsView | None, tokens: TokensView |
         told = " and ".join(f"{said.value}{said.between}" for said in both)
         items = f"{row['covered']:,} of {row['items']:,} items"
         without = [said.label for said in both if said.between]
-        taken = OUT.format(evaluate_tokens.with_and(without)) if without else ""
-        return f"**{frame.plain(row['embedding'])} reaches {told}**{apart_said} on {items}{taken}."
+        taken = OUT.format(evaluate_tokens.with_and(without)) if without else ", as measured" if awaited else ""
+        more = f" {awaited}." if awaited else ""
+        return f"**{frame.plain(row['embedding'])} reaches {told}**{apart_said} on {items}{taken}.{more}"
     of_items = f"{view.n_compared:,} of {many(view.n_items, 'item')}"
     if not view.names_winner:
         return f"**No embedding is named the best**: their figures rest on {of_items}, less than half."
+    common = ", those that all cover" if len(view.common) else ""
+    if awaited:
+        lowest, highest = view.chosen["ρ_w"].min(), view.chosen["ρ_w"].max()
+        between = f"= {highest:.3f}" if f"{lowest:.3f}" == f"{highest:.3f}" else f"from {lowest:.3f} to {highest:.3f}"
+        of = many(len(view.chosen), "embedding")
+        return (
+            f"**{of}: ρ_w {between}**{apart_said}, as measured, on {of_items}{common}. "
+            f"{awaited}: until they are there, no embedding is named the best."
+        )
     ranked = view.chosen.sort_values("ρ_w", ascending=False, kind="stable")["embedding"].tolist()
     by = {}
     if found and found.differences:
@@ -124,7 +142,6 @@ def answer(view: EvaluateView, found: IntervalsView | None, tokens: TokensView |
         by["tokens"] = tokens.told("rho_w")
     apart = frame.plain(evaluate_tokens.said(ranked, by))
     leads = Said.of(row, found, "ρ_w")
-    common = ", those that all cover" if len(view.common) else ""
     return (
         f"**{_leads(view, leaders, leads.value)}**{leads.between}{apart_said} on {of_items}{common}"
         f"{OUT.format(leads.label) if leads.between else ''}{'; ' + apart if apart else ''}."

@@ -1,33 +1,158 @@
-"""Figures that take long: at once where they are small, else by a job that any tab finds again."""
+"""Figures of the Evaluate page that take long: what is there, what a job measures, and the sign of it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
 
-from core import jobs
+from core import figures, job_sweep, jobs
+from core.errors import RunoffError
+from core.percent import percent
 from core.store import Store
 from core.store.projects import Project
 from core.views import evaluate_jobs
 from core.views.evaluate import EvaluateView
-from core.views.evaluate_jobs import KIND, SLOW
+from core.views.evaluate_jobs import FIRST, KIND, SEVERAL, SLOW, Shared
 from ui import cache, frame, kept_jobs
+
+BEING_COMPUTED = "Intervals are being computed"
+INTERVALS = ("votes", "tokens")  # without them nothing is told apart
+
+
+@dataclass(frozen=True)
+class Visit:
+    """What a visit of the page wants of its own accord, and who measures what isn't there.
+
+    kept : for each of `FIRST` the row that keeps it; job : what measures those that are left to one, or has ended
+    without them; None where there is nothing to measure.
+    """
+
+    view: EvaluateView
+    project: Project
+    kept: dict[str, str | None] = field(repr=False)
+    shared: Shared
+    job: jobs.Job | None
+
+    def figure(self, name: str, button: str, *, help: str = "") -> Any:
+        """A figure of `FIRST`; None as long as it isn't there. One that nobody has asked for yet shows its `button`."""
+        id_ = self.kept[name]
+        if id_ is not None:
+            return cache.of_evaluation(_found, frame.store(), self.project, self.view, name, id_)
+        if name in self.shared.at_once:
+            return _at_once(name, self.view, self.project)
+        return None if name in self.shared.by_job else _by_own_job(name, button, self.view, self.project, help=help)
+
+    def is_coming(self, name: str) -> bool:
+        """Whether a job measures it now."""
+        return name in self.shared.by_job and self.job is not None and not self.job.ended
+
+    @property
+    def awaited(self) -> str:
+        """Why nobody can be named the best yet, in words: intervals are being computed, or weren't. "" where they are
+        there, or are told at once."""
+        missing = [name for name in INTERVALS if self.kept[name] is None and name not in self.shared.at_once]
+        if any(self.is_coming(name) for name in missing):
+            return BEING_COMPUTED
+        return "Intervals haven't been computed" if missing else ""
+
+    def has_waited(self) -> bool:
+        """Whether this visitor sees the job of these very figures, or saw it."""
+        params = evaluate_jobs.params_of_several(self.view, self.project.revision)
+        key = f"_waited-{self.project.id}"
+        if self.job is not None and not self.job.ended:
+            st.session_state[key] = params
+        return bool(st.session_state.get(key) == params)
+
+    def sign(self) -> None:
+        """The job with its share done, or the button that starts it again where it ended early."""
+        if self.job is None:
+            return
+        params = evaluate_jobs.params_of_several(self.view, self.project.revision)
+        if not self.job.ended:
+            mine = self.job.params == params
+            what = "Intervals" if any(map(self.is_coming, INTERVALS)) else "More figures"
+            _watch(self.job.id, f"{what} are being computed" if mine else "Figures for other settings come first")
+            return
+        if self.job.state == "failed":
+            st.warning(frame.plain(f"Computing the intervals ended early. {self.job.error}"))
+        if st.button("Compute intervals", key=f"first-{self.project.id}", icon=":material/calculate:"):
+            _start(params, self.project)
+
+
+def visit(view: EvaluateView, project: Project) -> Visit:
+    """What is there for a visit. What takes long and isn't there is begun, unless it was before and ended early."""
+    store = frame.store()
+    wanted = [evaluate_jobs.figure_of(name, project.id, view, project.revision) for name in FIRST]
+    kept = dict(zip(FIRST, figures.kept_ids(store, wanted), strict=True))
+    shared = evaluate_jobs.share_out([figure for figure in wanted if kept[figure.name] is None])
+    return Visit(view, project, kept, shared, _job(store, view, project) if shared.by_job else None)
+
+
+def _job(store: Store, view: EvaluateView, project: Project) -> jobs.Job | None:
+    """The job that measures a view's figures; else one that does so with other settings, as a project has one at a
+    time; else one that is started now. None where none can be.
+
+    It begins by itself, whatever page the visitor came from, and changes nothing: so in the workspace without a guard.
+    """
+    params = evaluate_jobs.params_of_several(view, project.revision)
+    if (same := jobs.same_job(store, project.id, SEVERAL, params)) is not None:
+        return same
+    busy = [job for job in jobs.project_jobs(store, project.id, SEVERAL) if not job.ended]
+    if busy:
+        return busy[0]
+    try:
+        return jobs.read_job(store, jobs.start(frame.workspace(), SEVERAL, params, project_id=project.id, once=True))
+    except RunoffError as error:
+        frame.show_error(error)
+        return None
+
+
+def _start(params: dict[str, Any], project: Project) -> None:
+    try:
+        jobs.start(frame.store(), SEVERAL, params, project_id=project.id, once=True)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    st.rerun()
+
+
+@st.fragment(run_every=1)
+def _watch(job_id: str, said: str) -> None:
+    """How far a job is, and a way to stop it; the page runs anew once it has ended."""
+    store = frame.workspace()
+    job_sweep.sweep(store)
+    job = jobs.find_job(store, job_id)
+    if job is None or job.ended:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(job.share, text=f"{said}, {percent(job.share)}. You may leave this page.")
+        if st.button("Stop", key=f"stop-{job_id}"):
+            jobs.cancel(store, job_id)
+            st.rerun()
 
 
 def figure(name: str, button: str, view: EvaluateView, project: Project, *extra: Any, help: str = "") -> Any:
-    """A figure of `evaluate_jobs.SLOW`; None as long as it isn't there: its `button` or its job is shown."""
-    store, slow = frame.store(), SLOW[name]
-    if evaluate_jobs.is_quick(name, view, *extra):
-        if name == "votes":  # whose draws are kept for every n₀
-            return cache.load_intervals(store, project, view)
-        with st.spinner(f"{slow.label} …", show_time=True):
-            return cache.of_evaluation(slow.made, store, project, view, *extra)
+    """A figure of `evaluate_jobs.SLOW` that is asked for; None as long as it isn't there: its `button` or its job is
+    shown. What takes next to nothing is there at once."""
+    wanted = evaluate_jobs.figure_of(name, project.id, view, project.revision, *extra)
+    if wanted.seconds() <= evaluate_jobs.AT_ONCE:
+        return _at_once(name, view, project, *extra)
+    return _by_own_job(name, button, view, project, *extra, help=help)
+
+
+def _at_once(name: str, view: EvaluateView, project: Project, *extra: Any) -> Any:
+    with st.spinner(f"{SLOW[name].label} …", show_time=True):
+        return cache.of_evaluation(SLOW[name].made, frame.store(), project, view, *extra)
+
+
+def _by_own_job(name: str, button: str, view: EvaluateView, project: Project, *extra: Any, help: str = "") -> Any:
     params = evaluate_jobs.params_of(name, view, project.revision, *extra)
     key = f"{name}-{project.id}-{'-'.join(map(str, extra))}"
-    job = kept_jobs.job_of(project, KIND, params, slow.label, button, key=key, help=help)
-    return None if job is None else cache.of_evaluation(_found, store, project, view, job)
+    job = kept_jobs.job_of(project, KIND, params, SLOW[name].label, button, key=key, help=help)
+    return None if job is None else cache.of_evaluation(_found, frame.store(), project, view, name, job.id)
 
 
-def _found(_store: Store, _project_id: str, view: EvaluateView, job: jobs.Job) -> Any:
-    return evaluate_jobs.result_of(job, view)
+def _found(store: Store, _project_id: str, view: EvaluateView, _name: str, job_id: str) -> Any:
+    return evaluate_jobs.result_of(jobs.read_job(store, job_id), view)

@@ -8,18 +8,21 @@ import streamlit as st
 from core import evaluation_charts
 from core.encoders import ENCODED
 from core.evaluation.variants import WHAT
-from core.store.projects import Project
 from core.views import evaluate_why
-from core.views.evaluate import FIGURES, EvaluateView
+from core.views.evaluate import FIGURES
 from core.views.scores import file_stem
-from ui import cache, chart_files, evaluation_jobs, frame
+from ui import cache, chart_files, frame
+from ui.evaluation_jobs import Visit
 
 
-def show(view: EvaluateView, project: Project) -> None:
+def show(visit: Visit) -> None:
     """The n₀ curve, and bands of relatedness and frequency."""
+    view, project = visit.view, visit.project
     st.subheader("Along n₀")
-    curve: pd.DataFrame | None = evaluation_jobs.figure("curve", "Draw the curves", view, project)
-    if curve is not None and curve.empty:
+    curve: pd.DataFrame | None = visit.figure("curve", "Draw the curves")
+    if visit.is_coming("curve"):
+        st.caption("The curves are being drawn.")
+    elif curve is not None and curve.empty:
         st.caption("With so many items the curve takes too long; change n₀ above.")
     elif curve is not None:
         left, right = st.columns(2, gap="large")
@@ -45,19 +48,21 @@ def _parts(table: pd.DataFrame, alt: str) -> None:
     st.dataframe(table, hide_index=True, column_config=_config(), alt=alt)
 
 
-def variants(view: EvaluateView, project: Project) -> None:
-    """Other cosines of the same vectors, on request."""
+def variants(visit: Visit) -> None:
+    """Other cosines of the same vectors."""
     st.subheader("Would other cosines do better?")
     st.caption(
         "Each is tried on the embedding's own items and only shown here; nothing else uses it. The best of many "
         "tries looks better than it is: choose on one dataset, and report another."
     )
-    table: pd.DataFrame | None = evaluation_jobs.figure("variants", "Try them", view, project)
+    table: pd.DataFrame | None = visit.figure("variants", "Try them")
     if table is None:
+        if visit.is_coming("variants"):
+            st.caption("They are being tried.")
         return
     shown = table.drop(columns="what it is")
     st.dataframe(shown, hide_index=True, column_config=_config(), alt="Variants")
-    if any(model.info.format == ENCODED for model in view.models):
+    if any(model.info.format == ENCODED for model in visit.view.models):
         st.caption(
             "Of an encoder only the project's tokens are known: their mean, and what they have most in common, is "
             "what relates them, so that taking it away does harm."

@@ -9,16 +9,19 @@ from core import evaluation_charts
 from core.csv_writing import table_for_spreadsheets
 from core.evaluation import Comparison
 from core.plurals import many
-from core.store.projects import Project
-from core.views import evaluate_jobs, evaluate_scale, evaluate_tokens
-from core.views.evaluate import BOUNDS, FIGURES, EvaluateView, IntervalsView
+from core.resampled import number_of_resamples
+from core.views import evaluate_scale, evaluate_tokens
+from core.views.evaluate import BOUNDS, FIGURES, IntervalsView
 from core.views.evaluate_scale import SHARE, Scale
 from core.views.evaluate_tokens import TokensView
 from core.views.scores import file_stem
 from core.views.words import slug
 from ui import chart_files, choosers, evaluation_jobs, frame
+from ui.evaluation_jobs import Visit
 
 MANY = 1000  # resamples on request
+KINDS_OF = {evaluation_charts.VOTES: "votes", evaluation_charts.TOKENS: "tokens"}  # of intervals, by the chart's words
+WITH_TOP = [label for _, label in FIGURES[:2]]
 HELP = {
     "ρ_w": "Spearman's ρ with more weight on top ranks (Eq. 8). 1 is full agreement.",
     "τ_w": "Kendall's τ with more weight on top ranks (Eq. 8). It counts pairs of items in the right order.",
@@ -47,33 +50,44 @@ WHAT_TOKENS_ARE = (
 )
 
 
-def votes_intervals(view: EvaluateView, project: Project) -> IntervalsView | None:
-    """Intervals over votes: at once where votes are few, by a job where it takes long; None until they are there."""
-    few = evaluate_jobs.is_quick("votes", view)
-    if few and st.session_state.get(f"more-{project.id}", False):
-        found = evaluation_jobs.figure("votes", f"Resample {MANY:,} times", view, project, MANY)
+def votes_intervals(visit: Visit) -> IntervalsView | None:
+    """Intervals over votes, by a job that begins by itself unless votes are many; None until they are there."""
+    if _is_short(visit) and st.session_state.get(f"more-{visit.project.id}", False):
+        again = f"Resample {MANY:,} times"
+        found: IntervalsView | None = evaluation_jobs.figure("votes", again, visit.view, visit.project, MANY)
         if found is not None:
             return found
     about = "Resamples the voters: a minute for 400,000 votes."
-    return evaluation_jobs.figure("votes", "Compute intervals over votes", view, project, help=about)
+    few: IntervalsView | None = visit.figure("votes", "Compute intervals over votes", help=about)
+    return few
 
 
-def token_intervals(view: EvaluateView, project: Project) -> TokensView | None:
-    """Intervals over tokens: at once for few items, by a job for more; None until they are there."""
+def _is_short(visit: Visit) -> bool:
+    """Whether intervals over votes come without being asked for, so that more resamples aren't too many."""
+    return "votes" not in visit.shared.on_request
+
+
+def token_intervals(visit: Visit) -> TokensView | None:
+    """Intervals over tokens, by a job that begins by itself unless items are many; None until they are there."""
     about = "Some seconds an embedding for a few thousand items."
-    return evaluation_jobs.figure("tokens", "Compute intervals over tokens", view, project, help=about)
+    found: TokensView | None = visit.figure("tokens", "Compute intervals over tokens", help=about)
+    return found
 
 
-def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None, project: Project) -> None:
-    """All figures, each with its intervals where there are any."""
+def show(visit: Visit, found: IntervalsView | None, tokens: TokensView | None) -> None:
+    """All figures, each with its intervals where there are any.
+
+    What a job is about to bring has its place already, so that nothing moves when it comes.
+    """
+    view = visit.view
     with_votes = found.view if found else view
-    scale = scale_of(view, project)
+    scale = scale_of(visit)
     with_votes, no_share = evaluate_scale.with_shares(with_votes, scale[1])
     if view.compared is not None:
-        _chart(view, found, tokens, view.compared, scale, project)
+        _chart(visit, found, tokens, view.compared, scale)
     _table(with_votes.overall.drop(columns="area"), "Embeddings over all areas")
-    _intervals_said(view, found, tokens, project)
-    _floor_and_top(*scale)
+    _intervals_said(visit, found, tokens)
+    _floor_and_top(*scale, is_coming=visit.is_coming("floor") or visit.is_coming("top"))
     if len(with_votes.common):
         st.subheader("Over the items that all cover")
         st.caption("The embeddings cover different items, so only these figures compare directly.")
@@ -95,24 +109,24 @@ def show(view: EvaluateView, found: IntervalsView | None, tokens: TokensView | N
     )  # fmt: skip
 
 
-def scale_of(view: EvaluateView, project: Project) -> tuple[Scale, Scale]:
+def scale_of(visit: Visit) -> tuple[Scale, Scale]:
     """The floor and the top; empty until they are there."""
     nothing = Scale(pd.DataFrame(), pd.DataFrame())
     about = "Random rankings and spellings: half a minute for 100,000 items."
-    floor = evaluation_jobs.figure("floor", "Compute the floor", view, project, help=about)
+    floor = visit.figure("floor", "Compute the floor", help=about)
     about = "Halves of the voters, and a perfect model: a second for 20,000 votes."
-    top = evaluation_jobs.figure("top", "Compute the top", view, project, help=about)
+    top = visit.figure("top", "Compute the top", help=about)
     return floor or nothing, top or nothing
 
 
 def _chart(
-    view: EvaluateView,
+    visit: Visit,
     found: IntervalsView | None,
     tokens: TokensView | None,
     compared: Comparison,
     scale: tuple[Scale, Scale],
-    project: Project,
 ) -> None:
+    view, project = visit.view, visit.project
     figure = choosers.segmented_control(
         "Figure", {label: label for _, label in FIGURES}, "ρ_w", key=f"figure-{project.id}",
         help="\n\n".join(f"**{name}**: {text}" for name, text in HELP.items()),
@@ -124,23 +138,25 @@ def _chart(
     shown = table[table["figure"] == figure]
     floor, top = scale
     stem = f"{file_stem(view.dataset.attrs)}-{slug(figure)}"
-    chart = evaluation_charts.figures_by_model(shown, figure, floor.band(figure), top.top)
+    coming = [kind for kind, name in KINDS_OF.items() if visit.is_coming(name)]
+    chart = evaluation_charts.figures_by_model(shown, figure, floor.band(figure), top.top, coming)
     chart_files.show(chart, table, name=f"{stem}-by-model", alt="Figures of the embeddings")
     said = ""
-    if shown[["corrected", "token corrected"]].notna().any(axis=None):
+    if coming or shown[["corrected", "token corrected"]].notna().any(axis=None):
         said = (
             "Grey dots: as measured. On each interval: the figure that it is about, without the bias that resampling "
             "shows. "
         )
-    said += "Shaded: nine of ten random rankings. " if floor.band(figure) else ""
-    if len(top.top) and figure in top.top:
+    said += "Shaded: nine of ten random rankings. " if floor.band(figure) or visit.is_coming("floor") else ""
+    has_top = figure in top.top if len(top.top) else visit.is_coming("top") and figure in WITH_TOP
+    if has_top:
         said += "Dashed: what votes like these would give a perfect model, and half of the voters against the other. "
     st.caption(said)
 
 
-def _floor_and_top(floor: Scale, top: Scale) -> None:
+def _floor_and_top(floor: Scale, top: Scale, *, is_coming: bool) -> None:
     """What the lowest and the highest of the chart mean, in a table of their own."""
-    if not len(floor.floor) and not len(top.top):
+    if not len(floor.floor) and not len(top.top) and not is_coming:
         return
     with st.expander("Floor and top: random rankings, spellings, the votes themselves"):
         labels = [label for _, label in FIGURES]
@@ -148,6 +164,8 @@ def _floor_and_top(floor: Scale, top: Scale) -> None:
         if parts:
             rows = pd.concat(parts).dropna(axis="columns", how="all")
             st.dataframe(rows, hide_index=True, column_config=_config(), alt="Floor and top")
+        if is_coming:
+            st.caption("They are being computed.")
         st.caption(
             "An embedding that isn't above the spellings has shown no knowledge of meaning. None can be expected "
             "above the perfect model, which falls short of 1 by the noise of the votes alone."
@@ -164,24 +182,25 @@ def _table(table: pd.DataFrame, alt: str) -> None:
     st.dataframe(shown, hide_index=True, column_order=order, column_config=_config(), alt=alt)
 
 
-def _intervals_said(
-    view: EvaluateView, found: IntervalsView | None, tokens: TokensView | None, project: Project
-) -> None:
-    said = [f"By {many(view.dataset.attrs['votes'], 'vote')}."]
-    if found is None:
-        said.append("Intervals are computed when you ask for them.")
-    elif found.problem:
+def _intervals_said(visit: Visit, found: IntervalsView | None, tokens: TokensView | None) -> None:
+    """What either interval means; of those that are being computed it is known before they are there."""
+    n_votes = visit.view.dataset.attrs["votes"]
+    said = [f"By {many(n_votes, 'vote')}."]
+    if found is not None and found.problem:
         said.append(frame.plain(found.problem))
-    elif found.resamples:
-        said.append(WHAT_INTERVALS_ARE.format(n=found.resamples))
+    elif (found is not None and found.resamples) or visit.is_coming("votes"):
+        said.append(WHAT_INTERVALS_ARE.format(n=found.resamples if found else number_of_resamples(n_votes)))
+    elif found is None:
+        said.append("Intervals are computed when you ask for them.")
     if tokens is not None and tokens.problem:
         said.append(frame.plain(tokens.problem))
-    elif tokens is not None and tokens.n_tokens:
-        said.append(WHAT_TOKENS_ARE.format(n=tokens.n_tokens))
+    elif (tokens is not None and tokens.n_tokens) or visit.is_coming("tokens"):
+        said.append(WHAT_TOKENS_ARE.format(n=tokens.n_tokens if tokens else evaluate_tokens.n_tokens(visit.view)))
     st.caption(" ".join(said))
-    if found and found.resamples and evaluate_jobs.is_quick("votes", view):
+    if ((found and found.resamples) or visit.is_coming("votes")) and _is_short(visit):
         about = "Steadier bounds, half a minute or more."
-        st.toggle(f"Resample {MANY:,} times", key=f"more-{project.id}", help=about)
+        key = f"more-{visit.project.id}"
+        st.toggle(f"Resample {MANY:,} times", key=key, help=about, disabled=visit.is_coming("votes"))
 
 
 def _config() -> dict:

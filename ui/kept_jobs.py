@@ -12,6 +12,7 @@ import streamlit as st
 
 from core import job_sweep, jobs
 from core.errors import RunoffError
+from core.percent import percent
 from core.plurals import plural
 from core.store import Store
 from core.store.projects import Project
@@ -96,14 +97,16 @@ def watch(job_id: str, label: str, key: str) -> None:
     """The sign of a job that runs, with its time and a way to stop it; the page runs anew once it has ended."""
     store = frame.workspace()
     job_sweep.sweep(store)
-    job = jobs.read_job(store, job_id)
-    if job.ended:
+    job = jobs.find_job(store, job_id)
+    if job is None or job.ended:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center"):
         if job.started_at is None:
             said = f"{label} in the background, starting. You may leave this page."
         else:
-            said = f"{label} in the background, {jobs.age(job.started_at):,.0f} s so far. You may leave this page."
+            so_far = f"{percent(job.share)}, " if job.total else ""
+            so_far += f"{jobs.age(job.started_at):,.0f} s so far"
+            said = f"{label} in the background, {so_far}. You may leave this page."
         st.caption(f":material/hourglass_top: {said}")
         if st.button("Stop", key=f"stop-{key}"):
             jobs.cancel(store, job_id)

@@ -22,6 +22,12 @@ _PRINTED = """<style>
   :is(h1, h2, h3, h4, h5) {break-after: avoid}
 }
 </style>"""
+# As high as the headline of the Evaluate page with the bar below it: what stands under it stays where it is when the
+# bar goes and the headline changes.
+_WAITED = """<style>
+.st-key-evaluate-waited {min-height: 6.7rem}
+@media (max-width: 640px) {.st-key-evaluate-waited {min-height: 10.75rem}}
+</style>"""
 # Browsers leave grounds out, so that the light words of the dark theme would be printed on white.
 _DARK_PRINTED = """<style>
 @media print {[data-testid="stApp"] {filter: invert(1) hue-rotate(180deg)}}
@@ -33,8 +39,8 @@ _DARK_BUTTONS = """<style>
 
 
 def readable() -> None:
-    """Dark words on the bright primary buttons of the dark theme; room for what tables and charts show on a phone;
-    pages that can be printed."""
-    st.html(_TOUCHED + _PRINTED)
+    """Dark words on the bright primary buttons of the dark theme; room for what tables and charts show on a phone, and
+    for what comes later; pages that can be printed."""
+    st.html(_TOUCHED + _PRINTED + _WAITED)
     if st.context.theme.type == "dark":
         st.html(_DARK_BUTTONS + _DARK_PRINTED)

@@ -16,6 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..progress import Progress, split
 from .multiples import NAMES, TOP_K, Multiples
 from .results import Comparison, Correlations, Evaluation
 from .token_bounds import CORRECTIONS, LEVEL, Bounds, bounds
@@ -73,6 +74,7 @@ def draw_tokens(
     names: Iterable[str] = NAMES,
     resamples: int = 0,
     rng: np.random.Generator,
+    progress: Progress | None = None,
 ) -> TokenDraws:
     """Resample the tokens of some items.
 
@@ -80,7 +82,7 @@ def draw_tokens(
     ----------
     pairs : their area, token_a, token_b and score; models : what each model gives them, shape (n,), without NaN.
     n0, top, names : as in `correlations`; apart : figures are means over areas. resamples : 0 takes
-    `number_of_resamples`; rng : source of the draws.
+    `number_of_resamples`; rng : source of the draws; progress : is told how many models are done.
 
     Raises `InputError` for fewer than fifteen tokens, or more than 100,000 items.
     """
@@ -101,7 +103,7 @@ def draw_tokens(
     scores = pairs["score"].to_numpy(dtype=np.float64)
     parts = coded.areas if apart else [np.arange(len(pairs))]
     draws: list[dict[str, list[Floats]]] = [{name: [] for name in names} for _ in range(3)]
-    for values in models:
+    for number, values in enumerate(models):
         found = [
             [Multiples(scores[rows], values[rows], n0=n0, top=top).figures(drawn[:, rows], names) for rows in parts]
             for drawn in (np.ones((1, len(pairs))), tokens, items)
@@ -109,6 +111,8 @@ def draw_tokens(
         for kept, by_area in zip(draws, found, strict=True):
             for name in names:
                 kept[name].append(np.mean([area[name] for area in by_area], axis=0))
+        if progress is not None:
+            progress(number + 1, len(models))
     estimates, by_tokens, by_items = ({name: np.array(each[name]) for name in names} for each in draws)
     return TokenDraws(
         {name: e[:, 0] for name, e in estimates.items()}, by_tokens, by_items, coded.n_tokens, coded.freedom
@@ -170,25 +174,35 @@ class Coded:
 
 
 def with_token_intervals(
-    comparison: Comparison, *, names: Iterable[str] = NAMES, resamples: int = 0, rng: np.random.Generator
+    comparison: Comparison,
+    *,
+    names: Iterable[str] = NAMES,
+    resamples: int = 0,
+    rng: np.random.Generator,
+    progress: Progress | None = None,
 ) -> tuple[Comparison, TokenDraws]:
     """A comparison whose figures under its policy have bounds over tokens, and the draws over the common items.
 
     Figures of areas have bounds too, where an area has fifteen tokens. Under the policy "own" each model's tokens are
-    resampled apart for its own figures. Raises as `draw_tokens`.
+    resampled apart for its own figures. `progress` is told how far it is. Raises as `draw_tokens`.
     """
     names = tuple(names)
+    n_models, n_areas = len(comparison.evaluations), len(comparison.evaluations[0].areas)
+    steps = [n_models, n_models * (comparison.policy == "own"), n_models * (n_areas > 1)]
+    of_common, of_own, of_areas = split(progress, steps)
     covered = [~np.isnan(e.values) for e in comparison.evaluations]
     every = np.logical_and.reduce(covered)
     first = comparison.evaluations[0]
     how: dict[str, Any] = {"n0": first.n0, "top": first.overall.top or TOP_K, "apart": comparison.apart, "names": names}
     values = [e.values[every] for e in comparison.evaluations]
-    draws = draw_tokens(first.pairs[every], values, **how, resamples=resamples, rng=rng)
+    draws = draw_tokens(first.pairs[every], values, **how, resamples=resamples, rng=rng, progress=of_common)
     common = tuple(_with_bounds(figures, draws, place) for place, figures in enumerate(comparison.common))
     if comparison.policy == "own":
         own = []
-        for evaluation, rows in zip(comparison.evaluations, covered, strict=True):
-            drawn = draw_tokens(evaluation.pairs[rows], [evaluation.values[rows]], **how, resamples=resamples, rng=rng)
+        told = split(of_own, [1] * n_models)
+        for evaluation, rows, of_one in zip(comparison.evaluations, covered, told, strict=True):
+            each = {**how, "resamples": resamples, "rng": rng, "progress": of_one}
+            drawn = draw_tokens(evaluation.pairs[rows], [evaluation.values[rows]], **each)
             own.append(_with_bounds(evaluation.overall, drawn, 0))
     elif comparison.policy == "lowest":
         own = list(common)
@@ -198,22 +212,28 @@ def with_token_intervals(
             for place, e in enumerate(comparison.evaluations)
         ]
     evaluations = tuple(replace(e, overall=o) for e, o in zip(comparison.evaluations, own, strict=True))
-    if len(first.areas) > 1:
+    if n_areas > 1:
         how["apart"] = False
-        evaluations = tuple(_with_areas(e, how, resamples, rng) for e in evaluations)
+        told = split(of_areas, [1] * n_models)
+        pairs = zip(evaluations, told, strict=True)
+        evaluations = tuple(_with_areas(e, how, resamples, rng, of_one) for e, of_one in pairs)
     return replace(comparison, evaluations=evaluations, common=common), draws
 
 
-def _with_areas(evaluation: Evaluation, how: dict[str, Any], resamples: int, rng: np.random.Generator) -> Evaluation:
+def _with_areas(
+    evaluation: Evaluation, how: dict[str, Any], resamples: int, rng: np.random.Generator, progress: Progress | None
+) -> Evaluation:
     """The evaluation with bounds of its areas' figures, over its own items; none where an area has too few tokens."""
     covered, areas = ~np.isnan(evaluation.values), evaluation.pairs["area"].to_numpy()
     found = dict(evaluation.areas)
-    for area, figures in evaluation.areas.items():
+    for number, (area, figures) in enumerate(evaluation.areas.items()):
         rows = covered & (areas == area)
         pairs = evaluation.pairs[rows]
         if len({*pairs["token_a"], *pairs["token_b"]}) >= FEWEST_TOKENS:
             drawn = draw_tokens(pairs, [evaluation.values[rows]], **how, resamples=resamples, rng=rng)
             found[area] = _with_bounds(figures, drawn, 0)
+        if progress is not None:
+            progress(number + 1, len(evaluation.areas))
     return replace(evaluation, areas=found)
 
 

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError
 from ..metrics import average_ranks, rounded_scores
 from ..parallel import check_workers, spread, workers_for
+from ..progress import Progress
 from .bradley_terry import BradleyTerry
 from .newton import minimise
 from .pair_graph import PairGraph
@@ -32,6 +33,7 @@ Ints = NDArray[np.int64]
 N_STEPS = 7
 ABSENT = 1e-3  # how often a voter counts who was not drawn
 BATCH_VOTES = 2_000_000  # votes that another process takes up at a time, over its resamples: some .4 s
+TOLD = 20  # times that the work of one process says how far it is
 WORTH_VOTES = 12_000_000  # votes of all resamples from which on more processes are started: some 2.5 s of one core
 
 
@@ -89,6 +91,7 @@ def resample_voters(
     rng: np.random.Generator,
     workers: int | None = 1,
     backend: str = "loky",
+    progress: Progress | None = None,
 ) -> Resamples:
     """Scores as they would be with other voters; the same whoever computes them.
 
@@ -98,6 +101,7 @@ def resample_voters(
     resamples : how often the voters are drawn, at least 1.
     workers : processes to use; 1 stays in this one, None takes a process for each free core where that pays.
     backend : "loky", or "dask" for the workers of a Dask cluster (`parallel.spread`).
+    progress : is told how many resamples are done.
 
     Raises `InputError` for votes that aren't the fit's, or fewer than two voters, and `DisconnectedError`.
     """
@@ -116,11 +120,13 @@ def resample_voters(
     graph = PairGraph(at.data.one, at.data.other, len(start))
     job = _Refit(at.data, start, fit.effects, fit.ridge, graph, cluster)
     workers = workers_for(resamples * len(cluster), WORTH_VOTES, workers)
-    size = min(max(1, BATCH_VOTES // len(cluster)), -(-resamples // workers))
+    size = min(max(1, BATCH_VOTES // len(cluster)), -(-resamples // (workers if workers > 1 else TOLD)))
     batches = [drawn[number : number + size] for number in range(0, resamples, size)]
     moved = np.empty((resamples, len(start)))
     for number, theta in enumerate(spread(job, batches, workers=workers, backend=backend)):
         moved[number * size : (number + 1) * size] = theta
+        if progress is not None:
+            progress(min((number + 1) * size, resamples), resamples)
     moved[:, fit.votes == 0] = np.nan
     return Resamples(fit, moved, len(codes))
 

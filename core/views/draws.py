@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from ..errors import RunoffError
 from ..evaluation_intervals import WHY_NOT_PAPER
+from ..progress import Progress, split
 from ..resampled import ScoreDraws, draw_scores, number_of_resamples
 from ..scores import BallotVotes
 from ..store import Store
@@ -59,12 +60,12 @@ def closed_votes_of(
     return ballots, [ballot_votes(conn, ballot.id) for ballot in ballots]
 
 
-def load(store: Store, project_id: str, resamples: int = 0) -> DatasetDraws:
+def load(store: Store, project_id: str, resamples: int = 0, *, progress: Progress | None = None) -> DatasetDraws:
     """Resample the voters behind the dataset, `resamples` times, or as often as `number_of_resamples` says for 0.
 
     None where a protocol is the paper's (`evaluation_intervals` says why). Takes some 20 ms a resample for 20,000
     votes. Where each area has a ranking of its own, voters are drawn for each area apart. Errors that votes cause
-    are told in `problem`.
+    are told in `problem`, and to `progress` how far it is.
     """
     with store.read() as conn:
         seed = project_row(conn, project_id).seed
@@ -81,10 +82,12 @@ def load(store: Store, project_id: str, resamples: int = 0) -> DatasetDraws:
     times = resamples or number_of_resamples(sum(len(ballot.first) for _, _, votes in parts for ballot in votes))
     with store.read() as conn:
         named = items_of(conn, project_id).set_index("item")[KEYS]
-    for number, (area, ballots, votes) in enumerate(parts):
+    told = split(progress, [sum(len(ballot.first) for ballot in votes) for _, _, votes in parts])
+    for number, ((area, ballots, votes), of_part) in enumerate(zip(parts, told, strict=True)):
         try:
             rng = np.random.default_rng([seed, number, 5])
-            found.append(draw_scores(votes, ballots[-1].protocol, resamples=times, rng=rng))
+            made = draw_scores(votes, ballots[-1].protocol, resamples=times, rng=rng, progress=of_part)
+            found.append(made)
         except RunoffError as error:
             return replace(items, problem=f"{area}: {error}" if area else str(error))
         tables.append(named.loc[found[-1].items])

@@ -12,6 +12,7 @@ from ..evaluation import TOP_K, Comparison, Correlations, Evaluation, compare
 from ..evaluation_intervals import Difference, Resampled, with_intervals
 from ..interval_rules import FIGURES as OF_VOTES
 from ..metrics import first_rank_share, rounded_scores
+from ..progress import Progress
 from ..store import Store
 from ..store.library import embeddings_of, open_library
 from ..store.scores import dataset_of
@@ -215,13 +216,13 @@ class IntervalsView:
     compared: Comparison | None = None
 
 
-def load_intervals(view: EvaluateView, draws: DatasetDraws) -> IntervalsView:
+def load_intervals(view: EvaluateView, draws: DatasetDraws, *, progress: Progress | None = None) -> IntervalsView:
     """Intervals by resampled voters; none, and why, where the protocol has none or voters can't be resampled."""
     if draws.problem or view.compared is None:
         return intervals_of(view, None, (), 0, draws.problem)
     rows = view.dataset[view.dataset["score"].notna()]
     apart = rows["area"].to_numpy() if view.ranked_apart else None
-    found, differences = with_intervals(view.compared, Resampled(draws.columns_of(rows), apart))
+    found, differences = with_intervals(view.compared, Resampled(draws.columns_of(rows), apart), progress=progress)
     return intervals_of(view, found, differences, len(draws.drawn), "")
 
 

@@ -14,7 +14,8 @@ from ..errors import InputError, RunoffError
 from ..evaluation import evaluate
 from ..evaluation.baselines import SPELLINGS, Spelling, random_ranking
 from ..evaluation.chance import shares_of
-from ..runoff import fit_votes
+from ..progress import Progress
+from ..scores.fit import fit_votes
 from ..scores.reliability import Agreement
 from ..store import Store
 from ..store.rankings import read_rankings
@@ -52,8 +53,8 @@ class Scale:
         return float(rows[f"{label} lower"].iloc[0]), float(rows[f"{label} upper"].iloc[0])
 
 
-def load_floor(store: Store, project_id: str, view: EvaluateView) -> Scale:
-    """Baselines over all items of the dataset."""
+def load_floor(store: Store, project_id: str, view: EvaluateView, *, progress: Progress | None = None) -> Scale:
+    """Baselines over all items of the dataset; `progress` is told how many of them are measured."""
     columns = ["model", *(column for _, label in FIGURES for column in (label, f"{label} lower", f"{label} upper"))]
     if view.compared is None:
         return Scale(pd.DataFrame(columns=columns), pd.DataFrame())
@@ -63,6 +64,8 @@ def load_floor(store: Store, project_id: str, view: EvaluateView) -> Scale:
     rows = [_row(RANDOM, drawn.expected)]
     try:
         for name in SPELLINGS:
+            if progress is not None:
+                progress(len(rows), 1 + len(SPELLINGS))
             found = evaluate(view.dataset, Spelling(name), n0=view.n0, notion="similarity", top=top)
             rows.append(_row(f"{SPELLING}{name}", found.overall))
     except InputError as error:
@@ -76,14 +79,16 @@ def _row(name: str, figures: object) -> list:
     return [name, *(np.nan if value is None else value for value in values)]
 
 
-def load_top(store: Store, project_id: str, n0: float) -> Scale:
+def load_top(store: Store, project_id: str, n0: float, *, progress: Progress | None = None) -> Scale:
     """ρ_w and τ_w of halves of the voters against each other, and of a perfect model, with the offset n₀.
 
-    Where each area has a ranking of its own, the means over areas. A second for 20,000 votes.
+    Where each area has a ranking of its own, the means over areas. A second for 20,000 votes; `progress` is told how
+    far it is.
     """
     problems: list[str] = []
     kinds: dict[str, list[np.ndarray]] = {HALVES: [], CEILING: []}
-    for ranking in read_rankings(store, project_id):
+    rankings = read_rankings(store, project_id)
+    for number, ranking in enumerate(rankings):
         ballots, votes = closed_votes(store, project_id, ranking.area_id)
         if not ballots:
             continue
@@ -95,7 +100,9 @@ def load_top(store: Store, project_id: str, n0: float) -> Scale:
         }
         try:
             fitted = fit_votes(votes)
-            for name, (of, seed) in made.items():
+            for place, (name, (of, seed)) in enumerate(made.items()):
+                if progress is not None:
+                    progress(number + place / len(made), len(rankings))
                 rng = np.random.default_rng([ballots[-1].seed, seed])
                 kinds[name].append(of(votes, ballots[-1].protocol, fitted, metric=metric, rng=rng).values)
         except RunoffError as error:

@@ -14,9 +14,10 @@ from ..errors import InputError
 from ..evaluation import Comparison, Correlations, Figure
 from ..evaluation.differences import Told, adjusted, by_tokens, groups, times_needed
 from ..evaluation.permutation import permutation_test
-from ..evaluation.tokens import with_token_intervals
+from ..evaluation.tokens import Coded, with_token_intervals
 from ..evaluation_intervals import Difference
 from ..percent import percent
+from ..progress import Progress
 from ..store import Store
 from ..store.command import project_row
 from .evaluate import FIGURES, EvaluateView
@@ -45,16 +46,24 @@ def seeded(store: Store, project_id: str, what: int) -> np.random.Generator:
         return np.random.default_rng([project_row(conn, project_id).seed, 11, what])
 
 
-def load(store: Store, project_id: str, view: EvaluateView) -> TokensView:
+def load(store: Store, project_id: str, view: EvaluateView, *, progress: Progress | None = None) -> TokensView:
     """Resample the tokens of an evaluation's items."""
     if view.compared is None:
         return TokensView(None)
     try:
-        found, draws = with_token_intervals(view.compared, rng=seeded(store, project_id, 1))
+        found, draws = with_token_intervals(view.compared, rng=seeded(store, project_id, 1), progress=progress)
     except InputError as error:
         return TokensView(None, problem=str(error))
     told = {key: by_tokens(found.names, draws, key) for key, _ in FIGURES}
     return TokensView(found, draws.n_tokens, told)
+
+
+def n_tokens(view: EvaluateView) -> int:
+    """How many tokens `load` resamples: those of the items that all embeddings cover."""
+    if view.compared is None:
+        return 0
+    every = np.logical_and.reduce([~np.isnan(e.values) for e in view.evaluations])
+    return Coded(view.evaluations[0].pairs[every]).n_tokens
 
 
 def by_votes(differences: tuple[Difference, ...], figure: str = "rho_w") -> tuple[Told, ...]:
@@ -207,10 +216,17 @@ def joined(votes: Comparison | None, tokens: Comparison | None, plain: Compariso
     return replace(votes, evaluations=evaluations, common=common)
 
 
-def load_p_values(store: Store, project_id: str, view: EvaluateView) -> pd.DataFrame:
-    """p-values of ρ_w and τ_w of each embedding over its own items, by permuted tokens; a second an embedding."""
+def load_p_values(
+    store: Store, project_id: str, view: EvaluateView, *, progress: Progress | None = None
+) -> pd.DataFrame:
+    """p-values of ρ_w and τ_w of each embedding over its own items, by permuted tokens; a second an embedding.
+
+    `progress` is told how many embeddings are done.
+    """
     rows = []
-    for evaluation, model in zip(view.evaluations, view.models, strict=True):
+    for number, (evaluation, model) in enumerate(zip(view.evaluations, view.models, strict=True)):
+        if progress is not None:
+            progress(number, len(view.evaluations))
         rng = seeded(store, project_id, 2)
         found = permutation_test(evaluation, model, apart=view.ranked_apart, permutations=PERMUTATIONS, rng=rng)
         for key, label in FIGURES[:2]:

@@ -16,6 +16,7 @@ from ..evaluation.bands import ORDER, by_frequency, by_rarity, by_relatedness, o
 from ..evaluation.causes import crowding, hub_skewness, layout, with_hubs
 from ..evaluation.variants import WHAT, variants
 from ..frequencies import KINDS, rare
+from ..progress import Progress
 from ..store import Store
 from ..store.areas import areas_of
 from ..store.frequencies import frequencies_of, source_of
@@ -145,10 +146,17 @@ def _estimates(figures: Correlations) -> list[float]:
     return [np.nan if value is None else value for value in found]
 
 
-def load_variants(store: Store, project_id: str, view: EvaluateView) -> pd.DataFrame:
-    """Each embedding's variants with their figures over its own items; those without vectors are left out."""
+def load_variants(
+    store: Store, project_id: str, view: EvaluateView, *, progress: Progress | None = None
+) -> pd.DataFrame:
+    """Each embedding's variants with their figures over its own items; those without vectors are left out.
+
+    `progress` is told how many embeddings are done.
+    """
     rows = []
-    for evaluation, model in zip(view.evaluations, view.models, strict=True):
+    for number, (evaluation, model) in enumerate(zip(view.evaluations, view.models, strict=True)):
+        if progress is not None:
+            progress(number, len(view.evaluations))
         if model.kind != "vectors" or len(evaluation.pairs) > MOST_ITEMS:
             continue
         for found in variants(evaluation, model, apart=view.ranked_apart, rng=seeded(store, project_id, 4)):

@@ -8,7 +8,6 @@ there were, and say so.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -17,13 +16,12 @@ from typing import Any, Generic, TypeVar
 import pandas as pd
 
 from ..agreement import Agreement
-from ..errors import StoreError
+from ..figures import of_one_state
 from ..jobs import Job, read_job
 from ..store import Store
 from ..store.made_files import keep_made, made_path
 from ..store.projects import Project, get_project
 
-CHANGED = "The votes or the project changed while this was computed. Ask again."
 Found = TypeVar("Found")
 
 
@@ -77,19 +75,6 @@ class KeptFigures(Generic[Found]):
     def votes_since(project: Project, job: Job) -> int:
         """How many votes were given or taken back on the voting page since a job that is done began."""
         return project.pulse - int((job.result or {})["pulse"])
-
-
-def of_one_state(store: Store, project_id: str, revision: int, made: Callable[[], Any]) -> Any:
-    """What `made()` gives, as JSON. `StoreError` where the project isn't at this revision before it or after it."""
-    _check_revision(store, project_id, revision)
-    found = made()
-    _check_revision(store, project_id, revision)
-    return json.loads(json.dumps(found, allow_nan=False))
-
-
-def _check_revision(store: Store, project_id: str, revision: int) -> None:
-    if get_project(store, project_id).revision != revision:
-        raise StoreError(CHANGED)
 
 
 def table_kept(table: pd.DataFrame) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
@@ -11,11 +12,13 @@ from typing import Any
 
 import pytest
 import streamlit as st
+from filelock import FileLock
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import AppTest
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import AppTest, local_script_runner
 
 from core.store import Store, open_store
-from core.store.demo import DEMO_ID, ensure_demo
+from core.store.demo import ensure_demo
 from core.store.engine import _open
 from tests.half_way import make_half_way
 
@@ -23,22 +26,36 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _components_are_looked_for_once() -> Iterator[None]:
-    """Each `AppTest` looks through all installed packages for Streamlit components: a large part of what it costs."""
+def _what_every_run_needs_is_made_once() -> Iterator[None]:
+    """Each `AppTest` looks through all installed packages for Streamlit components, and each run of one compiles the
+    page anew: a large part of what they cost."""
+    compiled = ScriptCache()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        patch.setattr(local_script_runner, "ScriptCache", lambda: compiled)
         yield
 
 
-@pytest.fixture(scope="session")
-def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace with a campaign half way, made once; tests work on copies."""
-    folder = tmp_path_factory.mktemp("demo") / "workspace"
-    store = open_store(folder)
-    make_half_way(store)
-    store.engine.dispose()
-    _open.cache_clear()
+def _made_once(factory: pytest.TempPathFactory, database: str, name: str, make: Callable[[Store], Any]) -> Path:
+    """The folder of a workspace that `make` has filled: made once, on SQLite by one process for all."""
+    base = factory.getbasetemp()
+    if database == "sqlite" and "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    folder, done = base / name / "workspace", base / name / "done"
+    with FileLock(base / f"{name}.lock"):
+        if not done.exists():
+            store = open_store(folder)
+            make(store)
+            store.engine.dispose()
+            _open.cache_clear()
+            done.touch()
     return folder
+
+
+@pytest.fixture(scope="session")
+def demo_folder(tmp_path_factory: pytest.TempPathFactory, database: str) -> Path:
+    """A workspace with a campaign half way; tests work on copies."""
+    return _made_once(tmp_path_factory, database, "half-way", make_half_way)
 
 
 @pytest.fixture
@@ -50,14 +67,9 @@ def demo(demo_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.fixture(scope="session")
-def shipped_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace after its first start, made once; tests work on copies."""
-    folder = tmp_path_factory.mktemp("shipped") / "workspace"
-    store = open_store(folder)
-    assert ensure_demo(store) == DEMO_ID
-    store.engine.dispose()
-    _open.cache_clear()
-    return folder
+def shipped_folder(tmp_path_factory: pytest.TempPathFactory, database: str) -> Path:
+    """A workspace after its first start; tests work on copies."""
+    return _made_once(tmp_path_factory, database, "shipped", ensure_demo)
 
 
 @pytest.fixture
@@ -84,19 +96,18 @@ def _use(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     st.cache_resource.clear()
 
 
+def open_page(key: str, project: str | None = None) -> AppTest:
+    """Open a page of a project as a visitor would."""
+    app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=30)
+    if project is not None:
+        app.query_params["project"] = project
+    if key != "project":  # the page that opens by itself; any other's address is its file's name
+        app.switch_page(f"../pages/{key}.py")
+    return app.run()
+
+
 @pytest.fixture
 def visit() -> Callable[..., AppTest]:
-    """Open a page of a project as a visitor would."""
-
-    def open_page(key: str, project: str | None = None) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "ui" / "main.py"), default_timeout=30)
-        if project is not None:
-            app.query_params["project"] = project
-        app.run()
-        if key != "project":
-            app.switch_page(f"../pages/{key}.py").run()
-        return app
-
     return open_page
 
 

@@ -244,6 +244,7 @@ def test_an_upload_that_somebody_else_withdrew_takes_no_other_with_it(empty, two
     assert open_uploads(empty, two_uploads) == []
 
 
+@pytest.mark.release
 def test_which_file_of_a_round_is_withdrawn(empty, visit):
     project_id = make_project(empty, plan=None)
     draw_round(empty, project_id, SMALL[RATING])
@@ -265,6 +266,7 @@ def test_which_file_of_a_round_is_withdrawn(empty, visit):
     assert left == [ids[0]]
 
 
+@pytest.mark.release
 def test_which_known_answer_is_taken_away(empty, visit):
     project_id = make_project(empty)
     draw_next_ballot(empty, project_id)
@@ -415,6 +417,7 @@ def test_which_voter_is_left_out_and_readmitted(empty, alike, visit):
         assert exclusions_of(conn, project_id) == []
 
 
+@pytest.mark.release
 def test_which_assignment_is_decided(empty, visit):
     project_id = make_project(empty)
     accept_upload(empty, project_id, answer_batch(draw_batch(empty, project_id)), "results.csv")
@@ -439,6 +442,7 @@ def test_which_assignment_is_decided(empty, visit):
     assert found[found == "approve"].index.tolist() == [ids[1]]
 
 
+@pytest.mark.release
 def test_who_of_a_round_is_left_out(empty, visit):
     project_id = make_project(empty, plan=None)
     draw_round(empty, project_id, SMALL[RATING])

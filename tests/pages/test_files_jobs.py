@@ -61,6 +61,12 @@ def downloads(app) -> list[str]:
     return [found.label for found in app.get("download_button")]
 
 
+EITHER_PAGE = (
+    "project",
+    pytest.param("export", marks=pytest.mark.release),
+)  # its files take seconds
+
+
 def offered(app, label: str) -> bool:
     return any(found.startswith(label) for found in downloads(app))
 
@@ -76,7 +82,7 @@ def vote(store, n: int, project_id: str = "demo") -> None:
         conn.execute(pulse.values(pulse=t.project.c.pulse + n))
 
 
-@pytest.mark.parametrize("page", MADE)
+@pytest.mark.parametrize("page", EITHER_PAGE)
 def test_a_file_is_made_in_the_background_and_found_again(page, many, visit, started):
     button, label, download = MADE[page]
     app = press(visit(page, "demo"), button)
@@ -101,7 +107,7 @@ def test_a_file_is_made_in_the_background_and_found_again(page, many, visit, sta
     assert "taken back since" not in words(visit(page, "demo"))
 
 
-@pytest.mark.parametrize("page", MADE)
+@pytest.mark.parametrize("page", EITHER_PAGE)
 def test_a_file_that_is_gone_can_be_made_again(page, many, visit, started):
     button, _, download = MADE[page]
     press(visit(page, "demo"), button)
@@ -133,7 +139,9 @@ def test_a_page_that_stays_open_says_so_of_a_file_that_is_gone(many, visit, star
         made.read()
 
 
-@pytest.mark.parametrize("figures", [publication_job.FIGURES, project_file_job.FIGURES])
+@pytest.mark.parametrize(
+    "figures", [project_file_job.FIGURES, pytest.param(publication_job.FIGURES, marks=pytest.mark.release)]
+)
 def test_a_command_in_the_meantime_ends_it_and_leaves_no_file(figures, many):
     params = figures.params_of(None, get_project(many, "demo").revision)
     job_id = jobs.start(many, figures.kind, params, project_id="demo")
@@ -182,13 +190,6 @@ def test_votes_hinder_no_version(many, visit, started):
     vote(many, 3)
     finish(*started)
     assert [found.version for found in read_releases(many, "demo")] == ["1.0"]
-
-
-def test_few_votes_are_released_at_once(demo, visit, started, monkeypatch):
-    monkeypatch.setattr(releases_box, "MANY", 1_000_000)
-    app = release(visit("export", "demo"), "1.0")
-    assert "Version 1.0 is released and kept." in words(app)
-    assert started == []
 
 
 def settle(visit, project_id: str):

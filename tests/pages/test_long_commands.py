@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 from page_words import labelled, press, words
+from pages.conftest import _use
 from test_evaluate_jobs import finish
 
 from core import jobs
 from core.errors import InputError, StaleError
+from core.store import open_store
 from core.store.archive import export_project
 from core.store.ballots import read_ballots, read_comparisons
 from core.store.closing import close_ballot
 from core.store.command import command
 from core.store.drawing import discard_ballot, draw_next_ballot
+from core.store.engine import _open
 from core.store.exclusions import exclude_voters, readmit_voters
 from core.store.policies import read_policy
 from core.store.projects import get_project, list_projects, read_log
@@ -38,12 +42,23 @@ def last(store):
     return read_ballots(store, "demo")[-1]
 
 
+@pytest.fixture(scope="module")
+def closed(demo_folder, tmp_path_factory):
+    """A workspace of the demo with its open ballot closed, made once; tests work on copies."""
+    folder = shutil.copytree(demo_folder, tmp_path_factory.mktemp("closed") / "workspace")
+    store = open_store(folder)
+    simulate_votes(store, "demo")
+    close_ballot(store, "demo")
+    store.engine.dispose()
+    _open.cache_clear()
+    return folder
+
+
 @pytest.fixture
-def between(many):
-    """The demo with its open ballot closed, so that the next can be drawn."""
-    simulate_votes(many, "demo")
-    close_ballot(many, "demo")
-    return many
+def between(closed, tmp_path, monkeypatch):
+    """The demo with its open ballot closed, so that the next can be drawn; everything counts as many."""
+    monkeypatch.setattr(long_commands, "MANY", 1)
+    yield from _use(shutil.copytree(closed, tmp_path / "workspace"), monkeypatch)
 
 
 def buttons(app) -> list[str]:
@@ -113,6 +128,7 @@ def test_stopped_it_changed_nothing(between, visit, started):
     assert get_project(between, "demo") == before
 
 
+@pytest.mark.release
 def test_simulated_voters_and_the_draw_taken_back(between, visit, started):
     number = draw_next_ballot(between, "demo")
     app = press(visit("collect", "demo"), "Discard this draw")
@@ -127,6 +143,7 @@ def test_simulated_voters_and_the_draw_taken_back(between, visit, started):
     assert "Simulated voters gave" in words(app)
 
 
+@pytest.mark.release
 def test_a_ballot_is_opened_again(between, visit, started):
     number = last(between).number
     app = press(visit("collect", "demo"), f"Reopen ballot {number}")
@@ -165,6 +182,7 @@ def test_voters_are_left_out_and_come_back_by_jobs(many, visit, started):
     readmit_voters(many, "demo", chosen)
 
 
+@pytest.mark.release
 def test_what_counts_is_changed_by_a_job(many, visit, started):
     app = visit("collect", "demo")
     labelled(app.radio, "Of a voter's several votes on one comparison").set_value("latest")
@@ -209,8 +227,23 @@ def test_every_command_is_checked_against_what_its_visitor_saw(between):
             long_commands.carry_out(between, "demo", name, of, revision)
 
 
-def test_drawing_all_that_waits_says_how_many(between):
+def test_commands_through_the_table_of_jobs_say_what_they_did(between):
+    of = {"area_id": None, "code": last(between).code, "number": last(between).number}
+    assert through_json(between, "reopen_ballot", of) == f"Ballot {of['number']} is open again."
+    assert through_json(between, "set_policy", {"rejected": "leave out", "repeats": "latest"}).startswith("Saved: ")
+    assert read_policy(between, "demo").repeats == "latest"
+    close_ballot(between, "demo")
     assert through_json(between, "draw_waiting", {}).startswith("1 ballot")
+    drawn = {"area_id": None, "code": last(between).code, "number": last(between).number}
+    assert through_json(between, "simulate_votes", drawn).startswith("Simulated voters gave")
+    assert last(between).number == of["number"] + 1
+
+
+def test_a_draw_is_discarded_through_the_table_of_jobs(between):
+    number = draw_next_ballot(between, "demo")
+    of = {"area_id": None, "code": last(between).code, "number": number}
+    assert through_json(between, "discard_ballot", of) == f"Ballot {number} is discarded."
+    assert last(between).number == number - 1
 
 
 def form(app, label: str, value: str, button: str):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 import streamlit as st
 from page_words import press, words
+from pages.conftest import open_page
+from streamlit.testing.v1 import AppTest
 
 from core.runoff import spread_appearances
 from core.store.areas import add_areas, read_areas
 from core.store.ballots import read_ballots
+from core.store.engine import _open
 from core.store.plans import PlanSettings, read_plan, save_plan
 from core.store.projects import create_project, get_project, list_projects, read_log
 from core.store.scores import read_dataset
@@ -20,44 +25,58 @@ KEYS = [
     *("project", "embeddings", "tokens", "plan", "collect", "voters", "scores", "evaluate", "export", "schemes", "help")
 ]
 TITLES = {"project": "Demo: jobs and skills", "schemes": "Other schemes"}
+of_the_demo = pytest.mark.xdist_group("pages of the demo")  # which are opened by one process
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_every_page_of_the_demo_opens(demo, visit, key):
-    app = visit(key, "demo")
-    assert not app.exception
-    assert not app.error
-    assert app.title[0].value.replace("\\", "") == TITLES.get(key, key.capitalize())
+@pytest.fixture(scope="module")
+def shown(demo_folder, tmp_path_factory) -> dict[str, AppTest]:
+    """Every page of the demo as it opens: for the tests that only read them."""
+    folder = shutil.copytree(demo_folder, tmp_path_factory.mktemp("shown") / "workspace")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RUNOFF_WORKSPACE", str(folder))
+        opened = {key: open_page(key, "demo") for key in KEYS}
+    _open.cache_clear()
+    return opened
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_every_page_of_an_empty_project_says_what_to_do_next(empty, visit, key):
+@of_the_demo
+def test_every_page_of_the_demo_opens_and_says_the_most_important_first(shown):
+    for key, app in shown.items():
+        assert not app.exception, key
+        assert not app.error, key
+        assert app.title[0].value.replace("\\", "") == TITLES.get(key, key.capitalize())
+        assert app.main.markdown[0].value.startswith("**"), key  # a sentence in bold under the title
+
+
+def test_every_page_of_an_empty_project_says_what_to_do_next(empty, visit):
     project_id = create_project(empty, "Nothing yet")
-    app = visit(key, project_id)
-    assert not app.exception
-    assert not app.error
-    assert len(app.title) == 1
+    for key in KEYS:
+        app = visit(key, project_id)
+        assert not app.exception, key
+        assert not app.error, key
+        assert len(app.title) == 1
+        assert app.main.markdown[0].value.startswith("**"), key
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_every_page_of_an_empty_workspace_opens(empty, visit, key):
-    app = visit(key)
-    assert not app.exception
+def test_every_page_of_an_empty_workspace_opens(empty, visit):
+    for key in KEYS:
+        assert not visit(key).exception, key
 
 
-def test_the_demo_says_everywhere_that_its_votes_are_simulated(demo, visit):
+@of_the_demo
+def test_the_demo_says_everywhere_that_its_votes_are_simulated(shown):
     for key in ("project", "scores", "evaluate", "export", "collect"):
-        assert "simulated voters" in words(visit(key, "demo")), key
+        assert "simulated voters" in words(shown[key]), key
 
 
-@pytest.mark.release
-def test_figures_stand_with_what_is_behind_them(demo, visit):
+@of_the_demo
+def test_figures_stand_with_what_is_behind_them(demo, shown):
     dataset = read_dataset(demo, "demo")
-    said = words(visit("scores", "demo"))
+    said = words(shown["scores"])
     assert f"by {dataset.attrs['votes']:,} votes of 60 simulated voters on 760 items" in said
     assert f"{dataset.iloc[0]['token_a']} – {dataset.iloc[0]['token_b']}" in said
-    assert "ρ_w" in words(visit("evaluate", "demo"))
-    assert "of 760 items" in words(visit("evaluate", "demo"))
+    assert "ρ_w" in words(shown["evaluate"])
+    assert "of 760 items" in words(shown["evaluate"])
 
 
 def test_the_log_is_downloaded_as_it_is_shown(demo, visit, monkeypatch):
@@ -208,6 +227,7 @@ def test_n0_changes_the_figures_and_the_share_of_the_first_rank(demo, visit):
     assert app.dataframe[0].value["ρ_w"].iloc[0] != before
 
 
+@pytest.mark.release
 def test_embeddings_that_cover_different_items_are_compared_over_the_common_ones(demo, visit, tmp_path):
     from core import job_process
     from core.store.library import read_embeddings
@@ -273,18 +293,15 @@ def test_tokens_with_tabs_are_refused_with_their_rows(empty, visit):
 
 
 def test_an_embedding_whose_files_are_gone_is_told_and_the_rest_works(demo, visit):
-    import shutil
-
     from core.store.library import read_embeddings
 
     (embedding,) = read_embeddings(demo, "demo")
     shutil.rmtree(demo.embeddings / embedding.id)
-    for key in ("embeddings", "tokens", "evaluate"):
-        app = visit(key, "demo")
+    shown = {key: visit(key, "demo") for key in ("embeddings", "tokens", "evaluate")}
+    for key, app in shown.items():
         assert not app.exception
         assert "are gone" in words(app), key
-    app = visit("embeddings", "demo")
-    assert [button.label for button in app.button if button.label == "Remove it"]
+    assert [button.label for button in shown["embeddings"].button if button.label == "Remove it"]
 
 
 def test_figures_over_all_areas_stand_apart_from_those_of_areas(demo):
@@ -362,17 +379,18 @@ def test_m_follows_the_protocol_and_the_ballots_at_the_same_votes(empty, visit):
     press(app, "Save this plan")
 
 
-def test_near_spellings_of_missing_tokens_are_offered(demo, visit):
+def test_near_spellings_of_missing_tokens_are_offered(demo):
     from core.views import tokens
 
     (coverage,) = tokens.load(demo, "demo").coverage
     near = dict(zip(coverage.missing["token"], coverage.missing["near"], strict=True))
     assert set(near) == {"machine learning", "parental leave"}
-    assert not visit("tokens", "demo").exception
 
 
-def test_a_quota_stands_on_the_plan(demo, visit):
-    assert "in ballot 1 at most" in words(visit("plan", "demo"))
+@of_the_demo
+def test_a_quota_stands_on_the_plan_and_in_the_draw(shown):
+    assert "in ballot 1 at most" in words(shown["plan"])
+    assert "Quota: 2 tasks (20 comparisons) a voter, as the plan has 60 voters." in words(shown["collect"])
 
 
 def test_rare_tokens_and_item_rules_on_the_page(empty, visit):
@@ -490,12 +508,6 @@ def test_examples_are_filled_in_changed_saved_and_told_when_they_give_an_item_aw
     assert not app.exception
 
 
-def test_a_draw_shows_any_of_its_tasks_and_who_voted_how_much(demo, visit):
-    app = visit("collect", "demo")
-    assert "Quota: 2 tasks (20 comparisons) a voter, as the plan has 60 voters." in words(app)
-    assert not app.exception
-
-
 def test_a_ballot_of_a_busy_voter_is_told_on_the_page_and_before_closing(empty, visit):
     from campaigns import answer_batch, draw_batch, make_project
 
@@ -510,9 +522,9 @@ def test_a_ballot_of_a_busy_voter_is_told_on_the_page_and_before_closing(empty, 
     assert button.disabled
 
 
-def test_scores_show_the_three_figures_with_their_files(demo, visit):
-    app = visit("scores", "demo")
-    assert not app.exception
+@of_the_demo
+def test_scores_show_the_three_figures_with_their_files(shown):
+    app = shown["scores"]
     said = words(app)
     for figure in ("Figure 2 of the paper", "Figure 3 of the paper", "Figure 4 of the paper", "b̂ = 0.586"):
         assert figure in said
@@ -522,10 +534,10 @@ def test_scores_show_the_three_figures_with_their_files(demo, visit):
     )  # the ranking; SVG and PNG in two widths and CSV of the top, how it settled, each figure
 
 
-@pytest.mark.release
-def test_every_page_of_results_leads_on(demo, visit):
+@of_the_demo
+def test_every_page_of_results_leads_on(shown):
     for key in ("scores", "evaluate", "help"):
-        links = [link.proto.label for link in visit(key, "demo").get("page_link")]
+        links = [link.proto.label for link in shown[key].get("page_link")]
         assert any(label.startswith("**Next: ") for label in links), key
 
 
@@ -559,9 +571,9 @@ def test_a_withdrawal_says_what_it_changed(empty, visit):
     assert "42 answers of results.csv count no more: 42 votes fewer. No item has a rank any more." in words(app)
 
 
-def test_the_log_is_told_in_words(demo, visit):
-    app = visit("project", "demo")
-    (log,) = [table.value for table in app.dataframe if "revision" in table.value]
+@of_the_demo
+def test_the_log_is_told_in_words(shown):
+    (log,) = [table.value for table in shown["project"].dataframe if "revision" in table.value]
     assert "Closed ballot 1" in set(log["what"])
     assert not log["details"].str.contains("[{}]").any()
 
@@ -580,7 +592,7 @@ def test_the_papers_figures_are_shown_simulated_on_request(demo, visit):
 
 
 def test_a_new_project_is_begun_from_any_page(demo, visit):
-    app = visit("voters", "demo")
+    app = visit("help", "demo")
     (button,) = [button for button in app.sidebar.button if button.label == "New project"]
     app = button.click().run()
     assert app.title[0].value.startswith("Demo")  # the Project page
@@ -595,15 +607,17 @@ def test_a_new_project_is_begun_from_any_page(demo, visit):
     assert "New project, import" in labels
 
 
-@pytest.mark.parametrize("key", ["collect", "voters", "scores", "export"])
-def test_a_page_without_votes_leads_to_what_comes_before_them(empty, visit, key):
+def test_a_page_without_votes_leads_to_what_comes_before_them(empty, visit):
     project_id = create_project(empty, "Nothing yet")
-    (nothing,) = nexts(visit(key, project_id))
-    assert nothing == "**Next: add token lists**"
+    keys = ("collect", "voters", "scores", "export")
+    for key in keys:
+        assert nexts(visit(key, project_id)) == ["**Next: add token lists**"], key
     add_areas(empty, project_id, (AreaTokens("Fruit", ("apple", "pear", "plum")),))
-    assert nexts(visit(key, project_id)) == ["**Next: make the plan**"]
+    for key in keys:
+        assert nexts(visit(key, project_id)) == ["**Next: make the plan**"], key
     save_plan(empty, project_id, PlanSettings(n_ballots=2, keep=0.5, appearances=2))
-    assert nexts(visit(key, project_id)) == ([] if key == "collect" else ["**Next: collect votes**"])
+    for key in keys:
+        assert nexts(visit(key, project_id)) == ([] if key == "collect" else ["**Next: collect votes**"]), key
 
 
 def nexts(app) -> list[str]:
@@ -611,17 +625,10 @@ def nexts(app) -> list[str]:
     return [link.proto.label for link in app.main.get("page_link") if link.proto.label.startswith("**Next")]
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_every_page_says_the_most_important_first(demo, visit, key):
-    """Under the title a sentence in bold, with something in the project or without."""
-    empty_id = create_project(demo, "Nothing yet")
-    for project_id in ("demo", empty_id):
-        assert visit(key, project_id).main.markdown[0].value.startswith("**")
-
-
-def test_the_side_bar_says_how_far_the_campaign_is(demo, visit):
-    for key in ("project", "voters", "help"):
-        (bar,) = visit(key, "demo").sidebar.get("progress")
+@of_the_demo
+def test_the_side_bar_says_how_far_the_campaign_is(shown):
+    for app in shown.values():
+        (bar,) = app.sidebar.get("progress")
         assert bar.proto.text.replace("\\", "").startswith("Ballot 4 of 5 open, 40% voted. 15,046 of about 16,203")
         assert bar.proto.value == int(100 * 15_046 / 16_203)
 
@@ -654,7 +661,7 @@ def test_a_project_with_votes_can_no_longer_be_undone(empty, visit):
     assert "Undo: remove this project" not in labels
 
 
-def test_the_way_has_a_step_for_the_voters(demo, empty, visit):
+def test_the_way_has_a_step_for_the_voters(demo):
     from core.views.overview import load
 
     (step,) = [step for step in load(demo, "demo").steps if step.page == "voters"]

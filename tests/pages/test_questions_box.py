@@ -66,6 +66,7 @@ def test_statuses_are_asked_each(ballot: CaseBallot) -> None:
     assert classes(app) == {"rejected by the owner": 10, "wait for what you say of their values": 2}
 
 
+@pytest.mark.release
 def test_archived_results_ask_before_anything_is_made(ballot: CaseBallot, cases: Path) -> None:
     app = AppTest.from_file(MAIN, default_timeout=120)
     app.query_params["project"] = ballot.project_id

@@ -60,7 +60,7 @@ def test_the_scores_page_says_how_far_to_trust_it(empty, visit, protocol):
 
 
 def test_collect_says_between_ballots_what_another_would_change(empty, visit):
-    project_id = held(empty, "runoff", 1)
+    project_id = held(empty, "paper", 1)
     app = visit("collect", project_id)
     foresight, after, is_last = view_of_trust.load_foresight(empty, project_id)
     assert (after, is_last) == (1, False)

@@ -132,6 +132,7 @@ def test_the_proposed_are_chosen_at_one_press_with_their_reasons(empty, visit):
     assert "42 of voters who are left out" in words(visit("collect", project_id))
 
 
+@pytest.mark.release
 def test_what_cannot_be_left_out_is_said_in_place(empty, visit):
     project_id = make_project(empty, plan=replace(PLAN, protocol="paper"))
     accept_upload(empty, project_id, answer_batch(draw_batch(empty, project_id)), "one.csv")

@@ -89,6 +89,7 @@ def test_what_counts_is_a_choice(store: Store, project: str) -> None:
     assert read_policy(store, project) == Policy(repeats="latest")
 
 
+@pytest.mark.release
 def test_archived_results_become_a_project(store: Store, project: str, cases: Path) -> None:
     app = AppTest.from_file(MAIN, default_timeout=120)
     app.query_params["project"] = project
