@@ -15,6 +15,7 @@ from ui import cache, chart_files, evaluation_headline, frame, tour
 
 PURPOSE = "Runoff shows which embedding ranks related words as people do"
 OFFSET = 2.0  # n₀, as the Evaluate page has it at first
+CHANGED = "**The demo was changed since it was made.** The Evaluate page says which model leads now, and how surely."
 SIMULATED = "The votes here are those of simulated voters: they say how Runoff works, and nothing about people."
 
 
@@ -27,7 +28,7 @@ def show(project: Project) -> bool:
     votes = _kept("votes", view, project)
     is_ranking = len(view.evaluations) > 1  # a demo of an earlier version has one model
     if is_ranking:
-        st.markdown(evaluation_headline.answer(view, votes, _kept("tokens", view, project)))
+        st.markdown(evaluation_headline.answer(view, votes, _kept("tokens", view, project)) if votes else CHANGED)
     with st.container(horizontal=True, vertical_alignment="center"):  # above the chart: within a phone's screen
         if st.button("See how", type="primary", icon=":material/tour:"):
             tour.begin()

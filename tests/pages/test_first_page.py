@@ -8,9 +8,9 @@ import pytest
 from page_words import press, words
 
 from core.store.demo import DATA, DEMO_ID, FIGURES, MODELS
-from core.store.projects import create_project, get_project
+from core.store.projects import change_project, create_project, get_project
 from core.views import evaluate, evaluate_jobs
-from ui.demo_box import OFFSET, PURPOSE
+from ui.demo_box import CHANGED, OFFSET, PURPOSE
 from ui.tour import STOPS
 
 REMAKE = "Make it anew with `python data/build_demo.py --projects`."
@@ -57,6 +57,14 @@ def test_the_first_page_has_the_answer(shipped, visit):
     assert "simulated voters" in said
     assert "too high by construction" in said  # the model that the voters believe in part
     assert not app.exception
+
+
+def test_without_intervals_no_model_is_named(shipped, visit):
+    project = get_project(shipped, DEMO_ID)
+    change_project(shipped, DEMO_ID, name="Mine", notion=project.notion, expected_revision=project.revision)
+    said = words(visit("project", DEMO_ID))
+    assert CHANGED in said
+    assert "leads: " not in said
 
 
 def test_the_intervals_of_the_demo_are_there_at_once(shipped, visit, started):
