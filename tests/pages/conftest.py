@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 from core.store import Store, open_store
 from core.store.demo import ensure_demo
 from core.store.engine import _open
+from ui import evaluation_jobs
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -79,6 +80,19 @@ def visit() -> Callable[..., AppTest]:
         return app
 
     return open_page
+
+
+@pytest.fixture(autouse=True)
+def _nothing_begins_by_itself(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Evaluate page begins a job where figures take long: only in tests about that (`begun`)."""
+    if "begun" not in request.fixturenames:
+        monkeypatch.setattr(evaluation_jobs, "_job", lambda *_: None)
+
+
+@pytest.fixture
+def begun(started: list[str]) -> list[str]:
+    """The ids of jobs that pages start, also of their own accord; they wait as those of `started`."""
+    return started
 
 
 @pytest.fixture
