@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from core.audit import CutAudit, draw_audit, estimate_lost
 from core.panel import PAPER_PANEL, Panel, draw_panel
 from core.plan import Plan
-from core.runoff import fit_runoff, spread_appearances
+from core.runoff import spread_appearances
 from core.scores.bradley_terry import BradleyTerry
+from core.scores.fit import fit_with_voters
 from core.scores.posterior import Posteriors, item_posteriors
 from core.simulation.campaign import Crowd
 from core.simulation.conventions import convention_of, method_of
@@ -34,7 +35,7 @@ def fit_of(held: list[Ballot], n_items: int, fit: BradleyTerry | None) -> Bradle
     columns = [np.concatenate([getattr(b.votes, name) for b in held]) for name in ("first", "second", "outcome")]
     voter = np.concatenate([b.votes.voter for b in held])
     start = None if fit is None else fit.theta
-    return fit_runoff(*columns, n_items=n_items, voter=voter, start=start, tolerance=0.01)
+    return fit_with_voters(*columns, n_items=n_items, voter=voter, start=start, tolerance=0.01)
 
 
 def one_campaign(

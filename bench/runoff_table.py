@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from core.dealing import count_seen, deal_to_voters
 from core.metrics import weighted_kendall, weighted_spearman
 from core.plan import Plan
-from core.runoff import draw_runoff_ballot, fit_runoff, spread_appearances
+from core.runoff import draw_runoff_ballot, spread_appearances
 from core.scores import BradleyTerry
+from core.scores.fit import fit_with_voters
 from core.voters import Panel, Voters, decide, draw_panel, exponential, opinions, power_law
 
 PAPER = 19_660  # comparisons of the paper's protocol at this setting
@@ -47,7 +48,7 @@ def campaign(similarity: Floats, plan: Plan, voters: Voters, *, seed: int, rng: 
         start = None if fit is None else fit.theta
         tolerance = FINE if number == plan.n_ballots else ROUGH
         first, second = pairs.T
-        fit = fit_runoff(first, second, outcome, n_items=n, voter=voter, start=start, tolerance=tolerance)
+        fit = fit_with_voters(first, second, outcome, n_items=n, voter=voter, start=start, tolerance=tolerance)
     assert fit is not None
     return fit
 

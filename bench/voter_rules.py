@@ -20,8 +20,8 @@ from joblib import Parallel, delayed
 from core.metrics import weighted_spearman
 from core.panel import Kind, Panel, Voters, draw_panel
 from core.plan import Plan
-from core.runoff import fit_votes
 from core.scores import BallotVotes, final_scores, score_campaign
+from core.scores.fit import fit_votes
 from core.simulation.campaign import Crowd, hold_ballots
 from core.simulation.conventions import convention_of, method_of
 from core.simulation.methods import Ballot, Votes

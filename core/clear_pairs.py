@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from .runoff import FittedVotes
+from .scores.fit import FittedVotes
 
 CLEAR = 0.98  # an ordinary voter who reads names the right item at least so often …
 DOUBT = 2.33  # … and that at the 99 % lower bound of the difference of the two scores

@@ -21,9 +21,9 @@ from .ballots import draw_comparisons, select_items
 from .circles import circles_of
 from .errors import InputError, UndefinedMetricError
 from .pairing import draw_near_comparisons
-from .runoff import FittedVotes, joined
 from .scores import BallotVotes
 from .scores.bradley_terry import BradleyTerry
+from .scores.fit import FittedVotes, joined
 from .scores.posterior import Posteriors, item_posteriors
 from .selection import select_leading
 from .simulated_votes import likely_scores, scores_by, simulated_outcomes

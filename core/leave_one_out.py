@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from .errors import InputError, NotConvergedError
-from .runoff import fit_runoff
 from .scores.bradley_terry import BradleyTerry
+from .scores.fit import fit_with_voters
 from .scores.pair_graph import MOST_DENSE, PairGraph
 from .scores.voter_effects import Data, Likelihood
 
@@ -70,7 +70,7 @@ def predict(
     if not used.any():
         raise InputError("No vote counts, so there is nothing to predict from.")
     inside, code = np.unique(place[used], return_inverse=True)
-    fit = fit_runoff(a[used], b[used], y[used], n_items=n_items, voter=code)
+    fit = fit_with_voters(a[used], b[used], y[used], n_items=n_items, voter=code)
     found = np.full(len(names), -1, dtype=np.int64)
     found[inside] = np.arange(len(inside))
     rows = _by_vote(fit, a[used], b[used], y[used])

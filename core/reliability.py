@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from . import metrics
 from .errors import InputError, UndefinedMetricError
 from .parallel import spread, workers_for
-from .runoff import FittedVotes, fit_votes, joined
 from .scores import BallotVotes, reliability
+from .scores.fit import FittedVotes, fit_votes, joined
 from .scores.posterior import item_posteriors
 from .scores.reliability import Agreement, Metric
 from .simulated_votes import likely_scores, scores_by, simulated_outcomes

@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike
 from .errors import InputError
 from .plan import Plan
 from .ratings import Floats, Ints, RatingPanel, halve
-from .runoff import draw_runoff_ballot, fit_runoff, spread_appearances
+from .runoff import draw_runoff_ballot, spread_appearances
 from .scores.bradley_terry import BradleyTerry
+from .scores.fit import fit_with_voters
 from .simulation.campaign import Accuracy, accuracy_between, hold_ballots
 from .simulation.conventions import PAPER, method_of
 from .simulation.methods import Votes
@@ -89,7 +90,7 @@ def _runoff(panel: RatingPanel, plan: Plan, rng: np.random.Generator) -> tuple[F
             np.concatenate([getattr(v, name) for v in votes]) for name in ("first", "second", "outcome")
         )
         start = None if fit is None else fit.theta
-        fit = fit_runoff(first, second, outcome, n_items=plan.n_items, voter=None, start=start)
+        fit = fit_with_voters(first, second, outcome, n_items=plan.n_items, voter=None, start=start)
     return (np.empty(0) if fit is None else fit.theta), tuple(votes)
 
 

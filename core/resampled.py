@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from .errors import InputError, UndefinedMetricError
 from .metrics import rounded_scores
 from .progress import Progress
-from .runoff import fit_votes, joined
 from .scores import BallotVotes, final_scores, score_campaign
+from .scores.fit import fit_votes, joined
 from .scores.uncertainty import resampled_scores
 from .scores.voter_bootstrap import resample_voters
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from .runoff import FittedVotes, fit_runoff, joined
 from .scores import BallotVotes, final_scores, score_campaign
 from .scores.bradley_terry import BradleyTerry
+from .scores.fit import FittedVotes, fit_with_voters, joined
 from .scores.posterior import Posteriors
 
 Floats = NDArray[np.float64]
@@ -53,7 +53,7 @@ def scores_by(votes: Sequence[BallotVotes], protocol: str, fitted: FittedVotes) 
     """
     if protocol == "runoff":
         first, second, outcome, voter = joined(votes, fitted.items)
-        fit = fit_runoff(
+        fit = fit_with_voters(
             first,
             second,
             outcome,

@@ -14,13 +14,15 @@ import sqlalchemy as sa
 
 from core.store import schema as t
 from core.store.command import insert_rows
-from core.store.engine import make_engine
+from core.store.engine import HEAD, make_engine
 from core.store.migrations import upgrade
 from core.store.project_zip import TABLES, is_of
 
 FIXTURES = Path(__file__).parent / "fixtures"
-OLD = sorted(path.stem.rsplit("-", 1)[1] for path in FIXTURES.glob("project-schema-*.zip"))
+ALL = sorted(path.stem.rsplit("-", 1)[1] for path in FIXTURES.glob("project-schema-*.zip"))
+OLD = [schema for schema in ALL if schema != HEAD]  # those that today's code migrates
 KEPT = FIXTURES / "workspace-schema-0006.zip"  # as `backup --embeddings` wrote it
+NEWEST = FIXTURES / "workspace-schema-0007.zip"  # the same, brought up and gone on with; see test_newest_schema
 MAIN, TRIAL, TWIN, ARCHIVED = "f9scaj8z", "z22ui9dm", "53g6rf66", "2e58v4fn"  # the projects in it that hold something
 
 
@@ -53,9 +55,9 @@ def make_old_workspace(folder: Path, schema: str) -> None:
             archive.extractall(folder, [name for name in archive.namelist() if name.startswith("embeddings/")])
 
 
-def unpack_kept_workspace(folder: Path) -> None:
-    """Write the workspace that is kept whole as it was: its database, and the files beside it."""
-    with zipfile.ZipFile(KEPT) as archive:
+def unpack_kept_workspace(folder: Path, kept: Path = KEPT) -> None:
+    """Write a workspace that is kept whole as it was: its database, and the files beside it."""
+    with zipfile.ZipFile(kept) as archive:
         archive.extractall(folder)
     (folder / "manifest.json").unlink()
 

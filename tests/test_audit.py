@@ -10,7 +10,7 @@ from bench.cut_audit import one_campaign
 from core.audit import CutAudit, draw_audit, estimate_lost
 from core.errors import InputError
 from core.plan import Plan
-from core.runoff import fit_runoff
+from core.scores.fit import fit_with_voters
 from core.scores.posterior import Posteriors, item_posteriors
 from core.simulation.campaign import simulate_campaign
 from core.voters import exponential
@@ -60,7 +60,7 @@ def fitted():
     z = exponential(40)
     campaign = simulate_campaign(z, Plan(40, 1, 0.5, 20), protocol="paper", rng=np.random.default_rng(2))
     votes = campaign.held[0].votes
-    fit = fit_runoff(votes.first, votes.second, votes.outcome, n_items=40, voter=votes.voter)
+    fit = fit_with_voters(votes.first, votes.second, votes.outcome, n_items=40, voter=votes.voter)
     return fit, item_posteriors(fit)
 
 

@@ -23,8 +23,8 @@ from core.checks import (
 from core.clear_pairs import clear_pairs
 from core.errors import PlanError
 from core.plan import Plan, cost
-from core.runoff import fit_votes
 from core.scores import BallotVotes
+from core.scores.fit import fit_votes
 
 MANY = CheckSettings(overlap=0.3, overlap_voters=4, gold=2, repeats=2, audit_items=3, audit_votes=4)
 

@@ -27,7 +27,7 @@ from core.datasheet.writing import md, quiet, to_html, to_markdown
 from core.errors import InputError
 from core.published import read_published
 from core.publishing import publish
-from core.runoff import fit_votes
+from core.scores.fit import fit_votes
 from core.store import schema as t
 from core.store.areas import add_areas, items_of
 from core.store.ballots import ballots_of

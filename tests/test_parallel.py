@@ -17,8 +17,8 @@ import pytest
 
 from core import parallel, reliability
 from core.errors import InputError, UndefinedMetricError
-from core.runoff import fit_votes
 from core.scores import BallotVotes, bootstrap_intervals, fit_bradley_terry, uncertainty, voter_bootstrap
+from core.scores.fit import fit_votes
 from core.scores.voter_bootstrap import resample_voters
 
 N_ITEMS, N_VOTERS = 24, 9

@@ -234,6 +234,14 @@ class TestReport:
         assert table["covered"][1] == "0 of 1"
         assert "3 are needed" in table["why undefined"][1]
 
+    def test_a_model_called_like_a_baseline_stands_beside_it(self):
+        text = "text1,text2,score\nwarm coat,coat,4\nwinter storm,storm,3\nsea,idea,0\n"
+        found = read_ratings(text.encode(), "m.csv")
+        name = "longest common substring"
+        standings = {s.model: s for s in stand(found, found.mean, {name: np.array([0.0, 1.0, 2.0])})}
+        assert set(standings) == {name, f"{name} (baseline)", "greedy string tiling"}
+        assert standings[name].by_level["all"].pearson == pytest.approx(np.corrcoef([0, 1, 2], [4, 3, 0])[0, 1])
+
 
 class TestAlpha:
     def test_the_interval_holds_the_estimate_where_some_items_have_many_more_ratings(self):

@@ -14,7 +14,8 @@ from campaigns import PLAN, answer_batch, draw_batch, make_project
 from core.errors import DisconnectedError, PlanError, StoreError
 from core.metrics import average_ranks
 from core.platforms.batch import write_batch
-from core.runoff import fit_runoff, spread_appearances
+from core.runoff import spread_appearances
+from core.scores.fit import fit_with_voters
 from core.selection import select_leading
 from core.store import schema as t
 from core.store.archive import duplicate_project, export_project, import_project
@@ -55,7 +56,7 @@ def all_votes(store, project_id, n_ballots):
 
 def test_the_dataset_is_the_fit_of_all_votes(store, closed):
     first, second, outcome, voter = all_votes(store, closed, 2)
-    fit = fit_runoff(first, second, outcome, n_items=21, voter=voter)
+    fit = fit_with_voters(first, second, outcome, n_items=21, voter=voter)
     dataset = read_dataset(store, closed)
     with store.read() as conn:
         query = sa.select(t.item.c.position, t.item_score.c.theta, t.item_score.c.error).join(t.item)
@@ -84,7 +85,7 @@ def test_x_y_and_their_mean_do_not_exist(store, closed):
 @pytest.mark.release
 def test_the_next_ballot_has_the_items_that_may_matter_most(store, closed):
     first, second, outcome, voter = all_votes(store, closed, 1)
-    fit = fit_runoff(first, second, outcome, n_items=21, voter=voter)
+    fit = fit_with_voters(first, second, outcome, n_items=21, voter=voter)
     ballot = read_ballots(store, closed)[1]
     expected = select_leading(fit, ballot.n_items, rng=np.random.default_rng([ballot.seed, 1])).selection.items
     shown = read_comparisons(store, closed, 2)
@@ -106,7 +107,7 @@ def test_later_ballots_let_near_neighbours_meet(store):
     project_id = make_project(store, kind="trial", plan=replace(RUNOFF, appearances=(20, 4, 4), keep=0.9, n_voters=40))
     run_ballots(store, project_id, 1)
     first, second, outcome, voter = all_votes(store, project_id, 1)
-    theta = fit_runoff(first, second, outcome, n_items=21, voter=voter).theta
+    theta = fit_with_voters(first, second, outcome, n_items=21, voter=voter).theta
     draw_next_ballot(store, project_id)
     shown = read_comparisons(store, project_id, 2)
     items = np.unique(shown[["first", "second"]])
@@ -186,10 +187,10 @@ def test_the_same_seed_gives_the_same_second_batch(store):
 
 
 def test_voters_whose_effects_do_not_settle_count_alike(monkeypatch):
-    from core import runoff
     from core.errors import NotConvergedError
+    from core.scores import fit as fits
 
-    real = runoff.fit_bradley_terry
+    real = fits.fit_bradley_terry
 
     def never(*votes, voter=None, **how):
         if voter is not None:
@@ -197,7 +198,7 @@ def test_voters_whose_effects_do_not_settle_count_alike(monkeypatch):
         return real(*votes, **how)
 
     votes = ([0, 1, 2, 0], [1, 2, 0, 1], [1.0, 1.0, 0.0, 1.0])
-    monkeypatch.setattr(runoff, "fit_bradley_terry", never)
-    fit = runoff.fit_runoff(*votes, n_items=3, voter=[0, 0, 1, 1])
-    np.testing.assert_array_equal(fit.theta, real(*votes, n_items=3, ridge=runoff.RIDGE).theta)
+    monkeypatch.setattr(fits, "fit_bradley_terry", never)
+    fit = fits.fit_with_voters(*votes, n_items=3, voter=[0, 0, 1, 1])
+    np.testing.assert_array_equal(fit.theta, real(*votes, n_items=3, ridge=fits.RIDGE).theta)
     assert len(fit.voter_lapse) == 1

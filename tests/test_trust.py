@@ -14,8 +14,8 @@ from core.errors import DisconnectedError, InputError, UndefinedMetricError
 from core.foresight import Foresight, expected_lost, foresee, is_level
 from core.metrics import weighted_spearman
 from core.plan import Plan
-from core.runoff import fit_runoff, fit_votes, joined
 from core.scores import BallotVotes
+from core.scores.fit import fit_votes, fit_with_voters, joined
 from core.scores.posterior import item_posteriors
 from core.scores.reliability import Agreement
 from core.simulated_votes import likely_scores, scores_by, simulated_outcomes
@@ -241,7 +241,7 @@ def test_a_fit_in_which_all_votes_count_alike_is_simulated_too():
     votes, _ = campaign()
     fitted = fit_votes(votes)
     first, second, outcome, _ = joined(votes, fitted.items)
-    alike = dataclasses.replace(fitted, fit=fit_runoff(first, second, outcome, n_items=60, voter=None))
+    alike = dataclasses.replace(fitted, fit=fit_with_voters(first, second, outcome, n_items=60, voter=None))
     found = foresee(votes, "runoff", alike, n_keep=8, appearances=4, simulations=2, rng=np.random.default_rng(3))
     assert found.rho_w is not None
 

@@ -18,7 +18,7 @@ from core.leave_one_out import predict
 from core.pairwise_agreement import pairwise_agreement
 from core.panel import Panel
 from core.plan import Plan
-from core.runoff import fit_runoff
+from core.scores.fit import fit_with_voters
 from core.scores.voter_effects import Data, Effects, Likelihood
 from core.simulation import simulate_campaign
 from core.voter_quality import NO_GOLD, NO_OVERLAP, NO_REPEAT, NO_SIDES, NO_TIMES, measure
@@ -134,7 +134,7 @@ def test_predictions_are_near_those_of_fits_without_each_voter(campaign):
     for who in np.unique(voter):
         others = voter != who
         _, code = np.unique(voter[others], return_inverse=True)
-        fit = fit_runoff(first[others], second[others], outcome[others], n_items=N_ITEMS, voter=code)
+        fit = fit_with_voters(first[others], second[others], outcome[others], n_items=N_ITEMS, voter=code)
         exact = (fit.theta[first] - fit.theta[second])[~others]
         errors.append(found.gap[~others] - exact)
         moved.append(with_all[~others] - exact)
@@ -179,7 +179,7 @@ def test_votes_that_do_not_count_are_predicted_by_the_others_fit(campaign):
     out = voter == 4
     found = predict(*campaign, n_items=N_ITEMS, counts=~out)
     _, code = np.unique(voter[~out], return_inverse=True)
-    fit = fit_runoff(first[~out], second[~out], outcome[~out], n_items=N_ITEMS, voter=code)
+    fit = fit_with_voters(first[~out], second[~out], outcome[~out], n_items=N_ITEMS, voter=code)
     np.testing.assert_array_equal(found.gap[out], (fit.theta[first] - fit.theta[second])[out])
     assert (found.code[out] == -1).all()
     assert (found.code[~out] == code).all()

@@ -162,7 +162,11 @@ def stand(
 
     models : similarities (n_items,), NaN where a model has none. Without levels or genres all items are of one, "all".
     held_out : genres that models couldn't prepare for, which get a figure of their own.
+    A baseline whose name a model has already is called "… (baseline)": neither takes the other's place.
     """
-    floor = {name: baseline(name, ratings.first, ratings.second) for name in BASELINES}
+    floor = {
+        f"{name} (baseline)" if name in models else name: baseline(name, ratings.first, ratings.second)
+        for name in BASELINES
+    }
     level, genre = ([name or "all" for name in names] for names in (ratings.level, ratings.genre))
     return rank_models({**models, **floor}, gold, level, genre, held_out=held_out)

@@ -11,9 +11,10 @@ from ..dealing import count_seen, deal_to_voters
 from ..pairing import connected_or_redrawn
 from ..panel import Floats, Ints
 from ..plan import Plan
-from ..runoff import fit_runoff, near_comparisons
+from ..runoff import near_comparisons
 from ..scores.borda import BallotScores
 from ..scores.bradley_terry import BradleyTerry
+from ..scores.fit import fit_with_voters
 from ..selection import select_leading
 from .drawing import quick_comparisons
 from .methods import Ballot, Votes, borda_of
@@ -55,7 +56,7 @@ class Near:
     def score(self, votes: Votes, so_far: Sequence[Ballot], n_items: int) -> FittedScores:
         """One fit of the votes of all ballots."""
         all_votes = [*(ballot.votes for ballot in so_far), votes]
-        fit = fit_runoff(
+        fit = fit_with_voters(
             *(np.concatenate([getattr(part, name) for part in all_votes]) for name in ("first", "second", "outcome")),
             n_items=n_items,
             voter=np.concatenate([part.voter for part in all_votes]),

@@ -30,10 +30,11 @@ from ..panel import PAPER_PANEL, Floats, Ints, Kind, Panel, Voters, draw_panel
 from ..plan import Plan
 from ..plan_values import kept
 from ..planning.shapes import plan_within
-from ..runoff import RIDGE, spread_appearances
+from ..runoff import spread_appearances
 from ..schemes.answers import choose_extremes, deal_in_turn, put_in_order, rate
 from ..schemes.best_worst import SIZE, BestWorst, draw_tuples, next_round
 from ..scores.bradley_terry import fit_bradley_terry
+from ..scores.fit import RIDGE
 from ..voters import checked_similarity
 from .campaign import Accuracy, Crowd, accuracy_between, simulate_campaign
 from .conventions import PAPER

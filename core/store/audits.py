@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from ..audit import CutAudit, estimate_lost
 from ..errors import RunoffError
 from ..foresight import N_TOP
-from ..runoff import FittedVotes, fit_votes
 from ..scores import BallotVotes
+from ..scores.fit import FittedVotes, fit_votes
 from ..scores.posterior import item_posteriors
 from . import schema as t
 from .ballots import Ballot

@@ -12,8 +12,8 @@ from ..ballots import DrawnBallot, draw_ballot, select_items
 from ..check_drawing import DrawnChecks
 from ..errors import DisconnectedError, NotConvergedError, StoreError
 from ..foresight import N_TOP
-from ..runoff import FittedVotes, fit_votes
 from ..scores import BallotVotes
+from ..scores.fit import FittedVotes, fit_votes
 from ..selection import select_leading
 from . import schema as t
 from .areas import items_of, n_items_of

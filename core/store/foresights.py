@@ -11,8 +11,8 @@ import sqlalchemy as sa
 
 from ..errors import DisconnectedError, InputError, NotConvergedError
 from ..foresight import Foresight, foresee
-from ..runoff import FittedVotes, fit_votes
 from ..scores import BallotVotes
+from ..scores.fit import FittedVotes, fit_votes
 from . import schema as t
 from .areas import n_items_of
 from .ballots import Ballot

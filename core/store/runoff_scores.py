@@ -10,9 +10,9 @@ import numpy as np
 import sqlalchemy as sa
 
 from ..errors import StoreError
-from ..runoff import FittedVotes, fit_votes, joined
 from ..scores import BallotVotes
 from ..scores.bradley_terry import expected_borda
+from ..scores.fit import FittedVotes, fit_votes, joined
 from ..scores.voter_bootstrap import resample_voters
 from . import schema as t
 from .ballots import LEVEL, Ballot

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from ..runoff import FittedVotes
 from ..scores import BallotScores, BallotVotes, Intervals
+from ..scores.fit import FittedVotes
 from . import schema as t
 from .ballots import Ballot
 from .command import Change, fetch_rows

@@ -12,8 +12,8 @@ import sqlalchemy as sa
 from ..ballots import select_items
 from ..foresight import N_TOP
 from ..metrics import average_ranks
-from ..runoff import fit_votes
 from ..scores import BallotVotes, borda, final_scores, score_campaign
+from ..scores.fit import fit_votes
 from ..selection import select_leading
 from . import schema as t
 from .areas import items_of

@@ -29,8 +29,8 @@ from ..evaluation.chance import chance
 from ..language import STANDARD, language
 from ..percent import percent
 from ..platforms.template import NOTIONS
-from ..runoff import fit_votes
 from ..scores import BallotVotes
+from ..scores.fit import fit_votes
 from ..store import Store
 from ..store import schema as t
 from ..store.areas import areas_of, n_items_of

@@ -15,7 +15,7 @@ from ..evaluation import evaluate
 from ..evaluation.baselines import SPELLINGS, Spelling, random_ranking
 from ..evaluation.chance import shares_of
 from ..progress import Progress
-from ..runoff import fit_votes
+from ..scores.fit import fit_votes
 from ..scores.reliability import Agreement
 from ..store import Store
 from ..store.rankings import read_rankings

@@ -13,10 +13,10 @@ from ..errors import RunoffError
 from ..foresight import CHANGES, MOVE_RHO_W, MOVE_TAU_W, N_TOP, Foresight
 from ..plurals import many
 from ..resampled import draw_scores, number_of_resamples
-from ..runoff import FittedVotes, fit_votes, joined
 from ..scores import BallotVotes
 from ..scores.borda import tally
 from ..scores.connection import connected_parts
+from ..scores.fit import FittedVotes, fit_votes, joined
 from ..scores.posterior import item_posteriors
 from ..store import Store
 from ..store.areas import items_of

@@ -17,7 +17,6 @@ from tests.browser.visitor import Visitor
 ROOT = Path(__file__).resolve().parents[2]
 ENCODER = ROOT / "tests" / "reference" / "tiny_encoder"
 NAMES = {"GloVe 6B 50d, 20,000 words", "similarity", "tiny_encoder"}
-MINUTE = 60_000
 
 pytestmark = pytest.mark.browser
 
@@ -40,7 +39,7 @@ def test_three_models_from_adding_to_the_download(own_server: Server, visit: Cal
     other.open("evaluate?project=demo")
     other.turn_to("Differences")
     for tab in (visitor, other):
-        expect(tab.main.get_by_role("region", name="p-values by permuted tokens")).to_be_visible(timeout=MINUTE)
+        expect(tab.main.get_by_role("region", name="p-values by permuted tokens")).to_be_visible()
     expect(visitor.page.get_by_role("tab", name="Differences")).to_have_attribute("aria-selected", "true")
     visitor.page.reload()
     visitor.ready()
@@ -80,4 +79,4 @@ def add_encoder(visitor: Visitor) -> None:
     visitor.fill("Folder of the encoder", str(ENCODER))
     visitor.says("a sentence encoder (bert, 16 dimensions), computed here")
     visitor.press("Encode 80 tokens")
-    expect(visitor.main.get_by_text("tiny_encoder is added: 80 encoded tokens")).to_be_visible(timeout=MINUTE)
+    expect(visitor.main.get_by_text("tiny_encoder is added: 80 encoded tokens")).to_be_visible()

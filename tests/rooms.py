@@ -1,0 +1,107 @@
+"""The rooms of the house, from the ground up, and which of today's modules belongs to which.
+
+Each room imports only rooms above it in `ROOMS`; imports inside functions count, what only type checkers read doesn't.
+Many modules still lie flat in `core/` or in a package of another room: `MODULES` says where those belong. A module that
+moves into its room's folder loses its line here.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.architecture import ROOT, name_of
+
+ROOMS = (
+    *("base", "i18n", "tabular", "embeddings", "tokens", "plan", "scores", "ballots", "voters", "protocols", "trust"),
+    *("votes", "questions", "simulation", "evaluation", "encoders", "dataset", "platforms", "store", "jobs"),
+    *("commands", "voting", "charts", "views", "worker", "cli"),
+)  # fmt: skip
+
+# Where modules belong that don't lie in a folder of their room's name; names without `core.`.
+MODULES = {
+    "base": "durable errors estimates file_names installed metrics one_thread parallel percent plurals processes "
+    "progress rank_kernels tables voter_count",
+    "i18n": "language",
+    "tabular": "csv_writing json_texts parquet_pages platforms.workbooks zips",
+    "tokens": "frequencies frequency_files hubness items near_tokens rare_tokens spellings token_columns token_lists",
+    "plan": "budgets heuristics plan_values registration wages",
+    "ballots": "audit check_drawing checks clear_pairs dealing drawing pairing selection trial",
+    "voters": "assumed_similarity panel panel_fit panel_search voter_likelihood",
+    "protocols": "runoff",
+    "trust": "agreement circles foresight leave_one_out pairwise_agreement quality reliability simulated_votes "
+    "voter_quality voter_rules",
+    "votes": "counting effects former_spellings matching platforms.answers platforms.base platforms.meanings "
+    "platforms.reading platforms.text platforms.times policy row_classes settlement verdicts",
+    "questions": "examples platforms.batch platforms.scheme_parts platforms.scheme_settings platforms.scheme_templates "
+    "platforms.scheme_wording platforms.template ratings schemes voting_settings",
+    "simulation": "ceilings pilot planning replay",
+    "evaluation": "evaluation_intervals evaluation_needed interval_rules proposals resampled schemes.conditions "
+    "schemes.rating_report schemes.text_overlap schemes.text_vectors",
+    "dataset": "campaign_tables dataset_diff datasheet formats published schemes.scored_files schemes.side_by_side "
+    "splits",
+    "jobs": "job_sweep",
+    "commands": "archived figures publishing store.archived store.recompute views.checks_job views.closing "
+    "views.command_list views.evaluate_jobs views.kept_figures views.long_commands views.preview_job "
+    "views.project_file_job views.publication_job views.settlement_job views.trust_job views.upload_jobs "
+    "views.voters_job",
+    "voting": "voting_process voting_questions voting_store voting_texts",
+    "charts": "chart_files evaluation_charts settling_chart",
+    "worker": "job_process work",
+    "cli": "__main__",
+}
+PLACE = {f"core.{name}": room for room, names in MODULES.items() for name in names.split()}
+
+
+def room_of(module: str) -> str | None:
+    """The room of a module of `core`: by the table, else by its folder; None for one that has no room."""
+    names = module.split(".")
+    for length in range(len(names), 1, -1):
+        if found := PLACE.get(".".join(names[:length])):
+            return found
+    return names[1] if len(names) > 1 and names[1] in ROOMS else None
+
+
+def modules(root: Path = ROOT) -> dict[str, Path]:
+    """The modules of `core` by name, but the package itself."""
+    found = {name_of(path, root): path for path in sorted((root / "core").rglob("*.py"))}
+    return {name: path for name, path in found.items() if name != "core"}
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Everything in a module but what only type checkers read."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            continue
+        yield child
+        yield from _statements(child)
+
+
+def imports_of(path: Path, known: dict[str, Path], root: Path = ROOT) -> set[str]:
+    """The modules of `core` that a file imports, wherever in it; of `from package import module` the module."""
+    own = name_of(path, root).split(".")
+    package = own if path.name == "__init__.py" else own[:-1]
+    found: set[str] = set()
+    for node in _statements(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name in known}
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            origin = ".".join([*base, *(node.module.split(".") if node.module else [])])
+            inner = {f"{origin}.{alias.name}" for alias in node.names} & known.keys()
+            found |= inner or ({origin} & known.keys())
+    return found
+
+
+def exceptions(root: Path = ROOT) -> set[str]:
+    """Imports of a module of a room by one of a room above it, as "who → whom", without `core.`."""
+    known = modules(root)
+    found = set()
+    for name, path in known.items():
+        room = room_of(name)
+        for other in imports_of(path, known, root):
+            there = room_of(other)
+            if room and there and ROOMS.index(there) > ROOMS.index(room):
+                found.add(f"{name.removeprefix('core.')} → {other.removeprefix('core.')}")
+    return found

@@ -1,0 +1,106 @@
+"""A workspace and a project of the newest schema, kept under fixtures/, open, come in and say what they said.
+
+`workspace-schema-0007.zip` was backed up by code of schema 0007: it is the workspace of 0006 (test_migrations says what
+is in it) brought up, and gone on with: the page of Animals' ballot 2 was paused and opened again, so that it notes
+networks; two came from one, Zoë (who took an answer back) and Max; the link was renewed, and one came from Prolific.
+All three hold comparisons. `project-schema-0007.zip` is its project "Near words", exported there.
+"""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+from old_workspaces import MAIN, NEWEST, TRIAL, unpack_kept_workspace
+from test_migrations import assert_datasets, expected_of, kept
+
+from core import voting
+from core.job_sweep import sweep
+from core.jobs import STOPPED
+from core.store import open_store
+from core.store import schema as t
+from core.store.archive import import_project
+from core.store.ballots import read_ballots
+from core.store.engine import HEAD, _open
+from core.store.invariants import check_store
+from core.store.page_cookies import cookie_of
+from core.store.page_visits import link_at
+from core.store.project_zip import read_zip
+from core.store.rankings import read_rankings
+from core.store.registrations import read_registration
+from core.store.voting import read_link
+
+SESSION = sa.select(t.sitting, t.voter.c.external_id, t.voter.c.platform).join(
+    t.voter, t.voter.c.id == t.sitting.c.voter_id
+)
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    """A copy of the kept workspace, opened."""
+    unpack_kept_workspace(tmp_path / "workspace", NEWEST)
+    opened = open_store(tmp_path / "workspace")
+    yield opened
+    opened.engine.dispose()
+    _open.cache_clear()
+
+
+@pytest.mark.sqlite
+def test_it_opens_and_says_what_it_said(workspace):
+    assert NEWEST.stem.endswith(HEAD) or (workspace.folder / "backups").exists()
+    for project_id in (MAIN, TRIAL):
+        assert_datasets(workspace, project_id, expected_of(project_id))
+    assert {fault.rule.name: fault.n for fault in check_store(workspace).faults} == {"jobs": 2}
+    assert sweep(workspace) == 2
+    assert check_store(workspace).faults == ()
+    with workspace.read() as conn:
+        query = sa.select(t.job.c.kind, t.job.c.state, t.job.c.error).order_by(t.job.c.kind)
+        assert [tuple(row) for row in conn.execute(query)] == [
+            ("close_ballot", "failed", STOPPED),
+            ("import_embedding", "done", None),
+            ("needed", "cancelled", None),
+            ("plan_curve", "failed", STOPPED),
+        ]
+
+
+def test_the_project_comes_in_with_its_rounds_pilot_pages_and_registration(store):
+    data, _ = kept("0007")
+    project_id = import_project(store, data)
+    assert_datasets(store, project_id, expected_of(MAIN))
+    assert [part.part for part in read_registration(store, project_id).kept if not part.same] == ["the items"]
+    rows = read_zip(data).rows
+    with store.read() as conn:
+        answers = conn.execute(sa.select(t.deal.c.answer_n).where(t.deal.c.answer_n.is_not(None))).scalars().all()
+        here = conn.execute(sa.select(t.sitting.c.nonce, t.sitting.c.address)).all()
+        confirmed = set(conn.execute(sa.select(t.publication.c.confirmed)).scalars())
+        states = sa.select(t.ballot.c.number, t.ballot.c.state).where(t.ballot.c.project_id == project_id)
+        counts = {table.name: conn.execute(sa.select(sa.func.count()).select_from(table)).scalar_one()
+                  for table in (t.check_question, t.exclusion, t.deal, t.judgement, t.voting, t.release)}  # fmt: skip
+        found = {tuple(row) for row in conn.execute(states)}
+    assert sorted(answers) == [1, 1, 1, 2, 3]  # Zoë's second answer was taken back
+    assert set(here) == {(None, None)}  # these stay in their workspace
+    assert confirmed == {False}
+    assert counts == {name: len(rows[name]) for name in counts}
+    assert found >= {(0, "closed"), (1, "closed"), (2, "open"), (-1, "closed"), (-4, "open")}
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize(("name", "n", "last"), [("Zoë", 2, 1), ("Max", 4, 3), ("", 2, 1)])
+def test_who_holds_comparisons_is_known_by_the_cookie_and_goes_on(workspace, name, n, last):
+    area_id = next(ranking.area_id for ranking in read_rankings(workspace, MAIN) if ranking.area == "Animals")
+    code = read_link(workspace, MAIN, area_id)
+    with workspace.read() as conn:
+        sessions = conn.execute(SESSION.where(t.sitting.c.nonce.is_not(None))).all()
+        at = link_at(conn, code)
+    # The link was renewed before the last of them came, and with it what signs cookies.
+    of = next(row for row in sessions if (row.external_id == name if name else row.platform == "prolific"))
+    assert len({row.address for row in sessions}) == 2
+    who = voting.Who() if name else voting.Who("prolific", "P-new")
+    view = voting.look(workspace, code, cookie_of(at, of.nonce), "visit", who)
+    assert (view.kind, view.place.task, view.place.n, view.last) == ("vote", 1, n, (1, last))
+    if not name:
+        by_platform = voting.look(workspace, code, "", "another visit", who)
+        assert (by_platform.kind, by_platform.place) == ("vote", view.place)
+    after = voting.undo(workspace, code, view.cookie, view.form, task=1, n=last)
+    assert after.place.n == last
+    assert {ballot.state for ballot in read_ballots(workspace, MAIN, area_id)} == {"closed", "open"}
+    assert check_store(workspace).faults[1:] == ()
