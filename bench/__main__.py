@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from bench import bradley_terry, campaign, evaluation, imports, kernels, scale, simulation, tokens
+from bench import bradley_terry, campaign, evaluation, first_visit, imports, kernels, scale, simulation, tokens
 from bench.table import Line, show
 
 
@@ -22,7 +22,7 @@ def all_lines(*, quick: bool, browser: bool) -> Iterator[Line]:
 
         yield from clicks.lines()
         yield from install.lines()
-    for part in (kernels, evaluation, bradley_terry, simulation, imports, campaign, tokens, scale):
+    for part in (kernels, evaluation, first_visit, bradley_terry, simulation, imports, campaign, tokens, scale):
         yield from part.lines(quick=quick)
 
 

@@ -43,8 +43,8 @@ class Click:
 
 
 @contextmanager
-def left_to_jobs() -> Iterator[None]:
-    """Within it jobs are written down, and no process begins them; also what a small project would do at once."""
+def only_written_down() -> Iterator[None]:
+    """Within it jobs are written down, and no process begins them."""
 
     class Process:
         pid = 1
@@ -54,12 +54,18 @@ def left_to_jobs() -> Iterator[None]:
         def poll(self) -> None:
             return None
 
-    with ExitStack() as patches:
-        patches.enter_context(patch.object(subprocess, "Popen", Process))
+    with patch.object(subprocess, "Popen", Process):
+        yield
+    jobs._children.clear()
+
+
+@contextmanager
+def left_to_jobs() -> Iterator[None]:
+    """As `only_written_down`, also for what a small project would do at once."""
+    with only_written_down(), ExitStack() as patches:
         for module, name, value in LIMITS:
             patches.enter_context(patch.object(module, name, value))
         yield
-    jobs._children.clear()
 
 
 def runs_of(project: str, click: Click) -> Iterator[tuple[str, Callable[[], object]]]:

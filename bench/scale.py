@@ -81,18 +81,18 @@ def lines(*, quick: bool, size: Size | None = None) -> Iterator[Line]:
 
 def _campaign(store: Store, project: str, size: Size) -> Iterator[Line]:
     yield _clicks(project, [Click("collect", "Draw ballot 1")], "the plan")
-    drawing = _timed(lambda: draw_next_ballot(store, project))
+    drawing = timed(lambda: draw_next_ballot(store, project))
     data, n_comparisons = _answers(store, project, size)
     what = f"drawing a ballot of {n_comparisons:,} comparisons into the store"
     yield Line(what, drawing.wall, limit=size.limits[0], note=drawing.said)
     n_votes = min(size.n_votes, n_comparisons)
     for name in ("one", "two"):
-        _add_embedding(store, project, name)
+        add_embedding(store, project, name)
     _visit(project)  # so that what comes next is no first visit
     yield from _upload(store, project, data, n_votes, size)
     yield from _pages(project, f"{n_votes:,} votes")
     yield _clicks(project, large_clicks.of_open(project), f"{n_votes:,} votes")
-    closing = _timed(lambda: close_ballot(store, project))
+    closing = timed(lambda: close_ballot(store, project))
     what = f"closing that ballot ({size.protocol}), with its intervals"
     # By the protocol runoff it is a fit and 300 resamples of it, which the app leaves to a job from 20,000 votes on.
     limit = size.limits[4] * (1 if size.protocol == "paper" else 15)
@@ -109,7 +109,7 @@ def _clicks(project: str, clicks: list[Click], what: str) -> Line:
         _visit(project)  # a first run of the pages is measured as such
         for click in clicks:
             for name, run in large_clicks.runs_of(project, click):
-                took[name] = _timed(run)
+                took[name] = timed(run)
     slowest = max(took, key=lambda name: took[name].worked)
     note = f"{slowest}, {took[slowest].said}; of {len(took)}"
     return Line(f"the slowest click after {what}, its work left to a job", took[slowest].wall, limit=1.0, note=note)
@@ -174,7 +174,7 @@ def _answers(store: Store, project: str, size: Size) -> tuple[bytes, int]:
     return f"comparison_id,voter,choice\n{text}".encode(), len(comparisons)
 
 
-def _add_embedding(store: Store, project: str, name: str) -> None:
+def add_embedding(store: Store, project: str, name: str) -> None:
     """Random vectors of all tokens, so that the Evaluate page has models to compare."""
     tokens = [token.replace(" ", "_") for area in read_areas(store, project) for token in area.tokens]
     vectors = np.random.default_rng(len(name) + ord(name[0])).standard_normal((len(tokens), 50)).round(4)
@@ -198,8 +198,10 @@ def _visit(project: str) -> tuple[dict[str, Took], dict[str, int]]:
             # The first run of a session is the front page's, which the cache has.
             app.run()
             app.switch_page(f"../pages/{key}.py")
-        with patch.object(lazy_df_source, "resolve_lazy_source", _first_rows):
-            times[key] = _timed(app.run)
+        # What a page begins by itself would have the processors while the next one is measured.
+        with large_clicks.only_written_down(), patch.object(lazy_df_source, "resolve_lazy_source", _first_rows):
+            times[key] = timed(app.run)
+        large_clicks.end_jobs(project)
         if app.exception:
             raise RuntimeError(f"The page {key} failed: {app.exception[0].value}")
         rows[key] = max((_rows_of(element) for element in _tables(app)), default=0)
@@ -244,7 +246,8 @@ class Took:
         return f"{duration(self.worked)} of a processor"
 
 
-def _timed(action: Callable[[], Any]) -> Took:
+def timed(action: Callable[[], Any]) -> Took:
+    """What an action took."""
     start, worked = time.perf_counter(), _worked()
     action()
     return Took(time.perf_counter() - start, _worked() - worked)

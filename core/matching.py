@@ -107,6 +107,8 @@ def _hold_against_texts(found: Match, shown: _Shown, those: Ints) -> Ints:
 
 def _other_words(rows: pd.DataFrame, comparisons: pd.DataFrame, those: Ints, place: Ints) -> list[str]:
     """Why answers with a task of this ballot were not taken: words of the file in place of words of the ballot."""
+    if not len(those):
+        return []  # pandas 2.2 can't factorize an index of several levels without rows
     texts = list(TEXTS)
     seen, there = rows[texts].iloc[those].reset_index(drop=True), comparisons[texts].iloc[place].reset_index(drop=True)
     both = pd.concat([seen, there.add_suffix("_there")], axis=1)

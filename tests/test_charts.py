@@ -124,3 +124,31 @@ def test_every_chart_of_the_pages_can_be_saved():
         if drawn.search(path.read_text(encoding="utf-8"))
     ]
     assert found == ["ui/chart_files.py"]
+
+
+def test_intervals_that_are_to_come_have_their_place_in_the_legend() -> None:
+    """Nothing moves when they are there."""
+    there = models()
+    ends = ["corrected", "lower", "upper", "token corrected", "token lower", "token upper"]
+    blank = there.assign(**dict.fromkeys(ends, np.nan))
+    kinds = [evaluation_charts.VOTES, evaluation_charts.TOKENS]
+    charts_ = [
+        evaluation_charts.figures_by_model(table, "ρ_w", None, pd.DataFrame(), kinds) for table in (there, blank)
+    ]
+    legends = [
+        {
+            tuple(of["color"]["scale"]["domain"])
+            for of in encodings(specification(chart))
+            if "scale" in of.get("color", {})
+        }
+        for chart in charts_
+    ]
+    assert legends == [{tuple(kinds)}] * 2
+
+
+def test_names_in_the_chart_of_models_leave_room_to_what_is_plotted() -> None:
+    """A name so many pixels below the top would squeeze what is plotted until it fits in."""
+    yardsticks = pd.DataFrame({"model": ["v", "w"], "ρ_w": [0.8, 0.9]})
+    spec = specification(evaluation_charts.figures_by_model(models(), "ρ_w", (-0.5, 0.2), yardsticks))
+    places = [of["y"]["value"] for of in encodings(spec) if "text" in of]
+    assert places == ["height", 8, 21]

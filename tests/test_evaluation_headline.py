@@ -105,3 +105,20 @@ def test_of_a_single_model_each_interval_stands_beside_its_figure() -> None:
         f"**Good reaches ρ_w = {interval} and τ_w = {interval}** on 10 of 10 items, "
         "the noise of the votes taken out of ρ_w and τ_w."
     )
+
+
+@pytest.mark.parametrize("why", ["Intervals are being computed", "Intervals haven't been computed"])
+def test_no_winner_is_named_before_the_intervals_are_there(why: str) -> None:
+    text = answer(seen(TOKENS, TOKENS[:9]), None, None, why)
+    assert text == (
+        "**2 embeddings: ρ_w from -1.000 to 1.000**, as measured, on 9 of 10 items, those that all cover. "
+        f"{why}: until they are there, no embedding is named the best."
+    )
+    assert answer(seen(TOKENS, TOKENS[:4]), None, None, why) == answer(seen(TOKENS, TOKENS[:4]), None, None)
+
+
+def test_a_single_model_says_that_its_intervals_are_to_come() -> None:
+    view = view_of(dataset(), compare(dataset(), [model("Good", TOKENS, 1)]), 2.0, "relatedness")
+    assert answer(view, None, None, "Intervals are being computed") == (
+        "**Good reaches ρ_w = 1.000 and τ_w = 1.000** on 10 of 10 items, as measured. Intervals are being computed."
+    )

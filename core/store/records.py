@@ -88,12 +88,13 @@ def record_of(conn: sa.Connection, project_id: str, secret: str) -> Record:
     }
 
     def each(schema: Schema, read: Callable[[sa.Connection, Ballot], pd.DataFrame]) -> pd.DataFrame:
+        # Of their types before they are put together: a ballot without votes has none, nor has a column that is blank.
+        types = {name: _TYPES[kind] for name, kind in schema.columns.items()}
         frames = [
-            read(conn, ballot).assign(ranking=ranking.area, ballot=ballot.number)[list(schema.columns)]
+            read(conn, ballot).assign(ranking=ranking.area, ballot=ballot.number)[list(types)].astype(types)
             for ranking, ballot in drawn
         ]
-        found = pd.concat(frames, ignore_index=True) if frames else schema.empty()
-        return schema.check(found.astype({name: _TYPES[kind] for name, kind in schema.columns.items()}))
+        return schema.check(pd.concat(frames, ignore_index=True) if frames else schema.empty())
 
     return Record(
         items,

@@ -185,16 +185,16 @@ def view_of(dataset: pd.DataFrame, compared: Comparison | None, n0: float, notio
         for name, figures in zip(names, compared.without_proposed, strict=False):
             without.append(_row(name, "", figures))
             undefined += _reasons(f"{name}, without proposed tokens", figures)
-    of_all = pd.DataFrame(overall, columns=_COLUMNS)
+    of_all = _table(overall)
     if compared is not None and policy == "own" and not compared.is_even:
         of_all["lacks items of"] = [", ".join(compared.fewer(place)) for place in range(len(evaluations))]
     return EvaluateView(
         dataset=dataset,
         evaluations=evaluations,
         overall=of_all,
-        by_area=pd.DataFrame(by_area, columns=_COLUMNS),
-        common=pd.DataFrame(common, columns=_COLUMNS),
-        without_proposed=pd.DataFrame(without, columns=_COLUMNS),
+        by_area=_table(by_area),
+        common=_table(common),
+        without_proposed=_table(without),
         undefined=tuple(undefined),
         problems=(),
         n0=n0,
@@ -256,6 +256,11 @@ def _bounds(figures: list[Correlations], n: int) -> dict[str, list[float]]:
     return {
         name: [float("nan") if v is None else v for v in column] for name, column in zip(BOUNDS, columns, strict=True)
     }
+
+
+def _table(rows: list[tuple]) -> pd.DataFrame:
+    """Rows of `_row`; a figure is a number, or NaN, also where it is undefined in all of them."""
+    return pd.DataFrame(rows, columns=_COLUMNS).astype(dict.fromkeys(("coverage", *dict(FIGURES).values()), "float64"))
 
 
 def _row(model: str, area: str, figures: Correlations) -> tuple:

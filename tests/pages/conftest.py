@@ -21,6 +21,7 @@ from core.store import Store, open_store
 from core.store.demo import ensure_demo
 from core.store.engine import _open
 from tests.half_way import make_half_way
+from ui import evaluation_jobs
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -109,6 +110,19 @@ def open_page(key: str, project: str | None = None) -> AppTest:
 @pytest.fixture
 def visit() -> Callable[..., AppTest]:
     return open_page
+
+
+@pytest.fixture(autouse=True)
+def _nothing_begins_by_itself(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Evaluate page begins a job where figures take long: only in tests about that (`begun`)."""
+    if "begun" not in request.fixturenames:
+        monkeypatch.setattr(evaluation_jobs, "_job", lambda *_: None)
+
+
+@pytest.fixture
+def begun(started: list[str]) -> list[str]:
+    """The ids of jobs that pages start, also of their own accord; they wait as those of `started`."""
+    return started
 
 
 @pytest.fixture

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+import streamlit as st
+from campaigns import PLAN, make_project, run_simulated
+from test_trust_pages import add_embedding
 
-from core import job_process, jobs
+from core import figures, job_process, job_sweep, jobs
+from core.errors import StoreError
 from core.store.command import command
 from core.store.projects import get_project
 from core.store.scores import dataset_of
 from core.views import draws, evaluate, evaluate_jobs, evaluate_tokens, kept_figures
 from tests.pages.test_evaluate_page import add, words
-
-NONE = dict.fromkeys(evaluate_jobs.QUICK, -1)
 
 
 @pytest.fixture
@@ -45,7 +48,7 @@ def test_tables_are_kept_as_they_are(demo, view, name, monkeypatch) -> None:
     pd.testing.assert_frame_equal(at_once, kept, check_dtype=False)
 
 
-def noisy_draws(store, project_id: str, resamples: int) -> draws.DatasetDraws:
+def noisy_draws(store, project_id: str, resamples: int, *, progress=None) -> draws.DatasetDraws:
     """Resamples that are the scores with noise: the demo's own protocol has none."""
     with store.read() as conn:
         dataset = dataset_of(conn, project_id)
@@ -97,19 +100,19 @@ def test_undefined_figures_stay_undefined() -> None:
     assert len(empty) == 0
 
 
-def test_size_decides(demo, view, monkeypatch) -> None:
-    assert evaluate_jobs.is_quick("tokens", view)
-    assert evaluate_jobs.is_quick("votes", view)
-    assert not evaluate_jobs.is_quick("votes", view, 1000)
-    assert not evaluate_jobs.is_quick("p_values", view)
-    assert evaluate_jobs.is_quick("map", view, 0, "Computing")
-    monkeypatch.setattr(evaluate_jobs, "QUICK_VOTES", 100)
-    monkeypatch.setattr(evaluate_jobs, "QUICK_MAP", 18)
-    monkeypatch.setattr(evaluate_jobs, "QUICK", {**evaluate_jobs.QUICK, "tokens": 760 * 2 - 1, "floor": 760})
-    assert not evaluate_jobs.is_quick("votes", view)
-    assert not evaluate_jobs.is_quick("map", view, 0, "Computing")
-    assert not evaluate_jobs.is_quick("tokens", view)
-    assert evaluate_jobs.is_quick("floor", view)
+def test_how_long_it_takes_decides_who_measures(demo, view, monkeypatch) -> None:
+    seconds = {"votes": 0.0, "tokens": 70.0, "floor": 1.0, "top": 0.4, "curve": 0.1, "variants": 0.11}
+    of = {
+        name: replace(evaluate_jobs.SLOW[name], seconds=lambda _, takes=takes: takes) for name, takes in seconds.items()
+    }
+    monkeypatch.setattr(evaluate_jobs, "SLOW", of)
+
+    def shared(*names: str) -> evaluate_jobs.Shared:
+        return evaluate_jobs.share_out([evaluate_jobs.figure_of(name, "demo", view, 1) for name in names])
+
+    assert shared(*seconds) == evaluate_jobs.Shared(("votes", "curve"), ("floor", "top", "variants"), ("tokens",))
+    assert shared("tokens", "top", "curve") == evaluate_jobs.Shared(("top", "curve"), (), ("tokens",))
+    assert shared("top", "variants") == evaluate_jobs.Shared((), ("top", "variants"))  # together too long
 
 
 @pytest.mark.release
@@ -140,9 +143,8 @@ def test_a_job_is_found_again_and_never_repeated(demo, visit, started, monkeypat
 
 @pytest.mark.release
 def test_everything_slow_is_a_job(demo, visit, started, monkeypatch) -> None:
-    monkeypatch.setattr(evaluate_jobs, "QUICK", NONE)
-    monkeypatch.setattr(evaluate_jobs, "QUICK_VOTES", 0)
-    monkeypatch.setattr(evaluate_jobs, "QUICK_MAP", 0)
+    monkeypatch.setattr(evaluate_jobs, "BY_ITSELF", -1.0)
+    monkeypatch.setattr(evaluate_jobs, "AT_ONCE", -1.0)
     monkeypatch.setattr(evaluate_tokens, "PERMUTATIONS", 9)
     app = visit("evaluate", "demo")
     assert not app.exception
@@ -168,7 +170,7 @@ def test_a_figure_of_an_earlier_state_is_not_shown(demo, view, visit, started) -
         pass  # the revision goes up
     finish(job_id)
     job = jobs.read_job(demo, job_id)
-    assert (job.state, job.error) == ("failed", kept_figures.CHANGED)
+    assert (job.state, job.error) == ("failed", figures.CHANGED)
     fresh = evaluate_jobs.params_of("curve", view, get_project(demo, "demo").revision)
     assert jobs.same_job(demo, "demo", evaluate_jobs.KIND, fresh) is None
 
@@ -184,3 +186,151 @@ def test_a_job_that_failed_says_why_and_can_be_asked_again(demo, visit, started,
     assert "No memory" in words(app)
     next(each for each in app.button if each.label == "Compute p-values").click().run()
     assert len(started) == 2
+
+
+# A first visit: the point figures at once, the rest by one job.
+
+
+@pytest.fixture
+def small(empty, tmp_path, monkeypatch) -> tuple:
+    """A finished project of 21 items with two models, of whose figures the page waits for none that takes time."""
+    project_id = make_project(empty, kind="trial", plan=replace(PLAN, n_ballots=1))
+    run_simulated(empty, project_id, 1)
+    for name, seed in (("One", 1), ("Two", 2)):
+        add_embedding(empty, project_id, tmp_path, name, seed)
+    monkeypatch.setattr(evaluate_jobs, "AT_ONCE", 0.0)
+    monkeypatch.setattr(evaluate_jobs, "LITTLE", 0.0)
+    monkeypatch.setattr(job_sweep, "sweep", lambda _store: 0)  # the jobs' processes are no real ones
+    return empty, project_id
+
+
+def headline(app) -> str:
+    return app.main.markdown[0].value
+
+
+def bars(app) -> list[str]:
+    return [bar.proto.text for bar in app.main.get("progress")]
+
+
+def kept(store, project_id: str) -> list[jobs.Job]:
+    return jobs.project_jobs(store, project_id, evaluate_jobs.KIND, limit=1000)
+
+
+def test_point_figures_come_first_and_nobody_is_named_before_the_intervals(small, visit, begun, monkeypatch) -> None:
+    store, project_id = small
+    view = evaluate.load(store, project_id, 2.0, "relatedness")
+    app, other = visit("evaluate", project_id), visit("evaluate", project_id)
+    assert not app.exception
+    assert len(begun) == 1  # one job, however many tabs
+    lowest, highest = (f"{value:.3f}" for value in (view.overall["ρ_w"].min(), view.overall["ρ_w"].max()))
+    assert headline(app) == (
+        f"**2 embeddings: ρ_w from {lowest} to {highest}**, as measured, on 21 of 21 items. Intervals are being "
+        "computed: until they are there, no embedding is named the best."
+    )
+    assert bars(app) == ["Intervals are being computed, 0%. You may leave this page."]
+    assert app.dataframe[0].value["ρ_w"].tolist() == view.overall["ρ_w"].tolist()
+    assert app.expander[0].label.startswith("Floor and top")  # it has its place before it is there
+    finish(begun[0])
+    assert {job.params["figure"] for job in kept(store, project_id)} == {*evaluate_jobs.FIRST}
+    for tab in (app.run(), other.run()):
+        assert not tab.exception
+        assert bars(tab) == []
+        assert "leads: ρ_w = " in headline(tab)
+        assert "random ranking" in str(next(t.value for t in tab.dataframe if "model" in t.value)["model"].tolist())
+        assert tab.expander[0].label.startswith("Floor and top")
+
+    def measured(*_args, **_named):
+        raise AssertionError("It is kept.")
+
+    st.cache_resource.clear()  # as after a restart
+    anew = {name: replace(slow, made=measured) for name, slow in evaluate_jobs.SLOW.items()}
+    monkeypatch.setattr(evaluate_jobs, "SLOW", anew)
+    again = visit("evaluate", project_id)
+    assert not again.exception
+    assert headline(again) == headline(app)
+    assert len(begun) == 1
+
+
+def test_other_settings_and_another_state_are_measured_anew_one_job_at_a_time(small, visit, begun) -> None:
+    store, project_id = small
+    app = visit("evaluate", project_id)
+    n0 = next(box for box in app.number_input if box.label == "Offset n₀")
+    n0.set_value(5.0).run()
+    assert bars(app) == ["Figures for other settings come first, 0%. You may leave this page."]
+    assert len(begun) == 1
+    finish(begun[0])
+    app.run()
+    assert len(begun) == 2
+    assert bars(app) == ["Intervals are being computed, 0%. You may leave this page."]
+    finish(begun[1])
+    assert {tuple(job.params["settings"]) for job in kept(store, project_id)} == {
+        (2.0, "relatedness", "common", 20),
+        (5.0, "relatedness", "common", 20),
+    }
+    with command(store, project_id, "set frequencies"):
+        pass  # the revision goes up
+    app.run()
+    assert len(begun) == 3
+    finish(begun[2])
+    now = get_project(store, project_id).revision
+    every = [*kept(store, project_id), *jobs.project_jobs(store, project_id, evaluate_jobs.SEVERAL)]
+    assert {job.params["revision"] for job in every} == {now}  # what was kept of earlier states is gone
+
+
+@pytest.mark.parametrize("state", ["cancelled", "failed"])
+def test_a_job_that_ended_early_isnt_begun_again_unasked(small, visit, begun, state) -> None:
+    store, project_id = small
+    app = visit("evaluate", project_id)
+    jobs._children.clear()  # there is no process
+    if state == "cancelled":
+        next(button for button in app.button if button.label == "Stop").click().run()
+    else:
+        jobs.finish(store, begun[0], state="failed", error="No memory.")
+    app.run()
+    assert len(begun) == 1
+    assert "Intervals haven't been computed: until they are there, no embedding is named the best." in headline(app)
+    assert ("Computing the intervals ended early" in words(app)) == (state == "failed")
+    next(button for button in app.button if button.label == "Compute intervals").click().run()
+    assert len(begun) == 2
+    assert bars(app) == ["Intervals are being computed, 0%. You may leave this page."]
+
+
+def test_figures_are_kept_without_a_page_and_are_those_at_once(small) -> None:
+    store, project_id = small
+    told: list[tuple[float, float]] = []
+    made = evaluate_jobs.keep_figures(store, project_id, progress=lambda done, total: told.append((done, total)))
+    assert tuple(made) == evaluate_jobs.FIRST
+    shares = [done / total for done, total in told]
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1)
+    view = evaluate.load(store, project_id, 2.0, "relatedness")
+    revision = get_project(store, project_id).revision
+    assert evaluate_jobs.figure_of("votes", project_id, view, revision).seconds() == 0  # none by the paper's protocol
+    wanted = [evaluate_jobs.figure_of(name, project_id, view, revision) for name in evaluate_jobs.FIRST]
+    for figure, id_ in zip(wanted, figures.kept_ids(store, wanted), strict=True):
+        assert jobs.read_job(store, id_).result == figures.measured(store, figure)
+    assert evaluate_jobs.keep_figures(store, project_id) == []  # they are there
+    # Elsewhere they are found by what they were asked for, with the revision the project has there.
+    assert jobs.read_job(store, id_).params == evaluate_jobs.params_of(figure.name, view, revision)
+    with pytest.raises(StoreError, match="changed"):
+        evaluate_jobs.keep_figures(store, project_id, names=["floor"], revision=revision - 1)
+
+
+def test_no_more_are_kept_than_can_be_wanted(small, monkeypatch) -> None:
+    store, project_id = small
+    monkeypatch.setattr(figures, "MOST_KEPT", 3)
+    for n0 in range(5):
+        evaluate_jobs.keep_figures(store, project_id, (float(n0), "relatedness", "common", 20), names=["curve"])
+    assert [job.params["settings"][0] for job in kept(store, project_id)] == [4.0, 3.0, 2.0]
+
+
+def test_what_takes_very_long_waits_for_who_asks(small, visit, begun, monkeypatch) -> None:
+    _, project_id = small
+    monkeypatch.setattr(evaluate_jobs, "BY_ITSELF", 0.0)
+    app = visit("evaluate", project_id)
+    assert begun == []
+    assert "Intervals haven't been computed" in headline(app)
+    next(button for button in app.button if button.label == "Compute intervals over tokens").click().run()
+    finish(begun[0])
+    app.run()
+    assert "leads: ρ_w = " in headline(app)

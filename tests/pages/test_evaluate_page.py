@@ -12,7 +12,7 @@ from core.evaluation import POLICIES
 from core.evaluation.differences import Told
 from core.evaluation_intervals import Difference
 from core.store.engine import now
-from core.views import evaluate, evaluate_scale, evaluate_tokens, evaluate_why
+from core.views import evaluate, evaluate_jobs, evaluate_scale, evaluate_tokens, evaluate_why
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -61,9 +61,11 @@ def test_a_model_over_fewer_items_is_marked(demo, view, visit) -> None:
     own = evaluate.load(demo, "demo", 2.0, "relatedness", "own")
     assert list(own.overall["lacks items of"]) == ["", "", "GloVe 6B 50d, 20,000 words, Noisy"]
     assert "Lacking lacks items" in own.unfair
+    evaluate_jobs.keep_figures(demo, "demo", names=["top"])
     lowest = evaluate.load(demo, "demo", 2.0, "relatedness", "lowest")
     assert not len(lowest.common)
     assert lowest.overall["Pearson"].isna().all()  # each lacks "machine learning" and "parental leave"
+    assert lowest.overall["Pearson"].dtype == lowest.table["Pearson"].dtype == "float64"  # a number all the same
     app = visit("evaluate", "demo")
     assert not app.exception
     assert {"ρ_w share", "τ_w share"} <= set(app.dataframe[0].value.columns)

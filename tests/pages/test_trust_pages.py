@@ -22,7 +22,7 @@ from core.store.projects import get_project
 from core.store.rankings import read_rankings, set_ranking
 from core.store.scores import read_dataset
 from core.store.simulated import simulate_votes
-from core.views import draws, evaluate
+from core.views import draws, evaluate, evaluate_jobs
 from core.views import trust as view_of_trust
 
 
@@ -121,6 +121,7 @@ def test_models_have_intervals_and_are_told_apart_or_not(empty, visit, tmp_path)
     project_id = held(empty, "runoff", 2)
     for name, seed in (("One", 1), ("Two", 2)):
         add_embedding(empty, project_id, tmp_path, name, seed)
+    assert "votes" in evaluate_jobs.keep_figures(empty, project_id)
     app = visit("evaluate", project_id)
     assert not app.exception
     said = words(app)

@@ -12,11 +12,12 @@ from test_evaluate_jobs import finish
 
 from core import jobs
 from core.errors import StoreError
+from core.figures import CHANGED
 from core.store.command import command
 from core.store.exclusions import exclude_voters
 from core.store.projects import get_project
 from core.store.votes import accept_upload
-from core.views import kept_figures, voters, voters_job
+from core.views import voters, voters_job
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ def test_a_change_in_the_meantime_is_told_and_it_can_be_asked_again(large, visit
     with command(store, project_id, "something else"):
         pass
     finish(*started)
-    assert jobs.read_job(store, started[0]).error == kept_figures.CHANGED
+    assert jobs.read_job(store, started[0]).error == CHANGED
     with pytest.raises(StoreError, match="changed while"):
         voters_job.FIGURES.carry_out(store, project_id, params)
     app = visit("voters", project_id)

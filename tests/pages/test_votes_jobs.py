@@ -14,6 +14,7 @@ from test_evaluate_jobs import finish
 
 from core import jobs
 from core.errors import NotConvergedError, StoreError
+from core.figures import CHANGED
 from core.store import schema as t
 from core.store.command import command
 from core.store.projects import get_project
@@ -21,7 +22,6 @@ from core.store.votes import accept_upload
 from core.views import (
     checks,
     checks_job,
-    kept_figures,
     preview_job,
     trust,
     trust_job,
@@ -162,7 +162,7 @@ def test_a_change_in_the_meantime_is_told_and_it_can_be_asked_again(page, many, 
     with command(many, "demo", "something else"):
         pass
     finish(*started)
-    assert jobs.read_job(many, *started).error == kept_figures.CHANGED
+    assert jobs.read_job(many, *started).error == CHANGED
     with pytest.raises(StoreError, match="changed while"):
         figures.carry_out(many, "demo", params)
     assert PAGES[page][0] in buttons(visit(page, "demo"))

@@ -1,0 +1,63 @@
+"""The first visit of Evaluate: the point figures, then the intervals in the places that were kept for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from playwright.sync_api import expect
+
+from core.store import open_store
+from core.store import schema as t
+from core.store.engine import _open
+from core.views import evaluate_jobs
+from tests.browser.server import Server
+from tests.browser.visitor import Visitor
+
+MINUTE = 60_000
+SIZES = {"wide": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
+# Top and height of what stands below the headline, in whole pixels.
+_PLACES = """() => ['stVegaLiteChart', 'stDataFrame', 'stExpander'].map(kind => {
+  const main = document.querySelector('[data-testid="stMain"]');
+  const shown = [...main.querySelectorAll(`[data-testid="${kind}"]`)].filter(element => element.checkVisibility());
+  return shown.map(element => element.getBoundingClientRect()).map(box =>
+    [Math.round(box.top + main.scrollTop), Math.round(box.height)]);
+})"""
+
+pytestmark = [pytest.mark.browser, pytest.mark.release]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_intervals_come_without_a_jump_and_are_there_after_a_restart(
+    own_server: Server, visit: Callable[..., Visitor], size: str
+) -> None:
+    own_server.start()
+    forget(own_server.workspace)
+    visitor = visit(own_server, viewport=SIZES[size])
+    visitor.open("evaluate?project=demo")
+    bar = visitor.main.get_by_text("are being computed,").first
+    expect(bar).to_be_visible(timeout=MINUTE)
+    visitor.still()
+    before = visitor.page.evaluate(_PLACES)
+    expect(bar).to_have_count(0, timeout=2 * MINUTE)
+    visitor.still()
+    assert visitor.page.evaluate(_PLACES) == before
+    told = visitor.main.get_by_test_id("stMarkdown").first.inner_text()
+
+    own_server.kill()
+    own_server.start()
+    again = visit(own_server, viewport=SIZES[size])
+    again.open("evaluate?project=demo")
+    expect(again.main.get_by_test_id("stMarkdown").first).to_have_text(told)
+    expect(again.main.get_by_text("being computed")).to_have_count(0)
+
+
+def forget(workspace: Path) -> None:
+    """As if no figure had been measured yet: the demo may come with its own."""
+    store = open_store(workspace)
+    with store.write() as conn:
+        conn.execute(sa.delete(t.job).where(t.job.c.kind.in_([evaluate_jobs.KIND, evaluate_jobs.SEVERAL])))
+    store.engine.dispose()
+    _open.cache_clear()
