@@ -222,7 +222,6 @@ def _loading_texts(facts: Facts, stem: str) -> list[str]:
         "    dtype={" + ", ".join(f'"{name}": str' for name in _TEXTS) + "},",
         "    keep_default_na=False,",
         f'    na_values=dict.fromkeys({json.dumps(numbers)}, ""),',
-        '    float_precision="round_trip",',  # by its default pandas misses some numbers by their last bit
         ")",
         "```",
         "",
