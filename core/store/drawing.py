@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from ..ballots import DrawnBallot, draw_ballot, select_items
 from ..check_drawing import DrawnChecks
 from ..errors import DisconnectedError, NotConvergedError, StoreError
-from ..foresight import N_TOP
+from ..protocols.base import N_TOP
 from ..scores import BallotVotes
 from ..scores.fit import FittedVotes, fit_votes
 from ..selection import select_leading

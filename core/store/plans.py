@@ -15,7 +15,7 @@ from ..examples import Example, check_examples
 from ..language import LANGUAGES, STANDARD
 from ..plan import Cost, Plan, cost
 from ..plan_values import check_limits
-from ..runoff import spread_appearances
+from ..protocols.runoff import spread_appearances
 from ..schemes.collected import SCHEMES
 from . import schema as t
 from .areas import n_items_of, refuse_after_draw
@@ -74,7 +74,7 @@ class PlanSettings:
     fee: float = 0.2
     seed: int = 0
     wording: Wording = field(default_factory=Wording)
-    protocol: str = "paper"  # or "runoff", see `core/runoff.py`
+    protocol: str = "paper"  # or "runoff", see `core/protocols/runoff.py`
     checks: CheckSettings | None = None
 
     def plan(self, n_items: int) -> Plan:

@@ -10,8 +10,8 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ..ballots import select_items
-from ..foresight import N_TOP
 from ..metrics import average_ranks
+from ..protocols.base import N_TOP
 from ..scores import BallotVotes, borda, final_scores, score_campaign
 from ..scores.fit import fit_votes
 from ..selection import select_leading

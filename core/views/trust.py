@@ -10,8 +10,9 @@ import sqlalchemy as sa
 
 from .. import reliability, trust
 from ..errors import RunoffError
-from ..foresight import CHANGES, MOVE_RHO_W, MOVE_TAU_W, N_TOP, Foresight
+from ..foresight import CHANGES, MOVE_RHO_W, MOVE_TAU_W, Foresight
 from ..plurals import many
+from ..protocols.base import N_TOP
 from ..resampled import draw_scores, number_of_resamples
 from ..scores import BallotVotes
 from ..scores.borda import tally

@@ -37,8 +37,9 @@ from core.platforms.colleagues import deal_out, write_tables
 from core.platforms.offline import write_offline
 from core.platforms.scheme_files import round_files
 from core.platforms.scheme_templates import scheme_template
+from core.protocols import Votes
+from core.protocols.runoff import spread_appearances
 from core.publishing import publish
-from core.runoff import spread_appearances
 from core.schemes.collected import SCHEMES, default_settings
 from core.simulation import simulate_campaign
 from core.simulation.drawing import quick_comparisons
@@ -202,7 +203,7 @@ def campaigns() -> dict[str, Any]:
             "slopes": [None if np.isnan(slope) else slope for slope in made.slopes],
             "accuracy": made.accuracy()._asdict(),
             "items": [ballot.items.tolist() for ballot in made.ballots],
-            "votes": [[part.tolist() for part in ballot.votes] for ballot in made.held],
+            "votes": [[part.tolist() for part in Votes.of(ballot.votes)] for ballot in made.held],
         }
     return found
 

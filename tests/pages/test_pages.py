@@ -6,7 +6,7 @@ import pytest
 import streamlit as st
 from page_words import press, words
 
-from core.runoff import spread_appearances
+from core.protocols.runoff import spread_appearances
 from core.store.areas import add_areas, read_areas
 from core.store.ballots import read_ballots
 from core.store.plans import PlanSettings, read_plan, save_plan
