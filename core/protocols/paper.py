@@ -19,13 +19,40 @@ from ..scores.uncertainty import bootstrap_intervals, resampled_scores
 from .base import About, Chosen, Floats, Held, Ints, Mode, Protocol, Sampler, Scored
 
 RESAMPLES = 1000
+REFERENCE = (
+    "P. Lombardo, A. Boiardi, L. Colombo, A. Schiavone, N. Tamagnone (2020): Top-Rank-Focused Adaptive Vote Collection "
+    "for the Evaluation of Domain-Specific Semantic Models. Proceedings of EMNLP 2020, pages 3081 ff."
+)
+METHODS = (
+    (
+        "paragraph",
+        "Protocol of the paper. In each ballot every item meets opponents drawn at random from the items that are "
+        "left; after it the items with the highest mean score go on to the next. So the most votes lie at the top. "
+        "The Borda score of an item in a ballot is the share of its votes that it won, a tie as half a vote:",
+    ),
+    ("formula", "x = (votes won + votes tied / 2) / votes"),
+    (
+        "paragraph",
+        "Later ballots have stronger opponents, so their scores are brought to the scale of ballot 1 by a line through "
+        "(1, 1), fitted by least squares to the items of the ballot; an item's score is the mean over its ballots:",
+    ),
+    (
+        "formula",
+        "y = 1 − b + b·x     (y = x in ballot 1)\n"
+        "b = Σ(1 − x)(1 − ȳ) / Σ(1 − x)²     ȳ: the mean of an item's y before this ballot\n"
+        "score = mean of y over the ballots that the item was in",
+    ),
+    ("paragraph", f"Reference: {REFERENCE} Equations 1, 5 and 6."),
+)
 BORDA = About(
     label="the paper's",
     offered="The paper’s: opponents at random",
     in_table="comparisons, paper's",
     estimator="mean of rescaled Borda scores (Lombardo et al. 2020, Eqs. 1, 5, 6)",
     scale="Borda score of ballot 1; higher = more related; not clipped",
+    methods=METHODS,
     rescales=True,
+    by_scores=True,
 )
 
 

@@ -40,10 +40,37 @@ from .base import (
     check_halves,
     too_few,
 )
+from .paper import REFERENCE
 
 # Appearances ballot by ballot, relative to the first: the whole field has its share, and the top is seen often.
 PROFILE = (1.0, 0.65, 0.5, 0.75, 1.1, 1.8, 2.2)
 TOLERANCE, EXACT = 0.01, 1e-6  # of quick fits: far below the noise of the votes; and of all others
+
+BRADLEY_TERRY = (
+    "R. A. Bradley, M. E. Terry (1952): Rank Analysis of Incomplete Block Designs: I. The Method of Paired "
+    "Comparisons. Biometrika 39."
+)
+METHODS = (
+    (
+        "paragraph",
+        "Protocol “runoff”. Ballot 1 draws opponents at random; in later ballots items meet near neighbours of the "
+        "ranking so far, and items that may still belong to the top go on. One model is fitted to the votes of all "
+        "ballots, with a strength θ of each item and, for each voter v, how sharply (s) and how carelessly (ε) they "
+        "decide; a tie counts as half a vote for each:",
+    ),
+    (
+        "formula",
+        "P(first item is chosen) = ε_v + (1 − 2·ε_v) / (1 + exp(−s_v·(θ_first − θ_second)))\n"
+        "θ minimises −Σ[y·log P + (1 − y)·log(1 − P)] + 0.1/2·Σθ² + normal priors on log s_v and on "
+        "the log-odds of 2·ε_v\n"
+        "score of an item = mean of P against every other item",
+    ),
+    (
+        "paragraph",
+        "So a score is the share of votes that the item would win against the whole field, and lies between 0 and 1. "
+        f"References: {BRADLEY_TERRY} The ballots and the focus on the top follow {REFERENCE}",
+    ),
+)
 
 
 class Runoff(Protocol):
@@ -56,8 +83,10 @@ class Runoff(Protocol):
         in_table="comparisons, Runoff's",
         estimator="Bradley–Terry with a lapse and a sharpness of each voter, on the votes of all ballots",
         scale="expected Borda score against the whole field; higher = more related; within 0 and 1",
+        methods=METHODS,
         whole_field=True,
         own_appearances=True,
+        weighs_voters=True,
         effort=4,
     )
 
@@ -124,6 +153,10 @@ class Runoff(Protocol):
             tolerance=TOLERANCE if mode is Mode.QUICK else EXACT,
         )
         return _scored(FittedVotes(items, fit), fit.theta)
+
+    def scored(self, held: Sequence[Held], mode: Mode = Mode.FINAL) -> list[Held]:
+        """The last ballot has the scores of all items; those after earlier ones are history."""
+        return [*held[:-1], Held(held[-1].votes, self.field(held, mode))] if held else []
 
     def field(self, held: Sequence[Held], mode: Mode = Mode.FINAL) -> Scored:
         """The scores after the last ballot, which are those of all items."""

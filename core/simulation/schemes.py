@@ -30,7 +30,7 @@ from ..panel import PAPER_PANEL, Floats, Ints, Kind, Panel, Voters, draw_panel
 from ..plan import Plan
 from ..plan_values import kept
 from ..planning.shapes import plan_within
-from ..protocols import protocol_of
+from ..protocols import PROTOCOLS, protocol_of
 from ..protocols.runoff import TOLERANCE
 from ..schemes.answers import choose_extremes, deal_in_turn, put_in_order, rate
 from ..schemes.best_worst import SIZE, BestWorst, draw_tuples, next_round
@@ -41,7 +41,7 @@ from .campaign import Accuracy, Crowd, accuracy_between, simulate_campaign
 from .conventions import PAPER
 from .runs import UNDEFINED
 
-COMPARISONS = ("uniform", "paper", "runoff")
+COMPARISONS = tuple(PROTOCOLS)
 GROUPS = "target groups"
 SCHEMES = (*COMPARISONS, "ratings", "best-worst", "best-worst rounds", GROUPS)
 POINTS = 11  # values of the rating scale
