@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from core.audit import CutAudit, draw_audit, estimate_lost
 from core.panel import PAPER_PANEL, Panel, draw_panel
 from core.plan import Plan
-from core.runoff import spread_appearances
+from core.protocols import Held, Mode
+from core.protocols.runoff import spread_appearances
 from core.scores.bradley_terry import BradleyTerry
 from core.scores.fit import fit_with_voters
 from core.scores.posterior import Posteriors, item_posteriors
 from core.simulation.campaign import Crowd
 from core.simulation.conventions import convention_of, method_of
-from core.simulation.methods import Ballot
+from core.simulation.drawing import quick_comparisons
 from core.voters import exponential, power_law
 
 Ints = NDArray[np.int64]
@@ -30,7 +31,7 @@ N_TOP = 10
 SIMILARITIES = {"exponential": exponential, "power law": power_law}
 
 
-def fit_of(held: list[Ballot], n_items: int, fit: BradleyTerry | None) -> BradleyTerry:
+def fit_of(held: list[Held], n_items: int, fit: BradleyTerry | None) -> BradleyTerry:
     """The fit of all votes so far, whatever the protocol."""
     columns = [np.concatenate([getattr(b.votes, name) for b in held]) for name in ("first", "second", "outcome")]
     voter = np.concatenate([b.votes.voter for b in held])
@@ -52,13 +53,13 @@ def one_campaign(
     method, voters = method_of(rules, protocol), draw_panel(panel, rng)
     crowd = Crowd(z, voters, "relatedness", rules, rng)
     items, n = np.arange(plan.n_items), plan.n_items
-    held: list[Ballot] = []
+    held: list[Held] = []
     fit: BradleyTerry | None = None
     audited: dict[int, float] = {}
     asked: list[tuple[Ints, Ints, NDArray[np.float64], Ints]] = []
-    for number, (size, n_comparisons) in enumerate(method.ballots(plan)):
+    for number, (size, n_comparisons) in enumerate(method.sizes(plan)):
         if number:
-            before, items = items, method.select(held[-1].scores, size, rng)
+            before, items = items, method.select(held, size, rng).items
             fit = fit_of(held, n, fit)
             cut = np.setdiff1d(before, items)
             drawn = draw_audit(item_posteriors(fit), cut, items, n_top=N_TOP, n_items=n_items, n_votes=n_votes, rng=rng)
@@ -69,10 +70,10 @@ def one_campaign(
                                     for _ in drawn.items])  # fmt: skip
             answers = crowd.answer(items, drawn.pairs, rng, voter)
             asked.append((answers.first, answers.second, answers.outcome, answers.voter))
-        pairs = method.draw(items, n_comparisons, held, rng)
-        dealt = method.deal(pairs, held, len(voters), n, rng)
+        pairs = method.draw(items, n_comparisons, held, rng, quick_comparisons)
+        dealt = method.assign(pairs, held, len(voters), rng)
         votes = crowd.answer(items, pairs, rng, dealt)
-        held.append(Ballot(votes, method.score(votes, held, n)))
+        held.append(Held(votes, method.score(votes, held, Mode.QUICK)))
     fit = fit_of(held, n, fit)
     gone = np.setdiff1d(np.arange(n), items)
     seen = np.array([item for item in audited if item in set(gone.tolist())], dtype=np.int64)

@@ -19,11 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from bench.runoff_table import PAPER, campaign, read_similarities
+from bench.runoff_table import PAPER, read_similarities
 from core.interval_rules import interval
 from core.metrics import average_ranks, weighted_kendall, weighted_spearman
-from core.runoff import spread_appearances
+from core.protocols.runoff import Runoff, spread_appearances
 from core.scores.voter_bootstrap import resample_voters
+from core.simulation import simulate_campaign
 from core.voters import Panel, draw_panel, exponential, power_law
 
 Floats = NDArray[np.float64]
@@ -43,7 +44,8 @@ def figures_of(similarity: Floats, n_comparisons: int, seed: tuple[int, ...], re
     truth = np.abs(similarity)
     voters = draw_panel(Panel(100), rng)
     plan = spread_appearances(len(truth), 7, 0.5, n_comparisons)
-    fit = campaign(similarity, plan, voters, seed=int(rng.integers(2**31)), rng=rng)
+    held = simulate_campaign(similarity, plan, protocol=Runoff.name, rng=rng, panel=voters).held
+    fit = Runoff().field(held).state.fit
     normal = -ndtri((average_ranks(truth) - 0.5) / len(truth))
     models = [normal + noise * rng.standard_normal(len(truth)) for noise in NOISE]
     votes = fit.likelihood.data

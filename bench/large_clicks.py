@@ -24,7 +24,7 @@ from ui import trust_panel, vote_checks
 LIMITS = (
     (long_commands, "MANY", 0),
     (long_commands, "FITTED", 0),
-    (closing, "AT_ONCE", dict.fromkeys(closing.AT_ONCE, 0)),
+    (closing, "AT_ONCE", 0.0),
     (vote_checks, "CHEAP", 0),
     (trust_panel, "QUICK", 0),
     (voters, "CHEAP", 0),

@@ -15,42 +15,16 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from core.dealing import count_seen, deal_to_voters
 from core.metrics import weighted_kendall, weighted_spearman
 from core.plan import Plan
-from core.runoff import draw_runoff_ballot, spread_appearances
-from core.scores import BradleyTerry
-from core.scores.fit import fit_with_voters
-from core.voters import Panel, Voters, decide, draw_panel, exponential, opinions, power_law
+from core.protocols.runoff import Runoff, spread_appearances
+from core.simulation import simulate_campaign
+from core.voters import Panel, draw_panel, exponential, power_law
 
 PAPER = 19_660  # comparisons of the paper's protocol at this setting
 N_VOTERS = 100
-ROUGH = 0.1  # tolerance of the fits between ballots, and of the last one
-FINE = 0.01
 
 Floats = NDArray[np.float64]
-
-
-def campaign(similarity: Floats, plan: Plan, voters: Voters, *, seed: int, rng: np.random.Generator) -> BradleyTerry:
-    """The last fit of one campaign of the protocol on simulated voters."""
-    n, n_voters = plan.n_items, len(voters)
-    held = opinions(similarity, voters, seed=seed)
-    seen = np.zeros((n_voters, n), dtype=np.int32)
-    pairs, voter, outcome = np.empty((0, 2), np.int64), np.empty(0, np.int64), np.empty(0)
-    fit = None
-    for number, (size, appearances) in enumerate(zip(plan.sizes, plan.appearances_by_ballot, strict=True), start=1):
-        drawn = draw_runoff_ballot(fit, n, size, appearances, rng=rng).pairs
-        asked = deal_to_voters(drawn, n_voters, seen=seen, n_items=n, rng=rng)
-        seen += count_seen(drawn, asked, n_voters=n_voters, n_items=n)
-        votes = decide(held[asked, drawn[:, 0]], held[asked, drawn[:, 1]], voters.oversight[asked], rng)
-        pairs, voter = np.concatenate((pairs, drawn)), np.concatenate((voter, asked))
-        outcome = np.concatenate((outcome, votes))
-        start = None if fit is None else fit.theta
-        tolerance = FINE if number == plan.n_ballots else ROUGH
-        first, second = pairs.T
-        fit = fit_with_voters(first, second, outcome, n_items=n, voter=voter, start=start, tolerance=tolerance)
-    assert fit is not None
-    return fit
 
 
 def accuracies(
@@ -63,7 +37,7 @@ def accuracies(
         rng = np.random.default_rng((seed, number))
         voters = draw_panel(panel, rng)
         voters.oversight[: round(clickers * len(voters))] = 0.5
-        theta = campaign(similarity, plan, voters, seed=int(rng.integers(2**31)), rng=rng).theta
+        theta = simulate_campaign(similarity, plan, protocol=Runoff.name, rng=rng, panel=voters).scores
         truth = np.abs(similarity)
         results[number] = weighted_spearman(truth, theta), weighted_kendall(truth, theta)
     return results, plan

@@ -20,11 +20,10 @@ from joblib import Parallel, delayed
 from core.metrics import weighted_spearman
 from core.panel import Kind, Panel, Voters, draw_panel
 from core.plan import Plan
-from core.scores import BallotVotes, final_scores, score_campaign
-from core.scores.fit import fit_votes
+from core.protocols import Held, Votes, protocol_of
+from core.scores import BallotVotes
 from core.simulation.campaign import Crowd, hold_ballots
 from core.simulation.conventions import convention_of, method_of
-from core.simulation.methods import Ballot, Votes
 from core.voter_quality import VoterQuality, measure
 from core.voter_rules import RULES, propose
 from core.voters import exponential, overrule
@@ -71,9 +70,8 @@ class Simulated:
             kept = ~np.isin(ballot.voter, without)
             columns = (getattr(ballot, name)[kept] for name in ("first", "second", "outcome", "voter"))
             votes.append(BallotVotes(ballot.items, *columns))
-        n = len(self.truth)
-        scores = fit_votes(votes).fit.theta if protocol == "runoff" else final_scores(score_campaign(votes, n), n).score
-        return weighted_spearman(scores, self.truth)
+        scores = protocol_of(protocol).field([Held(ballot) for ballot in votes])
+        return weighted_spearman(scores.rank_by, self.truth)
 
 
 class People:
@@ -110,8 +108,8 @@ def simulate(case: Case, seed: int) -> Simulated:
     voters = draw_panel(case.panel, rng)
     people = People(voters, plan.n_items, rng)
 
-    def ask(items: np.ndarray, pairs: np.ndarray, held: Sequence[Ballot]) -> Votes:
-        voter = method.deal(pairs, held, len(voters), plan.n_items, rng)
+    def ask(items: np.ndarray, pairs: np.ndarray, held: Sequence[Held]) -> Votes:
+        voter = method.assign(pairs, held, len(voters), rng)
         if voter is None:  # the paper's protocol leaves dealing to the convention
             voter = convention_of("paper").deal(len(pairs), len(voters), rng)
         ids = people.new(len(pairs))

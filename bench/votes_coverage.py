@@ -21,8 +21,9 @@ from core.evaluation import correlations
 from core.evaluation_intervals import Resampled
 from core.interval_rules import FIGURES, interval
 from core.metrics import average_ranks
+from core.protocols import Votes
+from core.protocols.runoff import spread_appearances
 from core.resampled import draw_scores
-from core.runoff import spread_appearances
 from core.scores import BallotVotes
 from core.simulation import simulate_campaign
 from core.voters import Panel, exponential, power_law
@@ -60,7 +61,9 @@ def held_of(kind: Kind, pool: Floats, rng: np.random.Generator, resamples: int) 
     z = kind.draw(pool, rng)
     plan = spread_appearances(kind.items, kind.ballots, 0.5, kind.votes)
     held = simulate_campaign(z, plan, protocol="runoff", rng=rng, panel=Panel(kind.voters)).held
-    drawn = draw_scores([BallotVotes(*ballot.votes) for ballot in held], "runoff", resamples=resamples, rng=rng)
+    drawn = draw_scores(
+        [BallotVotes(*Votes.of(ballot.votes)) for ballot in held], "runoff", resamples=resamples, rng=rng
+    )
     truth = np.abs(z)
     normal = -ndtri((average_ranks(truth) - 0.5) / kind.items)
     models = [normal + noise * rng.standard_normal(kind.items) for noise in NOISE]

@@ -7,6 +7,7 @@ for byte. The rules are those of Lombardo et al. (2020), EMNLP, sections 2.4 and
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -160,24 +161,16 @@ def draw_ballot(
     *,
     task_size: int,
     seed: int,
-    near: tuple[ArrayLike, ArrayLike] | None = None,
-    connected: bool = False,
+    pairs_of: Callable[[np.random.Generator], Ints] | None = None,
 ) -> DrawnBallot:
     """Draw a whole ballot: comparisons, sides, token orders and tasks, each balanced by its own function.
 
-    `items` and `appearances` as in `draw_comparisons`, `task_size` as in `deal`. `near` has a score and its spread of
-    each item: then near neighbours meet (`pairing.draw_near_comparisons`) in place of opponents drawn uniformly.
-    `connected` asks that a chain of comparisons joins all items, which needs M ≥ 2. The same seed (a whole number from
-    0 on) gives the same arrays. Raises `InputError`.
+    `items` and `appearances` as in `draw_comparisons`, `task_size` as in `deal`. `pairs_of` draws the comparisons of
+    these items, (n, 2), in place of opponents drawn uniformly. The same seed (a whole number from 0 on) gives the same
+    arrays. Raises `InputError`.
     """
-    from .pairing import connected_or_redrawn, draw_near_comparisons  # they build on this module
-
     rng = np.random.default_rng(whole_number(seed, 0, "seed"))
-    if near is None:
-        pairs = draw_comparisons(items, appearances, rng=rng)
-        pairs = connected_or_redrawn(pairs, items, appearances, rng=rng) if connected else pairs
-    else:
-        pairs = draw_near_comparisons(items, appearances, score=near[0], spread=near[1], rng=rng)
+    pairs = draw_comparisons(items, appearances, rng=rng) if pairs_of is None else pairs_of(rng)
     task, position = deal(pairs, task_size, rng=rng)
     order = np.lexsort((position, task))
     pairs = pairs[order]

@@ -31,8 +31,10 @@ from .evaluation_intervals import difference_interval
 from .interval_rules import FIGURES
 from .panel import PAPER_PANEL, Panel
 from .plan import Plan
-from .resampled import MIN_VOTERS, draw_scores
-from .runoff import spread_appearances
+from .protocols import Votes
+from .protocols.base import MIN_VOTERS
+from .protocols.runoff import spread_appearances
+from .resampled import draw_scores
 from .scores import BallotVotes
 from .simulation import simulate_campaign
 
@@ -140,7 +142,7 @@ def votes_needed(
         n_voters = max(MIN_VOTERS, round(plan.n_comparisons / voting.votes_each))
         panel = Panel(n_voters, voting.panel.nonconformity, voting.panel.oversight)
         held = simulate_campaign(z, plan, protocol="runoff", notion=voting.notion, rng=rng, panel=panel).held
-        votes = [BallotVotes(*ballot.votes) for ballot in held]
+        votes = [BallotVotes(*Votes.of(ballot.votes)) for ballot in held]
         drawn = draw_scores(votes, "runoff", resamples=RESAMPLES, rng=rng)
         found = difference_interval(drawn.estimate, drawn.drawn, one, other, figure, n0=n0)
         return found is not None and (found.lower > 0 if gap > 0 else found.upper < 0)

@@ -17,21 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import metrics
-from .ballots import draw_comparisons, select_items
 from .circles import circles_of
 from .errors import InputError, UndefinedMetricError
-from .pairing import draw_near_comparisons
+from .protocols import Held, Mode, Protocol, Votes, protocol_of
+from .protocols.base import N_TOP, balanced
 from .scores import BallotVotes
 from .scores.bradley_terry import BradleyTerry
 from .scores.fit import FittedVotes, joined
 from .scores.posterior import Posteriors, item_posteriors
-from .selection import select_leading
-from .simulated_votes import likely_scores, scores_by, simulated_outcomes
+from .scores.simulated_votes import likely_scores, simulated_outcomes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-N_TOP = 10
 SIMULATIONS = 10
 MOVE_RHO_W, MOVE_TAU_W, CHANGES = 0.005, 0.01, 0.5  # what a further ballot must promise not to stop
 LEVEL_GAP = 1e-4  # standard errors by which the first must be ahead of the second for there to be an order
@@ -97,15 +95,18 @@ def foresee(
         raise InputError(f"A ballot of {n_keep} of {len(fitted.items)} items can't be simulated {simulations} times.")
     fit, posteriors = fitted.fit, item_posteriors(fitted.fit)
     n_top = min(N_TOP, len(fitted.items) - 1)
-    now = scores_by(votes, protocol, fitted) if protocol == "paper" else fit.theta
-    items = _next_items(protocol, fitted, votes, now, n_keep, rng)
+    asked = protocol_of(protocol)
+    held = _held(asked, votes, fitted)
+    now = asked.field(held).rank_by
+    most = len(fitted.items) if asked.about.whole_field else len(votes[-1].items)
+    items = asked.select(held, min(n_keep, most), rng).items
     found: list[tuple[float, float, float]] = []
     n_comparisons = 0
     for _ in range(simulations):
-        ballot = _answered(protocol, fitted, posteriors, votes, items, appearances, rng)
+        ballot = _answered(asked, held, fitted, posteriors, items, appearances, rng)
         n_comparisons = len(ballot.first)
         try:
-            found.append(_move(now, scores_by([*votes, ballot], protocol, fitted), n_top))
+            found.append(_move(now, asked.field([*held, Held(ballot)], Mode.QUICK).rank_by, n_top))
         except UndefinedMetricError:
             break  # all scores are equal now: there is no ranking that could move
     moves = np.mean(found, axis=0).tolist() if len(found) == simulations else [None] * 3
@@ -156,35 +157,28 @@ def _top(scores: Floats, n: int) -> Ints:
     return np.argsort(-scores, kind="stable")[:n]
 
 
-def _next_items(
-    protocol: str, fitted: FittedVotes, votes: Sequence[BallotVotes], now: Floats, n_keep: int, rng: np.random.Generator
-) -> Ints:
-    """Places in `fitted.items` of the items that would go on, as `store.drawing` chooses them."""
-    if protocol == "runoff":
-        return np.sort(select_leading(fitted.fit, n_keep, rng=rng).selection.items)
-    last = np.searchsorted(fitted.items, np.sort(votes[-1].items))
-    return np.sort(select_items(last, now[last], min(n_keep, len(last)), rng=rng).items)
+def _held(protocol: Protocol, votes: Sequence[BallotVotes], fitted: FittedVotes) -> list[Held]:
+    """The ballots with the scores after them; a protocol that scores by a fit of all votes needs no second one."""
+    held = [Held(ballot) for ballot in votes]
+    known = protocol.of_fit(fitted)
+    return protocol.scored(held) if known is None else [*held[:-1], Held(votes[-1], known)]
 
 
 def _answered(
-    protocol: str,
+    protocol: Protocol,
+    held: Sequence[Held],
     fitted: FittedVotes,
     posteriors: Posteriors,
-    votes: Sequence[BallotVotes],
     items: Ints,
     appearances: int,
     rng: np.random.Generator,
-) -> BallotVotes:
+) -> Votes:
     """The next ballot, drawn and answered: every voter gives as many votes as the others, within one."""
-    if protocol == "runoff":
-        pairs = draw_near_comparisons(
-            items, appearances, score=fitted.fit.theta[items], spread=fitted.spread[items], rng=rng
-        )
-    else:
-        pairs = draw_comparisons(items, appearances, rng=rng)
-    codes = np.unique(np.concatenate([ballot.voter for ballot in votes]))
+    pairs = protocol.draw(items, -(-appearances * len(items) // 2), held, rng, balanced)
+    codes = np.unique(np.concatenate([ballot.votes.voter for ballot in held]))
     voter = rng.permutation(np.resize(rng.permutation(len(codes)), len(pairs)))
     first, second = pairs[:, 0], pairs[:, 1]
     truth = likely_scores(posteriors, rng)
-    outcome = simulated_outcomes(fitted.fit, truth, first, second, voter, rng)
-    return BallotVotes(fitted.items[items], fitted.items[first], fitted.items[second], outcome, codes[voter])
+    one, other = np.searchsorted(fitted.items, pairs).T
+    outcome = simulated_outcomes(fitted.fit, truth, one, other, voter, rng)
+    return Votes(items, first, second, outcome, codes[voter])

@@ -16,15 +16,9 @@ from numpy.typing import ArrayLike
 
 from .errors import InputError
 from .plan import Plan
+from .protocols import PROTOCOLS, Votes, protocol_of
 from .ratings import Floats, Ints, RatingPanel, halve
-from .runoff import draw_runoff_ballot, spread_appearances
-from .scores.bradley_terry import BradleyTerry
-from .scores.fit import fit_with_voters
 from .simulation.campaign import Accuracy, accuracy_between, hold_ballots
-from .simulation.conventions import PAPER, method_of
-from .simulation.methods import Votes
-
-RUNOFF = "runoff"
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +48,9 @@ def replay_campaign(
     Parameters
     ----------
     panel : the voters; plan : for as many items as they rated. The protocol runoff spends the plan's comparisons, or a
-        few less, with appearances as it likes them.
+        few less, with appearances as it likes them, and counts all votes alike: those of two people have no voter whose
+        lapse could be told, and a rater who never contradicts the own ratings has none, so that the fit of voters'
+        lapses and sharpness may not settle.
     protocol : see `protocols`.
     truth : what the scores are held against, higher = more related, shape (n_items,).
     rng : source of everything random.
@@ -66,32 +62,12 @@ def replay_campaign(
         raise InputError(
             f"The plan is for {plan.n_items} items, {panel.n_items} are rated, and {gold.size} have a true value."
         )
-    if protocol == RUNOFF:
-        scores, votes = _runoff(panel, plan, rng)
-        return Replayed(protocol, scores, gold, votes)
-    method = method_of(PAPER, protocol)
-    held = hold_ballots(method, plan, lambda items, pairs, _: _answered(panel, items, pairs, rng), rng=rng)
-    return Replayed(protocol, method.final(held, plan.n_items), gold, tuple(ballot.votes for ballot in held))
-
-
-def _runoff(panel: RatingPanel, plan: Plan, rng: np.random.Generator) -> tuple[Floats, tuple[Votes, ...]]:
-    """Scores and votes of the protocol runoff (`core.runoff`); who answers is drawn by `RatingPanel.raters`.
-
-    All votes count alike: those of two people have no voter whose lapse could be told, and a rater who never
-    contradicts the own ratings has none, so that the fit of voters' lapses and sharpness may not settle.
-    """
-    spread = spread_appearances(plan.n_items, plan.n_ballots, plan.keep, plan.n_comparisons)
-    votes: list[Votes] = []
-    fit: BradleyTerry | None = None
-    for size, appearances in zip(spread.sizes, spread.appearances_by_ballot, strict=True):
-        ballot = draw_runoff_ballot(fit, plan.n_items, size, appearances, rng=rng)
-        votes.append(_answered(panel, ballot.items, ballot.pairs, rng))
-        first, second, outcome = (
-            np.concatenate([getattr(v, name) for v in votes]) for name in ("first", "second", "outcome")
-        )
-        start = None if fit is None else fit.theta
-        fit = fit_with_voters(first, second, outcome, n_items=plan.n_items, voter=None, start=start)
-    return (np.empty(0) if fit is None else fit.theta), tuple(votes)
+    asked = protocol_of(protocol).of_strangers()
+    if asked.about.own_appearances:
+        plan = asked.plan_within(plan.n_items, plan.n_ballots, plan.keep, plan.n_comparisons)
+    held = hold_ballots(asked, plan, lambda items, pairs, _: _answered(panel, items, pairs, rng), rng=rng)
+    votes = tuple(Votes.of(ballot.votes) for ballot in held)
+    return Replayed(protocol, asked.field(held).rank_by, gold, votes)
 
 
 def _answered(panel: RatingPanel, items: Ints, pairs: Ints, rng: np.random.Generator) -> Votes:
@@ -101,7 +77,7 @@ def _answered(panel: RatingPanel, items: Ints, pairs: Ints, rng: np.random.Gener
 
 def protocols() -> tuple[str, ...]:
     """The protocols that can be replayed."""
-    return (*(name for name in PAPER.methods if name != RUNOFF), RUNOFF)
+    return tuple(PROTOCOLS)
 
 
 @dataclass(frozen=True)
@@ -155,7 +131,7 @@ def replay_splits(
     ratings: ArrayLike,
     plan: Plan,
     *,
-    protocols: Sequence[str] = ("uniform", "paper", RUNOFF),
+    protocols: Sequence[str] = tuple(PROTOCOLS),
     splits: int = 20,
     seed: int,
 ) -> Replay:

@@ -1,7 +1,7 @@
-"""Scores of a campaign as they would be with other voters, by either protocol.
+"""Scores of a campaign as they would be with other voters.
 
 The votes of one voter hang together, so whole voters are drawn with replacement, and every resample is scored as the
-protocol scores: by `scores.voter_bootstrap` for "runoff", by the whole chain of Borda scores for the paper's.
+protocol scores (`Protocol.resample`).
 """
 
 from __future__ import annotations
@@ -15,15 +15,13 @@ from numpy.typing import NDArray
 from .errors import InputError, UndefinedMetricError
 from .metrics import rounded_scores
 from .progress import Progress
-from .scores import BallotVotes, final_scores, score_campaign
-from .scores.fit import fit_votes, joined
-from .scores.uncertainty import resampled_scores
-from .scores.voter_bootstrap import resample_voters
+from .protocols import Held, collectable, protocol_of
+from .protocols.base import MIN_VOTERS
+from .scores import BallotVotes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MIN_VOTERS = 5  # fewest that are resampled
 WORK, FEWEST, MOST = 2_000_000, 100, 400  # resamples: as many as have this many votes, within these bounds
 
 
@@ -94,25 +92,17 @@ def draw_scores(
     ----------
     votes : of its ballots in order, voters coded alike in all of them; the first has all items.
     protocol : "runoff" or "paper"; resamples : at least 1; rng : source of the draws.
-    progress : is told how many resamples are done, by the protocol "runoff".
+    progress : is told how many resamples are done, where they are made one after the other.
 
     Raises `UndefinedMetricError` for fewer than five voters, `InputError` for no votes or another protocol,
     `DisconnectedError` where votes of the protocol "runoff" leave items apart.
     """
-    if protocol not in ("runoff", "paper"):
-        raise InputError(f'The protocol must be "runoff" or "paper", found {protocol!r}.')
+    asked = protocol_of(protocol, collectable())
     codes = np.unique(np.concatenate([np.empty(0, np.int64), *(ballot.voter for ballot in votes)]))
     if len(codes) < MIN_VOTERS:
         raise UndefinedMetricError(f"Resampling needs votes of at least {MIN_VOTERS} voters; found {len(codes)}.")
-    if protocol == "runoff":
-        fitted = fit_votes(votes)
-        given = joined(votes, fitted.items)
-        moved = resample_voters(fitted.fit, *given, resamples=resamples, rng=rng, workers=None, progress=progress)
-        return ScoreDraws(protocol, fitted.items, fitted.fit.theta, moved.theta, len(codes))
-    items = np.sort(votes[0].items)
-    n_items = int(items[-1]) + 1
-    estimate = final_scores(score_campaign(votes, n_items), n_items).score[items]
-    drawn = np.full((resamples, len(items)), np.nan)
-    for positions, scores in resampled_scores(votes, n_items, resamples=resamples, rng=rng):
-        drawn[:, np.searchsorted(items, positions)] = scores.T
-    return ScoreDraws(protocol, items, estimate, drawn, len(codes))
+    scores = asked.field([Held(ballot) for ballot in votes])
+    drawn = np.full((resamples, len(scores.items)), np.nan)
+    for positions, found in asked.resample(votes, scores, resamples, rng, progress):
+        drawn[:, np.searchsorted(scores.items, positions)] = found.T
+    return ScoreDraws(protocol, scores.items, scores.rank_by, drawn, len(codes))

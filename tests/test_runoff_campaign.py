@@ -14,7 +14,7 @@ from campaigns import PLAN, answer_batch, draw_batch, make_project
 from core.errors import DisconnectedError, PlanError, StoreError
 from core.metrics import average_ranks
 from core.platforms.batch import write_batch
-from core.runoff import spread_appearances
+from core.protocols.runoff import spread_appearances
 from core.scores.fit import fit_with_voters
 from core.selection import select_leading
 from core.store import schema as t

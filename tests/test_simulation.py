@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,12 +16,13 @@ from bench.plain_campaign import plain_campaign
 from core import metrics
 from core.errors import InputError, UndefinedMetricError
 from core.plan import Plan
+from core.protocols import Chosen
+from core.protocols.paper import Paper
 from core.scores import BallotVotes, final_scores, score_campaign
 from core.simulation import campaign as module
 from core.simulation import simulate_campaign
 from core.simulation.campaign import Crowd
 from core.simulation.conventions import PAPER, RELEASED
-from core.simulation.methods import Paper
 from core.voters import Panel, Voters, draw_panel, exponential, opinions_asked, power_law
 
 PLAN = Plan(60, 4, 0.5, 10)
@@ -129,7 +131,7 @@ def test_scores_follow_the_equations():
     """Eqs. 1, 5 and 6 in loops, from the campaign's own votes."""
     held = campaign(seed=3)
     y_of = defaultdict(list)
-    for number, ballot in enumerate(held.held):
+    for number, (ballot, scores) in enumerate(zip(held.held, held.ballots, strict=True)):
         points, times = defaultdict(float), defaultdict(int)
         for a, b, outcome in zip(*(column.tolist() for column in ballot.votes[1:4]), strict=True):
             points[a] += outcome
@@ -143,8 +145,8 @@ def test_scores_follow_the_equations():
             slope = sum((1 - x[i]) * (1 - before[i]) for i in x) / sum((1 - x[i]) ** 2 for i in x)
         for item in x:
             y_of[item].append(1 - slope + slope * x[item])
-        assert ballot.scores.slope == pytest.approx(slope)
-        assert ballot.scores.x == pytest.approx([x[item] for item in ballot.scores.items.tolist()])
+        assert scores.slope == pytest.approx(slope)
+        assert scores.x == pytest.approx([x[item] for item in scores.items.tolist()])
     assert held.scores == pytest.approx([sum(y_of[item]) / len(y_of[item]) for item in range(60)])
 
 
@@ -248,20 +250,22 @@ def test_a_protocol_of_one_s_own_plugs_in(monkeypatch):
     """Its own drawing, scores and choice of items: here a chain of neighbours, and the worst go on."""
 
     class Chain(Paper):
-        def ballots(self, plan):
+        def sizes(self, plan):
             return [(plan.n_items, plan.n_items - 1), (3, 2)]
 
-        def draw(self, items, n_comparisons, so_far, rng):
-            assert len(so_far) == (0 if len(items) == 6 else 1)
+        def draw(self, items, n, held, rng, sampler):
+            assert len(held) == (0 if len(items) == 6 else 1)
             return np.column_stack((items[:-1], items[1:]))
 
-        def select(self, scores, n_keep, rng):
-            return scores.items[np.argsort(scores.mean, kind="stable")[:n_keep]]
+        def select(self, held, n, rng):
+            last = held[-1].scores
+            worst = np.argsort(last.rank_by, kind="stable")[:n]
+            return Chosen(last.items[worst], last.rank_by[worst], 0, 0)
 
-        def final(self, held, n_items):
-            return np.arange(n_items, dtype=float)
+        def field(self, held, mode):
+            return replace(held[0].scores, rank_by=np.arange(6.0))
 
-    monkeypatch.setitem(PAPER.methods, "chain", Chain())
+    monkeypatch.setitem(PAPER.protocols, "chain", Chain())
     held = campaign("chain", plan=Plan(6, 1, 0.5, 2), similarity=power_law(6), panel=Voters([0.0], [0.0]))
     assert held.n_comparisons == 7
     assert held.ballots[1].items.tolist() == [5, 1, 2]

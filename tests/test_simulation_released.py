@@ -63,10 +63,10 @@ def test_scores_and_choice_of_items(seed):
     held = campaign(seed=seed)
     mean: dict[int, float] = {}
     chosen = list(range(61))
-    for k, ballot in enumerate(held.held, start=1):
+    for k, (ballot, scores) in enumerate(zip(held.held, held.ballots, strict=True), start=1):
         x = scores_of(ballot.votes)
-        assert ballot.scores.items.tolist() == list(x)
-        assert ballot.scores.x == pytest.approx(list(x.values()))
+        assert scores.items.tolist() == list(x)
+        assert scores.x == pytest.approx(list(x.values()))
         assert set(x) == set(chosen)
         if k == 1:
             mean = dict(x)
@@ -74,8 +74,8 @@ def test_scores_and_choice_of_items(seed):
             slope = sum((1 - x[i]) * (1 - mean[i]) for i in x) / sum((1 - x[i]) ** 2 for i in x)
             for i in x:
                 mean[i] = ((k - 2) * mean[i] + 1 - slope + slope * x[i]) / (k - 1)
-            assert ballot.scores.slope == pytest.approx(slope)
-        assert ballot.scores.mean == pytest.approx([mean[i] for i in x])
+            assert scores.slope == pytest.approx(slope)
+        assert scores.mean == pytest.approx([mean[i] for i in x])
         if k < PLAN.n_ballots:
             chosen = [i for i, _ in sorted(x.items(), key=lambda pair: pair[1], reverse=True)][: PLAN.sizes[k]]
     assert held.scores == pytest.approx([mean[i] for i in range(61)])

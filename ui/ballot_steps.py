@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from core.protocols import protocol_of
 from core.store.ballots import PILOT
 from core.store.closing import close_ballot
 from core.store.projects import Project
@@ -88,7 +89,7 @@ def between_ballots(project: Project, area_id: int | None, view: CollectView, st
 
 
 def _draw_is_long(view: CollectView) -> bool:
-    """Whether drawing the next ballot takes more than about a second; the protocol runoff fits all votes so far."""
+    """Whether drawing the next ballot takes more than about a second; a protocol may fit all votes so far."""
     coming = next(stage for stage in view.stages if stage.number == view.next_number)
-    votes = sum(stage.n_comparisons for stage in view.drawn if stage.ballot.protocol == "runoff")
+    votes = sum(stage.n_comparisons for stage in view.drawn if protocol_of(stage.ballot.protocol).about.whole_field)
     return is_many(coming.n_comparisons) or votes > FITTED

@@ -11,8 +11,9 @@ from typing import Any
 import streamlit as st
 
 from core.errors import PlanError
+from core.protocols import collectable
 from core.store.areas import read_areas
-from core.store.plans import PROTOCOLS, PlanSettings, with_budget
+from core.store.plans import PlanSettings, with_budget
 from core.store.projects import Project
 from core.store.rankings import set_ranking
 from core.views.overview import Standing
@@ -139,10 +140,9 @@ def _spread_again(start: PlanSettings, n_items: int, key: str) -> None:
 
 
 def _protocol(start: PlanSettings, key: str, locked: bool, on_change: Callable[[], None]) -> str:
-    names = {"runoff": "Runoff’s own: near neighbours meet", "paper": "The paper’s: opponents at random"}
     chosen = choosers.segmented_control(
         "Protocol",
-        {protocol: names[protocol] for protocol in PROTOCOLS},
+        {name: protocol.about.offered for name, protocol in collectable().items()},
         start.protocol,
         key=f"protocol-{key}",
         disabled=locked,

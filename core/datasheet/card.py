@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from ..protocols.paper import REFERENCE
 from ..tables import DATASET
 from .facts import Facts
 from .limits import known_limits
-from .methods import PAPER
 from .writing import md, quiet
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -79,7 +79,7 @@ def card(facts: Facts, configs: Mapping[str, Mapping[str, str]], files: Sequence
         "",
         quiet(facts.fields.citation or facts.fields.authors or "How to cite the dataset: not recorded."),
         "",
-        md(f"Protocol and metrics: {PAPER}"),
+        md(f"Protocol and metrics: {REFERENCE}"),
     ]
     return ("\n".join(told) + "\n").encode("utf-8")
 

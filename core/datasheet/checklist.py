@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from ..protocols import protocol_of
 from ..trust import FAIR_CEILING, FAIR_HALVES, GOOD_CEILING, GOOD_HALVES
 from .blocks import count
 from .facts import Facts, RankingFacts, Reliability
@@ -192,7 +193,7 @@ def _blunders(facts: Facts) -> Criterion:
     if votes.n_checks:
         told.insert(0, f"{votes.n_checks:,} check comparisons, none answered yet")
         return Criterion(name, PARTLY, "; ".join(told) + ".")
-    if any(ranking.protocol == "runoff" for ranking in facts.rankings):
+    if any(protocol_of(ranking.protocol).about.weighs_voters for ranking in facts.rankings):
         told.insert(0, "no comparison with a known answer; the estimator gives careless voters less weight")
         return Criterion(name, PARTLY, "; ".join(told).capitalize() + ".")
     told.insert(0, "no comparison with a known answer")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..percent import percent
+from ..protocols import protocol_of
 from ..voting_settings import TRAITS
 from .blocks import Block, Heading, Paragraph, table
 from .facts import Facts, Reliability
@@ -187,7 +188,7 @@ def scores(facts: Facts) -> list[Block]:
         blocks += protocol_blocks(protocol)
     notes = "; ".join(dict.fromkeys(r.interval_note for r in facts.rankings if r.interval_note))
     level = percent(facts.about["interval"]["level"])
-    ranked = " and of its rank" if "runoff" in facts.protocols else ""
+    ranked = " and of its rank" if any(protocol_of(name).about.whole_field for name in facts.protocols) else ""
     return [
         *blocks,
         Paragraph(

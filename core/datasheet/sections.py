@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..protocols.paper import REFERENCE
 from ..splits import RULE
 from . import evidence
 from .blocks import Block, Bullets, Document, Heading, Paragraph, count, shown, table
@@ -9,7 +10,7 @@ from .checklist import checklist
 from .evidence import UNSAID
 from .facts import Facts
 from .limits import known_limits
-from .methods import OSHEA, PAPER
+from .methods import OSHEA
 
 
 def datasheet(facts: Facts) -> Document:
@@ -139,5 +140,5 @@ def _terms(facts: Facts) -> list[Block]:
         *split,
         Paragraph(f"Licence: {f.licence_said if f.licence else 'not chosen yet: ask the owner before using it.'}"),
         Paragraph(f"Cite the dataset: {cite if f.citation or f.authors else UNSAID.lower()}"),
-        Paragraph(f"Cite the protocol and the metrics: {PAPER}"),
+        Paragraph(f"Cite the protocol and the metrics: {REFERENCE}"),
     ]

@@ -19,6 +19,7 @@ from .. import metrics
 from ..errors import InputError, UndefinedMetricError
 from ..panel import PAPER_PANEL, Floats, Panel
 from ..plan import Plan
+from ..protocols import protocol_of
 from ..simulation import Campaign, simulate_campaigns
 from ..simulation.runs import accuracy_of
 from ..voters import checked_similarity
@@ -29,7 +30,6 @@ POWER, SIGNIFICANCE = 0.8, 0.05  # of telling two models apart, two-sided
 MODEL_PAIRS = 6
 MODEL_CORRELATION = 0.7  # of a made-up model's normal scores with the true ones; its ρ_w is then about as large
 MOST_ITEMS = 2_000  # simulated; more are stood for by so many of their quantiles
-SLOW = 4  # a campaign of the protocol "runoff" takes many times as long as another
 VOTES, FEWEST, MOST = 400_000, 12, 60  # campaigns: as many as have this many votes, within these bounds
 
 
@@ -161,7 +161,7 @@ def forecast(
 
 def number_of_campaigns(plan: Plan, protocol: str = "paper") -> int:
     """How many campaigns a forecast takes unless it is told: fewer where each has more votes, or takes long."""
-    votes = VOTES // SLOW if protocol == "runoff" else VOTES
+    votes = VOTES // protocol_of(protocol).about.effort
     return int(np.clip(votes // plan.n_comparisons, FEWEST, MOST))
 
 

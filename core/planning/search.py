@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import InputError, PlanError
 from ..panel import Floats
 from ..plan import Plan
-from ..runoff import spread_appearances
+from ..protocols import protocol_of
 from ..simulation import simulate_campaigns
 from .forecast import Guess
 from .shapes import SHAPES, plan_within
@@ -22,7 +22,6 @@ KEEPS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 # Campaigns of each plan in each round, and the share of the plans that goes on.
 ROUNDS = ((6, 0.25), (16, 0.3), (48, 0.4), (200, 0.0))
 HELD_OUT = 200  # campaigns on fresh seeds that the winner is judged by
-SLOW = 4  # times fewer campaigns of the protocol "runoff", each of which takes many times as long
 PAPER_BALLOTS, PAPER_KEEP = 7, 0.5  # section 4.2 of the paper
 GOALS = {"both": "ρ_w and τ_w alike", "rho_w": "ρ_w", "tau_w": "τ_w"}
 
@@ -72,11 +71,12 @@ class _Judged(NamedTuple):
 def plans_within(n_items: int, n_comparisons: int, protocol: str = "paper") -> list[Plan]:
     """The plans that a search looks at: up to 10 ballots, six values of α, M even, rising or falling over the ballots.
 
-    For the protocol "runoff" also M as it likes it (`runoff.spread_appearances`).
+    For a protocol with M of its own (`Protocol.plan_within`) also that.
 
     Raises `PlanError` where the budget pays for none.
     """
     found: dict[tuple, Plan] = {}
+    asked = protocol_of(protocol)
     refused = ""
     for n_ballots in range(1, MOST_BALLOTS + 1):
         for keep in KEEPS[: 1 if n_ballots == 1 else None]:
@@ -87,9 +87,9 @@ def plans_within(n_items: int, n_comparisons: int, protocol: str = "paper") -> l
                     refused = refused or str(error)
                     continue
                 found.setdefault(_shape(plan), plan)
-            if protocol == "runoff" and n_ballots > 1:
+            if asked.about.own_appearances and n_ballots > 1:
                 with suppress(PlanError):
-                    plan = spread_appearances(n_items, n_ballots, keep, n_comparisons)
+                    plan = asked.plan_within(n_items, n_ballots, keep, n_comparisons)
                     found.setdefault(_shape(plan), plan)
     if not found:
         raise PlanError(refused)
@@ -130,7 +130,7 @@ def recommend(
     paper = _paper_plan(guess.n_items, n_comparisons)
     if paper is not None:
         plans = [paper, *(plan for plan in plans if _shape(plan) != _shape(paper))]
-    slow = SLOW if protocol == "runoff" else 1
+    slow = protocol_of(protocol).about.effort  # fewer campaigns where each takes many times as long
     rounds, held_out = [(-(-n // slow), share) for n, share in ROUNDS], -(-HELD_OUT // slow)
     total = _planned_work(len(plans), rounds) + held_out * (1 + (paper is not None))
     work = _Work(guess.thinned(), protocol, goal, seed, workers, progress, stop, total)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -139,6 +140,21 @@ def _ratio(numerator: NDArray[np.generic], denominator: NDArray[np.generic]) -> 
     return np.divide(numerator, denominator, out=result, where=np.asarray(denominator) != 0)
 
 
+class VotesOf(Protocol):
+    """The votes of a ballot as `BallotVotes` has them, checked or not."""
+
+    @property
+    def items(self) -> Ints: ...
+    @property
+    def first(self) -> Ints: ...
+    @property
+    def second(self) -> Ints: ...
+    @property
+    def outcome(self) -> Floats: ...
+    @property
+    def voter(self) -> Ints: ...
+
+
 @dataclass(frozen=True)
 class BallotVotes:
     """The votes of one ballot.
@@ -179,11 +195,12 @@ class BallotVotes:
                 [Issue(f"vote {where} is on another ballot's items", found=f"{first[where]}, {second[where]}")],
             )
 
-    def places(self) -> tuple[Ints, Ints]:
-        """`first` and `second` as places 0…n−1 in `items`."""
-        place = np.zeros(int(self.items.max(initial=-1)) + 1, dtype=np.int64)
-        place[self.items] = np.arange(len(self.items))
-        return place[self.first], place[self.second]
+
+def places_of(votes: VotesOf) -> tuple[Ints, Ints]:
+    """`first` and `second` of a ballot's votes as places 0…n−1 in its `items`."""
+    place = np.zeros(int(votes.items.max(initial=-1)) + 1, dtype=np.int64)
+    place[votes.items] = np.arange(len(votes.items))
+    return place[votes.first], place[votes.second]
 
 
 @dataclass(frozen=True)
@@ -217,7 +234,7 @@ def score_campaign(ballots: Sequence[BallotVotes], n_items: int) -> tuple[Ballot
     for number, ballot in enumerate(ballots, start=1):
         items = ballot.items
         check_range(items, n_items)
-        points, votes = tally(*ballot.places(), ballot.outcome, n_items=len(items))
+        points, votes = tally(*places_of(ballot), ballot.outcome, n_items=len(items))
         x = _ratio(points, votes)
         if number == 1:
             after = Rescaled(x, x.copy(), (votes > 0).astype(np.int64), 1.0)

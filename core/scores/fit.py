@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError, NotConvergedError
-from .borda import BallotVotes
+from .borda import VotesOf
 from .bradley_terry import BradleyTerry, fit_bradley_terry
 
 Ints = NDArray[np.int64]
@@ -51,17 +52,23 @@ class FittedVotes:
     """The fit of a campaign's votes; arrays of shape (n,) over the items of its first ballot.
 
     items : their positions in the project, ascending. fit : of items numbered 0…n−1 in that order.
-    scores : expected Borda scores against the whole field, in [0, 1]; spread : standard errors of θ against opponents
-    taken as known, which pairing goes by.
     """
 
     items: Ints
     fit: BradleyTerry
-    scores: NDArray[np.float64]
-    spread: NDArray[np.float64]
+
+    @cached_property
+    def scores(self) -> NDArray[np.float64]:
+        """Expected Borda scores against the whole field, in [0, 1]."""
+        return self.fit.expected_borda()
+
+    @cached_property
+    def spread(self) -> NDArray[np.float64]:
+        """Standard errors of θ against opponents taken as known, which pairing goes by."""
+        return spread_of(self.fit)
 
 
-def fit_votes(votes: Sequence[BallotVotes]) -> FittedVotes:
+def fit_votes(votes: Sequence[VotesOf]) -> FittedVotes:
     """Fit the votes of all ballots of a campaign; the first ballot has all items.
 
     Raises `InputError` for no ballot, `DisconnectedError` where votes leave items apart, and `NotConvergedError`.
@@ -71,10 +78,11 @@ def fit_votes(votes: Sequence[BallotVotes]) -> FittedVotes:
     items = np.sort(votes[0].items)
     first, second, outcome, voter = joined(votes, items)
     fit = fit_with_voters(first, second, outcome, n_items=len(items), voter=voter)
-    return FittedVotes(items, fit, fit.expected_borda(), spread_of(fit))
+    fit.require_one_part()
+    return FittedVotes(items, fit)
 
 
-def joined(votes: Sequence[BallotVotes], items: Ints) -> tuple[Ints, Ints, NDArray[np.float64], Ints]:
+def joined(votes: Sequence[VotesOf], items: Ints) -> tuple[Ints, Ints, NDArray[np.float64], Ints]:
     """The votes of all ballots in one: places of the first and second item in `items`, outcome, voter 0…V−1."""
     first = np.searchsorted(items, np.concatenate([ballot.first for ballot in votes]))
     second = np.searchsorted(items, np.concatenate([ballot.second for ballot in votes]))

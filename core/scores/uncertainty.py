@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 
 from ..errors import InputError
 from ..parallel import check_workers, spread, workers_for
-from .borda import BallotVotes, check_range, rescaled, rescaling_slope, updated_mean
+from .borda import VotesOf, check_range, places_of, rescaled, rescaling_slope, updated_mean
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -46,7 +46,7 @@ class Intervals:
 
 
 def bootstrap_intervals(
-    ballots: Sequence[BallotVotes],
+    ballots: Sequence[VotesOf],
     n_items: int,
     *,
     resamples: int = 1000,
@@ -97,7 +97,7 @@ def bootstrap_intervals(
 
 
 def resampled_scores(
-    ballots: Sequence[BallotVotes], n_items: int, *, resamples: int, rng: np.random.Generator
+    ballots: Sequence[VotesOf], n_items: int, *, resamples: int, rng: np.random.Generator
 ) -> Iterator[tuple[Ints, Floats]]:
     """Item positions with their final scores in every resample of voters (items × resamples), a block at a time.
 
@@ -108,7 +108,7 @@ def resampled_scores(
 
 
 def _drawn(
-    ballots: Sequence[BallotVotes], codes: Ints, resamples: int, rng: np.random.Generator
+    ballots: Sequence[VotesOf], codes: Ints, resamples: int, rng: np.random.Generator
 ) -> tuple[list[_Tally], Floats]:
     """The ballots' tallies, and how often each voter counts in each resample (voters × resamples)."""
     drawn = rng.multinomial(len(codes), np.full(len(codes), 1 / len(codes)), size=resamples).T.astype(np.float64)
@@ -124,8 +124,8 @@ class _Tally:
     votes: csr_array
 
     @classmethod
-    def of(cls, ballot: BallotVotes, codes: Ints) -> _Tally:
-        first, second = ballot.places()
+    def of(cls, ballot: VotesOf, codes: Ints) -> _Tally:
+        first, second = places_of(ballot)
         row = np.concatenate((first, second))
         column = np.tile(np.searchsorted(codes, ballot.voter), 2)
         shape = (len(ballot.items), len(codes))

@@ -14,10 +14,12 @@ from ..drawing import balanced_sides
 from ..errors import InputError
 from ..panel import PAPER_PANEL, Floats, Ints, Kind, Panel, Voters, draw_panel
 from ..plan import Plan
+from ..protocols import Held, Mode, Protocol, Votes
+from ..protocols.paper import borda_of
 from ..scores.borda import BallotScores
 from ..voters import CELLS, checked_similarity, opinions, opinions_asked, overrule
 from .conventions import Convention, convention_of, method_of
-from .methods import Ballot, Method, Votes
+from .drawing import quick_comparisons
 
 
 class Accuracy(NamedTuple):
@@ -53,7 +55,7 @@ class Campaign:
     notion: str
     scores: Floats
     truth: Floats
-    held: tuple[Ballot, ...]
+    held: tuple[Held, ...]
 
     @property
     def n_comparisons(self) -> int:
@@ -63,7 +65,7 @@ class Campaign:
     @property
     def ballots(self) -> tuple[BallotScores, ...]:
         """Scores ballot by ballot: items, x, y, ȳ (`mean`) and slope b̂ of each; see `BallotScores`."""
-        return tuple(ballot.scores for ballot in self.held)
+        return tuple(_ballot_scores(number, ballot) for number, ballot in enumerate(self.held, start=1))
 
     @property
     def slopes(self) -> tuple[float, ...]:
@@ -77,6 +79,18 @@ class Campaign:
         """
         x, y = convention_of(self.convention).rankings(self.scores, self.truth, self.ballots[0].items)
         return accuracy_between(x, y, n0)
+
+
+def _ballot_scores(number: int, held: Held) -> BallotScores:
+    """What a ballot says of its own items; where the protocol doesn't rescale only x, its win ratio, and who was in."""
+    votes, scores = held
+    if scores is None or "y" not in scores.columns:
+        x, times = borda_of(votes)
+        none = np.full(len(x), np.nan)
+        return BallotScores(number, votes.items, x, none, none, np.zeros(len(x), dtype=np.int64), np.nan, times)
+    x, y, mean, count, times = (scores.columns[name] for name in ("x", "y", "mean", "count", "votes"))
+    slope = scores.slope if scores.slope is not None else 1.0 if number == 1 else np.nan
+    return BallotScores(number, scores.items, x, y, mean, count, slope, times)
 
 
 def simulate_campaign(
@@ -121,28 +135,28 @@ def simulate_campaign(
     voters = draw_panel(panel, rng) if isinstance(panel, Panel) else panel
     crowd = Crowd(z, voters, notion, rules, rng)
 
-    def ask(items: Ints, pairs: Ints, held: Sequence[Ballot]) -> Votes:
-        return crowd.answer(items, pairs, rng, method.deal(pairs, held, len(voters), plan.n_items, rng))
+    def ask(items: Ints, pairs: Ints, held: Sequence[Held]) -> Votes:
+        return crowd.answer(items, pairs, rng, method.assign(pairs, held, len(voters), rng))
 
     held = hold_ballots(method, plan, ask, rng=rng)
     truth = np.abs(z) if notion == "relatedness" else z
-    return Campaign(protocol, convention, notion, method.final(held, plan.n_items), truth, tuple(held))
+    return Campaign(protocol, convention, notion, method.field(held, Mode.QUICK).rank_by, truth, tuple(held))
 
 
 def hold_ballots(
-    method: Method, plan: Plan, ask: Callable[[Ints, Ints, Sequence[Ballot]], Votes], *, rng: np.random.Generator
-) -> list[Ballot]:
-    """The ballots of a campaign: drawn by the method, answered by `ask`, scored, and the best go on.
+    protocol: Protocol, plan: Plan, ask: Callable[[Ints, Ints, Sequence[Held]], Votes], *, rng: np.random.Generator
+) -> list[Held]:
+    """The ballots of a campaign: drawn by the protocol, answered by `ask`, scored, and the best go on.
 
     ask : the votes on comparisons between some items, (n, 2), after the ballots that were held.
     """
-    held: list[Ballot] = []
+    held: list[Held] = []
     items = np.arange(plan.n_items)
-    for number, (size, n_comparisons) in enumerate(method.ballots(plan)):
+    for number, (size, n_comparisons) in enumerate(protocol.sizes(plan)):
         if number:
-            items = method.select(held[-1].scores, size, rng)
-        votes = ask(items, method.draw(items, n_comparisons, held, rng), tuple(held))
-        held.append(Ballot(votes, method.score(votes, held, plan.n_items)))
+            items = protocol.select(held, size, rng).items
+        votes = ask(items, protocol.draw(items, n_comparisons, held, rng, quick_comparisons), tuple(held))
+        held.append(Held(votes, protocol.score(votes, held, Mode.QUICK)))
     return held
 
 

@@ -9,10 +9,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..panel import Floats, Ints
+from ..protocols import PROTOCOLS, Protocol
 from ..voters import decide, exponential, power_law
 from . import released
-from .methods import Method, Paper, Uniform
-from .near import Near
 
 Decide = Callable[[Floats, Floats, Floats, np.random.Generator], Floats]
 
@@ -26,7 +25,7 @@ class Convention:
     decide : votes from two opinions and ε, as in `core.voters.decide`.
     deal : who answers which comparison, from the numbers of comparisons and voters.
     rankings : from scores, truth and the order of the first ballot's items, the two vectors that the metrics compare.
-    methods : the protocols by name. A new protocol is one more entry.
+    protocols : those there are, by name.
     """
 
     name: str
@@ -35,7 +34,7 @@ class Convention:
     decide: Decide
     deal: Callable[[int, int, np.random.Generator], Ints]
     rankings: Callable[[Floats, Floats, Ints], tuple[Floats, Floats]]
-    methods: Mapping[str, Method]
+    protocols: Mapping[str, Protocol]
 
 
 def _deal(n_comparisons: int, n_voters: int, rng: np.random.Generator) -> Ints:
@@ -50,7 +49,7 @@ PAPER = Convention(
     decide=decide,
     deal=_deal,
     rankings=lambda scores, truth, order: (scores, truth),
-    methods={"uniform": Uniform(), "paper": Paper(), "runoff": Near()},
+    protocols=PROTOCOLS,
 )
 RELEASED = Convention(
     name="released",
@@ -59,7 +58,7 @@ RELEASED = Convention(
     decide=released.decide,
     deal=released.deal,
     rankings=released.rankings,
-    methods={"uniform": released.ReleasedUniform(), "paper": released.Released()},
+    protocols={protocol.name: protocol for protocol in (released.ReleasedUniform(), released.Released())},
 )
 CONVENTIONS = {convention.name: convention for convention in (PAPER, RELEASED)}
 
@@ -71,14 +70,14 @@ def convention_of(name: str) -> Convention:
     return CONVENTIONS[name]
 
 
-def method_of(convention: Convention, protocol: str) -> Method:
+def method_of(convention: Convention, protocol: str) -> Protocol:
     """The protocol of this name under a convention, or `InputError`."""
-    if protocol not in convention.methods:
+    if protocol not in convention.protocols:
         raise InputError(
-            f"Under the convention {convention.name!r} the protocol must be {_either(convention.methods)}, "
+            f"Under the convention {convention.name!r} the protocol must be {_either(convention.protocols)}, "
             f"found {protocol!r}."
         )
-    return convention.methods[protocol]
+    return convention.protocols[protocol]
 
 
 def _either(names: Mapping[str, object]) -> str:

@@ -14,8 +14,9 @@ import numpy as np
 
 from ..panel import Floats, Ints
 from ..plan import Plan
-from ..scores.borda import BallotScores, rescaled, rescaling_slope
-from .methods import Ballot, Paper, Votes, borda_of, standing
+from ..protocols.base import Chosen, Held, Mode, Sampler, Scored, Votes
+from ..protocols.paper import Paper, Uniform, borda_of, scored, standing
+from ..scores.borda import VotesOf, rescaled, rescaling_slope
 
 
 def amplitude(z: Floats) -> Floats:
@@ -94,32 +95,39 @@ def rankings(scores: Floats, truth: Floats, order: Ints) -> tuple[Floats, Floats
 class Released(Paper):
     """The released code's adaptive protocol: points 3, 4 and 6. Items of a ballot stand as they first appeared."""
 
-    def draw(self, items: Ints, n_comparisons: int, so_far: Sequence[Ballot], rng: np.random.Generator) -> Ints:
+    def draw(self, items: Ints, n: int, held: Sequence[Held], rng: np.random.Generator, sampler: Sampler) -> Ints:
         """See `greedy_comparisons`."""
-        return greedy_comparisons(items, n_comparisons, rng)
+        return greedy_comparisons(items, n, rng)
 
-    def score(self, votes: Votes, so_far: Sequence[Ballot], n_items: int) -> BallotScores:
+    def score(self, votes: VotesOf, held: Sequence[Held], mode: Mode = Mode.FINAL) -> Scored:
         """Point 3: ȳ(k) = ((k − 2)·ȳ(k − 1) + y)/(k − 1) from ballot 2 on, so that ballot 1 drops out there."""
         shown = np.column_stack((votes.first, votes.second)).ravel()
-        votes = votes._replace(items=shown[np.sort(np.unique(shown, return_index=True)[1])])
-        x, times = borda_of(votes, n_items)
-        if not so_far:
-            return BallotScores(1, votes.items, x, x, x, np.ones(len(x), dtype=np.int64), 1.0, times)
-        before = standing(so_far, n_items)[0][votes.items]
-        slope, k = rescaling_slope(x, before), len(so_far) + 1
+        items = shown[np.sort(np.unique(shown, return_index=True)[1])]
+        votes = Votes(items, votes.first, votes.second, votes.outcome, votes.voter)
+        x, times = borda_of(votes)
+        if not held:
+            return scored(votes, x, x, x, np.ones(len(x), dtype=np.int64), times)
+        before = standing(self.scored(held, mode))[0][items]
+        slope, k = rescaling_slope(x, before), len(held) + 1
         y = rescaled(x, slope)
         mean = ((k - 2) * before + y) / (k - 1)
-        return BallotScores(k, votes.items, x, y, mean, np.full(len(x), k - 1), float(slope), times)
+        return scored(votes, x, y, mean, np.full(len(x), k - 1), times, float(slope))
 
-    def select(self, scores: BallotScores, n_keep: int, rng: np.random.Generator) -> Ints:
-        """Point 4: the top by x of this ballot; equal ones as they first appeared."""
-        return scores.items[np.argsort(-scores.x, kind="stable")[:n_keep]]
+    def select(self, held: Sequence[Held], n: int, rng: np.random.Generator) -> Chosen:
+        """Point 4: the top by x of the last ballot; equal ones as they first appeared."""
+        scores = self.scored(held)[-1].scores
+        assert scores is not None
+        top = np.argsort(-scores.columns["x"], kind="stable")[:n]
+        return Chosen(scores.items[top], scores.columns["x"][top], 0, 0)
 
 
 class ReleasedUniform(Released):
     """Point 8: every item M·(1 − α^n_b)/(1 − α) times, rounded (halves to even); a few more than the plan's votes."""
 
-    def ballots(self, plan: Plan) -> Sequence[tuple[int, int]]:
+    name = Uniform.name
+    about = Uniform.about
+
+    def sizes(self, plan: Plan) -> Sequence[tuple[int, int]]:
         """One, of all items."""
         appearances = round(sum(m * plan.keep**k for k, m in enumerate(plan.appearances_by_ballot)))
         return [(plan.n_items, -(-appearances * plan.n_items // 2))]

@@ -30,7 +30,8 @@ from ..panel import PAPER_PANEL, Floats, Ints, Kind, Panel, Voters, draw_panel
 from ..plan import Plan
 from ..plan_values import kept
 from ..planning.shapes import plan_within
-from ..runoff import spread_appearances
+from ..protocols import PROTOCOLS, protocol_of
+from ..protocols.runoff import TOLERANCE
 from ..schemes.answers import choose_extremes, deal_in_turn, put_in_order, rate
 from ..schemes.best_worst import SIZE, BestWorst, draw_tuples, next_round
 from ..scores.bradley_terry import fit_bradley_terry
@@ -38,10 +39,9 @@ from ..scores.fit import RIDGE
 from ..voters import checked_similarity
 from .campaign import Accuracy, Crowd, accuracy_between, simulate_campaign
 from .conventions import PAPER
-from .near import TOLERANCE
 from .runs import UNDEFINED
 
-COMPARISONS = ("uniform", "paper", "runoff")
+COMPARISONS = tuple(PROTOCOLS)
 GROUPS = "target groups"
 SCHEMES = (*COMPARISONS, "ratings", "best-worst", "best-worst rounds", GROUPS)
 POINTS = 11  # values of the rating scale
@@ -163,11 +163,12 @@ def affordable_plan(question: Question, protocol: str) -> Plan:
     Raises `InputError` where the time doesn't pay for two appearances of each item.
     """
     n_items, n = len(question.truth), question.affordable(protocol)
-    if protocol == "uniform" and 2 * n >= n_items:
+    asked = protocol_of(protocol)
+    if asked.about.one_ballot and 2 * n >= n_items:
         return Plan(n_items, 1, question.keep, 2 * n // n_items)
     for n_ballots in range(question.ballots, 0, -1):
         try:
-            make = spread_appearances if protocol == "runoff" else plan_within
+            make = asked.plan_within if asked.about.own_appearances else plan_within
             return make(n_items, n_ballots, question.keep, n)
         except PlanError:
             continue

@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import InputError
 from ..panel import PAPER_PANEL, Floats, Panel, Voters
 from ..plan import Plan
-from ..runoff import spread_appearances
+from ..protocols import protocol_of
 from .campaign import Accuracy
 from .conventions import convention_of, method_of
 from .runs import Run, simulate_campaigns
@@ -34,12 +34,12 @@ class Setting:
         return Plan(n_items, self.n_ballots, self.keep, self.appearances)
 
     def plans(self, n_items: int, protocol: str) -> list[Plan]:
-        """The plans of a protocol's rows: the plan, or for the protocol "runoff" its own at `BUDGETS` of the votes."""
-        plan = self.plan(n_items)
-        if protocol != "runoff" or isinstance(self.appearances, tuple):
+        """The plans of a protocol's rows: the plan, or at `BUDGETS` of the votes those it likes better, if it does."""
+        plan, asked = self.plan(n_items), protocol_of(protocol)
+        if not asked.about.own_appearances or isinstance(self.appearances, tuple):
             return [plan]
         budgets = [int(share * plan.n_comparisons) for share in BUDGETS]
-        return [spread_appearances(n_items, self.n_ballots, self.keep, budget) for budget in budgets]
+        return [asked.plan_within(n_items, self.n_ballots, self.keep, budget) for budget in budgets]
 
 
 PAPER_SETTING = Setting()
@@ -119,7 +119,7 @@ def table_2(
             progress=_shifted(progress, place * simulations, total),
             stop=stop,
         )
-        n_comparisons = sum(votes for _, votes in methods[protocol].ballots(plan))
+        n_comparisons = sum(votes for _, votes in methods[protocol].sizes(plan))
         if run.results:
             rows.append(_row(similarity, protocol, convention, plan.n_items, n_comparisons, run))
         if not run.is_complete:

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from ..audit import CutAudit, estimate_lost
 from ..errors import RunoffError
-from ..foresight import N_TOP
+from ..protocols.base import N_TOP
 from ..scores import BallotVotes
 from ..scores.fit import FittedVotes, fit_votes
 from ..scores.posterior import item_posteriors

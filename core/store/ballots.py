@@ -19,7 +19,6 @@ from .engine import Store
 from .rankings import COMPARISON, belongs, is_comparison, ranking_of
 
 LEVEL = 0.9
-RESAMPLES = 1000
 PILOT = 0  # the number of a pilot; rounds of other schemes have numbers below it
 
 

@@ -14,7 +14,7 @@ from ..ballots import DrawnBallot
 from ..check_drawing import DrawnChecks, draw_checks
 from ..checks import AUDIT, GOLD, CheckSettings, n_gold_places
 from ..clear_pairs import clear_pairs
-from ..foresight import N_TOP
+from ..protocols.base import N_TOP
 from ..scores.fit import FittedVotes
 from ..scores.posterior import item_posteriors
 from . import schema as t

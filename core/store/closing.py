@@ -8,7 +8,6 @@ import sqlalchemy as sa
 
 from ..errors import StoreError
 from . import schema as t
-from .areas import n_items_of
 from .audits import audit_votes, stored_audit
 from .ballots import Ballot, ballots_of, check_meant, open_ballot_of, pilot_of, sentence_start
 from .command import Change, check_revision, command, project_row
@@ -44,7 +43,6 @@ def close_ballot(
         ballot = open_ballot_of(conn, project_id, area_id, code)
         ballots = [ballot] if ballot.is_pilot else ballots_of(conn, project_id, area_id)
         votes = [ballot_votes(conn, b.id) for b in ballots]
-        n_items = n_items_of(conn, project_id)
         coming = next_after(conn, project_id, ballot)
         audited = audit_votes(conn, [b.id for b in ballots])
     n_votes = len(votes[-1].first)
@@ -54,7 +52,7 @@ def close_ballot(
         with command(store, project_id, "close ballot", expected_revision=project.revision) as change:
             _mark_closed(change, ballot, n_votes, None)
         return
-    scores = score_ballot(votes, ballot, n_items, coming=coming)
+    scores = score_ballot(votes, ballot, coming=coming)
     if len(audited):
         scores.fit["audit"] = stored_audit(ballots, votes, audited, scores.fitted)
     with command(store, project_id, "close ballot", expected_revision=project.revision) as change:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import sqlalchemy as sa
 
-from ..ballots import DrawnBallot, draw_ballot, select_items
+from ..ballots import DrawnBallot, draw_ballot
 from ..check_drawing import DrawnChecks
 from ..errors import DisconnectedError, NotConvergedError, StoreError
-from ..foresight import N_TOP
-from ..scores import BallotVotes
+from ..protocols import Held, Protocol, Scored, Votes, protocol_of
+from ..protocols.base import balanced
 from ..scores.fit import FittedVotes, fit_votes
-from ..selection import select_leading
 from . import schema as t
 from .areas import items_of, n_items_of
 from .ballots import Ballot, ballot_seed, ballots_of, open_ballot_of, pilot_of, sentence_start
@@ -32,30 +32,29 @@ def draw_next_ballot(
 ) -> int:
     """Draw a ranking's next ballot by its plan, and return its number.
 
-    Ballot 1 holds all its items. By the paper's protocol ballot k has the N(k) items of ballot k−1 with the highest ȳ,
-    their opponents drawn at random; by the protocol "runoff" those that may matter most by all votes so far, near
-    neighbours meeting. Ties at the cut are decided by a seeded draw, and reported. Raises `StoreError` where a ballot
-    or the pilot is open, all are drawn, or there is no plan.
+    Ballot 1 holds all its items; the plan's protocol says which go on from there, and who meets whom. Ties at the cut
+    are decided by a seeded draw, and reported. Raises `StoreError` where a ballot or the pilot is open, all are drawn,
+    or there is no plan; `DisconnectedError` where the protocol fits the votes and they leave items apart.
     """
     with store.read() as conn:
         project = project_row(conn, project_id)
         check_revision(project, expected_revision)
         due = _due(conn, project, ranking_of(conn, project_id, area_id))
-        votes = _votes_for(conn, due)
+        protocol = protocol_of(due.settings.protocol)
+        held = _held(conn, due, protocol)
         by_hand = gold_by_hand(conn, project_id, area_id, due.settings.checks)
     # A large draw takes seconds: nobody else need wait for it. The revision says whether it still holds.
-    fitted = _fitted(votes, due.settings.protocol)
-    if fitted is not None and due.settings.protocol == "runoff":
-        due = replace(due, chosen=_chosen_by(fitted, due))
+    held = protocol.scored(held)
+    due = replace(due, chosen=_chosen_by(protocol, held, due)) if held else due
+    items, n_comparisons = due.chosen.positions, -(-due.appearances * len(due.chosen.positions) // 2)
     drawn = draw_ballot(
-        due.chosen.positions,
+        items,
         due.appearances,
         task_size=due.settings.task_size,
         seed=due.seed,
-        near=due.chosen.near,
-        connected=due.settings.protocol == "runoff",
+        pairs_of=lambda rng: protocol.draw(items, n_comparisons, held, rng, balanced),
     )
-    coming = _coming(due, votes, fitted, by_hand)
+    coming = _coming(due, held, by_hand)
     checks = None if coming is None else draw_for(coming, drawn)
     with command(store, project_id, "draw ballot", expected_revision=project.revision) as change:
         insert_ballot(change, due, drawn, checks)
@@ -92,7 +91,6 @@ class Chosen:
     entry_scores: list[float | None]
     n_tied: int = 0
     n_tied_kept: int = 0
-    near: tuple[np.ndarray, np.ndarray] | None = None  # θ and its spread, where near neighbours are to meet
     lost: float | None = None  # how many of the true top 10 aren't among them, expected
 
 
@@ -129,78 +127,65 @@ def _due(conn: sa.Connection, project: sa.Row, ranking: Ranking) -> Due:
         raise StoreError(f"All {plan.n_ballots} ballots of the plan are drawn. The scores are final.")
     seed = ballot_seed(project.seed, settings.seed, number, ranking.position)
     size = plan.sizes[number - 1]
-    chosen = _choose_items(conn, project.id, ranking, ballots, size, seed, settings.protocol)
+    items = items_of(conn, project.id, area_id=ranking.area_id)
+    chosen = Chosen(items["item"].to_numpy(), items.index.to_numpy(), [None] * len(items))
     return Due(
         project.id, ranking, plan_id, settings, number, plan.appearances_by_ballot[number - 1], seed, size, chosen
     )
 
 
-def _choose_items(
-    conn: sa.Connection,
-    project_id: str,
-    ranking: Ranking,
-    ballots: list[Ballot],
-    size: int,
-    seed: int,
-    protocol: str,
-) -> Chosen:
-    """All items for ballot 1, and by the protocol "runoff" at first for any (see `_chosen_by`); else the top by ȳ."""
-    if not ballots or protocol == "runoff":
-        items = items_of(conn, project_id, area_id=ranking.area_id)
-        return Chosen(items["item"].to_numpy(), items.index.to_numpy(), [None] * len(items))
-    last = ballots[-1]
-    query = (
-        sa.select(t.item.c.position, t.item.c.id, t.ballot_item.c.mean)
-        .join(t.item, t.item.c.id == t.ballot_item.c.item_id)
-        .where(t.ballot_item.c.ballot_id == last.id)
-        .order_by(t.item.c.position)
-    )
-    rows = np.array(fetch_rows(conn, query), dtype=float)
-    positions, ids, mean = rows[:, 0].astype(int), rows[:, 1].astype(int), rows[:, 2]
-    selection = select_items(positions, mean, size, rng=np.random.default_rng([seed, 1]))
-    kept = np.isin(positions, selection.items)
-    return Chosen(positions[kept], ids[kept], mean[kept].tolist(), selection.n_tied, selection.n_tied_kept)
-
-
-def _votes_for(conn: sa.Connection, due: Due) -> list[BallotVotes]:
-    """The votes of all ballots so far, where the draw or its checks go by them; else none."""
-    if due.number == 1 or (due.settings.protocol != "runoff" and due.settings.checks is None):
-        return []
+def _held(conn: sa.Connection, due: Due, protocol: Protocol) -> list[Held]:
+    """The ballots so far, with their votes where the draw or its checks go by them, and the scores that were stored
+    with them, where these are what the protocol scores."""
     ballots = ballots_of(conn, due.project_id, due.ranking.area_id)
-    return [ballot_votes(conn, ballot.id) for ballot in ballots]
+    needs_votes = not protocol.about.by_scores or due.settings.checks is not None
+    held = []
+    for ballot in ballots:
+        scores = None if protocol.about.whole_field else _stored_scores(conn, ballot)
+        if needs_votes or scores is None:
+            held.append(Held(ballot_votes(conn, ballot.id), scores))
+        else:
+            none = np.empty(0, dtype=np.int64)
+            held.append(Held(Votes(scores.items, none, none, np.empty(0), none), scores))
+    return held
 
 
-def _fitted(votes: list[BallotVotes], protocol: str) -> FittedVotes | None:
-    """The fit of the votes; None without votes, and where the paper's protocol, which needs none, has none."""
-    if not votes:
-        return None
-    try:
-        return fit_votes(votes)
-    except (DisconnectedError, NotConvergedError):
-        if protocol == "runoff":
-            raise
-        return None
+def _stored_scores(conn: sa.Connection, ballot: Ballot) -> Scored:
+    """What closing a ballot wrote of its items."""
+    b = t.ballot_item.c
+    query = sa.select(t.item.c.position, b.mean, b["count"]).join(t.item, t.item.c.id == b.item_id)
+    rows = np.array(fetch_rows(conn, query.where(b.ballot_id == ballot.id).order_by(t.item.c.position)), dtype=float)
+    items, mean, count = rows.reshape(-1, 3).T
+    return Scored(items.astype(np.int64), mean, mean, {"mean": mean, "count": np.nan_to_num(count).astype(np.int64)})
 
 
-def _coming(due: Due, votes: list[BallotVotes], fitted: FittedVotes | None, by_hand: Pairs) -> Coming | None:
+def _coming(due: Due, held: Sequence[Held], by_hand: Pairs) -> Coming | None:
     """What the checks of a ballot go by; None where the plan has no checks."""
     settings, items = due.settings, due.chosen.positions
     if settings.checks is None:
         return None
-    before = votes[-1].items if votes else np.empty(0, dtype=np.int64)
-    return Coming(settings.checks, settings.n_voters, due.seed, before, items, fitted, by_hand)
+    before = held[-1].votes.items if held else np.empty(0, dtype=np.int64)
+    return Coming(settings.checks, settings.n_voters, due.seed, before, items, _fitted(held), by_hand)
 
 
-def _chosen_by(fitted: FittedVotes, due: Due) -> Chosen:
-    """Who goes on by all votes so far; `due.chosen` has all items of the ranking."""
-    n_top = min(N_TOP, len(fitted.items) - 1)
-    leading = select_leading(fitted.fit, due.size, rng=np.random.default_rng([due.seed, 1]), n_top=n_top)
-    kept = np.sort(leading.selection.items)
-    ids = due.chosen.ids[np.searchsorted(due.chosen.positions, fitted.items[kept])]
-    entry = fitted.scores[kept].tolist()
-    near = (fitted.fit.theta[kept], fitted.spread[kept])
-    tied = (leading.selection.n_tied, leading.selection.n_tied_kept)
-    return Chosen(fitted.items[kept], ids, entry, *tied, near=near, lost=leading.lost)
+def _fitted(held: Sequence[Held]) -> FittedVotes | None:
+    """The fit of all votes so far; None without votes, and where they can't be fitted."""
+    if not held:
+        return None
+    scores = held[-1].scores
+    if scores is not None and isinstance(scores.state, FittedVotes):
+        return scores.state
+    try:
+        return fit_votes([ballot.votes for ballot in held])
+    except (DisconnectedError, NotConvergedError):
+        return None
+
+
+def _chosen_by(protocol: Protocol, held: Sequence[Held], due: Due) -> Chosen:
+    """Who goes on; `due.chosen` has all items of the ranking."""
+    chosen = protocol.select(held, due.size, np.random.default_rng([due.seed, 1]))
+    ids = due.chosen.ids[np.searchsorted(due.chosen.positions, chosen.items)]
+    return Chosen(chosen.items, ids, chosen.entry.tolist(), chosen.n_tied, chosen.n_tied_kept, chosen.lost)
 
 
 def insert_ballot(change: Change, due: Due, drawn: DrawnBallot, checks: DrawnChecks | None = None) -> None:

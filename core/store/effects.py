@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from ..effects import N_TOP, Effect, Move, Pair, compare_tops
 from ..metrics import average_ranks, rounded_scores
+from ..protocols import protocol_of
 from ..scores import rescale
 from . import schema as t
 from .ballots import PILOT
@@ -59,8 +60,9 @@ def standing_of(conn: sa.Connection, ballot_id: int) -> Standing:
     """The standing of a ballot by its tallies, which `write_tallies` must have brought up to date.
 
     A score is x in ballot 1, and in later ones the ȳ of Eqs. 5 and 6 with the votes so far: an item without a
-    vote in the ballot keeps its ȳ, and has none in ballot 1. By the protocol "runoff" a later ballot is known only once
-    all votes are fitted, which would take too long here: no item has a score then, as none ever has in a pilot.
+    vote in the ballot keeps its ȳ, and has none in ballot 1. Where the whole field is scored a later ballot is known
+    only once all votes are fitted, which would take too long here: no item has a score then, as none ever has in a
+    pilot.
     """
     one, two = t.token.alias("one"), t.token.alias("two")
     b, before = t.ballot_item, t.ballot_item.alias("before")
@@ -82,7 +84,7 @@ def standing_of(conn: sa.Connection, ballot_id: int) -> Standing:
     x = np.full(len(rows), np.nan)
     np.divide(table[:, 0] + table[:, 1] / 2, votes, out=x, where=votes > 0)
     mean, count = table[:, 3], np.nan_to_num(table[:, 4]).astype(np.int64)
-    waits = bool(_previous(conn, ballot_id)) and _is_runoff(conn, ballot_id)
+    waits = bool(_previous(conn, ballot_id)) and _scores_whole_field(conn, ballot_id)
     if waits or _is_pilot(conn, ballot_id):
         x = np.full(len(rows), np.nan)
     scores = x if np.isnan(mean).all() else rescale(x, mean, count).mean
@@ -99,9 +101,9 @@ def _standing_of_round(conn: sa.Connection, ballot_id: int, scheme: str, pairs: 
     return Standing(tuple(pairs), scores, int(conn.execute(votes).scalar_one()))
 
 
-def _is_runoff(conn: sa.Connection, ballot_id: int) -> bool:
+def _scores_whole_field(conn: sa.Connection, ballot_id: int) -> bool:
     query = sa.select(t.ballot.c.protocol).where(t.ballot.c.id == ballot_id)
-    return bool(conn.execute(query).scalar_one() == "runoff")
+    return protocol_of(conn.execute(query).scalar_one()).about.whole_field
 
 
 def _is_pilot(conn: sa.Connection, ballot_id: int) -> bool:

@@ -8,14 +8,15 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ..budgets import appearances_for_budget, appearances_for_cost
+from ..budgets import appearances_for_cost
 from ..checks import CheckCount, CheckSettings, check_checks, count_checks, proposed_checks
 from ..errors import PlanError
 from ..examples import Example, check_examples
 from ..language import LANGUAGES, STANDARD
 from ..plan import Cost, Plan, cost
 from ..plan_values import check_limits
-from ..runoff import spread_appearances
+from ..protocols import collectable, protocol_of
+from ..protocols.paper import Paper
 from ..schemes.collected import SCHEMES
 from . import schema as t
 from .areas import n_items_of, refuse_after_draw
@@ -24,7 +25,7 @@ from .engine import Store, now
 from .rankings import belongs, ranking_of
 
 MAX_TASK_SIZE = 50
-PROTOCOLS = ("runoff", "paper")
+DEFAULT = Paper.name  # of plans that say nothing: until 0003 there was no other
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class PlanSettings:
     fee: float = 0.2
     seed: int = 0
     wording: Wording = field(default_factory=Wording)
-    protocol: str = "paper"  # or "runoff", see `core/runoff.py`
+    protocol: str = DEFAULT  # see `core/protocols`
     checks: CheckSettings | None = None
 
     def plan(self, n_items: int) -> Plan:
@@ -114,8 +115,8 @@ def check_settings(settings: PlanSettings) -> PlanSettings:
         "seed": (0, 2**31 - 1, "The seed"),
     }
     check_limits(settings, limits)
-    if settings.protocol not in PROTOCOLS:
-        raise PlanError(f"The protocol is one of {', '.join(PROTOCOLS)}, found {settings.protocol!r}.")
+    if settings.protocol not in collectable():
+        raise PlanError(f"The protocol is one of {', '.join(collectable())}, found {settings.protocol!r}.")
     if settings.checks is not None:
         check_checks(settings.checks)
     if settings.wording.language not in LANGUAGES:
@@ -190,7 +191,7 @@ def proposed_plan(n_items: int, seed: int) -> PlanSettings:
     for the last one. Checks are those of `proposed_checks`.
     """
     n_ballots = next((n for n in (5, 4, 3, 2) if n_items * 0.5 ** (n - 1) >= 2), 1)
-    settings = replace(PlanSettings(), n_ballots=n_ballots, seed=seed % 2**31, protocol="runoff")
+    settings = replace(PlanSettings(), n_ballots=n_ballots, seed=seed % 2**31, protocol=next(iter(collectable())))
     settings = replace(settings, checks=proposed_checks(settings.plan(n_items)))
     return with_budget(settings, n_items, settings.plan(n_items).n_comparisons)
 
@@ -200,11 +201,8 @@ def with_budget(settings: PlanSettings, n_items: int, n_comparisons: int) -> Pla
 
     Raises `PlanError` where the budget is too small.
     """
-    if settings.protocol == "runoff":
-        plan = spread_appearances(n_items, settings.n_ballots, settings.keep, n_comparisons)
-        return replace(settings, appearances=plan.appearances)
-    found = appearances_for_budget(n_items, settings.n_ballots, settings.keep, n_comparisons)
-    return replace(settings, appearances=found)
+    plan = protocol_of(settings.protocol).plan_within(n_items, settings.n_ballots, settings.keep, n_comparisons)
+    return replace(settings, appearances=plan.appearances)
 
 
 def within_cost(
@@ -222,7 +220,7 @@ def within_cost(
     }
     # The same M in every ballot bounds the votes from below, and says in words where nothing fits.
     most = appearances_for_cost(n_items, settings.n_ballots, settings.keep, total=total, hours=hours, **terms)
-    if settings.protocol != "runoff" and settings.checks is None:
+    if not protocol_of(settings.protocol).about.own_appearances and settings.checks is None:
         return replace(settings, appearances=most)
     least = Plan(n_items, settings.n_ballots, settings.keep, 2).n_comparisons
 

@@ -18,13 +18,13 @@ import pandas as pd
 
 from ..errors import InputError, RunoffError
 from ..metrics import Rounding, absolutely_rounded_scores, rounded_scores
+from ..protocols import protocol_of
 from ..scores import BallotVotes
 from ..tables import BALLOT_SCORES, DATASET
 from .ballots import PILOT, Ballot
-from .paper_scores import paper_scores
 from .records import Record
-from .runoff_scores import COLUMNS, runoff_scores
 from .scores import build_dataset
+from .scoring import columns_of, scores_of
 
 _TALLIES = ("wins", "ties", "losses", "unknowns")
 RELATIVE_SINCE = (0, 3)  # the version from which on scores are compared relatively to their column
@@ -188,7 +188,6 @@ class _Ranking:
     def __init__(self, record: Record, described: dict[str, Any], rounding: Rounding) -> None:
         self.area, self.rounding = str(described["area"]), rounding
         self.items = record.items if not self.area else record.items[record.items["area"] == self.area]
-        self.n_items = len(record.items)
         self.names = (record.items["token_a"] + " – " + record.items["token_b"]).tolist()
         self.code = pd.Series(np.arange(len(record.voters)), index=record.voters["voter"])
         self.ballots: list[Ballot] = []
@@ -272,43 +271,26 @@ class _Ranking:
         held: list[BallotVotes],
         rows: pd.DataFrame,
     ) -> pd.DataFrame | None:
-        """Compare what a closed ballot stored; by the paper's protocol `rows` gets it too, else it is returned."""
-        if ballot.protocol == "runoff":
-            return self._runoff(found, where, ballot, fit, held)
-        scored, intervals = paper_scores(held, self.n_items, ballot)
+        """Compare what a closed ballot stored. `rows`, its items, gets the scores; those of all items are returned."""
+        scored = scores_of(held, ballot)
         order = np.argsort(scored.items)
         items = scored.items[order]
-        stored = self.of("ballot_items", ballot.number)
-        computed = {
-            "x": scored.x[order],
-            "y": scored.y[order],
-            "mean": scored.mean[order],
-            "count": scored.count[order],
-            "lower": intervals.lower[items],
-            "upper": intervals.upper[items],
-        }
-        for name, values in computed.items():
-            found.add(where, name, stored[name], values, self._called(items))
-            if name in rows:
-                rows[name] = values
-        found.add_text(where, "why no intervals", [ballot.interval_note or ""], [intervals.reason])
-        slope = None if np.isnan(scored.slope) or ballot.number == 1 else scored.slope
-        found.add(where, "slope", [_nan(ballot.slope)], [_nan(slope)])
+        values = {name: column[order] for name, column in columns_of(ballot, scored).items()}
+        whole = protocol_of(ballot.protocol).about.whole_field
+        stored = self.of("fit_scores" if whole else "ballot_items", ballot.number)
+        found.add(where, "items", stored["item"], items)
+        for name, column in values.items():
+            found.add(where, name, stored[name], column, self._called(items))
+        found.add_text(where, "why no intervals", [ballot.interval_note or ""], [scored.note])
+        for name in sorted(_FIT & set(fit) & set(scored.fit)):
+            found.add(where, f"fit: {name}", fit[name], scored.fit[name])
+        if whole:
+            frame = pd.DataFrame(values, index=pd.Index(items, name="item"))
+            return frame.drop(columns=["theta", "error"]).rename(columns={"score": "mean"})
+        found.add(where, "slope", [_nan(ballot.slope)], [_nan(scored.slope)])
+        for name in values.keys() & set(rows.columns):
+            rows[name] = values[name]
         return None
-
-    def _runoff(
-        self, found: Replayed, where: str, ballot: Ballot, fit: dict[str, Any], held: list[BallotVotes]
-    ) -> pd.DataFrame:
-        scores = runoff_scores(held, ballot)
-        stored = self.of("fit_scores", ballot.number)
-        found.add(where, "items", stored["item"], scores.items)
-        for place, name in enumerate(COLUMNS):
-            found.add(where, name, stored[name], scores.values[:, place], self._called(scores.items))
-        found.add_text(where, "why no intervals", [ballot.interval_note or ""], [scores.note])
-        for name in sorted(_FIT & set(fit) & set(scores.fit)):
-            found.add(where, f"fit: {name}", fit[name], scores.fit[name])
-        frame = pd.DataFrame(scores.values, columns=list(COLUMNS), index=pd.Index(scores.items, name="item"))
-        return frame.drop(columns=["theta", "error"]).rename(columns={"score": "mean"})
 
 
 def _nan(value: float | None) -> float:

@@ -13,7 +13,6 @@ import sqlalchemy as sa
 
 from ..errors import DisconnectedError, InputError, NotConvergedError, StoreError
 from . import schema as t
-from .areas import n_items_of
 from .audits import audit_votes, stored_audit
 from .ballots import Ballot, ballots_of, sentence_start
 from .foresights import closed_fit_of, next_after
@@ -30,11 +29,10 @@ def scores_without(
     `without` are all voters left out then. Nothing is written. Takes as long as closing these ballots did. Raises
     `StoreError` where a closed ballot can't be scored with the votes that are left.
     """
-    n_items = n_items_of(conn, project_id)
     found: list[NewScores] = []
     for ranking in rankings_of(conn, project_id):
         closed = [ballot for ballot in ballots_of(conn, project_id, ranking.area_id) if not ballot.is_open]
-        found += _of_ranking(conn, project_id, closed, n_items, without, moved)
+        found += _of_ranking(conn, project_id, closed, without, moved)
     return found
 
 
@@ -42,7 +40,6 @@ def _of_ranking(
     conn: sa.Connection,
     project_id: str,
     closed: list[Ballot],
-    n_items: int,
     without: frozenset[int],
     moved: Collection[int],
 ) -> Iterator[NewScores]:
@@ -60,7 +57,7 @@ def _of_ranking(
         try:
             if not len(votes[place].first):
                 raise StoreError("It would have no votes.")
-            scores = score_ballot(votes[: place + 1], ballot, n_items, coming=coming, another=kept)
+            scores = score_ballot(votes[: place + 1], ballot, coming=coming, another=kept)
             here = closed[: place + 1]
             mine = audited[np.isin(audited[:, 0], [before.id for before in here])]
             if len(mine):

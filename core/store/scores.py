@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from .. import __version__
 from ..metrics import Rounding, average_ranks
+from ..protocols import protocol_of
 from ..tables import BALLOT_SCORES, DATASET, ITEMS
 from . import schema as t
 from .areas import items_of
@@ -20,7 +21,7 @@ from .command import fetch_rows, project_row
 from .engine import Store
 from .foresights import closed_fit_of
 from .origins import proposed_tokens_of
-from .plans import PlanSettings, settings_of
+from .plans import DEFAULT, PlanSettings, settings_of
 from .rankings import Ranking, belongs, rankings_of
 from .registrations import registration_of
 from .voter_counts import count_voters, scored_ballots
@@ -72,8 +73,8 @@ def dataset_of(conn: sa.Connection, project_id: str, area_id: int | None = None)
 def scored_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> Scored:
     """The dataset as it stands (schema DATASET), best first, with its description in `.attrs`.
 
-    An item's score is ȳ of the last closed ballot it was in; by the protocol "runoff" its expected Borda score by all
-    votes up to the last closed ballot. Before any ballot is closed it is x of ballot 1 by
+    An item's score is ȳ of the last closed ballot it was in; by a protocol that scores the whole field that of the last
+    closed ballot. Before any ballot is closed it is x of ballot 1 by
     the votes received so far. Items without a vote are left out and counted in `.attrs["unscored_items"]`.
     Where each area has a ranking of its own, it is the dataset of one area, or of all with the areas one after the
     other: scores and ranks are then within an area, and `.attrs["ranking"]` is "area".
@@ -87,7 +88,7 @@ def scored_of(conn: sa.Connection, project_id: str, area_id: int | None = None) 
         "project": project.name,
         "notion": project.notion,
         "ranking": project.ranking,
-        **METHODS["runoff" if any(part.protocol == "runoff" for part in parts) else "paper"],
+        **_method(parts),
         "n0": 2.0,
         "tokens_proposed_by": proposed_tokens_of(conn, project_id),
         "versions": {"runoff": __version__, "numpy": np.__version__, "pandas": pd.__version__},
@@ -113,19 +114,18 @@ def scored_of(conn: sa.Connection, project_id: str, area_id: int | None = None) 
     return Scored(dataset, items, pd.concat([BALLOT_SCORES.empty(), *(part.by_ballot for part in parts)]))
 
 
-# What a dataset's description says of its scores, by protocol.
-METHODS: dict[str, dict[Hashable, Any]] = {
-    "paper": {
-        "estimator": "mean of rescaled Borda scores (Lombardo et al. 2020, Eqs. 1, 5, 6)",
-        "scale": "Borda score of ballot 1; higher = more related; not clipped",
-        "interval": {"level": LEVEL, "kind": "percentile bootstrap of the score, voters resampled"},
-    },
-    "runoff": {
-        "estimator": "Bradley–Terry with a lapse and a sharpness of each voter, on the votes of all ballots",
-        "scale": "expected Borda score against the whole field; higher = more related; within 0 and 1",
-        "interval": {"level": LEVEL, "kind": "percentile bootstrap of score and rank, voters resampled"},
-    },
-}
+def scores_whole_field(ballot: Ballot) -> bool:
+    """Whether closing the ballot wrote scores of all items, not of its own alone."""
+    return protocol_of(ballot.protocol).about.whole_field
+
+
+def _method(parts: Sequence[_Part]) -> dict[Hashable, Any]:
+    """What a dataset's description says of its scores; of several protocols that one's which scores the whole field."""
+    every = [protocol_of(part.protocol).about for part in parts] or [protocol_of(DEFAULT).about]
+    about = next((one for one in every if one.whole_field), every[0])
+    what = "score and rank" if about.whole_field else "the score"
+    interval = {"level": LEVEL, "kind": f"percentile bootstrap of {what}, voters resampled"}
+    return {"estimator": about.estimator, "scale": about.scale, "interval": interval}
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def _part(conn: sa.Connection, project_id: str, ranking: Ranking) -> _Part:
     ballots = ballots_of(conn, project_id, area_id)
     items = items_of(conn, project_id, area_id=area_id)
     by_ballot = ballot_scores_of(conn, project_id, area_id)
-    dataset = build_dataset(items, by_ballot, ballots, _runoff_of(conn, ballots))
+    dataset = build_dataset(items, by_ballot, ballots, _field_of(conn, ballots))
     found = settings_of(conn, project_id, area_id)
     closed = [ballot for ballot in ballots if not ballot.is_open]
     described = {
@@ -157,7 +157,7 @@ def _part(conn: sa.Connection, project_id: str, ranking: Ranking) -> _Part:
     if closed and "audit" in (fit := closed_fit_of(conn, closed[-1].id)):
         described["cut_audit"] = fit["audit"]
     planned = found[1].n_ballots if found else None
-    protocol = ballots[-1].protocol if ballots else found[1].protocol if found else "paper"
+    protocol = ballots[-1].protocol if ballots else found[1].protocol if found else DEFAULT
     return _Part(ranking, dataset, items, by_ballot, len(closed), planned, described, protocol)
 
 
@@ -184,17 +184,17 @@ def _described(settings: PlanSettings) -> dict:
     }
 
 
-def _runoff_of(conn: sa.Connection, ballots: Sequence[Ballot]) -> pd.DataFrame | None:
-    """What the last closed ballot wrote of every item by the protocol "runoff"; None by the paper's, or before one."""
-    closed = [ballot for ballot in ballots if not ballot.is_open and ballot.protocol == "runoff"]
+def _field_of(conn: sa.Connection, ballots: Sequence[Ballot]) -> pd.DataFrame | None:
+    """What the last closed ballot wrote of every item; None where ballots score their own, or before one."""
+    closed = [ballot for ballot in ballots if not ballot.is_open and scores_whole_field(ballot)]
     if not closed:
         return None
-    frame = runoff_history_of(conn, closed[-1:]).drop(columns="ballot")
+    frame = field_history_of(conn, closed[-1:]).drop(columns="ballot")
     return frame.rename(columns={"score": "mean"}).set_index("item")
 
 
-def runoff_history_of(conn: sa.Connection, ballots: Sequence[Ballot]) -> pd.DataFrame:
-    """What closed ballots by the protocol "runoff" wrote of every item: ballot (its number), item, score, its bounds
+def field_history_of(conn: sa.Connection, ballots: Sequence[Ballot]) -> pd.DataFrame:
+    """What closed ballots that score the whole field wrote of every item: ballot (its number), item, score, its bounds
     and those of its rank; by ballot and item."""
     names = ("score", "lower", "upper", "rank_lower", "rank_upper")
     query = (

@@ -9,90 +9,102 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from ..scores import BallotScores, BallotVotes, Intervals
+from ..errors import StoreError
+from ..protocols import Held, Scored, protocol_of
+from ..scores import BallotVotes
 from ..scores.fit import FittedVotes
 from . import schema as t
-from .ballots import Ballot
-from .command import Change, fetch_rows
+from .ballots import LEVEL, Ballot
+from .command import Change, fetch_rows, insert_rows
 from .foresights import NextBallot, foresight_of
-from .paper_scores import paper_scores
-from .runoff_scores import RunoffScores, runoff_scores, write_runoff_scores
+
+# Where scores are kept: those of a ballot's items with the ballot, those of the whole field in `item_score`.
+OF_BALLOT = ("x", "y", "mean", "count", "lower", "upper")
+OF_FIELD = ("theta", "error", "score", "lower", "upper", "rank_lower", "rank_upper")
 
 
 @dataclass(frozen=True, eq=False)
 class NewScores:
-    """Scores of a ballot that wait to be written: those of its protocol, why there are no intervals (or ""), b̂."""
+    """Scores of a ballot that wait to be written; fit : what is kept with the ballot besides."""
 
     ballot: Ballot
     n_votes: int
-    note: str
-    slope: float | None
-    runoff: RunoffScores | None = None
-    borda: tuple[BallotScores, Intervals] | None = None
-    fit: dict[str, Any] = field(default_factory=dict)  # what else is kept with the ballot
+    scored: Scored
+    fit: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def slope(self) -> float | None:
+        """b̂; None where there is none."""
+        return self.scored.slope
 
     @property
     def fitted(self) -> FittedVotes | None:
-        """The fit of all votes, by the protocol "runoff"."""
-        return self.runoff.fitted if self.runoff is not None else None
+        """The fit of all votes, where the protocol scores by it."""
+        return self.scored.state if isinstance(self.scored.state, FittedVotes) else None
+
+
+def scores_of(votes: Sequence[BallotVotes], ballot: Ballot) -> Scored:
+    """The scores after a ballot with their intervals, by the votes of all ballots up to it.
+
+    The same votes give the same bits. Raises `StoreError` where an item would have no score, `DisconnectedError` where
+    votes leave items apart.
+    """
+    protocol = protocol_of(ballot.protocol)
+    scored = protocol.score(votes[-1], [Held(before) for before in votes[:-1]])
+    unscored = int(np.isnan(scored.rank_by).sum())
+    if unscored:
+        raise StoreError(
+            f"{unscored:,} of {len(scored.items):,} items have no vote yet, so they would have no score. "
+            "Collect more results before the ballot is closed."
+        )
+    return protocol.intervals(votes, scored, LEVEL, np.random.default_rng([ballot.seed, 2]))
+
+
+def columns_of(ballot: Ballot, scored: Scored) -> dict[str, np.ndarray]:
+    """What is kept of each item of `scored`, by the names of the place where it is kept; NaN where there is nothing."""
+    whole = protocol_of(ballot.protocol).about.whole_field
+    known = {"theta": scored.rank_by, "score": scored.score} if whole else {"mean": scored.score}
+    known |= scored.columns
+    nothing = np.full(len(scored.items), np.nan)
+    return {name: known.get(name, nothing) for name in (OF_FIELD if whole else OF_BALLOT)}
 
 
 def score_ballot(
-    votes: Sequence[BallotVotes],
-    ballot: Ballot,
-    n_items: int,
-    *,
-    coming: NextBallot | None,
-    another: dict[str, Any] | None = None,
+    votes: Sequence[BallotVotes], ballot: Ballot, *, coming: NextBallot | None, another: dict[str, Any] | None = None
 ) -> NewScores:
     """Score a ballot by the votes of all ballots up to it, by its protocol. The same votes give the same scores.
 
-    coming : the ballot after it, whose worth is foreseen; with None `another` is kept for that.
-    Raises `StoreError` where an item would have no score, `DisconnectedError` where votes leave items apart.
+    coming : the ballot after it, whose worth is foreseen; with None `another` is kept for that. Raises as `scores_of`.
     """
-    n_votes = len(votes[-1].first)
-    if ballot.protocol == "runoff":
-        scores = runoff_scores(votes, ballot)
-        found = another if coming is None else foresight_of(votes, ballot, coming, scores.fitted)
-        scores.fit["another"] = found
-        return NewScores(ballot, n_votes, scores.note, None, runoff=scores, fit=scores.fit)
-    scored, intervals = paper_scores(votes, n_items, ballot)
-    slope = None if np.isnan(scored.slope) or ballot.number == 1 else float(scored.slope)
-    fit = {"another": another if coming is None else foresight_of(votes, ballot, coming)}
-    return NewScores(ballot, n_votes, intervals.reason, slope, borda=(scored, intervals), fit=fit)
+    found = NewScores(ballot, len(votes[-1].first), scores_of(votes, ballot))
+    found.fit.update(found.scored.fit)
+    found.fit["another"] = another if coming is None else foresight_of(votes, ballot, coming, found.fitted)
+    return found
 
 
 def write_scores(change: Change, scores: NewScores) -> None:
     """Write the scores of a ballot in place of those it has."""
-    conn, ballot_id = change.conn, scores.ballot.id
-    if scores.runoff is not None:
-        conn.execute(sa.delete(t.item_score).where(t.item_score.c.ballot_id == ballot_id))
-        write_runoff_scores(change, ballot_id, scores.runoff)
-    if scores.borda is not None:
-        _write_borda(change, ballot_id, *scores.borda)
-    values = {"slope": scores.slope, "interval_note": scores.note or None, "fit": scores.fit}
-    conn.execute(sa.update(t.ballot).where(t.ballot.c.id == ballot_id).values(values))
-
-
-def _write_borda(change: Change, ballot_id: int, scored: BallotScores, intervals: Intervals) -> None:
+    conn, ballot = change.conn, scores.ballot
     query = sa.select(t.item.c.position, t.item.c.id).where(t.item.c.project_id == change.project_id)
-    ids = dict(fetch_rows(change.conn, query))
-    columns = {
-        "x": scored.x,
-        "y": scored.y,
-        "mean": scored.mean,
-        "count": scored.count,
-        "lower": intervals.lower[scored.items],
-        "upper": intervals.upper[scored.items],
-    }
-    rows = []
-    for place, position in enumerate(scored.items.tolist()):
-        values = {f"new_{name}": column[place].item() for name, column in columns.items()}
-        row = {name: None if np.isnan(value) else value for name, value in values.items()}
-        rows.append({"of_item": ids[position], **row})
-    statement = (
-        sa.update(t.ballot_item)
-        .where(t.ballot_item.c.ballot_id == ballot_id, t.ballot_item.c.item_id == sa.bindparam("of_item"))
-        .values({name: sa.bindparam(f"new_{name}") for name in columns})
-    )
-    change.conn.execute(statement, rows)
+    ids = dict(fetch_rows(conn, query))
+    columns = columns_of(ballot, scores.scored)
+    table = zip(*(column.tolist() for column in columns.values()), strict=True)
+    cells = ([None if np.isnan(value) else value for value in row] for row in table)
+    rows = [(ids[item], *row) for item, row in zip(scores.scored.items.tolist(), cells, strict=True)]
+    if protocol_of(ballot.protocol).about.whole_field:
+        conn.execute(sa.delete(t.item_score).where(t.item_score.c.ballot_id == ballot.id))
+        named = ["ballot_id", "item_id", *columns]
+        insert_rows(conn, t.item_score, named, [(ballot.id, *row) for row in rows])
+    else:
+        _write_to_items(conn, ballot.id, list(columns), rows)
+    values = {"slope": scores.slope, "interval_note": scores.scored.note or None, "fit": scores.fit}
+    conn.execute(sa.update(t.ballot).where(t.ballot.c.id == ballot.id).values(values))
+
+
+def _write_to_items(conn: sa.Connection, ballot_id: int, names: list[str], rows: Sequence[tuple[Any, ...]]) -> None:
+    """Set these columns of a ballot's items; a row has the item's id first."""
+    of_item = t.ballot_item.c.item_id == sa.bindparam("of_item")
+    statement = sa.update(t.ballot_item).where(t.ballot_item.c.ballot_id == ballot_id, of_item)
+    statement = statement.values({name: sa.bindparam(f"new_{name}") for name in names})
+    keys = ("of_item", *(f"new_{name}" for name in names))
+    conn.execute(statement, [dict(zip(keys, row, strict=True)) for row in rows])

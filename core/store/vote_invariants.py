@@ -12,6 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ..errors import InputError, PlanError
+from ..protocols import PROTOCOLS
 from ..schemes.collected import BEST_WORST, ORDER, UNKNOWN, RoundSettings, check_round, read_answer, value_of
 from . import schema as t
 from .ballots import PILOT
@@ -225,6 +226,7 @@ def scores(look: Look) -> Iterator[Found]:
             if with_mean or fits:
                 yield Found(look.ballot(ballot_id), f"{state}, with {max(with_mean, fits)} scores")
             continue
-        n = with_fit if protocol in ("runoff", BEST_WORST) else with_mean
+        by_field = scheme == BEST_WORST or (protocol in PROTOCOLS and PROTOCOLS[protocol].about.whole_field)
+        n = with_fit if by_field else with_mean
         if n != n_items:
             yield Found(look.ballot(ballot_id), f"closed, and {n} of {n_items} items have a score")

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
-from ..ballots import select_items
-from ..foresight import N_TOP
 from ..metrics import average_ranks
-from ..scores import BallotVotes, borda, final_scores, score_campaign
-from ..scores.fit import fit_votes
-from ..selection import select_leading
+from ..protocols import Held, protocol_of
+from ..scores import borda
 from . import schema as t
 from .areas import items_of
-from .ballots import Ballot, ballots_of
+from .ballots import ballots_of
 from .command import fetch_rows
 from .rankings import Ranking, rankings_of
 from .scores import dataset_of
@@ -82,44 +78,28 @@ def _scores(conn: sa.Connection, project_id: str, ranking: Ranking, without: fro
     if not ballots:
         return {}
     votes = [ballot_votes(conn, ballot.id, without=without) for ballot in closed or ballots[:1]]
-    n_items = int(votes[0].items.max()) + 1
-    if not closed:
+    if not closed:  # as `build_dataset` has it: x of ballot 1 by the votes received so far
         of_first = votes[0]
-        scores = borda(of_first.first, of_first.second, of_first.outcome, n_items=n_items)
-    elif closed[-1].protocol == "runoff":
-        fitted = fit_votes(votes)
-        return dict(zip(fitted.items.tolist(), fitted.scores.tolist(), strict=True))
-    else:
-        scores = final_scores(score_campaign(votes, n_items), n_items).score
-    return dict(enumerate(scores.tolist()))
+        n_items = int(of_first.items.max()) + 1
+        return dict(enumerate(borda(of_first.first, of_first.second, of_first.outcome, n_items=n_items).tolist()))
+    scored = protocol_of(closed[-1].protocol).field([Held(ballot) for ballot in votes])
+    return dict(zip(scored.items.tolist(), scored.score.tolist(), strict=True))
 
 
 def chosen_otherwise(
     conn: sa.Connection, project_id: str, without: frozenset[int], area_id: int | None = None
 ) -> list[tuple[int, int]]:
     """For each drawn ballot from 2 on: its number, and how many items would be others if these voters had been left
-    out when it was drawn. Takes a fit a ballot by the protocol "runoff"."""
+    out when it was drawn. Takes a fit a ballot by a protocol that chooses by one."""
     ballots = ballots_of(conn, project_id, area_id)
     votes = [ballot_votes(conn, ballot.id, without=without) for ballot in ballots[:-1]]
     found = []
     for place, ballot in enumerate(ballots[1:]):
-        now = _chosen(votes[: place + 1], ballots[place], ballot)
+        held = [Held(before) for before in votes[: place + 1]]
+        now = protocol_of(ballot.protocol).select(held, ballot.n_items, np.random.default_rng([ballot.seed, 1]))
         there = set(_items_of(conn, ballot.id))
-        found.append((ballot.number, len(there - set(now.tolist()))))
+        found.append((ballot.number, len(there - set(now.items.tolist()))))
     return found
-
-
-def _chosen(votes: Sequence[BallotVotes], last: Ballot, ballot: Ballot) -> np.ndarray:
-    """The items that a draw would choose for `ballot` after `last`."""
-    rng = np.random.default_rng([ballot.seed, 1])
-    if ballot.protocol == "runoff":
-        fitted = fit_votes(votes)
-        n_top = min(N_TOP, len(fitted.items) - 1)
-        leading = select_leading(fitted.fit, ballot.n_items, rng=rng, n_top=n_top)
-        return np.asarray(fitted.items[np.sort(leading.selection.items)])
-    n_items = int(votes[0].items.max()) + 1
-    scored = score_campaign(votes, n_items)[-1]
-    return select_items(scored.items, scored.mean, ballot.n_items, rng=rng).items
 
 
 def _items_of(conn: sa.Connection, ballot_id: int) -> list[int]:

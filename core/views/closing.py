@@ -6,21 +6,22 @@ from typing import Any
 
 from .. import jobs
 from ..jobs import Job
+from ..protocols import protocol_of
 from ..store import Store
 from ..store.voting import read_voting
 from .collect import CollectView, DrawnStage
 
 KIND = "close_ballot"
-AT_ONCE = {"paper": 200_000, "runoff": 20_000}  # votes that take a few seconds, by protocol
+AT_ONCE = 4.0  # seconds
 
 
 def takes_long(view: CollectView, stage: DrawnStage) -> bool:
     """Whether closing the open ballot takes more than a few seconds: by the votes that its scores are made from."""
     if stage.ballot.is_pilot:
         return False
-    every = sum(each.progress.votes for each in view.drawn)
-    protocol = stage.ballot.protocol
-    return (every if protocol == "runoff" else stage.progress.votes) > AT_ONCE[protocol]
+    protocol = protocol_of(stage.ballot.protocol)
+    scored = view.drawn if protocol.about.whole_field else [stage]
+    return protocol.seconds(sum(each.progress.votes for each in scored)) > AT_ONCE
 
 
 def params_of(stage: DrawnStage, area_id: int | None, revision: int) -> dict[str, Any]:

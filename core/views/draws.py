@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from ..errors import RunoffError
 from ..evaluation_intervals import WHY_NOT_PAPER
 from ..progress import Progress, split
+from ..protocols import protocol_of
 from ..resampled import ScoreDraws, draw_scores, number_of_resamples
 from ..scores import BallotVotes
 from ..store import Store
@@ -77,7 +78,7 @@ def load(store: Store, project_id: str, resamples: int = 0, *, progress: Progres
     parts = [part for part in every if part[1]]
     if not parts:
         return replace(items, problem=NOT_CLOSED)
-    if any(ballots[-1].protocol == "paper" for _, ballots, _ in parts):
+    if any(protocol_of(ballots[-1].protocol).about.rescales for _, ballots, _ in parts):
         return replace(items, problem=WHY_NOT_PAPER)
     times = resamples or number_of_resamples(sum(len(ballot.first) for _, _, votes in parts for ballot in votes))
     with store.read() as conn:

@@ -13,6 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ..jobs import Job, running_jobs
+from ..protocols import protocol_of
 from ..store import Store
 from ..store import schema as t
 from .command_list import COMMANDS, Values
@@ -64,5 +65,5 @@ def is_many(n: int) -> bool:
 def rescoring_is_long(standings: Sequence[Standing]) -> bool:
     """Whether scoring a project's closed ballots anew takes more than a few seconds: by the size of all its ballots."""
     ballots = [ballot for standing in standings for ballot in standing.ballots]
-    most = FITTED if any(ballot.protocol == "runoff" for ballot in ballots) else MANY
+    most = FITTED if any(protocol_of(ballot.protocol).about.whole_field for ballot in ballots) else MANY
     return sum(ballot.n_comparisons for ballot in ballots) > most

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from .. import protocols
 from ..percent import percent
 from ..plan import Plan
 from ..planning import Band, Forecast, Guess, at_other_budgets
@@ -14,7 +15,7 @@ from ..store import Store
 from ..store.forecasts import known_forecast
 
 # The protocols that are compared, and what people call them.
-PROTOCOLS = {"runoff": "Runoff's own", "paper": "the paper's", "uniform": "every item alike"}
+PROTOCOLS = {name: protocol.about.label for name, protocol in reversed(protocols.PROTOCOLS.items())}
 CURVES = {"rho_w": "ρ_w", "tau_w": "τ_w"}
 
 

@@ -9,13 +9,12 @@ import altair as alt
 import pandas as pd
 
 from ..charts import BLUE, GREEN, ORANGE, PURPLE, Chart
+from ..protocols import PROTOCOLS
 from ..simulation.scheme_table import SchemeRow
 from ..simulation.table2 import Spread
 
 NAMES = {
-    "uniform": "comparisons, all alike",
-    "paper": "comparisons, paper's",
-    "runoff": "comparisons, Runoff's",
+    **{name: protocol.about.in_table for name, protocol in PROTOCOLS.items()},
     "ratings": "ratings",
     "best-worst": "best–worst",
     "best-worst rounds": "best–worst, rounds",

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..plurals import plural
+from ..protocols import protocol_of
 from ..store import Store
 from ..store.ballots import Ballot, ballots_of
 from ..store.scores import Scored, scored_of
@@ -46,7 +47,7 @@ class ScoresView:
     @property
     def has_borda(self) -> bool:
         """Opponents were drawn uniformly, so that x, y, ȳ and the paper's Figures 2 and 4 exist."""
-        return self.protocol == "paper"
+        return protocol_of(self.protocol).about.rescales
 
     @property
     def voters(self) -> VoterCount:
@@ -96,7 +97,7 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> ScoresVie
     by_ballot = _by_ballot(scored.by_ballot, scored.items, dataset, [b.number for b in ballots if not b.is_open])
     closed = [ballot for ballot in ballots if not ballot.is_open]
     protocol = ballots[-1].protocol if ballots else "paper"
-    later = [ballot for ballot in closed if ballot.number > 1 and protocol == "paper"]
+    later = [ballot for ballot in closed if ballot.number > 1 and protocol_of(protocol).about.rescales]
     rescalings = tuple(_rescaling(by_ballot, ballot) for ballot in later)
     note = closed[-1].interval_note if closed else "Intervals are computed when a ballot is closed."
     return ScoresView(dataset, by_ballot, rescalings, tuple(ballots), note, protocol, scored)

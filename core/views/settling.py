@@ -10,7 +10,7 @@ from ..metrics import average_ranks
 from ..plurals import plural
 from ..store import Store
 from ..store.ballots import Ballot, ballots_of
-from ..store.scores import Scored, runoff_history_of, scored_of
+from ..store.scores import Scored, field_history_of, scored_of, scores_whole_field
 from .scores import pair_label
 
 N_SHOWN = 30
@@ -55,12 +55,12 @@ def load(store: Store, project_id: str, area_id: int | None = None, *, scored: S
     with store.read() as conn:
         closed = [ballot for ballot in ballots_of(conn, project_id, area_id) if not ballot.is_open]
         scored = scored_of(conn, project_id, area_id) if scored is None else scored
-        fitted = runoff_history_of(conn, [ballot for ballot in closed if ballot.protocol == "runoff"])
+        fitted = field_history_of(conn, [ballot for ballot in closed if scores_whole_field(ballot)])
     return settle(closed, scored, fitted)
 
 
 def settle(closed: list[Ballot], scored: Scored, fitted: pd.DataFrame) -> SettlingView:
-    """Places after each of the closed ballots; `fitted` holds the scores that each wrote by the protocol "runoff"."""
+    """Places after each of the closed ballots; `fitted` holds what those wrote that score the whole field."""
     held = scored.by_ballot.assign(voted=scored.by_ballot[["wins", "ties", "losses"]].sum(axis=1) > 0)
     parts = []
     for ballot in closed:
@@ -85,7 +85,7 @@ def settle(closed: list[Ballot], scored: Scored, fitted: pd.DataFrame) -> Settli
 
 def _after(ballot: Ballot, held: pd.DataFrame, fitted: pd.DataFrame) -> pd.DataFrame:
     """Every item's score as it stood when a ballot was closed: item, score, and the bounds of score and rank."""
-    if ballot.protocol == "runoff":
+    if scores_whole_field(ballot):
         return fitted[fitted["ballot"] == ballot.number].drop(columns="ballot")
     until = held[held["ballot"] <= ballot.number].dropna(subset=["mean"]).groupby("item").tail(1)
     found = until[["item", "mean", "lower", "upper"]].rename(columns={"mean": "score"})

@@ -10,8 +10,10 @@ import sqlalchemy as sa
 
 from .. import reliability, trust
 from ..errors import RunoffError
-from ..foresight import CHANGES, MOVE_RHO_W, MOVE_TAU_W, N_TOP, Foresight
+from ..foresight import CHANGES, MOVE_RHO_W, MOVE_TAU_W, Foresight
 from ..plurals import many
+from ..protocols import protocol_of
+from ..protocols.base import N_TOP
 from ..resampled import draw_scores, number_of_resamples
 from ..scores import BallotVotes
 from ..scores.borda import tally
@@ -147,7 +149,7 @@ def _ranking_lines(
 ) -> list[Line]:
     """What is known of the ranking: its top, its first, contradictions, and what was cut."""
     n_top = min(N_TOP, len(fitted.items) - 1)
-    if ballot.protocol == "runoff":
+    if protocol_of(ballot.protocol).of_fit(fitted) is not None:
         probability = item_posteriors(fitted.fit).top_probability(n_top)
     else:
         rng = np.random.default_rng([ballot.seed, 4])

@@ -37,8 +37,10 @@ from core.platforms.colleagues import deal_out, write_tables
 from core.platforms.offline import write_offline
 from core.platforms.scheme_files import round_files
 from core.platforms.scheme_templates import scheme_template
+from core.protocols import Votes
+from core.protocols.base import balanced
+from core.protocols.runoff import Runoff, spread_appearances
 from core.publishing import publish
-from core.runoff import spread_appearances
 from core.schemes.collected import SCHEMES, default_settings
 from core.simulation import simulate_campaign
 from core.simulation.drawing import quick_comparisons
@@ -173,12 +175,26 @@ def draws() -> dict[str, Any]:
         score = np.sin(np.arange(n) * 1.7)
         near = draw_near_comparisons(np.arange(n), m, score=score, spread=np.full(n, 0.3), rng=rng)
         found[f"{n} items {m} times, near"] = near
-        for how in ({}, {"connected": True}, {"near": (score, np.full(n, 0.3))}):
-            ballot = draw_ballot(np.arange(n), m, task_size=3, seed=n + m, **how)
+        items, n_pairs = np.arange(n), -(-n * m // 2)
+        ways: dict[str, Callable[[np.random.Generator], Any] | None] = {
+            "[]": None,
+            "['connected']": partial(_joined, items, n_pairs),
+            "['near']": partial(_near, items, m, score),
+        }
+        for how, pairs_of in ways.items():
+            ballot = draw_ballot(np.arange(n), m, task_size=3, seed=n + m, pairs_of=pairs_of)
             parts = (ballot.first, ballot.second, ballot.task, ballot.position, ballot.flipped)
-            found[f"ballot of {n} items {m} times {sorted(how)}"] = [part.tolist() for part in parts]
+            found[f"ballot of {n} items {m} times {how}"] = [part.tolist() for part in parts]
     plans = {"runoff": spread_appearances(990, 7, 0.5, 19_660), "small": spread_appearances(21, 3, 0.5, 90)}
     return found | {f"appearances, {name}": plan.appearances for name, plan in plans.items()}
+
+
+def _joined(items: Any, n: int, rng: np.random.Generator) -> Any:
+    return Runoff().draw(items, n, [], rng, balanced)
+
+
+def _near(items: Any, m: int, score: Any, rng: np.random.Generator) -> Any:
+    return draw_near_comparisons(items, m, score=score, spread=np.full(len(items), 0.3), rng=rng)
 
 
 def campaigns() -> dict[str, Any]:
@@ -202,7 +218,7 @@ def campaigns() -> dict[str, Any]:
             "slopes": [None if np.isnan(slope) else slope for slope in made.slopes],
             "accuracy": made.accuracy()._asdict(),
             "items": [ballot.items.tolist() for ballot in made.ballots],
-            "votes": [[part.tolist() for part in ballot.votes] for ballot in made.held],
+            "votes": [[part.tolist() for part in Votes.of(ballot.votes)] for ballot in made.held],
         }
     return found
 

@@ -11,6 +11,7 @@ from test_evaluate_jobs import finish
 from test_pages import press, words
 
 from core import jobs, work
+from core.protocols.paper import Paper
 from core.store import schema as t
 from core.store.ballots import read_ballots
 from core.store.closing import close_ballot, reopen_ballot
@@ -30,7 +31,7 @@ NOBODY = 2**22 + 1  # no process of Linux has so high an id
 def many(demo, monkeypatch):
     """The demo's open ballot with all its votes, which count as too many to be closed at once."""
     simulate_votes(demo, "demo")
-    monkeypatch.setattr(closing, "AT_ONCE", dict.fromkeys(closing.AT_ONCE, 10))
+    monkeypatch.setattr(closing, "AT_ONCE", Paper().seconds(10))
     return demo
 
 
@@ -96,9 +97,9 @@ def test_few_votes_and_pilots_are_closed_at_once(many, monkeypatch):
     stage = view.open_stage
     of_all = sum(each.progress.votes for each in view.drawn)
     limit = of_all if stage.ballot.protocol == "runoff" else stage.progress.votes
-    monkeypatch.setattr(closing, "AT_ONCE", dict.fromkeys(closing.AT_ONCE, limit))
+    monkeypatch.setattr(closing, "AT_ONCE", Paper().seconds(limit))
     assert not closing.takes_long(view, stage)
-    monkeypatch.setattr(closing, "AT_ONCE", dict.fromkeys(closing.AT_ONCE, limit - 1))
+    monkeypatch.setattr(closing, "AT_ONCE", Paper().seconds(limit - 1))
     assert closing.takes_long(view, stage)
 
 

@@ -10,7 +10,7 @@ from page_words import press, words
 from pages.conftest import open_page
 from streamlit.testing.v1 import AppTest
 
-from core.runoff import spread_appearances
+from core.protocols.runoff import spread_appearances
 from core.store.areas import add_areas, read_areas
 from core.store.ballots import read_ballots
 from core.store.engine import _open

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from .scores import BallotVotes, final_scores, score_campaign
-from .scores.bradley_terry import BradleyTerry
-from .scores.fit import FittedVotes, fit_with_voters, joined
-from .scores.posterior import Posteriors
+from .bradley_terry import BradleyTerry
+from .posterior import Posteriors
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-TOLERANCE = 0.01  # of refits: far below the noise of the votes
 
 
 def likely_scores(posteriors: Posteriors, rng: np.random.Generator) -> Floats:
@@ -44,24 +38,3 @@ def simulated_outcomes(
     lapse = effects.lapse[voter]
     chance = lapse + (1.0 - 2.0 * lapse) * expit(effects.sharpness[voter] * (theta[first] - theta[second]))
     return (rng.random(len(first)) < chance).astype(np.float64)
-
-
-def scores_by(votes: Sequence[BallotVotes], protocol: str, fitted: FittedVotes) -> Floats:
-    """Scores of `fitted.items` by some votes, as the protocol makes them: θ for "runoff", ȳ for "paper"; (n,).
-
-    NaN where the votes give no score. Raises `DisconnectedError` where votes of "runoff" leave items apart.
-    """
-    if protocol == "runoff":
-        first, second, outcome, voter = joined(votes, fitted.items)
-        fit = fit_with_voters(
-            first,
-            second,
-            outcome,
-            n_items=len(fitted.items),
-            voter=voter,
-            start=fitted.fit.theta,
-            tolerance=TOLERANCE,
-        )
-        return fit.theta
-    n_items = int(fitted.items[-1]) + 1
-    return np.asarray(final_scores(score_campaign(votes, n_items), n_items).score[fitted.items])

@@ -1,0 +1,286 @@
+"""The protocol "runoff": more accuracy from a vote than random opponents and win ratios give.
+
+Ballot 1 is drawn as the paper's, opponents at random. From then on one Bradley–Terry fit of all votes so far says who
+goes on (`selection`), and items meet that it can't tell apart yet (`pairing`); nobody is asked about the same item
+twice while others can be (`dealing`). The last fit's θ is the score. The method is described in docs/runoff.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..budgets import largest_within
+from ..dealing import count_seen, deal_to_voters
+from ..errors import PlanError
+from ..pairing import connected_or_redrawn, draw_near_comparisons
+from ..plan import Plan
+from ..progress import Progress
+from ..scores import reliability
+from ..scores.borda import VotesOf
+from ..scores.bradley_terry import expected_borda
+from ..scores.fit import FittedVotes, fit_votes, fit_with_voters, joined
+from ..scores.reliability import Agreement, Metric
+from ..scores.voter_bootstrap import resample_voters
+from ..selection import select_leading
+from .base import (
+    N_TOP,
+    RESAMPLES,
+    About,
+    Chosen,
+    Floats,
+    Held,
+    Ints,
+    Mode,
+    Protocol,
+    Sampler,
+    Scored,
+    check_halves,
+    too_few,
+)
+from .paper import REFERENCE
+
+# Appearances ballot by ballot, relative to the first: the whole field has its share, and the top is seen often.
+PROFILE = (1.0, 0.65, 0.5, 0.75, 1.1, 1.8, 2.2)
+TOLERANCE, EXACT = 0.01, 1e-6  # of quick fits: far below the noise of the votes; and of all others
+
+BRADLEY_TERRY = (
+    "R. A. Bradley, M. E. Terry (1952): Rank Analysis of Incomplete Block Designs: I. The Method of Paired "
+    "Comparisons. Biometrika 39."
+)
+METHODS = (
+    (
+        "paragraph",
+        "Protocol “runoff”. Ballot 1 draws opponents at random; in later ballots items meet near neighbours of the "
+        "ranking so far, and items that may still belong to the top go on. One model is fitted to the votes of all "
+        "ballots, with a strength θ of each item and, for each voter v, how sharply (s) and how carelessly (ε) they "
+        "decide; a tie counts as half a vote for each:",
+    ),
+    (
+        "formula",
+        "P(first item is chosen) = ε_v + (1 − 2·ε_v) / (1 + exp(−s_v·(θ_first − θ_second)))\n"
+        "θ minimises −Σ[y·log P + (1 − y)·log(1 − P)] + 0.1/2·Σθ² + normal priors on log s_v and on "
+        "the log-odds of 2·ε_v\n"
+        "score of an item = mean of P against every other item",
+    ),
+    (
+        "paragraph",
+        "So a score is the share of votes that the item would win against the whole field, and lies between 0 and 1. "
+        f"References: {BRADLEY_TERRY} The ballots and the focus on the top follow {REFERENCE}",
+    ),
+)
+
+
+class Runoff(Protocol):
+    """Near neighbours meet, who may matter most goes on, θ of all votes ranks every item."""
+
+    name = "runoff"
+    about = About(
+        label="Runoff's own",
+        offered="Runoff’s own: near neighbours meet",
+        in_table="comparisons, Runoff's",
+        estimator="Bradley–Terry with a lapse and a sharpness of each voter, on the votes of all ballots",
+        scale="expected Borda score against the whole field; higher = more related; within 0 and 1",
+        methods=METHODS,
+        whole_field=True,
+        own_appearances=True,
+        weighs_voters=True,
+        effort=4,
+    )
+
+    def __init__(self, *, alike: bool = False) -> None:
+        """alike : all votes count alike, as of one voter; else each voter has a lapse and a sharpness of their own."""
+        self.alike = alike
+
+    def of_fit(self, fitted: FittedVotes) -> Scored:
+        """Those of the fit."""
+        return _scored(fitted, fitted.scores)
+
+    def of_strangers(self) -> Runoff:
+        """All votes count alike."""
+        return Runoff(alike=True)
+
+    def plan_within(self, n_items: int, n_ballots: int, keep: float, n_comparisons: int) -> Plan:
+        """See `spread_appearances`."""
+        return spread_appearances(n_items, n_ballots, keep, n_comparisons)
+
+    def select(self, held: Sequence[Held], n: int, rng: np.random.Generator) -> Chosen:
+        """Those that may matter most to the top by all votes so far; items cut before may come back."""
+        scores = self.field(held)
+        fitted: FittedVotes = scores.state
+        n_top = min(N_TOP, len(fitted.items) - 1)
+        leading = select_leading(fitted.fit, n, rng=rng, n_top=n_top)
+        kept = np.sort(leading.selection.items)
+        tied = (leading.selection.n_tied, leading.selection.n_tied_kept)
+        return Chosen(fitted.items[kept], scores.score[kept], *tied, lost=leading.lost)
+
+    def draw(self, items: Ints, n: int, held: Sequence[Held], rng: np.random.Generator, sampler: Sampler) -> Ints:
+        """Opponents at random in ballot 1, so that all are joined; then near neighbours."""
+        appearances = 2 * n // len(items)
+        if not held:
+            return connected_or_redrawn(sampler(items, n, rng), items, appearances, rng=rng)
+        fitted: FittedVotes = self.field(held).state
+        place = np.searchsorted(fitted.items, items)
+        score, spread = fitted.fit.theta[place], fitted.spread[place]
+        return draw_near_comparisons(items, appearances, score=score, spread=spread, rng=rng)
+
+    def assign(self, pairs: Ints, held: Sequence[Held], n_voters: int, rng: np.random.Generator) -> Ints:
+        """Equally many comparisons a voter within one, and items they haven't seen where possible."""
+        n_items = int(max(pairs.max(initial=0), *(ballot.votes.items.max() for ballot in held), 0)) + 1
+        seen = np.zeros((n_voters, n_items), dtype=np.int32)
+        for votes, _ in held:
+            met = np.stack((votes.first, votes.second), axis=1)
+            seen += count_seen(met, votes.voter, n_voters=n_voters, n_items=n_items)
+        return deal_to_voters(pairs, n_voters, seen=seen, n_items=n_items, rng=rng)
+
+    def score(self, votes: VotesOf, held: Sequence[Held], mode: Mode = Mode.FINAL) -> Scored:
+        """One fit of the votes of all ballots. Errors as of `fit_votes`."""
+        every = [*(ballot.votes for ballot in held), votes]
+        if mode is Mode.FINAL and not self.alike:
+            return self.of_fit(fit_votes(every))
+        items = np.sort(every[0].items)
+        first, second, outcome, voter = joined(every, items)
+        before = held[-1].scores if held else None
+        fit = fit_with_voters(
+            first,
+            second,
+            outcome,
+            n_items=len(items),
+            voter=None if self.alike else voter,
+            start=before.state.fit.theta if before is not None else None,
+            tolerance=TOLERANCE if mode is Mode.QUICK else EXACT,
+        )
+        return _scored(FittedVotes(items, fit), fit.theta)
+
+    def scored(self, held: Sequence[Held], mode: Mode = Mode.FINAL) -> list[Held]:
+        """The last ballot has the scores of all items; those after earlier ones are history."""
+        return [*held[:-1], Held(held[-1].votes, self.field(held, mode))] if held else []
+
+    def field(self, held: Sequence[Held], mode: Mode = Mode.FINAL) -> Scored:
+        """The scores after the last ballot, which are those of all items."""
+        return held[-1].scores or self.score(held[-1].votes, held[:-1], mode)
+
+    def resample(
+        self,
+        votes: Sequence[VotesOf],
+        of_all: Scored,
+        n: int,
+        rng: np.random.Generator,
+        progress: Progress | None = None,
+    ) -> Iterator[tuple[Ints, Floats]]:
+        """A few Newton steps from the fit for each resample."""
+        fitted: FittedVotes = of_all.state
+        given = joined(votes, fitted.items)
+        moved = resample_voters(fitted.fit, *given, resamples=n, rng=rng, workers=None, progress=progress)
+        yield fitted.items, moved.theta.T
+
+    def intervals(self, votes: Sequence[VotesOf], scores: Scored, level: float, rng: np.random.Generator) -> Scored:
+        """Intervals of scores and ranks, what the fit says of itself, and who can't be told from the first.
+
+        The ridge draws the extremes of resamples in, so that an interval is widened where it would miss its own score.
+        """
+        fitted: FittedVotes = scores.state
+        first, second, outcome, voter = joined(votes, fitted.items)
+        names = ("lower", "upper", "rank_lower", "rank_upper")
+        bounds = {name: np.full(len(fitted.items), np.nan) for name in names}
+        note, tied = too_few(len(np.unique(voter))), list[int]()
+        if not note:
+            moved = resample_voters(
+                fitted.fit, first, second, outcome, voter, resamples=RESAMPLES, rng=rng, workers=None
+            )
+            for name, theta, wider in zip(names, moved.score_intervals(level), (np.minimum, np.maximum), strict=False):
+                bound = expected_borda(theta, lapse=fitted.fit.lapse, field=fitted.fit.theta)
+                bounds[name] = wider(bound, fitted.scores)
+            bounds |= dict(zip(names[2:], moved.rank_intervals(level), strict=True))
+            tied = fitted.items[moved.tied_for_first(level)].tolist()
+        columns = {**scores.columns, "error": fitted.fit.standard_error, **bounds}
+        fit = _described(fitted, votes) | {"tied_for_first": tied}
+        return replace(scores, columns=columns, fit=fit, note=note)
+
+    def halves(
+        self,
+        votes: Sequence[VotesOf],
+        fitted: FittedVotes,
+        metric: Metric,
+        repeats: int,
+        rng: np.random.Generator,
+        workers: int | None = None,
+    ) -> Agreement:
+        """Each half fitted on its own, without voters' effects: see `scores.reliability.split_half`."""
+        check_halves(votes)
+        return reliability.split_half(
+            *joined(votes, fitted.items), metric, n_items=len(fitted.items), repetitions=repeats, rng=rng,
+            ridge=fitted.fit.ridge, workers=workers,
+        )  # fmt: skip
+
+    def ceiling(
+        self,
+        votes: Sequence[VotesOf],
+        fitted: FittedVotes,
+        metric: Metric,
+        simulations: int,
+        rng: np.random.Generator,
+        workers: int | None = None,
+    ) -> Agreement:
+        """Refits of votes drawn from the fit: see `scores.reliability.noise_ceiling`."""
+        return reliability.noise_ceiling(fitted.fit, metric, repetitions=simulations, rng=rng, workers=workers)
+
+    def seconds(self, n_votes: int) -> float:
+        """Three hundred fits of all votes."""
+        return n_votes / 5_000
+
+
+def _scored(fitted: FittedVotes, scores: Floats) -> Scored:
+    theta = fitted.fit.theta
+    return Scored(fitted.items, theta, scores, {"theta": theta, "score": scores}, state=fitted)
+
+
+def _described(fitted: FittedVotes, votes: Sequence[VotesOf]) -> dict[str, Any]:
+    fit = fitted.fit
+    return {
+        "estimator": "Bradley–Terry with a lapse and a sharpness of each voter"
+        if len(fit.voter_lapse) > 1
+        else "Bradley–Terry with one lapse for all voters, whose own effects did not settle",
+        "ridge": fit.ridge,
+        "lapse": float(np.average(fit.voter_lapse)),
+        "iterations": fit.n_iterations,
+        "gradient": fit.gradient_norm,
+        "votes": int(sum(len(ballot.first) for ballot in votes)),
+        "voters": len(np.unique(np.concatenate([ballot.voter for ballot in votes]))),
+        "undefeated": fitted.items[fit.undefeated].tolist(),
+        "winless": fitted.items[fit.winless].tolist(),
+    }
+
+
+def spread_appearances(n_items: int, n_ballots: int, keep: float, n_comparisons: int) -> Plan:
+    """The plan of at most `n_comparisons` comparisons with appearances as the protocol likes them.
+
+    M of ballot k is proportional to `PROFILE` (for another number of ballots interpolated between its ends), each at
+    least 2 and as large as the budget allows; what whole numbers leave over goes to the later ballots first.
+
+    Raises `PlanError` where even two appearances in each ballot cost more.
+
+    >>> plan = spread_appearances(990, 7, 0.5, 19_660)
+    >>> plan.appearances, plan.n_comparisons <= 19_660
+    ((23, 15, 12, 18, 27, 44, 53), True)
+    """
+    at = np.linspace(0, len(PROFILE) - 1, n_ballots) if n_ballots > 1 else np.zeros(1)
+    shape = np.interp(at, np.arange(len(PROFILE)), PROFILE)
+
+    def plan_of(scale: float) -> Plan:
+        return Plan(n_items, n_ballots, keep, tuple(max(2, int(m)) for m in np.floor(scale * shape + 1e-9)))
+
+    if plan_of(0.0).n_comparisons > n_comparisons:
+        raise PlanError(
+            f"{n_comparisons:,} comparisons are too few for {n_ballots} ballots of {n_items:,} items; "
+            f"two appearances in each ballot need {plan_of(0.0).n_comparisons:,}."
+        )
+    appearances = list(largest_within(plan_of, n_comparisons).appearances_by_ballot)
+    for ballot in reversed(range(n_ballots)):
+        more = [*appearances[:ballot], appearances[ballot] + 1, *appearances[ballot + 1 :]]
+        if Plan(n_items, n_ballots, keep, tuple(more)).n_comparisons <= n_comparisons:
+            appearances = more
+    return Plan(n_items, n_ballots, keep, tuple(appearances))
