@@ -189,9 +189,11 @@ def first_place(names: Sequence[str], *, is_last: bool = False) -> Line:
         return Line(name, GREEN, f"{names[0]} is ahead of all others at 90 %.")
     values = {"n": len(names), "items": ", ".join(names[:NAMED]), "more": len(names) - NAMED}
     if len(names) > NAMED:
-        reason = "{n} items are tied for first: {items} and {more:,} more can't be told apart at 90 %.".format(**values)
+        reason = "Any of {n} items may be the first: {items} and {more:,} more can't be told apart at 90 %.".format(
+            **values
+        )
     else:
-        reason = "{n} items are tied for first: {items} can't be told apart at 90 %.".format(**values)
+        reason = "Any of {n} items may be the first: {items} can't be told apart at 90 %.".format(**values)
     another = "More votes on the leading items, in another ballot."
     return Line(name, AMBER, reason, AFTER_LAST if is_last else another)
 

@@ -16,6 +16,10 @@ from ui import cache, chart_files, evaluation_headline, frame, tour
 PURPOSE = "Runoff shows which embedding ranks related words as people do"
 OFFSET = 2.0  # n₀, as the Evaluate page has it at first
 CHANGED = "**The demo was changed since it was made.** The Evaluate page says which model leads now, and how surely."
+READ = (
+    "Items are pairs of words. ρ_w compares an embedding's ranking of them with people's, the top weighing most. "
+    "Bars: where it would lie with other voters, at 90 %; how far it hangs on these words stands on the Evaluate page."
+)
 SIMULATED = "The votes here are those of simulated voters: they say how Runoff works, and nothing about people."
 
 
@@ -48,6 +52,7 @@ def _chart(view: EvaluateView, votes: IntervalsView | None) -> None:
         chart_files.show(
             evaluation_charts.standings(table, "ρ_w"), table, name="demo-models", alt="ρ_w of the demo's models"
         )
+        st.caption(READ)
 
 
 def _kept(name: str, view: EvaluateView, project: Project) -> Any:

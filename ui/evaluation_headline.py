@@ -27,7 +27,8 @@ SHORT = {
 NOTIONS = {"relatedness": "|cos| (relatedness)", "similarity": "cos (similarity)"}
 CIRCULAR = (
     f"A quarter of what the simulated voters believe is GloVe's own opinion, so the figure of “{GLOVE}” is too high "
-    "by construction. The rest comes from a sentence encoder that isn't ranked here; the others had no part in it."
+    "by construction. The rest comes from a sentence encoder that isn't ranked here, of the same family as MiniLM, "
+    "which favours MiniLM over models of single words. The other two had no part in it."
 )
 OUT = ", the noise of the votes taken out of {}"
 

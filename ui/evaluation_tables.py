@@ -85,13 +85,14 @@ def show(visit: Visit, found: IntervalsView | None, tokens: TokensView | None) -
     with_votes, no_share = evaluate_scale.with_shares(with_votes, scale[1])
     if view.compared is not None:
         _chart(visit, found, tokens, view.compared, scale)
+    if len(with_votes.common):  # what compares stands first
+        st.subheader("Over the items that all cover")
+        _table(with_votes.common.drop(columns=["area", "covered", "coverage"]), "Over their common items")
+        st.subheader("Each over its own items")
+        st.caption("The embeddings cover different items, so these figures don't compare directly.")
     _table(with_votes.overall.drop(columns="area"), "Embeddings over all areas")
     _intervals_said(visit, found, tokens)
     _floor_and_top(*scale, is_coming=visit.is_coming("floor") or visit.is_coming("top"))
-    if len(with_votes.common):
-        st.subheader("Over the items that all cover")
-        st.caption("The embeddings cover different items, so only these figures compare directly.")
-        _table(with_votes.common.drop(columns=["area", "covered", "coverage"]), "Over their common items")
     if len(view.without_proposed):
         st.subheader("Without the tokens that an embedding proposed")
         st.caption("The items that hold such a token are left out for all embeddings, so these figures are fairer.")
@@ -175,7 +176,10 @@ def _floor_and_top(floor: Scale, top: Scale, *, is_coming: bool) -> None:
 
 
 def _table(table: pd.DataFrame, alt: str) -> None:
+    """The best by ρ_w first, but in a table of areas."""
     shown = table.dropna(axis="columns", how="all") if len(table) else table
+    if "area" not in shown and "ρ_w" in shown:
+        shown = shown.sort_values("ρ_w", ascending=False, kind="stable")
     counts = [name for name in ("items", "covered") if name in shown]  # last: a phone shows the first columns only
     first = [name for name in ("embedding", "area", "coverage") if name in shown]
     order = [*first, *(name for name in shown.columns if name not in (*first, *counts)), *counts]

@@ -136,6 +136,9 @@ def with_and(names: Sequence[str]) -> str:
     return reduce(lambda one, other: f"{one} and {other}", names)
 
 
+OTHER = {"votes": "other voters", "tokens": "other words"}  # what an interval says could have been
+
+
 def said(names: list[str], by: dict[str, tuple[Told, ...]]) -> str:
     """Which embeddings the first of `names` can't be told from, for a headline; `by` has what "votes" and "tokens" say.
 
@@ -147,13 +150,7 @@ def said(names: list[str], by: dict[str, tuple[Told, ...]]) -> str:
         if pairs:
             level = [p.second if p.first == names[0] else p.first for p in pairs if not p.is_apart]
             found.setdefault(_apart_from(level, len(pairs)), []).append(unit)
-    return "; ".join(_by(what, units) for what, units in found.items())
-
-
-def _by(what: str, units: list[str]) -> str:
-    if len(units) > 1:
-        return f"{what} by these votes and these tokens"
-    return f"{what} by these votes" if units == ["votes"] else f"{what} by these tokens"
+    return "; ".join(f"with {' or '.join(OTHER[unit] for unit in units)} {what}" for what, units in found.items())
 
 
 def _apart_from(level: list[str], n_others: int) -> str:

@@ -127,7 +127,8 @@ class Overview:
         total, done = sum(n for n in planned if n), sum(standing.n_answered for standing in self.standings)
         said = self.standings[0].said if len(self.standings) == 1 else areas_finished(self.standings)
         share = 1.0 if all(standing.is_final for standing in self.standings) else min(done / max(total, 1), 1.0)
-        voted = f"{done:,} of about {total:,} comparisons voted on."
+        of = f" of about {total:,}" if share < 1 else ""
+        voted = f"{done:,}{of} comparisons voted on."
         return share, f"{said[:1].upper()}{said[1:]}. {voted}"
 
     @property

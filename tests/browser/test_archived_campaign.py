@@ -59,6 +59,7 @@ def campaign(folder: Path) -> list[bytes]:
     return files
 
 
+@pytest.mark.release
 def test_from_archived_files_to_a_dataset(own_server: Server, visit: Callable[..., Visitor], tmp_path: Path) -> None:
     files = campaign(tmp_path / "long ago")
     own_server.start()

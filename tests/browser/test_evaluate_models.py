@@ -24,6 +24,7 @@ PROJECT = "half-way"
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.release
 def test_three_models_from_adding_to_the_download(own_server: Server, visit: Callable[..., Visitor]) -> None:
     store = open_store(own_server.workspace)
     make_half_way(store, PROJECT)

@@ -44,6 +44,7 @@ def said_of(store: Store, project_id: str) -> str:
     return step.state
 
 
+@pytest.mark.release
 def test_the_demo_has_as_many_voters_on_every_page(demo, visit):
     assert set(counts_of(demo, "demo").values()) == {VoterCount(0, 60)}
     assert said_of(demo, "demo") == "60 simulated voters"

@@ -251,6 +251,7 @@ def test_point_figures_come_first_and_nobody_is_named_before_the_intervals(small
     assert len(begun) == 1
 
 
+@pytest.mark.release
 def test_other_settings_and_another_state_are_measured_anew_one_job_at_a_time(small, visit, begun) -> None:
     store, project_id = small
     app = visit("evaluate", project_id)
