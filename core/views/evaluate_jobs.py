@@ -19,6 +19,7 @@ from ..evaluation.differences import Told
 from ..evaluation_intervals import Difference
 from ..jobs import Job
 from ..progress import Progress, split
+from ..protocols import protocol_of
 from ..resampled import number_of_resamples
 from ..store import Store
 from ..store.projects import get_project
@@ -202,9 +203,10 @@ def _size(view: EvaluateView) -> int:
 
 
 def _votes_parts(view: EvaluateView, resamples: int = 0) -> tuple[float, float]:
-    """Of drawing the voters and scoring their votes, and of the models' figures; the paper's protocol has neither."""
+    """Of drawing the voters and scoring their votes, and of the models' figures; rescaled scores have neither."""
     about = view.dataset.attrs
-    if (about["plan"] is not None and about["plan"]["protocol"] == "paper") or not about["ballots_closed"]:
+    rescales = about["plan"] is not None and protocol_of(about["plan"]["protocol"]).about.rescales
+    if rescales or not about["ballots_closed"]:
         return 0.0, 0.0
     times, parts = resamples or number_of_resamples(about["votes"]), 2 + 2 * (len(set(view.dataset["area"])) > 1)
     figures = (len(view.evaluations) + 1) * parts * (3e-4 + 3e-7 * len(view.dataset))
