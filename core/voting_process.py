@@ -19,7 +19,7 @@ from pathlib import Path
 from .durable import private
 from .errors import StoreError
 from .installed import VOTING
-from .processes import is_alive
+from .processes import free_port, is_alive
 from .store import Store
 from .store.dialects import DATABASE, VOTERS_DATABASE
 
@@ -115,12 +115,17 @@ def running_server(store: Store) -> Running | None:
     return next(iter(running_servers(store)), None)
 
 
-def start_server(store: Store, *, host: str = "127.0.0.1", port: int = PORT) -> Running:
-    """Start the server and wait until it is there; `StoreError` with the end of its output where it doesn't come up."""
+def start_server(store: Store, *, host: str = "127.0.0.1", port: int | None = None) -> Running:
+    """Start the server and wait until it is there; `StoreError` with the end of its output where it doesn't come up.
+
+    Without a port it is the usual one, or the next that nobody listens on: the link that is shown follows.
+    """
     found = running_server(store)
     if found is not None:
         return found
     log = store.folder / "voting.log"
+    if port is None:
+        port = free_port(host, PORT) or PORT
     command = [sys.executable, "-m", VOTING, "--host", host, "--port", str(port)]
     with open(log, "wb", opener=private) as handle:
         process = subprocess.Popen(

@@ -219,7 +219,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 @pytest.mark.skipif(os.name != "posix", reason="a process can't become another one here")
 class TestApp:
     def test_no_command_opens_the_app(self, run, started, monkeypatch) -> None:
-        monkeypatch.setattr("core.cli.app._refused", lambda port: None)
+        monkeypatch.setattr("core.cli.app.refused", lambda host, port: None)
         assert run().code == 0
         command = [sys.executable, "-P", "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.port", "8501"]
         assert started == [[*command, "--", "--browser"]]
@@ -476,6 +476,7 @@ def test_evaluate_takes_a_policy_figures_and_intervals_over_tokens(run, files) -
     assert "Name a MODEL" in run("evaluate", files.dataset).err
 
 
+@pytest.mark.release
 def test_intervals_over_tokens_follow_the_seed(run, tmp_path: Path) -> None:
     text_ = (ROOT / "data" / "similarity.csv").read_text(encoding="utf-8").replace("similarity", "score", 1)
     table = write(tmp_path, text_.encode(), "dataset.csv")

@@ -318,7 +318,7 @@ def test_an_exported_project_brings_its_rounds_pilots_and_pages(store):
 
 
 @pytest.mark.sqlite
-@pytest.mark.parametrize("project_id", [MAIN, TRIAL])
+@pytest.mark.parametrize("project_id", [pytest.param(MAIN, marks=pytest.mark.release), TRIAL])
 def test_the_scores_that_are_kept_are_those_of_the_votes(workspace, project_id):
     with workspace.read() as conn:
         for ranking in read_rankings(workspace, project_id):

@@ -8,6 +8,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -50,8 +51,9 @@ def pairs_of(data: bytes, tmp_path: Path) -> list[tuple[str, str, float]]:
     path = tmp_path / "similarities.txt"
     path.write_bytes(data)
     model = load(path)
-    words = model.vocabulary.to_pylist()
-    return [(a, b, float(v)) for a in words for b in words if a < b and (v := model.cosines([a], [b])[0]) == v]
+    pairs = list(combinations(sorted(model.vocabulary.to_pylist()), 2))
+    values = model.cosines(*([pair[side] for pair in pairs] for side in (0, 1))).tolist()
+    return [(*pair, value) for pair, value in zip(pairs, values, strict=True) if value == value]
 
 
 class TestQuotationMarks:

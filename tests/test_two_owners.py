@@ -146,6 +146,7 @@ def test_owners_of_one_project_and_of_others_write_at_once(store):
             assert len(ids) == len(set(ids)) == wanted
 
 
+@pytest.mark.release
 def test_two_voting_servers_never_give_the_last_vote_twice(store):
     settings = VotingSettings(task_size=3, tasks_per_voter=50, votes_per_comparison=2, examples=False)
     project_id, code = make_voting(store, settings, tokens=("a", "b", "c", "d"), appearances=4)

@@ -27,6 +27,7 @@ from voting_server import ROOT, VotingServer, make_voting, serving
 from bench.voters import Connection, HttpVoter, all_vote, hidden
 from core import voting_process
 from core.errors import StoreError
+from core.processes import refused
 from core.store import schema as t
 from core.store.plans import Wording
 from core.store.voting import invite, open_voting, read_invitations
@@ -695,6 +696,22 @@ class TestProcess:
         assert voting_process.running_server(store) is None
         voting_process.stop_servers(store)
 
+    @pytest.mark.release
+    def test_where_the_usual_port_is_taken_the_next_is_used(self, store, monkeypatch):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            port = taken.getsockname()[1]
+            assert refused("127.0.0.1", port) == "Address already in use"
+            monkeypatch.setattr(voting_process, "PORT", port)
+            running = voting_process.start_server(store)
+            try:
+                assert running.port > port
+                assert str(running.port) in running.url
+            finally:
+                voting_process.stop_servers(store)
+
+    @pytest.mark.release
     def test_all_servers_of_a_workspace_are_known_and_stopped(self, store):
         servers = [VotingServer(store.folder), VotingServer(store.folder)]
         for server in servers:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 from importlib import import_module
@@ -13,6 +12,7 @@ import click
 
 from ..errors import RunoffError
 from ..installed import HOME, VOTING
+from ..processes import free_port, refused
 
 PORT = 8501
 HOST = "127.0.0.1"
@@ -38,28 +38,14 @@ def open_app(port: int = PORT, *, browser: bool = True) -> NoReturn:
 
 def _free(port: int) -> None:
     """Nothing, where the port can be listened on; else a sentence with one that can."""
-    if (reason := _refused(port)) is None:
+    if (reason := refused(HOST, port)) is None:
         return
-    others = (other for other in range(port + 1, min(port + 50, 65535) + 1) if _refused(other) is None)
-    other = next(others, None)
+    other = free_port(HOST, port + 1)
     choose = "Choose another with --port" if other is None else f"Choose another: --port {other}"
     raise RunoffError(
         f"Port {port} can't be listened on ({reason}). Runoff may be open there already: http://localhost:{port}. "
         f"{choose}."
     )
-
-
-def _refused(port: int) -> str | None:
-    """Why the port of this machine can't be listened on; None where it can."""
-    with socket.socket() as probe:
-        if os.name == "posix":  # as the server does: a port that was just left is free
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-            probe.listen(1)
-        except OSError as error:
-            return error.strerror or str(error)
-    return None
 
 
 @click.command("vote", add_help_option=False, context_settings={"ignore_unknown_options": True})

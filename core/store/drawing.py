@@ -124,7 +124,7 @@ def _due(conn: sa.Connection, project: sa.Row, ranking: Ranking) -> Due:
         raise StoreError(f"Ballot {ballots[-1].number} is still open. Close it before the next one is drawn.")
     plan = settings.plan(n_items_of(conn, project.id, ranking.area_id))
     if number > plan.n_ballots:
-        raise StoreError(f"All {plan.n_ballots} ballots of the plan are drawn. The scores are final.")
+        raise StoreError(f"All {plan.n_ballots} ballots of the plan are drawn.")
     seed = ballot_seed(project.seed, settings.seed, number, ranking.position)
     size = plan.sizes[number - 1]
     items = items_of(conn, project.id, area_id=ranking.area_id)

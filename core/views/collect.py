@@ -94,7 +94,7 @@ class CollectView:
             n, wanted = stage.progress.answered, stage.progress.wanted
             return message.format(number=stage.number, ballots=len(self.stages), n=n, wanted=wanted)
         if self.next_number is None:
-            return "**All ballots are closed: the scores are final.**"
+            return "**All ballots are closed: the plan is carried out.**"
         if self.next_number == 1 and self.pilot:
             return "**No ballot is drawn yet.** Drawing it fixes the plan."
         if self.next_number == 1:

@@ -159,6 +159,8 @@ def load(store: Store, project_id: str) -> Overview:
         label = f"{label} ({first.ranking.area})"
     n_closed = sum(standing.n_closed for standing in standings)
     done = bool(standings) and all(standing.is_final for standing in standings)
+    has_votes = any(standing.n_answered for standing in standings)
+    ready = "ready" if n_closed else "provisional" if has_votes else "needs scores"
     steps = (
         Step("embeddings", "Embeddings", many(n_embeddings, "embedding"), n_embeddings > 0),
         Step(
@@ -174,10 +176,10 @@ def load(store: Store, project_id: str) -> Overview:
         Step(
             "evaluate",
             "Evaluate",
-            "needs scores" if not n_closed else "ready" if n_embeddings else "needs an embedding",
+            ready if n_embeddings or not (n_closed or has_votes) else "needs an embedding",
             n_closed > 0 and n_embeddings > 0,
         ),
-        Step("export", "Export", "ready" if n_closed else "needs scores", n_closed > 0),
+        Step("export", "Export", ready, n_closed > 0),
     )
     return Overview(
         n_embeddings,
@@ -260,7 +262,7 @@ def next_step(standing: Standing | None, n_items: int, n_embeddings: int) -> tup
     if last.number < n_planned:
         sentence = f"Ballot {last.number} of {n_planned} is closed."
         return sentence, "collect", f"Draw ballot {last.number + 1}"
-    final = "All ballots are closed: the scores are final."
+    final = "All ballots are closed: the plan is carried out."
     if not n_embeddings:
         return final, "embeddings", "Add an embedding to compare"
     return final, "evaluate", "See how the embeddings do"
