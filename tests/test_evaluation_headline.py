@@ -87,8 +87,8 @@ def test_a_figure_and_the_interval_beside_it_are_of_one_kind() -> None:
     found = with_an_interval_above(seen(TOKENS, TOKENS[:9]), "ρ_w")
     text = answer(found.view, found, None)
     assert text == (
-        "**Good and Poor lead: ρ_w = 0.838** (90 % by votes: 0.820 to 0.856) on 9 of 10 items, those that all cover, "
-        "the noise of the votes taken out of ρ_w."
+        "**Good and Poor lead: ρ_w = 0.838** (90 % by votes: 0.820 to 0.856) on 9 of 10 items, those that all cover. "
+        "The noise of the votes is taken out of ρ_w."
     )
     common = found.view.common
     assert common["ρ_w"].tolist() == [0.811, 0.811]  # as measured, in the table
@@ -102,8 +102,8 @@ def test_of_a_single_model_each_interval_stands_beside_its_figure() -> None:
     found = with_an_interval_above(view_of(dataset(), compared, 2.0, "relatedness"), "ρ_w", "τ_w")
     interval = "0.838 (90 % by votes: 0.820 to 0.856)"
     assert answer(found.view, found, None) == (
-        f"**Good reaches ρ_w = {interval} and τ_w = {interval}** on 10 of 10 items, "
-        "the noise of the votes taken out of ρ_w and τ_w."
+        f"**Good reaches ρ_w = {interval} and τ_w = {interval}** on 10 of 10 items. "
+        "The noise of the votes is taken out of ρ_w and τ_w."
     )
 
 

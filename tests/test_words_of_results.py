@@ -92,7 +92,7 @@ def test_who_is_told_apart() -> None:
     near, far = told("a", "b", -0.1, 0.2), told("a", "c", 0.1, 0.3)
     by = {"votes": (near, far), "tokens": (far,)}
     assert evaluate_tokens.said(["a", "b", "c"], by) == (
-        "with other voters not told apart from b; with other words told apart from the other"
+        "not told apart from b with other voters; told apart from the other with other words"
     )
     assert evaluate_tokens.unclear((near, far), "votes") == (
         "These votes can't tell apart a and b: the difference may be none."

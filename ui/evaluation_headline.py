@@ -30,7 +30,7 @@ CIRCULAR = (
     "by construction. The rest comes from a sentence encoder that isn't ranked here, of the same family as MiniLM, "
     "which favours MiniLM over models of single words. The other two had no part in it."
 )
-OUT = ", the noise of the votes taken out of {}"
+OUT = " The noise of the votes is taken out of {}."
 
 
 def settings(project: Project) -> tuple[float, str, str, int]:
@@ -120,9 +120,9 @@ def answer(view: EvaluateView, found: IntervalsView | None, tokens: TokensView |
         told = " and ".join(f"{said.value}{said.between}" for said in both)
         items = f"{row['covered']:,} of {row['items']:,} items"
         without = [said.label for said in both if said.between]
-        taken = OUT.format(evaluate_tokens.with_and(without)) if without else ", as measured" if awaited else ""
-        more = f" {awaited}." if awaited else ""
-        return f"**{frame.plain(row['embedding'])} reaches {told}**{apart_said} on {items}{taken}.{more}"
+        taken = OUT.format(evaluate_tokens.with_and(without)) if without else ""
+        measured, more = (", as measured", f" {awaited}.") if awaited else ("", "")
+        return f"**{frame.plain(row['embedding'])} reaches {told}**{apart_said} on {items}{measured}.{taken}{more}"
     of_items = f"{view.n_compared:,} of {many(view.n_items, 'item')}"
     if not view.names_winner:
         return f"**No embedding is named the best**: their figures rest on {of_items}, less than half."
@@ -144,8 +144,8 @@ def answer(view: EvaluateView, found: IntervalsView | None, tokens: TokensView |
     apart = frame.plain(evaluate_tokens.said(ranked, by))
     leads = Said.of(row, found, "ρ_w")
     return (
-        f"**{_leads(view, leaders, leads.value)}**{leads.between}{apart_said} on {of_items}{common}"
-        f"{OUT.format(leads.label) if leads.between else ''}{'; ' + apart if apart else ''}."
+        f"**{_leads(view, leaders, leads.value)}**{leads.between}{apart_said} on {of_items}{common}."
+        f"{f' {apart[:1].upper()}{apart[1:]}.' if apart else ''}{OUT.format(leads.label) if leads.between else ''}"
     )
 
 

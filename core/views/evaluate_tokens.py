@@ -150,7 +150,7 @@ def said(names: list[str], by: dict[str, tuple[Told, ...]]) -> str:
         if pairs:
             level = [p.second if p.first == names[0] else p.first for p in pairs if not p.is_apart]
             found.setdefault(_apart_from(level, len(pairs)), []).append(unit)
-    return "; ".join(f"with {' or '.join(OTHER[unit] for unit in units)} {what}" for what, units in found.items())
+    return "; ".join(f"{what} with {' or '.join(OTHER[unit] for unit in units)}" for what, units in found.items())
 
 
 def _apart_from(level: list[str], n_others: int) -> str:
