@@ -13,7 +13,7 @@ from .charts import BALLOT_COLOURS, BLUE, GREY, ORANGE, Chart, thin
 
 N_NAMED = 3  # items that are named at the top of the scatter
 BAND = "nine of ten random rankings"
-VOTES, TOKENS = "other votes", "other tokens"
+VOTES, TOKENS = "other voters", "other words"
 
 
 def figures_by_model(
@@ -79,11 +79,12 @@ def figures_by_model(
 
 
 def standings(table: pd.DataFrame, figure: str) -> Chart:
-    """One figure of each model, with its interval over votes where it has one, in small; the best at the top.
+    """One figure of each model, with its intervals over votes and over tokens where it has them; the best at the top.
 
-    `table` has embedding, estimate, corrected, lower and upper: the dot is what the interval is about.
+    `table` is as for `figures_by_model`: the dot is what the interval over votes is about.
     """
     shown = table.assign(at=table["corrected"].fillna(table["estimate"])).dropna(subset=["at"])
+    shown = shown.rename(columns={"token lower": "from", "token upper": "to"})
     shown = shown.sort_values("at", ascending=False).assign(
         said=shown["at"].map(lambda at: f"{at:.2f}".replace("-", "−"))
     )
@@ -93,11 +94,14 @@ def standings(table: pd.DataFrame, figure: str) -> Chart:
     across = base.transform_filter("isValid(datum.lower)").mark_rule(strokeWidth=3, color=BLUE)
     dots = base.mark_point(filled=True, size=90, color=BLUE, opacity=1).encode(x=x)
     words = base.mark_text(dy=-11, color=GREY, fontSize=11).encode(x="at:Q", text="said:N")
-    return alt.layer(across.encode(x="lower:Q", x2="upper:Q"), dots, words).properties(height=85 + 36 * len(shown))
+    by_tokens = base.transform_filter("isValid(datum.from)").mark_rule(strokeWidth=3, color=ORANGE, yOffset=9)
+    bars = by_tokens.encode(x="from:Q", x2="to:Q"), across.encode(x="lower:Q", x2="upper:Q")
+    return alt.layer(*bars, dots, words).properties(height=85 + 36 * len(shown))
 
 
 def _ends() -> list[alt.Tooltip]:
-    return [_three("lower", "90 % by votes, from"), _three("upper", "to")]
+    ends = {"lower": "90 % with other voters, from", "upper": "to", "from": "With other words, from", "to": "to "}
+    return [_three(name, title) for name, title in ends.items()]
 
 
 def _label(rows: pd.DataFrame, y: float | str, *, is_left: bool = False) -> alt.Chart:

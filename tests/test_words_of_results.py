@@ -124,7 +124,7 @@ def test_both_intervals_are_drawn() -> None:
     table = pd.DataFrame([{"embedding": "a", "estimate": 0.2, **ends}])
     spec = evaluation_charts.figures_by_model(table, "ρ_w", None, pd.DataFrame()).to_dict()
     domains = [layer["encoding"]["color"]["scale"]["domain"] for layer in spec["layer"] if "color" in layer["encoding"]]
-    assert domains == [["other votes", "other tokens"]] * 4
+    assert domains == [["other voters", "other words"]] * 4
 
 
 def test_the_band_and_the_dashed_lines_are_labelled() -> None:

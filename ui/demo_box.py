@@ -11,14 +11,15 @@ from core.store.demo import DEMO_ID
 from core.store.projects import Project
 from core.views import evaluate_jobs, evaluate_tokens
 from core.views.evaluate import EvaluateView, IntervalsView
+from core.views.evaluate_tokens import TokensView
 from ui import cache, chart_files, evaluation_headline, frame, tour
 
 PURPOSE = "Runoff shows which embedding ranks related words as people do"
 OFFSET = 2.0  # n₀, as the Evaluate page has it at first
 CHANGED = "**The demo was changed since it was made.** The Evaluate page says which model leads now, and how surely."
 READ = (
-    "Items are pairs of words. ρ_w compares an embedding's ranking of them with people's, the top weighing most. "
-    "Bars: where it would lie with other voters, at 90 %; how far it hangs on these words stands on the Evaluate page."
+    "Items are pairs of words. ρ_w compares an embedding's ranking of them with the voters', the top weighing most; a "
+    "random ranking lies below 0. Bars: where it would lie at 90 %, blue with other voters, orange with other words."
 )
 SIMULATED = "The votes here are those of simulated voters: they say how Runoff works, and nothing about people."
 
@@ -29,25 +30,26 @@ def show(project: Project) -> bool:
         return False
     st.subheader(f"{PURPOSE}.", anchor=False)
     view = cache.load_evaluation(frame.store(), project, OFFSET, project.notion)
-    votes = _kept("votes", view, project)
+    votes, tokens = _kept("votes", view, project), _kept("tokens", view, project)
     is_ranking = len(view.evaluations) > 1  # a demo of an earlier version has one model
     if is_ranking:
-        st.markdown(evaluation_headline.answer(view, votes, _kept("tokens", view, project)) if votes else CHANGED)
+        st.markdown(f"By simulated voters: {evaluation_headline.answer(view, votes, tokens)}" if votes else CHANGED)
     with st.container(horizontal=True, vertical_alignment="center"):  # above the chart: within a phone's screen
         if st.button("See how", type="primary", icon=":material/tour:"):
             tour.begin()
         if st.button("Start my own", icon=":material/add:"):
             frame.begin_project()
     if is_ranking:
-        _chart(view, votes)
+        _chart(view, votes, tokens)
     st.caption(f":material/science: {SIMULATED} {evaluation_headline.circular(view)}")
     return True
 
 
-def _chart(view: EvaluateView, votes: IntervalsView | None) -> None:
+def _chart(view: EvaluateView, votes: IntervalsView | None, tokens: TokensView | None) -> None:
     """ρ_w of all models; with intervals only where they have been computed."""
-    compared = (votes.compared if votes else None) or view.compared
-    if compared is not None:
+    if view.compared is not None:
+        by_votes, by_tokens = (found.compared if found else None for found in (votes, tokens))
+        compared = evaluate_tokens.joined(by_votes, by_tokens, view.compared)
         table = evaluate_tokens.figures_table(compared).query("figure == 'ρ_w'")
         chart_files.show(
             evaluation_charts.standings(table, "ρ_w"), table, name="demo-models", alt="ρ_w of the demo's models"

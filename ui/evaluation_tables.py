@@ -36,7 +36,7 @@ SHARE_HELP = (
     "below 0 is worse than chance. The figure is as measured, and the ceiling that of all items."
 )
 WHAT_INTERVALS_ARE = (
-    "*Other votes*: 90 % intervals of the figure that votes without noise would give; voters resampled {n:,} times, "
+    "*Other voters*: 90 % intervals of the figure that votes without noise would give; voters resampled {n:,} times, "
     "items fixed. Noise takes away from a figure: the interval is about “corrected”, the figure without it, and may "
     "begin above the one that was measured. Those of ρ and τ are wide, as ballots ask least "
     "about the bottom of the ranking. In simulations of up to 300 items 89 to 92 % of them held, by "
@@ -44,7 +44,7 @@ WHAT_INTERVALS_ARE = (
     "don't tell the scale it hangs on."
 )
 WHAT_TOKENS_ARE = (
-    "*Other tokens*: 90 % intervals of what {n:,} other tokens of these kinds would give, scores taken as they are, "
+    "*Other words*: 90 % intervals of what {n:,} other tokens of these kinds would give, scores taken as they are, "
     "about the figure without the bias that resampling shows. In simulations 90 to 92 % of them held, by figure, in "
     "single cases 82 to 98 %; fewer than 15 tokens have none."
 )

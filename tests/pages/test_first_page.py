@@ -50,7 +50,7 @@ def test_the_first_page_has_the_answer(shipped, visit):
     app = visit("project", DEMO_ID)
     said = words(app)
     assert app.subheader[0].value == f"{PURPOSE}."
-    assert app.main.markdown[0].value.startswith("**MiniLM")
+    assert app.main.markdown[0].value.startswith("By simulated voters: **MiniLM")
     assert "leads: ρ_w = 0." in said
     assert "(90 % by votes: 0." in said
     assert "Told apart from all others with other voters" in said
