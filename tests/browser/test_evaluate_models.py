@@ -34,7 +34,7 @@ def test_three_models_from_adding_to_the_download(own_server: Server, visit: Cal
     add_similarities(visitor)
     visitor.go("Evaluate")
     add_encoder(visitor)
-    leads = r"similarity leads: ρ_w = 0\.\d{3} on [\d,]+ of [\d,]+ items, those that all cover; told apart from all"
+    leads = r"similarity leads: ρ_w = 0\.\d{3} on [\d,]+ of [\d,]+ items, those that all cover\. Told apart from all"
     visitor.says(re.compile(leads))
 
     visitor.turn_to("Differences")

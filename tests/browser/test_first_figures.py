@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 from playwright.sync_api import expect
@@ -43,7 +44,7 @@ def test_intervals_come_without_a_jump_and_are_there_after_a_restart(
     before = visitor.page.evaluate(_PLACES)
     expect(bar).to_have_count(0, timeout=2 * MINUTE)
     visitor.still()
-    assert visitor.page.evaluate(_PLACES) == before
+    assert_in_place(visitor.page.evaluate(_PLACES), before)
     told = visitor.main.get_by_test_id("stMarkdown").first.inner_text()
 
     own_server.kill()
@@ -52,6 +53,12 @@ def test_intervals_come_without_a_jump_and_are_there_after_a_restart(
     again.open("evaluate?project=demo")
     expect(again.main.get_by_test_id("stMarkdown").first).to_have_text(told)
     expect(again.main.get_by_text("being computed")).to_have_count(0)
+
+
+def assert_in_place(found: list, before: list) -> None:
+    """As many boxes of each kind, each where it was but for a pixel that rounding takes."""
+    assert [len(boxes) for boxes in found] == [len(boxes) for boxes in before]
+    assert np.abs(np.subtract(np.concatenate(found), np.concatenate(before))).max() <= 1
 
 
 def forget(workspace: Path) -> None:
