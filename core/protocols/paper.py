@@ -65,8 +65,7 @@ class Paper(Protocol):
 
     def select(self, held: Sequence[Held], n: int, rng: np.random.Generator) -> Chosen:
         """The highest ȳ of the last ballot's items."""
-        scores = self.scored(held)[-1].scores
-        assert scores is not None
+        scores = self.last_scores(held)
         items, mean = scores.items, scores.rank_by
         if (items[1:] < items[:-1]).any():
             order = np.argsort(items)

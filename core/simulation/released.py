@@ -115,8 +115,7 @@ class Released(Paper):
 
     def select(self, held: Sequence[Held], n: int, rng: np.random.Generator) -> Chosen:
         """Point 4: the top by x of the last ballot; equal ones as they first appeared."""
-        scores = self.scored(held)[-1].scores
-        assert scores is not None
+        scores = self.last_scores(held)
         top = np.argsort(-scores.columns["x"], kind="stable")[:n]
         return Chosen(scores.items[top], scores.columns["x"][top], 0, 0)
 
