@@ -9,6 +9,7 @@ import ast
 import re
 import sys
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -32,19 +33,25 @@ def part_of(module: str, packages: set[str]) -> str:
     return ".".join(names[:2]) if len(names) > 1 and ".".join(names[:2]) in packages else OURS
 
 
-def imported(path: Path, root: Path = ROOT) -> set[str]:
-    """Dotted names that a file imports, wherever in it; what only type checkers read counts too."""
+Nodes = Callable[[ast.AST], Iterable[ast.AST]]  # those of a module that are looked at
+
+
+def imports(path: Path, root: Path = ROOT, nodes: Nodes = ast.walk) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each module that a file imports, wherever in it, with the dotted names of what it takes from it."""
     own = name_of(path, root).split(".")
     package = own if path.name == "__init__.py" else own[:-1]
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            yield from ((alias.name, ()) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
             origin = ".".join([*base, *(node.module.split(".") if node.module else [])])
-            found |= {origin, *(f"{origin}.{alias.name}" for alias in node.names)}
-    return found
+            yield origin, tuple(f"{origin}.{alias.name}" for alias in node.names)
+
+
+def imported(path: Path, root: Path = ROOT) -> set[str]:
+    """Dotted names that a file imports, wherever in it; what only type checkers read counts too."""
+    return {name for origin, taken in imports(path, root) for name in (origin, *taken)}
 
 
 def graph(root: Path = ROOT) -> dict[str, set[str]]:

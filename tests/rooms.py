@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.architecture import ROOT, name_of
+from tests.architecture import ROOT, imports, name_of
 
 ROOMS = (
     *("base", "i18n", "tabular", "embeddings", "tokens", "plan", "scores", "ballots", "voters", "protocols", "trust"),
@@ -79,17 +79,9 @@ def _statements(node: ast.AST) -> Iterator[ast.AST]:
 
 def imports_of(path: Path, known: dict[str, Path], root: Path = ROOT) -> set[str]:
     """The modules of `core` that a file imports, wherever in it; of `from package import module` the module."""
-    own = name_of(path, root).split(".")
-    package = own if path.name == "__init__.py" else own[:-1]
     found: set[str] = set()
-    for node in _statements(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names if alias.name in known}
-        elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else []
-            origin = ".".join([*base, *(node.module.split(".") if node.module else [])])
-            inner = {f"{origin}.{alias.name}" for alias in node.names} & known.keys()
-            found |= inner or ({origin} & known.keys())
+    for origin, taken in imports(path, root, _statements):
+        found |= known.keys() & set(taken) or known.keys() & {origin}
     return found
 
 

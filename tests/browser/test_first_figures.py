@@ -15,9 +15,8 @@ from core.store import schema as t
 from core.store.engine import _open
 from core.views import evaluate_jobs
 from tests.browser.server import Server
-from tests.browser.visitor import Visitor
+from tests.browser.visitor import TIMEOUT_MS, Visitor
 
-MINUTE = 60_000
 SIZES = {"wide": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
 # Top and height of what stands below the headline, in whole pixels.
 _PLACES = """() => ['stVegaLiteChart', 'stDataFrame', 'stExpander'].map(kind => {
@@ -39,10 +38,10 @@ def test_intervals_come_without_a_jump_and_are_there_after_a_restart(
     visitor = visit(own_server, viewport=SIZES[size])
     visitor.open("evaluate?project=demo")
     bar = visitor.main.get_by_text("are being computed,").first
-    expect(bar).to_be_visible(timeout=MINUTE)
+    expect(bar).to_be_visible()
     visitor.still()
     before = visitor.page.evaluate(_PLACES)
-    expect(bar).to_have_count(0, timeout=2 * MINUTE)
+    expect(bar).to_have_count(0, timeout=2 * TIMEOUT_MS)
     visitor.still()
     assert_in_place(visitor.page.evaluate(_PLACES), before)
     told = visitor.main.get_by_test_id("stMarkdown").first.inner_text()
