@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
-from core import evaluation_charts, jobs
+from core import evaluation_charts
 from core.store.demo import DEMO_ID
 from core.store.projects import Project
-from core.views import evaluate_jobs, evaluate_tokens
+from core.views import evaluate_tokens
 from core.views.evaluate import EvaluateView, IntervalsView
 from core.views.evaluate_tokens import TokensView
-from ui import cache, chart_files, evaluation_headline, frame, tour
+from ui import cache, chart_files, evaluation_headline, evaluation_jobs, frame, tour
 
 PURPOSE = "Runoff shows which embedding ranks related words as people do"
 OFFSET = 2.0  # n₀, as the Evaluate page has it at first
@@ -30,7 +28,7 @@ def show(project: Project) -> bool:
         return False
     st.subheader(f"{PURPOSE}.", anchor=False)
     view = cache.load_evaluation(frame.store(), project, OFFSET, project.notion)
-    votes, tokens = _kept("votes", view, project), _kept("tokens", view, project)
+    votes, tokens = evaluation_jobs.kept(evaluation_jobs.INTERVALS, view, project)
     is_ranking = len(view.evaluations) > 1  # a demo of an earlier version has one model
     if is_ranking:
         st.markdown(f"By simulated voters: {evaluation_headline.answer(view, votes, tokens)}" if votes else CHANGED)
@@ -55,10 +53,3 @@ def _chart(view: EvaluateView, votes: IntervalsView | None, tokens: TokensView |
             evaluation_charts.standings(table, "ρ_w"), table, name="demo-models", alt="ρ_w of the demo's models"
         )
         st.caption(READ)
-
-
-def _kept(name: str, view: EvaluateView, project: Project) -> Any:
-    """A figure of the Evaluate page that is kept of the project as it stands; None where none is, or none yet."""
-    params = evaluate_jobs.params_of(name, view, project.revision)
-    job = jobs.same_job(frame.store(), project.id, evaluate_jobs.KIND, params)
-    return evaluate_jobs.result_of(job, view) if job is not None and job.state == "done" else None

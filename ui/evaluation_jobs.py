@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from core import figures, job_sweep, jobs
+from core import figures, jobs
 from core.errors import RunoffError
 from core.percent import percent
 from core.store import Store
@@ -39,7 +41,7 @@ class Visit:
         """A figure of `FIRST`; None as long as it isn't there. One that nobody has asked for yet shows its `button`."""
         id_ = self.kept[name]
         if id_ is not None:
-            return cache.of_evaluation(_found, frame.store(), self.project, self.view, name, id_)
+            return _read(name, id_, self.view, self.project)
         if name in self.shared.at_once:
             return _at_once(name, self.view, self.project)
         return None if name in self.shared.by_job else _by_own_job(name, button, self.view, self.project, help=help)
@@ -73,21 +75,42 @@ class Visit:
         if not self.job.ended:
             mine = self.job.params == params
             what = "Intervals" if any(map(self.is_coming, INTERVALS)) else "More figures"
-            _watch(self.job.id, f"{what} are being computed" if mine else "Figures for other settings come first")
+            said = f"{what} are being computed" if mine else "Figures for other settings come first"
+            kept_jobs.watch(self.job.id, partial(_bar, said), self.job.id)
             return
         if self.job.state == "failed":
             st.warning(frame.plain(f"Computing the intervals ended early. {self.job.error}"))
-        if st.button("Compute intervals", key=f"first-{self.project.id}", icon=":material/calculate:"):
-            _start(params, self.project)
+        kept_jobs.start_button(self.project, SEVERAL, params, "Compute intervals", f"first-{self.project.id}")
 
 
 def visit(view: EvaluateView, project: Project) -> Visit:
     """What is there for a visit. What takes long and isn't there is begun, unless it was before and ended early."""
-    store = frame.store()
-    wanted = [evaluate_jobs.figure_of(name, project.id, view, project.revision) for name in FIRST]
-    kept = dict(zip(FIRST, figures.kept_ids(store, wanted), strict=True))
+    wanted = _wanted(FIRST, view, project)
+    kept = _kept_ids(wanted)
     shared = evaluate_jobs.share_out([figure for figure in wanted if kept[figure.name] is None])
-    return Visit(view, project, kept, shared, _job(store, view, project) if shared.by_job else None)
+    return Visit(view, project, kept, shared, _job(frame.store(), view, project) if shared.by_job else None)
+
+
+def kept(names: Sequence[str], view: EvaluateView, project: Project) -> list[Any]:
+    """Figures that are kept of the project as it stands; None for one that isn't, and nothing is begun."""
+    return [
+        None if id_ is None else _read(name, id_, view, project)
+        for name, id_ in _kept_ids(_wanted(names, view, project)).items()
+    ]
+
+
+def _wanted(names: Sequence[str], view: EvaluateView, project: Project) -> list[evaluate_jobs.EvaluateFigure]:
+    return [evaluate_jobs.figure_of(name, project.id, view, project.revision) for name in names]
+
+
+def _kept_ids(wanted: Sequence[evaluate_jobs.EvaluateFigure]) -> dict[str, str | None]:
+    """By name the row that keeps a figure."""
+    return dict(zip((figure.name for figure in wanted), figures.kept_ids(frame.store(), wanted), strict=True))
+
+
+def _read(name: str, job_id: str, view: EvaluateView, project: Project) -> Any:
+    """What a row keeps, read once."""
+    return cache.of_evaluation(_found, frame.store(), project, view, name, job_id)
 
 
 def _job(store: Store, view: EvaluateView, project: Project) -> jobs.Job | None:
@@ -109,28 +132,9 @@ def _job(store: Store, view: EvaluateView, project: Project) -> jobs.Job | None:
         return None
 
 
-def _start(params: dict[str, Any], project: Project) -> None:
-    try:
-        jobs.start(frame.store(), SEVERAL, params, project_id=project.id, once=True)
-    except RunoffError as error:
-        frame.show_error(error)
-        return
-    st.rerun()
-
-
-@st.fragment(run_every=1)
-def _watch(job_id: str, said: str) -> None:
-    """How far a job is, and a way to stop it; the page runs anew once it has ended."""
-    store = frame.workspace()
-    job_sweep.sweep(store)
-    job = jobs.find_job(store, job_id)
-    if job is None or job.ended:
-        st.rerun()
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(job.share, text=f"{said}, {percent(job.share)}. You may leave this page.")
-        if st.button("Stop", key=f"stop-{job_id}"):
-            jobs.cancel(store, job_id)
-            st.rerun()
+def _bar(said: str, job: jobs.Job) -> None:
+    """How far a job is."""
+    st.progress(job.share, text=f"{said}, {percent(job.share)}. You may leave this page.")
 
 
 def figure(name: str, button: str, view: EvaluateView, project: Project, *extra: Any, help: str = "") -> Any:
@@ -151,7 +155,7 @@ def _by_own_job(name: str, button: str, view: EvaluateView, project: Project, *e
     params = evaluate_jobs.params_of(name, view, project.revision, *extra)
     key = f"{name}-{project.id}-{'-'.join(map(str, extra))}"
     job = kept_jobs.job_of(project, KIND, params, SLOW[name].label, button, key=key, help=help)
-    return None if job is None else cache.of_evaluation(_found, frame.store(), project, view, name, job.id)
+    return None if job is None else _read(name, job.id, view, project)
 
 
 def _found(store: Store, _project_id: str, view: EvaluateView, _name: str, job_id: str) -> Any:

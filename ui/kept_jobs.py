@@ -6,6 +6,7 @@ Any tab finds it: jobs are looked up by what they were asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -49,7 +50,7 @@ def of_votes(
                 moment=moment(job.created_at),
             )
             st.caption(f":material/history: {frame.plain(told)}")
-            _button(project, figures.kind, params, "Compute it anew", f"anew-{key}", HELP)
+            start_button(project, figures.kind, params, "Compute it anew", f"anew-{key}", HELP)
     return job
 
 
@@ -73,15 +74,15 @@ def job_of(
     if job is not None and job.state == "done" and (holds is None or holds(store, job)):
         return job
     if job is not None and not job.ended:
-        watch(job.id, label, key)
+        watch(job.id, partial(so_far, label), key)
         return None
     if job is not None and job.state == "failed":
         st.warning(frame.plain(f"{label} ended early. {job.error}"))
-    _button(project, kind, params, button, f"compute-{key}", help)
+    start_button(project, kind, params, button, f"compute-{key}", help)
     return None
 
 
-def _button(project: Project, kind: str, params: dict[str, Any], button: str, key: str, help: str) -> None:
+def start_button(project: Project, kind: str, params: dict[str, Any], button: str, key: str, help: str = "") -> None:
     """A button that starts a job, unless the same is under way."""
     if st.button(button, key=key, icon=":material/calculate:", help=help or None):
         try:
@@ -93,21 +94,26 @@ def _button(project: Project, kind: str, params: dict[str, Any], button: str, ke
 
 
 @st.fragment(run_every=1)
-def watch(job_id: str, label: str, key: str) -> None:
-    """The sign of a job that runs, with its time and a way to stop it; the page runs anew once it has ended."""
+def watch(job_id: str, sign: Callable[[jobs.Job], Any], key: str) -> None:
+    """The `sign` of a job that runs, and a way to stop it; the page runs anew once it has ended."""
     store = frame.workspace()
     job_sweep.sweep(store)
     job = jobs.find_job(store, job_id)
     if job is None or job.ended:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center"):
-        if job.started_at is None:
-            said = f"{label} in the background, starting. You may leave this page."
-        else:
-            so_far = f"{percent(job.share)}, " if job.total else ""
-            so_far += f"{jobs.age(job.started_at):,.0f} s so far"
-            said = f"{label} in the background, {so_far}. You may leave this page."
-        st.caption(f":material/hourglass_top: {said}")
+        sign(job)
         if st.button("Stop", key=f"stop-{key}"):
             jobs.cancel(store, job_id)
             st.rerun()
+
+
+def so_far(label: str, job: jobs.Job) -> None:
+    """How far a job is, and its time."""
+    if job.started_at is None:
+        said = f"{label} in the background, starting. You may leave this page."
+    else:
+        done = f"{percent(job.share)}, " if job.total else ""
+        done += f"{jobs.age(job.started_at):,.0f} s so far"
+        said = f"{label} in the background, {done}. You may leave this page."
+    st.caption(f":material/hourglass_top: {said}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -47,7 +48,7 @@ def preview(store: Store, project: Project, ballot: Ballot, file: Any) -> LargeP
         return None
     st.markdown(f"**{frame.plain(file.name)}**")
     if not job.ended:
-        kept_jobs.watch(job.id, upload_jobs.DOING, f"preview-{file.file_id}")
+        kept_jobs.watch(job.id, partial(kept_jobs.so_far, upload_jobs.DOING), f"preview-{file.file_id}")
         return None
     if job.state == "failed":
         st.warning(frame.plain(f"{upload_jobs.DOING} ended early. {job.error}"))
