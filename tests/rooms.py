@@ -34,8 +34,8 @@ MODULES = {
     "votes": "counting effects former_spellings matching platforms.answers platforms.base platforms.meanings "
     "platforms.reading platforms.text platforms.times policy row_classes settlement verdicts",
     "questions": "examples platforms.batch platforms.scheme_parts platforms.scheme_settings platforms.scheme_templates "
-    "platforms.scheme_wording platforms.template ratings schemes voting_settings",
-    "simulation": "ceilings pilot planning replay",
+    "platforms.scheme_wording platforms.template schemes voting_settings",
+    "simulation": "pilot planning",
     "evaluation": "evaluation_intervals evaluation_needed interval_rules proposals resampled schemes.conditions "
     "schemes.rating_report schemes.text_overlap schemes.text_vectors",
     "dataset": "campaign_tables dataset_diff datasheet formats published schemes.scored_files schemes.side_by_side "

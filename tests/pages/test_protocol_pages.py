@@ -14,7 +14,7 @@ from core.published import read_published
 from core.publishing import publish
 from core.store.archive import export_project, import_project
 from core.store.ballots import read_ballots
-from core.store.imports import import_into
+from core.store.library import import_into
 from core.store.plans import read_plan
 from core.store.scores import read_dataset
 
