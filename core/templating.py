@@ -33,5 +33,7 @@ def environment(package: str, escape: Callable[[str], str] | None = None) -> jin
     )
 
 
-def _escaped(escape: Callable[[str], str], value: Any) -> Markup:
-    return Markup(value if hasattr(value, "__html__") else escape(str(value)))
+def _escaped(escape: Callable[[str], str], value: Any) -> Any:
+    if hasattr(value, "__html__"):
+        return value
+    return Markup(escape(str(value)))  # nosec B704 # escaped, if otherwise
