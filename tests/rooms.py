@@ -22,7 +22,7 @@ ROOMS = (
 # Where modules belong that don't lie in a folder of their room's name; names without `core.`.
 MODULES = {
     "base": "durable errors estimates file_names installed metrics one_thread parallel percent plurals processes "
-    "progress rank_kernels tables voter_count",
+    "progress rank_kernels tables templating voter_count",
     "i18n": "language",
     "tabular": "csv_writing json_texts parquet_pages platforms.workbooks zips",
     "tokens": "frequencies frequency_files hubness items near_tokens rare_tokens spellings token_columns token_lists",
