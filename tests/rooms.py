@@ -41,8 +41,8 @@ MODULES = {
     "dataset": "campaign_tables dataset_diff datasheet formats published schemes.scored_files schemes.side_by_side "
     "splits",
     "jobs": "job_sweep",
-    "commands": "archived figures publishing store.archived store.recompute views.checks_job views.closing "
-    "views.command_list views.evaluate_jobs views.kept_figures views.long_commands views.preview_job "
+    "commands": "archived figures publishing store.archived store.recompute views.checks_job "
+    "views.evaluate_jobs views.kept_figures views.preview_job "
     "views.project_file_job views.publication_job views.settlement_job views.trust_job views.upload_jobs "
     "views.voters_job",
     "voting": "voting_process voting_questions voting_store voting_texts",
