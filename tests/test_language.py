@@ -28,10 +28,10 @@ from core.schemes.collected import RoundSettings, check_round, default_settings,
 from core.schemes.scales import CLSS
 from core.schemes.writing import Text, WritingTask
 from core.store.plans import Wording, check_settings, read_plan, save_plan
+from core.voting import Place, View
 from core.voting_settings import CLOSING, CONSENT, TRAITS, VotingSettings
 from tests import catalogue
 from voting import pages
-from voting.door import Place, View
 
 OTHERS = [code for code in LANGUAGES if code != STANDARD]
 _VARIABLE = re.compile(r"\$\{\w+\}")
