@@ -5,10 +5,10 @@ to whatever takes the fitted scores for true ones (Bramley and Vitello 2019, Ass
 asked without a fit: do the votes of one voter go with those of the *others* on the same item?
 
 Let ξ = 1 where an item won, −1 where it lost, 0 for a tie, and S_iv the sum of ξ over voter v's votes on item i. Then
-Q = Σ_i [(Σ_v S_iv)² − Σ_v S_iv²] adds up the products of ξ of different voters on the same item. If every vote is a fair
-coin, each vote on items a and b changes Q by ±2·(D_a − D_b), D being the sum of ξ of the other voters' earlier votes, so
-Q is a martingale: its mean is 0 although later ballots were drawn by earlier votes, and Q divided by the root of
-Σ 4ξ²(D_a − D_b)² is close to standard normal (Hall and Heyde 1980, Martingale Limit Theory, section 3.2).
+Q = Σ_i [(Σ_v S_iv)² − Σ_v S_iv²] adds up the products of ξ of different voters on the same item. If every vote is a
+fair coin, each vote on items a and b changes Q by ±2·(D_a − D_b), D being the sum of ξ of the other voters' earlier
+votes, so Q is a martingale: its mean is 0 although later ballots were drawn by earlier votes, and Q divided by the root
+of Σ 4ξ²(D_a − D_b)² is close to standard normal (Hall and Heyde 1980, Martingale Limit Theory, section 3.2).
 """
 
 from __future__ import annotations
@@ -24,10 +24,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 CHANCE_Z = 2.33  # of a hundred campaigns of coin tosses one is above it
-NO_SIGNAL = (
-    "The votes of different voters on the same item agree no more than coin tosses would (z = {z:.1f}, over 2.3 is more "
-    "than chance)."
-)
 
 
 def signal_z(votes: Sequence[VotesOf]) -> float:
@@ -47,6 +43,17 @@ def signal_z(votes: Sequence[VotesOf]) -> float:
     step = 2.0 * sign * (others[0::2] - others[1::2])
     spread = float(np.sqrt(np.sum(step**2)))
     return float(np.sum(step)) / spread if spread > 0 else 0.0
+
+
+def by_chance(votes: Sequence[VotesOf]) -> str:
+    """That the votes can't be told from coin tosses, in a sentence; "" where voters share an opinion."""
+    z = signal_z(votes)
+    if z > CHANCE_Z:
+        return ""
+    return (
+        f"Different voters agree on the same items no more than coin tosses would (z = {z:.1f}; it would take more than "
+        f"{CHANCE_Z:g})."
+    )
 
 
 def _sum_before(group: Ints, values: Floats) -> Floats:

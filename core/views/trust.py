@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import sqlalchemy as sa
@@ -20,6 +21,7 @@ from ..scores.borda import tally
 from ..scores.connection import connected_parts
 from ..scores.fit import FittedVotes, fit_votes, joined
 from ..scores.posterior import item_posteriors
+from ..scores.signal import by_chance
 from ..store import Store
 from ..store.areas import items_of
 from ..store.audits import read_audit
@@ -95,17 +97,17 @@ def measured(store: Store, project_id: str, area_id: int | None = None) -> tuple
         agreed = checks.agreement_of(conn, [ballot.id for ballot in ballots_of(conn, project_id, area_id)])
     names = dict(zip(items["item"], pair_label(items), strict=True))
     lines = _vote_lines(ballots, votes, is_last)
-    fitted = _fitted(votes)
+    fitted, chance = _fitted(votes), by_chance(votes)
     if isinstance(fitted, FittedVotes):
         try:
-            lines += _ranking_lines(ballots[-1], votes, fitted, tied, names, foresight, is_last)
+            lines += _ranking_lines(ballots[-1], votes, fitted, tied, names, foresight, is_last, chance)
         except RunoffError as error:
             lines.append(_no_ranking(str(error)))
     else:
         lines.append(_no_ranking(fitted))
     if len(ballots) > 1 and (cut := trust.cut_lost(foresight, audit)) is not None:  # ballot 1 holds all: nothing is cut
         lines.append(cut)
-    return (*lines, trust.agreement(*agreed), *_reliability_lines(ballots[-1], votes, fitted))
+    return (*lines, trust.agreement(*agreed, chance=chance), *_reliability_lines(ballots[-1], votes, fitted, chance))
 
 
 def _fitted(votes: list[BallotVotes]) -> FittedVotes | str:
@@ -146,6 +148,7 @@ def _ranking_lines(
     names: dict[int, str],
     foresight: Foresight | None,
     is_last: bool,
+    chance: str,
 ) -> list[Line]:
     """What is known of the ranking: its top, its first, contradictions, and what was cut."""
     n_top = min(N_TOP, len(fitted.items) - 1)
@@ -156,19 +159,19 @@ def _ranking_lines(
         n_votes = sum(len(held.first) for held in votes)
         draws = draw_scores(votes, ballot.protocol, resamples=number_of_resamples(n_votes), rng=rng)
         probability, tied = draws.top_probability(n_top), draws.tied_for_first().tolist()
-    lines = [trust.certain_top(probability, n_top, is_last=is_last)]
+    lines = [trust.certain_top(probability, n_top, is_last=is_last, chance=chance)]
     if tied:
-        lines.append(trust.first_place([names[item] for item in tied], is_last=is_last))
+        lines.append(trust.first_place([names[item] for item in tied], is_last=is_last, chance=chance))
     if (found := trust.no_circles(foresight)) is not None:
         lines.append(found)
     return lines
 
 
-def _reliability_lines(ballot: Ballot, votes: list[BallotVotes], fitted: FittedVotes | str) -> list[Line]:
+def _reliability_lines(ballot: Ballot, votes: list[BallotVotes], fitted: FittedVotes | str, chance: str) -> list[Line]:
     """Halves of the voters and the noise ceiling."""
     measures = (
         (trust.halves, reliability.halves, reliability.HALVES_SEED),
-        (trust.ceiling, reliability.ceiling, reliability.CEILING_SEED),
+        (partial(trust.ceiling, chance=chance), reliability.ceiling, reliability.CEILING_SEED),
     )
     lines = []
     for line, measure, number in measures:
@@ -211,6 +214,11 @@ of the first 3: go on.'
     'not settled yet, but the plan has no ballot left.'
     """
     f = foresight
+    if f.by_chance:
+        return (
+            f"The ranking isn't settled after ballot {after}: different voters agree no more than coin tosses would. "
+            "Look at the Voters page before more is spent."
+        )
     if f.circles or f.level or f.rho_w is None:
         if f.circles:
             return (
