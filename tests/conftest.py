@@ -21,12 +21,14 @@ import sqlalchemy as sa
 from _pytest.nodeid import coerce_node_id
 from hypothesis import HealthCheck, settings
 
+from core.protocols import PROTOCOLS
 from core.store import Store, engine, open_store
 from core.store.engine import _open
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from tests.postgres_server import PostgresServer, is_installed, memory_folder, postgres_server
 from tests.quick_workspaces import statements_worked_out_once
+from tests.swiss import Swiss
 
 # No test passes or fails by the clock: how fast something is stands in `make bench`.
 # The same examples in every run, so that it is a change that makes a test fail, and fewer; more and others are looked
@@ -139,6 +141,13 @@ def postgres() -> Iterator[PostgresServer]:
         pytest.fail(told) if os.environ.get("CI") else pytest.skip(told)
     with postgres_server() as server:
         yield server
+
+
+@pytest.fixture
+def swiss(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a fourth protocol, which is in the list while the test runs."""
+    monkeypatch.setitem(PROTOCOLS, Swiss.name, Swiss())
+    return Swiss.name
 
 
 @pytest.fixture(autouse=True)

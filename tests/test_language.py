@@ -27,12 +27,12 @@ from core.questions.pages import task_page as page_of_scheme
 from core.questions.rating.scales import CLSS
 from core.questions.writing import Text, WritingTask
 from core.store.plans import Wording, check_settings, read_plan, save_plan
+from core.voting import Place, View
 from core.voting_settings import CLOSING, CONSENT, TRAITS, VotingSettings
 from tests import catalogue
 from tests.rounds_of_people import PAGES as SCHEMES
 from tests.rounds_of_people import read_answer
 from voting import pages
-from voting.door import Place, View
 
 OTHERS = [code for code in LANGUAGES if code != STANDARD]
 _VARIABLE = re.compile(r"\$\{\w+\}")

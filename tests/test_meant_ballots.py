@@ -13,9 +13,10 @@ from test_archive import state
 from test_voting import Voter
 from voting_server import make_voting
 
-from core import work
+from core.commands.ballots import CloseBallot, DiscardBallot, OpenVoting, ReopenBallot, SimulateVotes
+from core.commands.executor import params_of
+from core.commands.votes import TakeUploads, bring_file
 from core.errors import StaleError
-from core.jobs import Job
 from core.platforms.base import Outgoing
 from core.platforms.batch import write_batch
 from core.store import schema as t
@@ -29,13 +30,8 @@ from core.store.plans import save_plan
 from core.store.projects import change_project, get_project
 from core.store.publications import publish_on_turkle
 from core.store.simulated import simulate_votes
-from core.store.tallies import Progress
 from core.store.votes import accept_upload, preview_upload
 from core.store.voting import open_voting, read_voting, set_voting_state
-from core.views.closing import KIND, params_of
-from core.views.collect import DrawnStage
-from core.views.command_list import COMMANDS
-from core.views.upload_jobs import arguments_of
 from core.voting_settings import VotingSettings
 from tests.rounds_of_people import RATING
 
@@ -57,26 +53,18 @@ def results(store, project_id):
     return answer_batch(write_batch(read_comparisons(store, project_id, 2)), tag="late")
 
 
-def long(name, **more):
-    """A command of the list of long ones, as its job carries it out."""
+def long(kind, **more):
+    """A command as a page sends it."""
 
     def act(store, project_id, code):
-        revision = get_project(store, project_id).revision
-        return COMMANDS[name].act(store, project_id, {"area_id": None, "code": code, "number": 1} | more, revision)
+        return kind(project_id, get_project(store, project_id).revision, None, code, 1, **more).run(store)
 
     return act
 
 
-def _close_by_job(store, project_id, code):
-    params = {"area_id": None, "ballot": 1, "code": code, "revision": get_project(store, project_id).revision}
-    job = Job("a", project_id, KIND, params, "running", None, 0, 0, "", None, None, "", None, None, None)
-    work.WORK[KIND](store, job, lambda *_: None)
-
-
-def _take_by_job(store, project_id, code):
+def _take(store, project_id, code):
     named = replace(read_ballots(store, project_id)[1], code=code)
-    arguments = arguments_of(store, named, [(results(store, project_id), "a.csv", None)])
-    COMMANDS["take_uploads"].act(store, project_id, arguments, 0)
+    TakeUploads.of(project_id, named, [(bring_file(store, results(store, project_id), "a.csv"), None)]).run(store)
 
 
 def _publish(store, project_id, code):
@@ -107,12 +95,12 @@ ACTS = {
     "look at a file": lambda store, id_, code: preview_upload(store, id_, results(store, id_), "a.csv", code=code),
     "take a file": lambda store, id_, code: accept_upload(store, id_, results(store, id_), "a.csv", code=code),
     "publish": _publish,
-    "discard, long": long("discard_ballot"),
-    "reopen, long": long("reopen_ballot"),
-    "simulate, long": long("simulate_votes"),
-    "open voting, long": long("open_voting", settings=VotingSettings().stored()),
-    "close, long": _close_by_job,
-    "take a file, long": _take_by_job,
+    "discard, long": long(DiscardBallot),
+    "reopen, long": long(ReopenBallot),
+    "simulate, long": long(SimulateVotes),
+    "open voting, long": long(OpenVoting, settings=VotingSettings().stored()),
+    "close, long": long(CloseBallot),
+    "take a file, long": _take,
 }
 
 
@@ -180,8 +168,7 @@ def test_what_a_job_is_told_names_the_ballot(store):
     project_id = make_project(store)
     draw_next_ballot(store, project_id)
     (ballot,) = read_ballots(store, project_id)
-    stage = DrawnStage(1, 21, 42, ballot, Progress.before_votes(42, 21))
-    assert params_of(stage, None, 3)["code"] == ballot.code
+    assert params_of(CloseBallot.of(project_id, 3, ballot))["arguments"]["code"] == ballot.code
 
 
 # What the voting page does by itself

@@ -13,18 +13,13 @@ EXCEPTIONS = {
     "publishing → views.scores",
     "store.invariants → jobs",
     "views.checks_job → views.checks",
-    "views.closing → views.collect",
-    "views.command_list → views.upload_words",
-    "views.command_list → views.words",
     "views.evaluate_jobs → views.draws",
     "views.evaluate_jobs → views.evaluate",
     "views.evaluate_jobs → views.evaluate_scale",
     "views.evaluate_jobs → views.evaluate_tokens",
     "views.evaluate_jobs → views.evaluate_why",
-    "views.long_commands → views.overview",
     "views.preview_job → views.voter_preview",
     "views.trust_job → views.trust",
-    "views.upload_jobs → views.upload_words",
     "views.voters_job → views.voters",
 }
 

@@ -11,7 +11,6 @@ from core.store.ballots import Ballot
 from core.store.projects import Project
 from core.store.voting import open_round_voting, round_voting_settings, set_round_voting_state
 from core.views import voting as views
-from core.views.long_commands import is_many
 from ui import frame
 from ui.voting_arrivals_box import arrivals_box
 from ui.voting_box import links_box, live_figures, server_switch, state_buttons
@@ -47,7 +46,7 @@ def round_voting_box(project: Project, area_id: int | None, found: Ballot) -> No
         live_figures(store, found.id)
         links_box(store, project, found)
         voters_box(project, view, noun="answer")
-        arrivals_box(store, project, view.voting, is_long=is_many(found.n_comparisons))
+        arrivals_box(store, project, view.voting)
 
 
 def _send(action: partial, project: Project, found: Ballot, *args: object, done: str) -> None:

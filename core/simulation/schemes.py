@@ -43,9 +43,8 @@ from .campaign import Accuracy, Crowd, accuracy_between, simulate_campaign
 from .conventions import PAPER
 from .runs import UNDEFINED
 
-COMPARISONS = tuple(PROTOCOLS)
 GROUPS = "target groups"
-SCHEMES = (*COMPARISONS, "ratings", "best-worst", "best-worst rounds", GROUPS)
+OTHERS = ("ratings", "best-worst", "best-worst rounds", GROUPS)  # than comparisons
 POINTS = 11  # values of the rating scale
 MOST = 6  # words of a target that are put into order
 
@@ -133,17 +132,22 @@ def groups_of_tokens(
     return tuple(tuple(positions) for positions in drawn)
 
 
+def schemes() -> tuple[str, ...]:
+    """The schemes: comparisons by each protocol, and the others."""
+    return (*PROTOCOLS, *OTHERS)
+
+
 def simulate_scheme(
     question: Question, scheme: str, *, rng: np.random.Generator, panel: Panel | Voters = PAPER_PANEL
 ) -> SchemeRun:
-    """One simulated campaign by one of `SCHEMES`; voters judge relatedness.
+    """One simulated campaign by one of `schemes()`; voters judge relatedness.
 
     Raises `InputError` for another scheme, or where the time doesn't pay for one judgement of each item.
     """
-    if scheme not in SCHEMES:
-        raise InputError(f"The scheme must be one of {', '.join(SCHEMES)}, found {scheme!r}.")
+    if scheme not in schemes():
+        raise InputError(f"The scheme must be one of {', '.join(schemes())}, found {scheme!r}.")
     n = question.affordable(scheme)
-    if scheme in COMPARISONS:
+    if scheme in PROTOCOLS:
         plan = affordable_plan(question, scheme)
         campaign = simulate_campaign(question.similarity, plan, protocol=scheme, rng=rng, panel=panel)
         return _run(question, scheme, campaign.scores, campaign.n_comparisons)

@@ -18,7 +18,6 @@ from ...agreement import LEVEL, RESAMPLES, Agreement
 from ...errors import InputError, UndefinedMetricError
 from ...estimates import Estimate, widened_tails
 from ...metrics import average_ranks, rounded_scores
-from ...ratings import checked_ratings
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -43,6 +42,16 @@ class ItemRatings:
         if not len(known):
             return Estimate(None, reason="no item has two ratings")
         return Estimate(float(known.mean()))
+
+
+def checked_ratings(ratings: ArrayLike) -> Floats:
+    """Ratings as a table of at least one person and two items, or `InputError`."""
+    table = np.asarray(ratings, dtype=np.float64)
+    if table.ndim != 2 or table.shape[0] < 1 or table.shape[1] < 2:
+        raise InputError(f"Ratings are a table of people × at least two items, found an array of shape {table.shape}.")
+    if np.isinf(table).any():
+        raise InputError(f"{int(np.isinf(table).sum())} ratings are infinite.")
+    return table
 
 
 def item_ratings(ratings: ArrayLike) -> ItemRatings:

@@ -1,6 +1,6 @@
 """Campaigns replayed on real people: their ratings answer the comparisons, other people's ratings are the truth.
 
-People are split into halves again and again. One half votes (`ratings` says how), in each protocol with the same
+People are split into halves again and again. One half votes (`people_ratings` says how), in each protocol with the same
 number of votes; the scores are held against the mean ratings of the other half, who had no part in the votes. Beside
 them stands the ceiling: how well the mean ratings of the voters' half do, with every rating of theirs used. A protocol
 can hardly do better, and no figure says more than it does.
@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .errors import InputError
-from .plan import Plan
-from .protocols import PROTOCOLS, Votes, protocol_of
-from .ratings import Floats, Ints, RatingPanel, halve
-from .simulation.campaign import Accuracy, accuracy_between, hold_ballots
+from bench.people_ratings import Floats, Ints, RatingPanel, halve
+from core.errors import InputError
+from core.plan import Plan
+from core.protocols import PROTOCOLS, Votes, protocol_of
+from core.simulation.campaign import Accuracy, accuracy_between, hold_ballots
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ def replay_campaign(
         few less, with appearances as it likes them, and counts all votes alike: those of two people have no voter whose
         lapse could be told, and a rater who never contradicts the own ratings has none, so that the fit of voters'
         lapses and sharpness may not settle.
-    protocol : see `protocols`.
+    protocol : see `core.protocols`.
     truth : what the scores are held against, higher = more related, shape (n_items,).
     rng : source of everything random.
 
@@ -73,11 +73,6 @@ def replay_campaign(
 def _answered(panel: RatingPanel, items: Ints, pairs: Ints, rng: np.random.Generator) -> Votes:
     outcome, voter = panel.answer(pairs[:, 0], pairs[:, 1], rng=rng)
     return Votes(items, pairs[:, 0], pairs[:, 1], outcome, voter)
-
-
-def protocols() -> tuple[str, ...]:
-    """The protocols that can be replayed."""
-    return tuple(PROTOCOLS)
 
 
 @dataclass(frozen=True)
@@ -141,8 +136,8 @@ def replay_splits(
     ----------
     ratings : people × items, NaN where there is none.
     plan : of a campaign of the voters; its number of items is set to those that both halves of a split rated.
-    protocols : see `protocols`; splits : at least 2; seed : from 0 on. Split s and protocol p draw from (seed, s) and
-        (seed, s, p), so that more splits or protocols change none of the others.
+    protocols : see `core.protocols`; splits : at least 2; seed : from 0 on. Split s and protocol p draw from (seed, s)
+        and (seed, s, p), so that more splits or protocols change none of the others.
 
     Raises `InputError` for values that don't fit, `UndefinedMetricError` where all mean ratings of a half are equal.
     """

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import InputError
+from core.errors import InputError
+from core.questions.rating.statistics import checked_ratings
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -123,16 +124,6 @@ def halve(ratings: ArrayLike, *, rng: np.random.Generator) -> Halves:
     if len(common) < 2:
         raise InputError(f"Two halves of {len(table)} people have {len(common)} rated items in common; two are needed.")
     return Halves(common, RatingPanel(one[:, common]), RatingPanel(other[:, common]))
-
-
-def checked_ratings(ratings: ArrayLike) -> Floats:
-    """Ratings as a table of at least one person and two items, or `InputError`."""
-    table = np.asarray(ratings, dtype=np.float64)
-    if table.ndim != 2 or table.shape[0] < 1 or table.shape[1] < 2:
-        raise InputError(f"Ratings are a table of people × at least two items, found an array of shape {table.shape}.")
-    if np.isinf(table).any():
-        raise InputError(f"{int(np.isinf(table).sum())} ratings are infinite.")
-    return table
 
 
 def mean_ratings(ratings: Floats) -> Floats:

@@ -25,11 +25,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
-from .errors import InputError
-from .metrics import rounded_scores, spearman
-from .ratings import Halves, checked_ratings, halve
-from .replay import Averaged
-from .simulation.campaign import Accuracy, accuracy_between
+from bench.people_ratings import Halves, halve
+from bench.people_replay import Averaged
+from core.errors import InputError
+from core.metrics import rounded_scores, spearman
+from core.questions.rating.statistics import checked_ratings
+from core.simulation.campaign import Accuracy, accuracy_between
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
