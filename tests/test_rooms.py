@@ -11,7 +11,6 @@ EXCEPTIONS = {
     "platforms.base → examples",
     "publishing → views.datasheet",
     "publishing → views.scores",
-    "schemes.rating_answers → platforms.result_tables",
     "store.invariants → jobs",
     "views.checks_job → views.checks",
     "views.evaluate_jobs → views.draws",
