@@ -9,6 +9,10 @@ from .facts import Facts
 def known_limits(facts: Facts) -> tuple[str, ...]:
     """The limits that hold here, a sentence each, with the numbers behind them."""
     about, limits = facts.about, []
+    if about.get("by_chance"):
+        limits.append(
+            "Different voters agree on the same items no more than coin tosses would: these scores rank no model."
+        )
     if facts.voters.n_simulated:
         limits.append(
             f"{count(facts.voters.n_simulated, 'simulated voter')}: these scores say what a model believes, not people."
