@@ -16,6 +16,7 @@ from .datasheet.facts import Facts
 from .datasheet.sections import datasheet
 from .datasheet.writing import to_html, to_markdown
 from .errors import InputError, StoreError
+from .file_names import file_stem
 from .formats import for_mteb, for_simlex, parquet, to_parquet, to_records
 from .published import write_published
 from .splits import Split, split_by_tokens
@@ -25,7 +26,6 @@ from .store.record_files import record_files
 from .store.records import record_of, voter_secret
 from .store.releases import Release, check_is_new, keep_release
 from .views import datasheet as facts_view
-from .views.scores import file_stem
 
 WHAT = {
     "README.md": "this card",

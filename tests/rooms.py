@@ -41,10 +41,7 @@ MODULES = {
     "dataset": "campaign_tables dataset_diff datasheet formats published schemes.scored_files schemes.side_by_side "
     "splits",
     "jobs": "job_sweep",
-    "commands": "archived figures publishing store.archived store.recompute views.checks_job "
-    "views.evaluate_jobs views.kept_figures views.preview_job "
-    "views.project_file_job views.publication_job views.settlement_job views.trust_job views.upload_jobs "
-    "views.voters_job",
+    "commands": "archived publishing store.archived store.recompute",
     "voting": "voting_process voting_questions voting_store voting_texts",
     "charts": "chart_files evaluation_charts settling_chart",
     "worker": "job_process work",

@@ -404,14 +404,14 @@ def test_the_card_says_what_a_models_figure_lies_between_and_the_command_gives_i
 ):
     """By hand: chance by `chance`, the best of the project's own page, and the share of them."""
     from core.__main__ import main
+    from core.commands.figures import evaluation
     from core.evaluation.chance import chance
-    from core.views import evaluate_scale
 
     made = publish(store, project)
     dataset = read_stored(store, project)
     scores = dataset["score"].dropna().to_numpy()
     by_chance = {name: of.mean for name, of in chance(scores, np.arange(len(scores))).items()}
-    best = evaluate_scale.load_top(store, project, 2.0).ceilings
+    best = evaluation.top_of(store, project, 2.0).ceilings
     card = read_published(made.data).files["README.md"].decode()
     for name, sign in (("rho_w", "ρ_w"), ("tau_w", "τ_w")):
         ends = (f"{value:.3f}".replace("-", "−") for value in (by_chance[name], best[name]))

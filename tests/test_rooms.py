@@ -10,18 +10,8 @@ from tests import rooms
 EXCEPTIONS = {
     "platforms.base → examples",
     "publishing → views.datasheet",
-    "publishing → views.scores",
     "schemes.rating_answers → platforms.result_tables",
     "store.invariants → jobs",
-    "views.checks_job → views.checks",
-    "views.evaluate_jobs → views.draws",
-    "views.evaluate_jobs → views.evaluate",
-    "views.evaluate_jobs → views.evaluate_scale",
-    "views.evaluate_jobs → views.evaluate_tokens",
-    "views.evaluate_jobs → views.evaluate_why",
-    "views.preview_job → views.voter_preview",
-    "views.trust_job → views.trust",
-    "views.voters_job → views.voters",
 }
 
 

@@ -13,7 +13,7 @@ from ..plurals import many, plural
 from ..policy import Policy
 from ..store import Store
 from ..store import schema as t
-from ..store.ballots import Ballot, every_ballot_of
+from ..store.ballots import every_ballot_of
 from ..store.brought_files import bring, brought
 from ..store.policies import set_policy
 from ..store.uploads import Withdrawn, withdraw_upload
@@ -105,12 +105,6 @@ class TakeUploads(OfProject[tuple[Taken, ...]]):
     area_id: int | None
     code: str
     files: tuple[tuple[Brought, dict | None], ...]
-
-    @classmethod
-    def of(cls, project_id: str, ballot: Ballot, files: list[tuple[Brought, Mapping | None]]) -> TakeUploads:
-        """The command for a ballot."""
-        told = tuple((file, None if mapping is None else mapping.stored()) for file, mapping in files)
-        return cls(project_id, None, ballot.area_id, ballot.code, told)
 
     def seconds(self, conn: sa.Connection) -> float:
         return sum(file.seconds for file, _ in self.files)
