@@ -29,7 +29,7 @@ from .store import Store
 from .store import schema as t
 from .store.engine import now
 from .store.job_rows import ENDED
-from .store.made_files import made_path
+from .store.spool import made_path
 from .store.voting_rest import wake_voting
 
 REPORT_SECONDS = 0.5

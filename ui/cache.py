@@ -24,10 +24,10 @@ from core.planning import Guess, PanelCeiling
 from core.settlement import Rules
 from core.store import Store
 from core.store.at_stake import AtStake, of_project, of_upload
+from core.store.ballots import Ballot
 from core.store.forecasts import GuessSource, read_ceiling, read_guess
 from core.store.panel_fits import StoredFit, fit_stored, votes_to_fit
 from core.store.projects import Project
-from core.store.rounds import Round
 from core.tables import ASSIGNMENTS
 from core.trust import Line
 from core.views import (
@@ -144,7 +144,7 @@ def load_standings(store: Store, project: Project) -> tuple[overview.Standing, .
     return _load(overview.load_standings, store, project)
 
 
-def load_round(view: Any, store: Store, project: Project, found: Round) -> Any:
+def load_round(view: Any, store: Store, project: Project, found: Ballot) -> Any:
     """What a view of `core.views.rounds` says of a round."""
     named = getattr(view, "func", view)
     name = f"{named.__module__}.{named.__name__}"

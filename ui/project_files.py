@@ -15,8 +15,8 @@ from core.store.archive import (
     list_archived,
     restore_project,
 )
-from core.store.brought_files import bring
 from core.store.projects import Project, get_project
+from core.store.spool import put_upload
 from core.views import at_stake
 from core.views.words import moment
 from ui import cache, frame, jobs
@@ -30,7 +30,7 @@ def import_box(store: Store) -> None:
     file = st.file_uploader("Project file (zip)", type=["zip"], key=f"project-file-{turn}")
     if file is not None and st.button("Import this project", type="primary"):
         try:
-            command = ImportProject(bring(store, file.getvalue()), file.name, len(file.getvalue()))
+            command = ImportProject(put_upload(store, file.getvalue()), file.name, len(file.getvalue()))
         except RunoffError as error:
             frame.show_error(error)
             return

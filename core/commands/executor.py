@@ -43,9 +43,8 @@ _OF_VOTES: tuple[type[Figure[Any]], ...] = (
     *(VoterFigures, ChecksOfVotes, TrustLines, WithoutVoters),
     *(ReadFile, DatasetFile, ProjectFile, Assignments),
 )
-FIGURES: dict[str, type[Figure[Any]]] = {
-    figure.name: figure for figure in (*_OF_VOTES, *OF_EVALUATION.values(), FirstVisit)
-}
+_EVALUATION: tuple[type[Figure[Any]], ...] = (*OF_EVALUATION.values(), FirstVisit)
+FIGURES: dict[str, type[Figure[Any]]] = {figure.name: figure for figure in (*_OF_VOTES, *_EVALUATION)}
 COMMANDS: dict[str, type[Command[Any]]] = {
     command.name: command
     for command in (

@@ -17,20 +17,20 @@ from core import jobs
 from core.commands import executor
 from core.commands.figures import base
 from core.commands.figures.files import Assignments, DatasetFile, ProjectFile
+from core.commands.publishing import publish
 from core.errors import StoreError
 from core.formats import table_of
 from core.job_sweep import LEFT_SECONDS, sweep
 from core.published import read_published
-from core.publishing import publish
 from core.settlement import Rules
 from core.store import schema as t
 from core.store.archive import export_project
 from core.store.ballots import read_ballots
 from core.store.command import command
-from core.store.made_files import made_path
 from core.store.projects import get_project
 from core.store.releases import read_releases, release_bytes
 from core.store.settlement import read_assignments
+from core.store.spool import made_path
 from core.store.votes import accept_upload
 from core.tables import ASSIGNMENTS
 from core.views import settlement

@@ -16,8 +16,7 @@ from core.commands.figures import base
 from core.commands.figures.files import ReadFile, answers_of
 from core.row_classes import class_file
 from core.store.ballots import read_ballots, read_comparisons
-from core.store.brought_files import bring
-from core.store.made_files import made_path
+from core.store.spool import made_path, put_upload
 from core.store.tallies import progress_of
 from core.store.uploads import read_uploads, withdraw_upload
 from core.store.votes import accept_upload, preview_upload
@@ -188,7 +187,7 @@ def test_stopped_failed_and_gone_it_can_be_read_again(large, visit, started):
     jobs.finish(store, started[1], state="failed", error="No memory, *at all*.")
     app.run()
     assert "Reading the file ended early. No memory, *at all*." in words(app)
-    (store.incoming / f"upload-{bring(store, data)}").unlink()
+    (store.incoming / f"upload-{put_upload(store, data)}").unlink()
     press(app, "Read it again")
     finish(started[2])
     app.run()
@@ -203,7 +202,7 @@ def test_what_lies_there_for_jobs_goes_after_a_day(large, visit, started):
     store, project_id, data = large
     give(visit, project_id, ("results.csv", data))
     finish(started[0])
-    made, brought = made_path(store, started[0]), store.incoming / f"upload-{bring(store, data)}"
+    made, brought = made_path(store, started[0]), store.incoming / f"upload-{put_upload(store, data)}"
     stray = made_path(store, "0123456789abcdef")
     stray.write_bytes(b"of no job")
     job_sweep.sweep(store)

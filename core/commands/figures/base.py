@@ -2,7 +2,7 @@
 
 A figure hangs on the project's revision, which every command raises, and on settings. It is kept as the outcome of a
 job that is done, whoever measured it. So any tab finds it, also after a restart, and it goes with its project. Those of
-an earlier revision go as soon as a newer one is kept. A file that goes with it lies beside (`store.made_files`) for a
+an earlier revision go as soon as a newer one is kept. A file that goes with it lies beside (`store.spool`) for a
 day. Votes that come in on the voting page raise no revision: a kept figure is of the votes there were, and says so.
 """
 
@@ -23,8 +23,8 @@ from ...progress import Progress, split
 from ...store import Store
 from ...store import schema as t
 from ...store.job_rows import ENDED, insert_done, mark_done
-from ...store.made_files import keep_made, made_path, read_made
 from ...store.projects import Project, get_project
+from ...store.spool import made_path, put_made, read_made
 from ..codec import from_json, result_type, to_json
 
 CHANGED = "The votes or the project changed while this was computed. Ask again."
@@ -135,7 +135,7 @@ def carry_out(store: Store, figure: Figure[Any], job_id: str, progress: Progress
     """Measure a figure as its job does, and keep it in the job's row; errors as of `measured`."""
     result, data = measured(store, figure, progress)
     if data is not None:
-        keep_made(store, job_id, data)
+        put_made(store, job_id, data)
     with store.write(JOBS) as conn:
         mark_done(conn, job_id, result)
         tidy(conn, figure.project_id, figure.kind, figure.revision)

@@ -15,17 +15,17 @@ from ...errors import InputError, Issue
 from ...formats import parquet
 from ...platforms import Mapping, Question, UnnamedColumnsError
 from ...progress import Progress
-from ...publishing import publish
 from ...store import Store
 from ...store import schema as t
 from ...store.archive import export_project
 from ...store.ballots import Ballot
-from ...store.brought_files import brought
 from ...store.settlement import read_assignments
+from ...store.spool import read_upload
 from ...store.votes import UploadPreview, preview_upload
 from ...tables import ASSIGNMENTS
 from ..base import n_comparisons
 from ..projects import publishing_seconds
+from ..publishing import publish
 from ..votes import Brought
 from .base import Figure, Found
 from .votes import READ
@@ -87,7 +87,7 @@ class ReadFile(Figure[FileRead]):
 
     def measure(self, store: Store, progress: Progress | None) -> tuple[FileRead, bytes | None]:
         try:
-            data = brought(store, self.file.sha256, self.file.name)
+            data = read_upload(store, self.file.sha256, self.file.name)
             said = Mapping.of(self.said) if self.said else None
             found = preview_upload(
                 store, self.project_id, data, self.file.name, self.area_id, mapping=said, code=self.code
