@@ -37,11 +37,8 @@ MODULES = {
     "simulation": "pilot planning",
     "evaluation": "evaluation_intervals evaluation_needed interval_rules proposals resampled",
     "dataset": "campaign_tables dataset_diff datasheet formats published schemes splits",
-    "jobs": "job_sweep",
-    "commands": "archived figures publishing store.archived store.recompute views.checks_job "
-    "views.evaluate_jobs views.kept_figures views.preview_job "
-    "views.project_file_job views.publication_job views.settlement_job views.trust_job views.upload_jobs "
-    "views.voters_job",
+    "jobs": "job_sweep store.invariants",
+    "commands": "archived store.archived store.recompute",
     "voting": "voting_process voting_store voting_texts",
     "charts": "chart_files evaluation_charts settling_chart",
     "worker": "job_process work",

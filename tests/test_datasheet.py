@@ -16,6 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import reliability
+from core.commands import facts as view
+from core.commands.publishing import publish
 from core.datasheet.blocks import Bullets, Document, Formula, Heading, Paragraph, table
 from core.datasheet.card import yaml_text
 from core.datasheet.checklist import HOLDS, NOT, PARTLY, UNKNOWN, checklist
@@ -26,7 +28,6 @@ from core.datasheet.sections import datasheet
 from core.datasheet.writing import md, quiet, to_html, to_markdown
 from core.errors import InputError
 from core.published import read_published
-from core.publishing import publish
 from core.scores.fit import fit_votes
 from core.store import schema as t
 from core.store.areas import add_areas, items_of
@@ -42,7 +43,6 @@ from core.store.sheets import read_fields, save_fields
 from core.store.tallies import ballot_votes
 from core.store.votes import accept_upload
 from core.tokens import AreaTokens
-from core.views import datasheet as view
 
 ODD = (
     "*a*",

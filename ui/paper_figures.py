@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from core import charts
+from core.file_names import slug
 from core.plurals import many
 from core.store.projects import Project
-from core.views.words import slug
 from ui import cache, chart_files, frame
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 
 from core import charts
 from core.errors import RunoffError
+from core.file_names import slug
 from core.panel import PAPER_PANEL, Panel
 from core.plan import Plan
 from core.planning.ceiling import RELIABLE
@@ -19,7 +20,6 @@ from core.store.library import read_embeddings
 from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.views import planner
-from core.views.words import slug
 from ui import cache, chart_files, choosers, fitted_panel, frame, paper_figures, planner_jobs
 
 PANELS: dict[str, tuple[str, Panel]] = {

@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.errors import RunoffError
+from core.file_names import slug
 from core.plurals import many
 from core.questions.order.agreement import group_agreement
 from core.questions.order.files import write_groups
@@ -14,7 +15,6 @@ from core.questions.order.groups import TargetGroup
 from core.questions.order.orders import OrderFile, comparisons_of, read_orders, without
 from core.store.projects import Project
 from core.views import target_groups as view
-from core.views.words import slug
 from ui import choosers, frame
 from ui.scheme_tables import download, show_issues, show_table
 

@@ -8,12 +8,12 @@ import streamlit as st
 
 from core.dataset import to_csv
 from core.errors import RunoffError
+from core.file_names import slug
 from core.questions.order.files import write_groups
 from core.store.projects import Project
 from core.views import rating_sets, target_groups
 from core.views import rounds as view
 from core.views.rounds import RoundView
-from core.views.words import slug
 from ui import cache, frame
 from ui.scheme_tables import download, show_table
 from ui.schemes_people_box import people_box

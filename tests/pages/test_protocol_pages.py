@@ -9,9 +9,9 @@ from page_words import labelled, press, words
 from test_pages import KEYS
 
 from core import job_process
+from core.commands.publishing import publish
 from core.planning import number_of_campaigns, recommend
 from core.published import read_published
-from core.publishing import publish
 from core.store.archive import export_project, import_project
 from core.store.ballots import read_ballots
 from core.store.library import import_into
