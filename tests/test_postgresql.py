@@ -93,7 +93,7 @@ class TestAddress:
             without.setitem(sys.modules, "psycopg", None)
             without.delitem(sys.modules, "core.store.postgresql")
             without.delattr("core.store.postgresql")
-            with pytest.raises(StoreError, match=r"requirements-postgres\.txt"):
+            with pytest.raises(StoreError, match=r"pip install \'psycopg\[binary\]\'"):
                 engine.open_store()
 
     def test_a_workspace_has_one_database(self, address, monkeypatch, tmp_path, postgres):
