@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
+import pandas as pd
 
 from core.errors import InputError
-from core.questions import About, RoundKind, RoundScores
-from core.questions.base import LOSS, TIE, refuse_unscored
+from core.language import Language
+from core.questions import About, Answers, RoundKind, RoundScores, RoundSettings
+from core.questions.base import LOSS, TIE, Answering, Floats, refuse_unscored
 from core.questions.best_worst.tuples import draw_tuples
-from core.questions.task_page import Words, two_words, unknown_box
+from core.questions.task_page import PageSettings, Words, two_words, unknown_box
 
 
 class OddOne(RoundKind):
@@ -30,26 +34,28 @@ class OddOne(RoundKind):
     steps = Words("Choose the one that is unlike the others.", "Choose the one that is unlike the others.")
     keys = keys_alone = "<kbd>Tab</kbd> and <kbd>Space</kbd>"
 
-    def draw(self, items, settings, rng, scores=None):
+    def draw(
+        self, items: pd.DataFrame, settings: RoundSettings, rng: np.random.Generator, scores: Floats | None = None
+    ) -> list[tuple[int, ...]]:
         shown = draw_tuples(items["item"].to_numpy(), settings.appearances, size=3, rng=rng)
         return [tuple(row) for row in shown.tolist()]
 
-    def n_questions(self, settings, n_items):
+    def n_questions(self, settings: RoundSettings, n_items: int) -> int:
         return -(-n_items * settings.appearances // 3)
 
-    def wanted_of_item(self, settings):
+    def wanted_of_item(self, settings: RoundSettings) -> int:
         return settings.raters * settings.appearances
 
-    def n_shown(self):
+    def n_shown(self) -> tuple[int, int | None]:
         return 3, 3
 
-    def columns(self, n, rows):
+    def columns(self, n: int, rows: int) -> list[str]:
         return [f"odd_{n}_{letter}_{k}" for k in (1, 2, 3) for letter in "ab"]
 
-    def cells(self, n, place, item, token_a, token_b):
+    def cells(self, n: int, place: int, item: int, token_a: str, token_b: str) -> list[tuple[str, str]]:
         return [(f"odd_{n}_item_{place}", str(item)), (f"odd_{n}_a_{place}", token_a), (f"odd_{n}_b_{place}", token_b)]
 
-    def inside(self, settings, n):
+    def inside(self, settings: PageSettings, n: int) -> str:
         rows = "".join(
             f'<p class="ro-row"><label><input type="radio" name="odd_{n}" value="{k}" required> '
             f"{two_words(settings, f'${{odd_{n}_a_{k}}}', f'${{odd_{n}_b_{k}}}')}</label></p>"
@@ -57,22 +63,22 @@ class OddOne(RoundKind):
         )
         return rows + unknown_box(settings, n)
 
-    def read(self, settings, given, n_shown, spoken):
+    def read(self, settings: RoundSettings, given: str, n_shown: int, spoken: Language) -> str:
         if given not in ("1", "2", "3"):
             raise InputError(f"{given!r} is no place from 1 to 3")
         return given
 
-    def counts_as(self, answer, place):
+    def counts_as(self, answer: str, place: int) -> int:
         return LOSS if int(answer) == place + 1 else TIE
 
-    def standing(self, wins, ties, losses, mean_value):
+    def standing(self, wins: Floats, ties: Floats, losses: Floats, mean_value: Floats) -> Floats:
         n = ties + losses
         return np.divide(ties, n, out=np.full(len(n), np.nan), where=n > 0)
 
-    def simulate(self, opinion, who, settings, rng):
+    def simulate(self, opinion: Floats, who: Answering, settings: RoundSettings, rng: np.random.Generator) -> list[str]:
         return [str(at + 1) for at in opinion.argmin(axis=1)]
 
-    def score(self, answers, before, settings, seed):
+    def score(self, answers: Answers, before: Sequence[Answers], settings: RoundSettings, seed: int) -> RoundScores:
         shown = answers.tuples()
         odd = shown[np.arange(len(shown)), np.array(answers.text, dtype=int) - 1] if len(shown) else shown.ravel()
         at = np.searchsorted(answers.items, shown)
@@ -83,5 +89,5 @@ class OddOne(RoundKind):
         fit = {"voters": answers.n_voters, "triples": len(shown)}
         return RoundScores(answers.items, score, score, times, nothing, nothing, fit=fit, note="None are computed.")
 
-    def people(self, answers, settings):
+    def people(self, answers: Answers, settings: RoundSettings) -> Mapping[int, float]:
         return {int(voter): 1.0 for voter in np.unique(answers.voter)}

@@ -31,7 +31,6 @@ from core.store.simulated import simulate_round
 from core.store.voter_answers import voter_names
 from core.store.votes import accept_upload, preview_upload
 from core.store.voting import open_round_voting
-from core.views import round_people
 from core.views import rounds as round_views
 from core.voting_settings import VotingSettings
 from tests.architecture import ROOT
@@ -150,7 +149,7 @@ def test_a_fifth_kind_is_answered_by_simulated_people(store, odd):
     assert view.said == "Open: 56 of 56 answers to 28 triples, by 12 voters."
     close_round(store, project_id, 1)
     assert round_dataset(store, project_id, found.id)["score"].between(0, 1).all()
-    people = round_people.load(store, project_id, read_rounds(store, project_id)[0])
+    people = round_views.people_of(store, project_id, read_rounds(store, project_id)[0])
     assert people.figure == "agreement"
     assert people.table["agreement"].eq(1).all()
 

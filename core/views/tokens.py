@@ -19,14 +19,13 @@ from ..rare_tokens import rare_by_area
 from ..spellings import near_spellings
 from ..store import Store
 from ..store.areas import areas_of, items_of, n_items_of
-from ..store.ballots import every_ballot_of
+from ..store.ballots import called, every_ballot_of
 from ..store.command import project_row
 from ..store.frequencies import FrequencySource, frequencies_of, source_of
 from ..store.item_rules import ItemRules, make_items
 from ..store.library import Imported, embeddings_of, open_library
 from ..store.origins import origins_of
 from ..tokens import AreaTokens, alike, invisible_characters
-from .words import called
 
 SHOWN_NOTES = 3  # of the remarks on a list of frequencies, all of which were shown when it was chosen
 MAX_SPELLED = 100  # missing tokens that near spellings are looked for
