@@ -22,10 +22,12 @@ from _pytest.nodeid import coerce_node_id
 from hypothesis import HealthCheck, settings
 
 from core.protocols import PROTOCOLS
+from core.questions import KINDS, RoundSettings, default_settings
 from core.store import Store, engine, open_store
 from core.store.engine import _open
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+from tests.odd_ones import OddOne
 from tests.postgres_server import PostgresServer, is_installed, memory_folder, postgres_server
 from tests.quick_workspaces import statements_worked_out_once
 from tests.requirements import extra
@@ -143,6 +145,13 @@ def postgres() -> Iterator[PostgresServer]:
         pytest.fail(told) if os.environ.get("CI") else pytest.skip(told)
     with postgres_server() as server:
         yield server
+
+
+@pytest.fixture
+def odd(monkeypatch: pytest.MonkeyPatch) -> RoundSettings:
+    """Settings of a round of a fifth kind of question (`odd_ones`), which is known from here on."""
+    monkeypatch.setitem(KINDS, OddOne.name, OddOne())
+    return default_settings(OddOne.name, seed=3)
 
 
 @pytest.fixture

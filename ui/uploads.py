@@ -17,11 +17,12 @@ from core.errors import RunoffError
 from core.platforms import LABELS, Mapping
 from core.plurals import many, plural
 from core.store import Store
-from core.store.ballots import PILOT, Ballot
+from core.store.ballots import Ballot, called
 from core.store.projects import Project
+from core.store.rankings import PILOT
 from core.store.uploads import Upload
 from core.views import at_stake
-from core.views.words import called, moment
+from core.views.words import moment
 from ui import cache, choosers, frame, jobs
 from ui.mapping_box import mapping_box
 from ui.policy_box import policy_box

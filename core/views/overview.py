@@ -11,15 +11,14 @@ from ..percent import percent
 from ..plurals import many, plural
 from ..store import Store
 from ..store.areas import areas_of, n_items_of
-from ..store.ballots import PILOT, Ballot, ballots_of, pilot_of
+from ..store.ballots import Ballot, ballots_of, called, pilot_of
 from ..store.library import embeddings_of
 from ..store.plans import PlanSettings, settings_of
-from ..store.rankings import Ranking, rankings_of
+from ..store.rankings import PILOT, Ranking, rankings_of
 from ..store.simulated import has_simulated_votes
 from ..store.tallies import Progress, progress_of
 from ..store.voter_counts import count_voters, voted_ballots
 from .overview_words import areas_finished, collected, planned, scored, voted
-from .words import called
 
 
 @dataclass(frozen=True)
