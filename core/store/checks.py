@@ -144,18 +144,13 @@ def _gold_answers(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFram
     return pd.DataFrame(rows, columns=["voter_id", "question_id", "right"]).astype({"right": "bool"})
 
 
-def voter_checks(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFrame:
-    """How each voter answered checks in some ballots; a row for each voter with at least one, by voter_id.
+def count_by_voter(answers: CheckAnswers, conn: sa.Connection) -> pd.DataFrame:
+    """How each voter answered checks; a row for each voter with at least one, by voter_id.
 
     Columns: voter_id; voter, the platform's own id; gold_right of gold_n; repeats_same of repeats_n; overlap_agreeing
     of overlap_n, the counted answers of other voters to the same comparisons that were the voter's own, ties
     agreeing with ties only. See `check_answers`.
     """
-    return count_by_voter(check_answers(conn, ballot_ids), conn)
-
-
-def count_by_voter(answers: CheckAnswers, conn: sa.Connection) -> pd.DataFrame:
-    """`voter_checks` of answers that are read already."""
     overlap = with_others(answers.overlap)
     counts = pd.concat(
         [
