@@ -29,7 +29,7 @@ from bench.people_ratings import Halves, halve
 from bench.people_replay import Averaged
 from core.errors import InputError
 from core.metrics import rounded_scores, spearman
-from core.schemes.rating_statistics import checked_ratings
+from core.questions.rating.statistics import checked_ratings
 from core.simulation.campaign import Accuracy, accuracy_between
 
 Floats = NDArray[np.float64]

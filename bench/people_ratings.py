@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.errors import InputError
-from core.schemes.rating_statistics import checked_ratings
+from core.questions.rating.statistics import checked_ratings
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

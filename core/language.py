@@ -24,6 +24,7 @@ from babel.messages import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
+from markupsafe import Markup, escape
 
 from .errors import InputError
 
@@ -36,7 +37,7 @@ _MOST_COUNTED = 100  # a task has 50 questions at most
 
 @dataclass(frozen=True)
 class Language:
-    """A language that texts are shown in. Its methods give texts, not HTML: whoever shows them escapes what isn't ours.
+    """A language that texts are shown in. Its methods give texts, not HTML, but for `html`.
 
     >>> language("it").text("{at} of {of}", at=3, of=10), language("en").text("{at} of {of}", at=3, of=10)
     ('3 di 10', '3 of 10')
@@ -50,6 +51,15 @@ class Language:
         """`message` in this language, with `{name}` replaced by the values; a text that isn't known stays as it is."""
         # gettext keeps a catalogue's own description under the empty text.
         return _filled(self._texts.gettext(message) if message else message, values)
+
+    def html(self, message: str, /, **values: Any) -> Markup:
+        """`message`, one of our texts with markup in it, as HTML; values that aren't markup themselves are escaped.
+
+        >>> print(language("it").html("<kbd>0</kbd> {word}", word="<b>"))
+        <kbd>0</kbd> &lt;b&gt;
+        """
+        told = self.text(message, **{name: escape(value) for name, value in values.items()})
+        return Markup(told)  # nosec B704 # a text of ours, and its values are escaped
 
     def many(self, n: int, one: str, other: str, /, **values: Any) -> str:
         """What goes with n things; `{n}` is the number as this language writes it.

@@ -40,11 +40,11 @@ from .store.page_visits import (
 from .store.page_votes import IncompleteError, record, set_aside, stop, take_back_last
 from .store.page_words import WrongWord, asks_word, check_word
 from .store.voting_rest import refuse_while_resting
+from .templating import environment
 from .voting_process import PORT, announce, beat, leave
-from .voting_questions import answer_of, asset
 from .voting_settings import ADDRESS_KEPT, TRAITS
 from .voting_store import kept_in, n_lines, open_voters_store, shorten, tend, tidy
-from .voting_texts import explained, task_html
+from .voting_texts import answer_of, asset, explained, task_html
 
 
 class Forged(RunoffError):
@@ -287,7 +287,7 @@ def finish(store: Store, code: str, cookie: str, form: str) -> View:
 __all__ = [
     "ADDRESS_KEPT", "NOT_SAVED", "PORT", "TRAITS", "BusyError", "Forged", "IncompleteError", "InputError", "Language",
     "Place", "RunoffError", "Store", "View", "Who", "WrongWord", "announce", "answer_of", "asset", "beat", "begin",
-    "check_newcomer", "check_step", "example_done", "explained", "finish", "glance", "kept_in", "language", "leave",
-    "look", "more", "n_lines", "open_voters_store", "preferred", "shorten", "task_html", "tend", "tidy", "translatable",
-    "undo", "vote", "who_of",
+    "check_newcomer", "check_step", "environment", "example_done", "explained", "finish", "glance", "kept_in",
+    "language", "leave", "look", "more", "n_lines", "open_voters_store", "preferred", "shorten", "task_html", "tend",
+    "tidy", "translatable", "undo", "vote", "who_of",
 ]  # fmt: skip

@@ -1,8 +1,8 @@
 """The catalogues of what voters read, kept in step with the sources: `python -m tests.catalogue`.
 
 New texts are added with an empty translation, those that no source has any more are dropped; the rest stays as it is.
-Texts stand as literals in `translatable(…)`, `….text(…)` and `….many(n, …, …)`, or in `runoffSays.text(…)` and
-`runoffSays.many(…)` of a script.
+Texts stand as literals in `translatable(…)`, `….text(…)`, `….html(…)` and `….many(n, …, …)`, in `language.text(…)` and
+so on of a template, or in `runoffSays.text(…)` and `runoffSays.many(…)` of a script.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from babel.messages import Catalog, Message
 from babel.messages.extract import extract
 from babel.messages.pofile import read_po, write_po
+from jinja2 import Environment, nodes
 
 from core.language import LANGUAGES, STANDARD
 
@@ -23,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "core" / "languages"
 Key = str | tuple[str, str]
 # Each names the place of its texts among the arguments.
-_CALLS = {"translatable": (0,), "text": (0,), "many": (1, 2)}
+_CALLS = {"translatable": (0,), "text": (0,), "html": (0,), "many": (1, 2)}
 _IN_SCRIPTS = {"runoffSays.text": (1,), "runoffSays.many": (2, 3)}
 _KEPT = ('"Language:', '"MIME', '"Content', '"Plural')
 _HEADER = "# What voters read. Brought up to date by `python -m tests.catalogue`."
@@ -35,8 +36,10 @@ _PLACEHOLDER = re.compile(r"\{\w+\}|<[^>]*>")
 def sources() -> list[Path]:
     """Whatever may hold a text for voters."""
     mine = [path for path in ROOT.glob("core/**/*.py") if path.parent.name != "views"]
-    found = [*mine, *ROOT.glob("core/platforms/*.js")]
-    return sorted([*found, *ROOT.glob("voting/*.py"), *ROOT.glob("voting/static/*.js")])
+    found = [*mine, *ROOT.glob("core/platforms/*.js"), *ROOT.glob("core/platforms/templates/*.j2")]
+    return sorted(
+        [*found, *(path for kind in ("*.py", "static/*.js", "templates/*.j2") for path in ROOT.glob(f"voting/{kind}"))]
+    )
 
 
 def file_of(code: str) -> Path:
@@ -52,6 +55,9 @@ def texts(path: Path) -> Iterator[Key]:
                 yield message if isinstance(message, str) else (str(message[0]), str(message[1]))
         return
     source = path.read_text("utf-8")
+    if path.suffix == ".j2":
+        yield from _in_template(source)
+        return
     if not _OURS.search(source):
         return
     for node in ast.walk(ast.parse(source)):
@@ -62,11 +68,29 @@ def texts(path: Path) -> Iterator[Key]:
         # A language's own method counts for voters; the function `many` is of the app.
         if name not in _CALLS or ast.unparse(node.func).startswith("sa.") or (name == "many" and not is_method):
             continue
-        arguments = [_literals(node.args[at]) for at in _CALLS[name] if at < len(node.args)]
-        if len(arguments) == 2 and all(arguments):
-            yield arguments[0][0], arguments[1][0]
-        elif len(arguments) == 1:
-            yield from arguments[0]
+        yield from _keys([_literals(node.args[at]) for at in _CALLS[name] if at < len(node.args)])
+
+
+def _keys(arguments: list[list[str]]) -> Iterator[Key]:
+    if len(arguments) == 2 and all(arguments):
+        yield arguments[0][0], arguments[1][0]
+    elif len(arguments) == 1:
+        yield from arguments[0]
+
+
+def _in_template(source: str) -> Iterator[Key]:
+    for node in Environment(autoescape=True).parse(source).find_all(nodes.Call):
+        method = node.node
+        if isinstance(method, nodes.Getattr) and isinstance(method.node, nodes.Name) and method.node.name == "language":
+            yield from _keys([_template_literals(node.args[at]) for at in _CALLS.get(method.attr, ())])
+
+
+def _template_literals(node: nodes.Expr | None) -> list[str]:
+    if isinstance(node, nodes.CondExpr):
+        return _template_literals(node.expr1) + _template_literals(node.expr2)
+    if isinstance(node, nodes.Concat):
+        raise ValueError(f"A text is put together in line {node.lineno} of a template. Give its parts as values.")
+    return [node.value] if isinstance(node, nodes.Const) and isinstance(node.value, str) else []
 
 
 def _literals(node: ast.expr) -> list[str]:

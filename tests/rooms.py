@@ -22,7 +22,7 @@ ROOMS = (
 # Where modules belong that don't lie in a folder of their room's name; names without `core.`.
 MODULES = {
     "base": "durable errors estimates file_names installed metrics one_thread parallel percent plurals processes "
-    "progress rank_kernels tables voter_count",
+    "progress rank_kernels tables templating voter_count",
     "i18n": "language",
     "tabular": "csv_writing json_texts parquet_pages platforms.workbooks zips",
     "tokens": "frequencies frequency_files hubness items near_tokens rare_tokens spellings token_columns token_lists",
@@ -33,19 +33,16 @@ MODULES = {
     "voter_quality voter_rules",
     "votes": "counting effects former_spellings matching platforms.answers platforms.base platforms.meanings "
     "platforms.reading platforms.text platforms.times policy row_classes settlement verdicts",
-    "questions": "examples platforms.batch platforms.scheme_parts platforms.scheme_settings platforms.scheme_templates "
-    "platforms.scheme_wording platforms.template schemes voting_settings",
+    "questions": "examples platforms.batch platforms.template voting_settings",
     "simulation": "pilot planning",
-    "evaluation": "evaluation_intervals evaluation_needed interval_rules proposals resampled schemes.conditions "
-    "schemes.rating_report schemes.text_overlap schemes.text_vectors",
-    "dataset": "campaign_tables dataset_diff datasheet formats published schemes.scored_files schemes.side_by_side "
-    "splits",
+    "evaluation": "evaluation_intervals evaluation_needed interval_rules proposals resampled",
+    "dataset": "campaign_tables dataset_diff datasheet formats published schemes splits",
     "jobs": "job_sweep",
-    "commands": "archived figures publishing store.archived store.recompute views.checks_job views.closing "
-    "views.command_list views.evaluate_jobs views.kept_figures views.long_commands views.preview_job "
+    "commands": "archived figures publishing store.archived store.recompute views.checks_job "
+    "views.evaluate_jobs views.kept_figures views.preview_job "
     "views.project_file_job views.publication_job views.settlement_job views.trust_job views.upload_jobs "
     "views.voters_job",
-    "voting": "voting_process voting_questions voting_store voting_texts",
+    "voting": "voting_process voting_store voting_texts",
     "charts": "chart_files evaluation_charts settling_chart",
     "worker": "job_process work",
     "cli": "__main__",

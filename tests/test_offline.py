@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import re
@@ -77,6 +78,17 @@ def test_consent_and_examples_stand_before_the_first_comparison(drawn):
     assert ">I agree: begin</button>" in form
     (bare,) = write_offline(comparisons, name="b1", **WORDING).values()
     assert b">Begin</button>" in bare
+
+
+def test_words_of_the_owner_are_text_in_every_place(drawn):
+    _, _, comparisons = drawn
+    odd = "<b>\"x\"</b> & 'y' ${left_a} {{ 7 * 7 }} {% raw %} </script>"
+    more = {"question": odd, "instructions": odd, "consent": odd}
+    more["examples"] = (Example((odd, "moon"), ("spoon", odd), "right", odd),)
+    (page,) = write_offline(comparisons, name="b1", **WORDING, **more).values()
+    markup = re.sub(r"<script.*?</script>|<style>.*?</style>", "", page.decode("utf-8"), flags=re.S)
+    assert "<b>" not in markup
+    assert html.unescape(markup).count(odd) == 8
 
 
 def test_refused(drawn):

@@ -64,9 +64,9 @@ def run_installed(installed: Path, script: str, **environment: str) -> str:
 def test_the_voting_page_works_as_a_part_of_the_installed_package(installed):
     script = (
         "import sys\n"
-        "from runoff.page import pages, app, fields\n"
+        "from runoff.page import pages, app\n"
         "from runoff import voting, voting_process\n"
-        "assert fields.TRAITS is voting.TRAITS and app.voting is voting\n"
+        "assert pages.TRAITS is voting.TRAITS and app.voting is voting\n"
         "assert not [name for name in sys.modules if name == 'core' or name.startswith('core.')]\n"
         "print(pages.message('closed')[:15])\n"
     )

@@ -784,8 +784,8 @@ class TestProcess:
 
 
 def test_no_script_or_style_stands_in_a_page():
-    page = pages.frame("t", "", scripts=True)
-    assert re.findall(r"<script(?! src=)|<style| style=| on\w+=", page) == []
+    for template in (ROOT / "voting" / "templates").iterdir():
+        assert re.findall(r"<script(?! src=)|<style| style=| on\w+=", template.read_text(encoding="utf-8")) == []
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,22 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING or __package__ == "voting":
     from core import voting
-    from core.voting import ADDRESS_KEPT, TRAITS, Language, Place, View, explained, language, task_html, translatable
+    from core.voting import (
+        ADDRESS_KEPT,
+        TRAITS,
+        Language,
+        View,
+        environment,
+        explained,
+        language,
+        task_html,
+        translatable,
+    )
 else:
     from .. import voting
-    from ..voting import ADDRESS_KEPT, TRAITS, Language, Place, View, explained, language, task_html, translatable
+    from ..voting import ADDRESS_KEPT, TRAITS, Language, View, environment, explained, language, task_html, translatable
 
 __all__ = [
-    "ADDRESS_KEPT", "TRAITS", "Language", "Place", "View", "explained", "language", "task_html", "translatable",
-    "voting",
+    "ADDRESS_KEPT", "TRAITS", "Language", "View", "environment", "explained", "language", "task_html",
+    "translatable", "voting",
 ]  # fmt: skip

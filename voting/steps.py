@@ -7,13 +7,17 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from . import pages
 from .door import translatable, voting
 
 MAX_ANSWER = 500  # letters; the places of an order are fewer by far
 UNSAVED = "unsaved"  # in the address of a page: the answer that led there wasn't saved
 NOT_SAVED_QUERY = f"?{UNSAVED}=1"
 Step = tuple[Callable[..., voting.View], str]  # what is done, and the query of the page that follows
+
+
+def place_id(task: int, n: int) -> str:
+    """How a form names a place."""
+    return f"{task}.{n}"
 
 
 def _place(fields: dict[str, str]) -> tuple[int, int]:
@@ -62,6 +66,6 @@ def answer(view: voting.View) -> dict[str, Any]:
     place = view.place
     if view.kind != "vote" or place is None:
         return {"kind": "page"} | ({"query": NOT_SAVED_QUERY} if view.said == voting.NOT_SAVED else {})
-    undo = pages.place_id(*view.last) if view.last else ""
-    told = {"kind": "vote", "place": pages.place_id(place.task, place.n), "of": place.of, "undo": undo}
+    undo = place_id(*view.last) if view.last else ""
+    told = {"kind": "vote", "place": place_id(place.task, place.n), "of": place.of, "undo": undo}
     return told | {"texts": dict(place.texts), "said": view.language.text(view.said)}

@@ -2,20 +2,21 @@
 
 The template is plain HTML with `${variables}` named as the columns of the batch file. It works without any
 external file, by mouse, touch, keyboard and screen reader, on a phone and in a dark colour scheme. Look and behaviour
-stand in `template.css` and `template.js` beside this module.
+stand in `template.css` and `template.js` beside this module, its HTML in `templates/`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from html import escape
 from importlib.resources import files
+from typing import Any
 
 from ..errors import InputError, Issue
 from ..examples import Example
 from ..language import STANDARD, Language, translatable
 from ..language import language as language_of
+from ..templating import environment
 from .batch import suffixes
 from .text import encode
 
@@ -76,50 +77,31 @@ def template(
     True
     """
     _check(n_comparisons, notion, target)
-    spoken = language_of(language)
-    asked = question or spoken.text(NOTIONS[notion][0])
-    paragraphs = paragraphs_of(instructions or spoken.text(NOTIONS[notion][1]))
-    keys = f'<p class="ro-keys">{_keys(spoken, n_comparisons, ties_allowed)}</p>'
-    n_places = 1 if target == "page" else n_comparisons
-    places = [
-        _comparison(n, n_places, suffix, encode(asked), notion, ties_allowed, spoken)
-        for n, suffix in enumerate(suffixes(n_places), 1)
-    ]
-    if target == "page":
-        return _own_page(asked, paragraphs, keys, places[0], spoken)
-    quiet = "" if n_comparisons > 1 else " ro-quiet"
-    page = "\n".join(
-        [
-            f"<style>\n{packaged('template.css')}</style>",
-            opening(spoken, "template.js"),
-            f"<h1>{encode(asked)}</h1>",
-            *(f"<p>{encode(part)}</p>" for part in paragraphs),
-            *examples_shown(examples, spoken),
-            keys,
-            *places,
-            f'<p class="ro-progress{quiet}" role="status" aria-live="polite"></p>',
-            "</div>",
-            f"{without_script(spoken)}<script>\n{asset('template.js')}</script>",
-            "",
-        ]
+    text = language_of(language).text
+    return render(
+        "own_page" if target == "page" else "task",
+        language,
+        target=target,
+        question=question or text(NOTIONS[notion][0]),
+        instructions=paragraphs_of(instructions or text(NOTIONS[notion][1])),
+        examples=examples,
+        n_comparisons=n_comparisons,
+        suffixes=suffixes(n_comparisons),
+        ties_allowed=ties_allowed,
+        tie=TIE[notion],
+        unknown=UNKNOWN,
     )
-    return wrapped(page, target)
+
+
+def render(name: str, language: str, **values: Any) -> str:
+    """A page by one of this package's templates; what it prints is written as in a batch file (`text.encode`)."""
+    page = environment(__package__, encode).get_template(f"{name}.html.j2")
+    return page.render(language=language_of(language), asset=asset, **values)
 
 
 def paragraphs_of(text: str) -> list[str]:
     """The paragraphs of a plain text; a blank line begins one."""
     return [part.strip() for part in re.split(r"\n\s*\n", text) if part.strip()]
-
-
-def _keys(spoken: Language, n_comparisons: int, ties_allowed: bool) -> str:
-    """What keys do, as HTML."""
-    text = spoken.text
-    keys = [text("<kbd>←</kbd> left pair"), text("<kbd>→</kbd> right pair")]
-    keys += [text("<kbd>↓</kbd> equal")] if ties_allowed else []
-    keys += [text("<kbd>0</kbd> a word you don’t know")]
-    keys += [text("<kbd>↑</kbd> back")] if n_comparisons > 1 else []
-    told = text("With a keyboard: {keys}.", keys=", ".join(keys))
-    return f"{told} {text('An answer moves you on to the next comparison.')}" if n_comparisons > 1 else told
 
 
 def opening(spoken: Language, *scripts: str, classes: str = "ro") -> str:
@@ -140,15 +122,6 @@ def wrapped(page: str, target: str) -> str:
     if target == "mturk":
         return f'<script src="{_CROWD}"></script>\n<crowd-form answer-format="flatten-objects">\n{page}</crowd-form>\n'
     return page
-
-
-def _own_page(question: str, paragraphs: list[str], keys: str, comparison: str, spoken: Language) -> str:
-    explained = "".join(f"<p>{encode(part)}</p>" for part in paragraphs)
-    return (
-        f'{opening(spoken, "template.js", "vote.js", "offline.js")}\n<h1 dir="auto">{encode(question)}</h1>\n'
-        f'<details class="ro-help"><summary>{spoken.text("What is asked")}</summary>{explained}</details>\n'
-        f"{keys}\n{comparison}\n</div>\n"
-    )
 
 
 def asset(name: str) -> str:
@@ -188,16 +161,7 @@ def render_preview(page: str, row: Mapping[str, str], *, scheme: str | None = No
     if scheme is not None:
         page = page.replace(_DARK, "@media all" if scheme == "dark" else "@media not all", 1)
         page = page.replace(_SCHEMES, f"color-scheme: {scheme};", 1)
-    filled, text = fill(page, row), language_of(language).text
-    return (
-        f'<!DOCTYPE html>\n<html lang="{language}">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{text('Preview of a task')}</title>\n</head>\n<body>\n<main>\n"
-        "<form data-preview onsubmit=\"document.getElementById('sent').textContent = "
-        f"'{text('A preview: nothing was sent.')}'; return false\">\n"
-        f'{filled}<input type="submit" value="{text("Submit")}">\n<p id="sent" role="status"></p>\n'
-        "</form>\n</main>\n</body>\n</html>\n"
-    )
+    return render("preview", language, task=fill(page, row))
 
 
 def _number(variable: str) -> str:
@@ -220,62 +184,3 @@ def _check(n_comparisons: int, notion: str, target: str) -> None:
 def packaged(name: str) -> str:
     """A text that stands beside this module."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def examples_shown(examples: Sequence[Example], spoken: Language) -> list[str]:
-    """The examples, each a row of two pairs with the answer below; nothing at all where there are none."""
-    if not examples:
-        return []
-    return [
-        '<details class="ro-examples" open>',
-        f"<summary>{spoken.many(len(examples), 'Example', 'Examples')}</summary>",
-        *(_example(example, spoken) for example in examples),
-        "</details>",
-    ]
-
-
-def _example(example: Example, spoken: Language) -> str:
-    """Pairs stand beside each other, or on a phone below each other, so the answer is told by its words."""
-    words = {
-        side: f'<bdi dir="auto">{encode(pair[0])}</bdi> <span class="ro-with">{spoken.text("and")}</span> '
-        f'<bdi dir="auto">{encode(pair[1])}</bdi>'
-        for side, pair in (("left", example.left), ("right", example.right))
-    }
-    pairs = " ".join(
-        f'<span class="ro-shown{" ro-chosen" if example.answer in (side, "tie") else ""}">{text}</span>'
-        for side, text in words.items()
-    )
-    why = f' <bdi dir="auto">{encode(example.why)}</bdi>' if example.why else ""
-    answer = words.get(example.answer, spoken.text("both equally"))
-    told = spoken.text("Answer: {answer}.", answer=f"<strong>{answer}</strong>")
-    return f'<div class="ro-example"><p class="ro-both">{pairs}</p>\n<p>{told}{why}</p></div>'
-
-
-def _comparison(n: int, of: int, suffix: str, question: str, notion: str, ties_allowed: bool, spoken: Language) -> str:
-    """One comparison: a fieldset with two cards and, below them, the answers that choose neither."""
-    name = f"choice{suffix}"
-    count = f'<span class="ro-count">{spoken.text("{at} of {of}", at=n, of=of)}</span> ' if of > 1 else ""
-    again = f'<span class="ro-hidden">{question}</span>'
-    others = [("tie", spoken.text(TIE[notion]))] if ties_allowed else []
-    others.append(("unknown", spoken.text(UNKNOWN)))
-    small = "".join(
-        f'<label class="ro-small"><input type="radio" name="{name}" value="{value}" required>'
-        f"<span>{escape(text)}</span></label>"
-        for value, text in others
-    )
-    sides = {"left": spoken.text("Left"), "right": spoken.text("Right")}
-    named = {
-        side: spoken.text("{side} pair", side=f'<span class="ro-{side}">{text}</span>') for side, text in sides.items()
-    }
-    cards = "".join(
-        f'<label class="ro-card"><input type="radio" name="{name}" value="{side}" required>'
-        f'<span class="ro-hidden">{told}: </span>'
-        f'<span class="ro-pair"><bdi class="ro-token" dir="auto">${{{side}_a{suffix}}}</bdi> '
-        f'<span class="ro-and">{spoken.text("and")}</span> <bdi class="ro-token" dir="auto">${{{side}_b{suffix}}}</bdi>'
-        f'<span class="ro-area" dir="auto">${{area_{side}{suffix}}}</span></span></label>'
-        for side, told in named.items()
-    )
-    return (
-        f'<fieldset class="ro-comparison" tabindex="-1"><legend>{count}{again}</legend>\n'
-        f'<div class="ro-cards">{cards}</div>\n<div class="ro-others">{small}</div></fieldset>'
-    )

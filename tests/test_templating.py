@@ -1,0 +1,39 @@
+"""Templates: what they print is escaped, in macros too, and nothing is left out in silence."""
+
+from __future__ import annotations
+
+import jinja2
+import pytest
+from markupsafe import Markup
+
+from core.language import language
+from core.platforms.text import encode
+from core.templating import environment
+
+ODD = "<b>'$&\"</b> {{ 7 * 7 }}"
+
+
+@pytest.mark.parametrize(
+    ("escape", "written"),
+    [
+        (None, "&lt;b&gt;&#39;$&amp;&#34;&lt;/b&gt; {{ 7 * 7 }}"),
+        (encode, "&lt;b&gt;&#x27;&#x24;&amp;&quot;&lt;/b&gt; {{ 7 * 7 }}"),
+    ],
+)
+def test_values_are_escaped_once_wherever_they_are_printed(escape, written):
+    source = (
+        "{% macro p(x) %}<p>{{ x }}</p>{% endmacro %}{{ p(odd) }}{{ [p(odd)]|join }}{{ mine }}"
+        "{{ language.html('<i>{x}</i>', x=p(odd)) }}"
+    )
+    page = environment("core.platforms", escape).from_string(source)
+    shown = page.render(odd=ODD, mine=Markup("<hr>"), language=language("it"))
+    assert shown == f"<p>{written}</p>" * 2 + "<hr>" + f"<i><p>{written}</p></i>"
+
+
+def test_a_text_with_markup_escapes_what_is_put_into_it():
+    assert language("en").html("<i>{x}</i>", x=ODD) == "<i>&lt;b&gt;&#39;$&amp;&#34;&lt;/b&gt; {{ 7 * 7 }}</i>"
+
+
+def test_a_name_that_is_not_given_is_an_error():
+    with pytest.raises(jinja2.UndefinedError, match="nothing"):
+        environment("core.platforms").from_string("{% if nothing %}{% endif %}").render()
