@@ -4,8 +4,8 @@ FROM python:3.11-slim-bookworm AS base
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PIP_NO_CACHE_DIR=1 RUNOFF_WORKSPACE=/workspace
 RUN useradd --create-home --uid 10001 runoff && install --directory --owner=runoff /workspace
 WORKDIR /runoff
-COPY requirements.lock requirements-postgres.txt requirements.txt ./
-RUN pip install -r requirements.lock && pip install --constraint requirements.lock -r requirements-postgres.txt
+COPY requirements.lock ./
+RUN pip install -r requirements.lock
 COPY core ./core
 COPY voting ./voting
 USER runoff

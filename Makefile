@@ -72,7 +72,8 @@ test-libraries: $(VENV)/.dev  ## what needs torch and other large libraries, in 
 
 test-pythons: $(VENV)/.dev  ## the same bytes, and the tests of what computes, on other versions (PYTHONS="python3.12 python3.13")
 	for python in $(PYTHONS); do \
-	  $$python -m venv .pythons/$$python && .pythons/$$python/bin/python -m pip install --quiet -r requirements-dev.txt || exit 1; done
+	  $$python -m venv .pythons/$$python && \
+	  .pythons/$$python/bin/python -m pip install --quiet -r requirements.txt -r $(VENV)/dev.txt || exit 1; done
 	$(BIN)/python -m bench.pythons --tests $(PYTHONS:%=.pythons/%/bin/python)
 
 test-lowest: $(LOWEST)/.done chromium postgresql  ## what `make test` runs, with the lowest versions that requirements.txt allows
@@ -95,11 +96,12 @@ docs: $(DOCS)/.done  ## the documentation as a site in build/site; a broken link
 screenshots: $(VENV)/.dev chromium  ## the pictures in docs/pictures, from the demo
 	$(BIN)/python -m tests.browser.pictures
 
-lock:  ## requirements.lock anew: the newest versions that requirements.txt allows, in an environment made for that
+lock:  ## requirements.lock anew: the newest versions that requirements.txt and the extra postgresql allow, in an environment made for that
 	rm -rf build/lock
 	$(call NEW_ENVIRONMENT,build/lock)
-	build/lock/bin/python -m pip install --quiet -r requirements.txt
-	{ echo "# What requirements.txt came to in a fresh environment of Python 3.11: \`make lock\`. It pins what the container runs."; \
+	build/lock/bin/python -m tests.requirements postgresql > build/lock/postgresql.txt
+	build/lock/bin/python -m pip install --quiet -r requirements.txt -r build/lock/postgresql.txt
+	{ echo "# What requirements.txt and PostgreSQL's driver came to in a fresh environment of Python 3.11: \`make lock\`. It pins what the container runs."; \
 	  build/lock/bin/python -m pip freeze --local; } > requirements.lock
 	rm -rf build/lock
 
@@ -125,19 +127,22 @@ $(VENV)/.run: requirements.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet -r requirements.txt
 	touch $@
 
-$(VENV)/.dev: requirements.txt requirements-postgres.txt requirements-dask.txt requirements-dev.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
+$(VENV)/.dev: requirements.txt pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m tests.requirements dev > $(VENV)/dev.txt
+	$(BIN)/python -m pip install --quiet -r requirements.txt -r $(VENV)/dev.txt
 	touch $@ $(VENV)/.run
 
 # "numpy>=2.0,<3" becomes the pin "numpy==2.0".
-$(LOWEST)/.done: requirements.txt requirements-postgres.txt requirements-dask.txt requirements-dev.txt
+$(LOWEST)/.done: requirements.txt pyproject.toml
 	rm -rf $(LOWEST)
 	$(call NEW_ENVIRONMENT,$(LOWEST))
 	sed -nE 's/^([A-Za-z0-9-]+)>=([0-9.]+),.*/\1==\2/p' requirements.txt > $(LOWEST)/lowest.txt
-	$(LOWEST)/bin/python -m pip install --quiet --constraint $(LOWEST)/lowest.txt -r requirements-dev.txt
+	$(LOWEST)/bin/python -m tests.requirements dev > $(LOWEST)/dev.txt
+	$(LOWEST)/bin/python -m pip install --quiet --constraint $(LOWEST)/lowest.txt -r requirements.txt -r $(LOWEST)/dev.txt
 	touch $@
 
-$(DOCS)/.done: requirements-docs.txt
+$(DOCS)/.done: pyproject.toml
 	$(call NEW_ENVIRONMENT,$(DOCS))
-	$(DOCS)/bin/python -m pip install --quiet -r requirements-docs.txt
+	$(DOCS)/bin/python -m tests.requirements docs > $(DOCS)/docs.txt
+	$(DOCS)/bin/python -m pip install --quiet -r $(DOCS)/docs.txt
 	touch $@

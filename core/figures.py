@@ -9,18 +9,17 @@ page raise no revision.
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import sqlalchemy as sa
 
 from .errors import StoreError
-from .jobs import ENDED, JOBS
+from .jobs import JOBS
 from .progress import Progress, split
 from .store import Store
 from .store import schema as t
-from .store.engine import now
+from .store.job_rows import ENDED, insert_done
 from .store.projects import get_project
 
 CHANGED = "The votes or the project changed while this was computed. Ask again."
@@ -106,11 +105,8 @@ def measure_and_keep(store: Store, figures: Iterable[Figure[Any]], progress: Pro
 
 def keep(store: Store, figure: Figure[Any], result: Mapping[str, Any]) -> str:
     """Keep a result of `measured` in the place of older ones; the id of its row."""
-    id_, moment = secrets.token_hex(8), now()
-    row = {"id": id_, "project_id": figure.project_id, "kind": figure.kind, "params": params_of(figure)}
-    times = dict.fromkeys(("created_at", "started_at", "heartbeat_at", "ended_at"), moment)
     with store.write(JOBS) as conn:
-        conn.execute(sa.insert(t.job).values(**row, **times, state="done", result=dict(result), message="Done."))
+        id_ = insert_done(conn, figure.project_id, figure.kind, params_of(figure), dict(result))
         tidy(conn, figure.project_id, figure.kind, figure.revision)
     return id_
 

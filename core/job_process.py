@@ -9,7 +9,8 @@ from contextlib import contextmanager
 
 import sqlalchemy as sa
 
-from .errors import RunoffError
+from .commands.executor import OTHER_VERSION
+from .errors import RunoffError, StoreError
 from .jobs import JOBS, Reporter, clean_up, finish, read_job
 from .store import Store, open_store
 from .store import schema as t
@@ -52,6 +53,8 @@ def run(job_id: str) -> None:
         )
     try:
         with _heartbeat(store, job_id):
+            if job.kind not in WORK:
+                raise StoreError(OTHER_VERSION)
             WORK[job.kind](store, job, Reporter(store, job_id))
     except RunoffError as error:
         finish(store, job_id, state="failed", error=str(error))

@@ -28,6 +28,7 @@ from .processes import is_alive
 from .store import Store
 from .store import schema as t
 from .store.engine import now
+from .store.job_rows import ENDED
 from .store.made_files import made_path
 from .store.voting_rest import wake_voting
 
@@ -36,11 +37,10 @@ STALE_SECONDS = 60.0
 ASLEEP_SECONDS = 24 * 3600.0
 STOPPED = "The program stopped while this was running. Start it again; runoff.log in the workspace may say more."
 JOBS = "jobs"  # what `Store.write` calls them
-ENDED = ("done", "failed", "cancelled")
 # What `work` can do.
 KINDS = (
     "import_embedding", "encode_tokens", "evaluation_figure", "evaluation_figures", "plan_curve", "plan_search",
-    "scheme_table", "needed", "close_ballot", "voter_figures", "vote_checks", "trust_lines", "voter_preview", "command",
+    "scheme_table", "needed", "voter_figures", "vote_checks", "trust_lines", "voter_preview", "command",
     "upload_preview", "settlement", "publication", "project_file",
 )  # fmt: skip
 
@@ -270,13 +270,3 @@ class Reporter:
                 .where(t.job.c.id == self._job_id)
                 .values(done=done, total=total, message=message, heartbeat_at=now())
             )
-
-
-def mark_done(conn: sa.Connection, job_id: str, result: dict) -> None:
-    """Mark a running job as done, in the transaction that writes what it made; `StoreError` if it was cancelled."""
-    values = {"state": "done", "result": result, "ended_at": now(), "message": "Done."}
-    ended = conn.execute(
-        sa.update(t.job).where(t.job.c.id == job_id, t.job.c.state == "running").values(**values, done=t.job.c.total)
-    )
-    if ended.rowcount == 0:
-        raise StoreError("The job was cancelled.")

@@ -42,10 +42,9 @@ from .store.page_words import WrongWord, asks_word, check_word
 from .store.voting_rest import refuse_while_resting
 from .templating import environment
 from .voting_process import PORT, announce, beat, leave
-from .voting_questions import answer_of, asset
 from .voting_settings import ADDRESS_KEPT, TRAITS
 from .voting_store import kept_in, n_lines, open_voters_store, shorten, tend, tidy
-from .voting_texts import explained, task_html
+from .voting_texts import answer_of, asset, explained, task_html
 
 
 class Forged(RunoffError):

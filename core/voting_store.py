@@ -8,9 +8,9 @@ import sqlalchemy as sa
 
 from .store import Store, open_store
 from .store.dialects import VOTERS_DATABASE, is_postgresql, name_of
+from .store.tending import release_due
+from .store.tending import tend as _tend
 from .store.voters_role import open_by_role
-from .store.voting_rounds import release_due
-from .store.voting_rounds import tend as _tend
 
 LARGE_JOURNAL = 4_000_000  # bytes; a thousand pages, after which SQLite by itself would begin to copy
 SHORT_WAIT_MS = 100  # for looks that still read in the journal; the next time will do
@@ -38,7 +38,7 @@ def n_lines(store: Store) -> int:
 
 
 def tend(store: Store, given_up: set[int]) -> list[str]:
-    """What the page does by itself (`voting_rounds.tend`); by the voters' role only leases whose time is over go back.
+    """What the page does by itself (`tending.tend`); by the voters' role only leases whose time is over go back.
 
     `python -m core tend` does the rest then, with the owner's role.
     """

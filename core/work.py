@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import re
-import signal
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from .commands import executor
 from .embeddings import import_embedding
 from .encoders import digest_of, encode_into, encoder_of, look_at, open_encoder
 from .figures import tidy
 from .file_names import shown_path
-from .jobs import JOBS, Job, Reporter, mark_done, remove_upload
+from .jobs import JOBS, Job, Reporter, remove_upload
 from .panel import Panel
 from .plan import Plan
 from .planning import Guess, at_other_budgets
 from .store import Store
 from .store.areas import areas_of
-from .store.closing import close_ballot
 from .store.command import command
 from .store.forecasts import GuessSource, make_forecast, make_search, read_guess
+from .store.job_rows import mark_done
 from .store.library import adopt_import, embeddings_of, link_embedding, record_import, unlink_embedding
 from .store.scheme_runs import SchemeQuestion, as_result, run_schemes
 from .views import (
     checks_job,
     evaluate_jobs,
-    long_commands,
     preview_job,
     project_file_job,
     publication_job,
@@ -169,26 +167,8 @@ def _needed(store: Store, job: Job, report: Reporter) -> None:
         mark_done(conn, job.id, found)
 
 
-def _close_ballot(store: Store, job: Job, report: Reporter) -> None:
-    """Close a ballot as it stood when the job was asked for; where it is stopped, voting goes on as before."""
-    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    try:
-        of, project_id = job.params, str(job.project_id)
-        close_ballot(store, project_id, area_id=of["area_id"], code=of["code"], expected_revision=of["revision"])
-    finally:
-        signal.signal(signal.SIGTERM, before)
-    with store.write(JOBS) as conn:
-        mark_done(conn, job.id, {"ballot": job.params["ballot"]})
-
-
 def _command(store: Store, job: Job, report: Reporter) -> None:
-    """A command that takes long; what came of it is the job's result."""
-    asked = job.params
-    found = long_commands.carry_out(
-        store, job.project_id or "", asked["command"], asked["arguments"], asked["revision"]
-    )
-    with store.write(JOBS) as conn:
-        mark_done(conn, job.id, {"found": found})
+    executor.carry_out(store, job)
 
 
 def _upload_preview(store: Store, job: Job, report: Reporter) -> None:
@@ -221,8 +201,7 @@ WORK: dict[str, Callable[[Store, Job, Reporter], None]] = {
     "plan_search": _plan_search,
     "scheme_table": _scheme_table,
     "needed": _needed,
-    "close_ballot": _close_ballot,
-    long_commands.KIND: _command,
+    executor.KIND: _command,
     upload_jobs.KIND: _upload_preview,
     **{
         part.FIGURES.kind: partial(_votes_figures, part.FIGURES)

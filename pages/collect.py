@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.commands.ballots import SimulateVotes
 from core.store.plans import PlanSettings
 from core.views import tasks
 from core.views.collect import CollectView, DrawnStage
-from core.views.long_commands import is_many
-from ui import cache, checks_box, frame, long_commands, uploads, vote_checks
+from ui import cache, checks_box, frame, jobs, uploads, vote_checks
 from ui.ballot_progress import progress, timeline
 from ui.ballot_steps import between_ballots, close_box
 from ui.collecting_box import collecting_box
@@ -47,12 +47,9 @@ def open_ballot(stage: DrawnStage, settings: PlanSettings) -> None:
     uploads.upload_box(store, project, stage.ballot, more=fetched_files(project))
     if project.may_simulate and not stage.progress.is_complete:
         st.caption("Or, in a demo or trial project:")
-        long_commands.offer(
+        jobs.offer(
             "Let simulated voters answer this ballot",
-            project,
-            "simulate_votes",
-            {"area_id": area_id, "code": stage.ballot.code},
-            is_long=is_many(stage.n_comparisons),
+            SimulateVotes.of(project.id, frame.expected(), stage.ballot),
             icon=":material/science:",
             help="The paper's voter model (§4.1) answers what is missing. Its votes are marked as simulated for ever.",
         )

@@ -23,12 +23,6 @@ stem = file_stem(about) + view.area_part
 if dataset.empty:
     frame.nothing_yet("There are no votes yet, so there are no scores.", "collect", "collect votes")
 
-score_help = (
-    "ȳ, the mean of the rescaled scores, on the scale of ballot 1. Higher is more related."
-    if view.has_borda
-    else "The share of votes it would win against all other items, by one fit of the votes of all ballots."
-)
-
 
 def headline() -> None:
     votes, items = many(about["votes"], "vote"), many(len(dataset), "item")
@@ -74,7 +68,7 @@ def ranking() -> None:
             "rank": st.column_config.NumberColumn(help="1 is the top; tied items share their average rank."),
             "rank_lower": st.column_config.NumberColumn("rank from", help="Best rank of the 90 % interval."),
             "rank_upper": st.column_config.NumberColumn("rank to", help="Worst rank of the 90 % interval."),
-            "score": st.column_config.NumberColumn(format="%.3f", help=score_help),
+            "score": st.column_config.NumberColumn(format="%.3f", help=view.about.score),
             "lower": three,
             "upper": st.column_config.NumberColumn(
                 format="%.3f",

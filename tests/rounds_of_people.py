@@ -8,15 +8,26 @@ import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from core.platforms.scheme_batch import write_round
-from core.schemes.collected import BEST_WORST, ORDER, RATING, RoundSettings, default_settings
-from core.schemes.target_groups import TargetGroup
+import sqlalchemy as sa
+
+from core.language import Language
+from core.platforms.questions import write_round
+from core.questions import RoundSettings, default_settings, round_kind, round_kinds
+from core.questions.order.groups import TargetGroup
+from core.questions.pages import pages
+from core.questions.rating.kind import RatedItems
+from core.questions.rating.kind import rated_items as rated
 from core.store import Store
-from core.store.round_drawing import draw_round
-from core.store.rounds import read_rounds, read_shown
+from core.store.answers import answers_of
+from core.store.ballots import read_rounds, round_by_id
+from core.store.comparisons import read_shown
+from core.store.drawing import draw_round
+from core.store.tallies import Progress, progress_of
 from core.store.votes import accept_upload
 from tests.campaigns import make_project
 
+RATING, BEST_WORST, ORDER = SCHEMES = tuple(round_kinds())
+PAGES = tuple(pages())
 GROUPS = (
     TargetGroup("cat", ("dog", "horse", "mouse"), ("lion", "kennel"), ("hammer",)),
     TargetGroup("hammer", ("saw", "007"), ("nail",)),
@@ -46,7 +57,7 @@ def by_letters(voter: str, n: int, shown: Sequence[tuple[str, str]]) -> dict[str
     }
 
 
-FIELDS = {RATING: ("rating",), BEST_WORST: ("best", "worst"), ORDER: ("order",)}
+FIELDS = {name: kind.fields for name, kind in round_kinds().items()}
 
 
 def answer_round(
@@ -100,12 +111,25 @@ def texts_of(shown: Mapping[str, str], scheme: str, n: int) -> list[tuple[str, s
 
 def batch_of(store: Store, project_id: str, number: int = 1) -> bytes:
     """The batch file of a round."""
-    found = next(one for one in read_rounds(store, project_id) if one.number == number)
-    return write_round(read_shown(store, project_id, found.id), found.scheme, ascii_only=False)
+    found = next(one for one in read_rounds(store, project_id) if one.ordinal == number)
+    return write_round(read_shown(store, project_id, found.id), found.asks, ascii_only=False)
+
+
+def read_answer(settings: RoundSettings, given: str, n_shown: int, spoken: Language | None = None) -> str:
+    return round_kind(settings.scheme).answer(settings, given, n_shown, spoken)
+
+
+def rated_items(conn: sa.Connection, project_id: str, ballot_id: int) -> RatedItems:
+    return rated(answers_of(conn, project_id, round_by_id(conn, project_id, ballot_id)))
+
+
+def round_progress(store: Store, ballot_id: int) -> Progress:
+    with store.read() as conn:
+        return progress_of(conn, ballot_id)
 
 
 def round_id(store: Store, project_id: str, number: int = 1) -> int:
-    return next(one.id for one in read_rounds(store, project_id) if one.number == number)
+    return next(one.id for one in read_rounds(store, project_id) if one.ordinal == number)
 
 
 def collected(store: Store, scheme: str, settings: RoundSettings | None = None) -> str:

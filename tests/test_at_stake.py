@@ -8,7 +8,6 @@ from campaigns import answer_batch, draw_batch, make_project
 from rounds_of_people import collected as round_collected
 from test_voting import BASIC, Voter, start
 
-from core.schemes.collected import RATING
 from core.store import schema as t
 from core.store.archive import export_project, import_project
 from core.store.at_stake import AtStake, of_project, of_sittings, of_upload
@@ -18,6 +17,7 @@ from core.store.uploads import read_uploads, withdraw_upload
 from core.store.votes import accept_upload
 from core.store.voting import withdraw_voter
 from core.views.at_stake import DELETES, TAKES_OUT, said
+from tests.rounds_of_people import RATING
 
 
 def counted(store, project_id):

@@ -11,8 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.schemes.answers import choose_extremes, deal_in_turn, put_in_order, rate
-from core.schemes.best_worst import BestWorst, draw_tuples
+from core.questions.best_worst.kind import choose_extremes
+from core.questions.best_worst.tuples import BestWorst, draw_tuples
+from core.questions.order.kind import put_in_order
+from core.questions.rating.kind import rate
+from core.simulation.schemes import deal_in_turn
 
 
 def meetings(tuples):

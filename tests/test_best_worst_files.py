@@ -8,9 +8,9 @@ from scipy import stats
 
 from core.errors import InputError
 from core.estimates import widened_tails
-from core.schemes.best_worst import draw_tuples
-from core.schemes.best_worst_files import is_best_worst, read_best_worst, write_tuples
-from core.schemes.best_worst_report import report
+from core.questions.best_worst.files import is_best_worst, read_best_worst, write_tuples
+from core.questions.best_worst.report import report
+from core.questions.best_worst.tuples import draw_tuples
 
 NRC = (
     b"Item1,Item2,Item3,Item4,BestItem,WorstItem,Annotator\nsea,ship,tax,law,sea,tax,W1\nsea,ship,tax,law,ship,law,W2\n"

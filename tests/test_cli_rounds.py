@@ -11,9 +11,9 @@ from rounds_of_people import GROUPS, answer_round
 
 from core.__main__ import cli
 from core.dataset import read_dataset
-from core.schemes.group_drawing import undecided
-from core.schemes.group_files import read_groups, write_groups
-from core.store.rounds import read_rounds
+from core.questions.order.drawing import undecided
+from core.questions.order.files import read_groups, write_groups
+from core.store.ballots import read_rounds
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.browser.server import free_port
+from tests.requirements import extra
 
 ROOT = Path(__file__).resolve().parents[1]
 SERVED = {"app": 8501, "voting": 8600}
@@ -136,15 +137,15 @@ def test_compose_serves_the_owner_on_this_machine_only():
 
 
 def wanted(name: str) -> list[Requirement]:
-    """The requirements of a file, comments and further files left out."""
+    """The requirements of a file, comments left out."""
     lines = [line.split("#")[0].strip() for line in (ROOT / name).read_text(encoding="utf-8").splitlines()]
-    return [Requirement(line) for line in lines if line and not line.startswith("-")]
+    return [Requirement(line) for line in lines if line]
 
 
 def test_the_lock_pins_all_that_is_required_within_its_ranges():
     pins = {canonicalize_name(pin.name): pin for pin in wanted("requirements.lock")}
     assert all(re.fullmatch(r"==[\w.+!]+", str(pin.specifier)) and not pin.url for pin in pins.values())
-    for requirement in wanted("requirements.txt"):
+    for requirement in [*wanted("requirements.txt"), *map(Requirement, extra("postgresql"))]:
         pin = pins.get(canonicalize_name(requirement.name))
         assert pin is not None, f"{requirement.name} isn't in requirements.lock: make lock"
         version = str(pin.specifier).removeprefix("==")

@@ -12,8 +12,8 @@ from property_runs import examples
 from scipy import stats
 
 from core.errors import InputError
-from core.schemes.cross_level import fit_of, rank_models
-from core.schemes.text_overlap import BASELINES, baseline, greedy_string_tiling, longest_common_substring
+from core.evaluation.text_overlap import BASELINES, baseline, greedy_string_tiling, longest_common_substring
+from core.questions.rating.cross_level import fit_of, rank_models
 
 WORDS = st.text("ab ", max_size=12)
 NAN = np.nan

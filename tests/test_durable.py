@@ -23,7 +23,7 @@ from core.durable import make_folder, put, sync_folder
 from core.store import backups
 from core.store.archive import delete_project, export_project, import_project
 from core.store.engine import open_apart
-from core.store.imports import import_into
+from core.store.library import import_into
 from core.store.projects import get_project
 from core.store.votes import accept_upload
 

@@ -10,6 +10,7 @@ from campaigns import PLAN, answer_batch, draw_batch, make_project
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.commands.effects import top_sentence, voters_said, votes_said
 from core.effects import Effect, Move, compare_tops
 from core.metrics import average_ranks
 from core.platforms.batch import write_batch
@@ -23,7 +24,6 @@ from core.store.pilots import draw_pilot
 from core.store.tallies import ballot_votes
 from core.store.uploads import read_uploads, withdraw_upload
 from core.store.votes import accept_upload
-from core.views.effects import top_sentence, voters_said, votes_said
 
 
 def parts(results: bytes, *sizes: int) -> list[bytes]:

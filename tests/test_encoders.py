@@ -158,7 +158,7 @@ def test_what_isnt_computed_here_asks_for_the_package(
 ) -> None:
     change(copied / file, **values)
     if find_spec("sentence_transformers") is None:
-        with pytest.raises(InputError, match=f"{why}.*requirements-encoders"):
+        with pytest.raises(InputError, match=f"{why}.*pip install sentence-transformers"):
             look_at(copied)
     monkeypatch.setattr("core.encoders.folder.find_spec", lambda name: object())
     found = look_at(copied)

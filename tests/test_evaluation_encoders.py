@@ -63,7 +63,7 @@ def test_the_command_line_ranks_a_real_encoder(libraries: Path, tmp_path: Path) 
 
 def test_a_missing_package_is_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(InputError, match="requirements-encoders"):
+    with pytest.raises(InputError, match="pip install sentence-transformers"):
         sentence_transformer("folder")
 
 

@@ -120,7 +120,7 @@ def test_jobs_fill_the_curve_and_the_search(store):
     guess = read_guess(store, project_id, None, GuessSource(panel=PANEL))
     source = {"similarity": "exponential", "panel": {"n_voters": 10}}
     plan = {"n_items": 21, "n_ballots": 2, "keep": 0.5, "appearances": 4}
-    params = {"area_id": None, "guess": source, "plan": plan, "protocols": list(planner.PROTOCOLS)}
+    params = {"area_id": None, "guess": source, "plan": plan, "protocols": list(planner.compared())}
     finish(store, jobs.start(store, "plan_curve", params, project_id=project_id))
     curve = planner.load_curve(store, guess, PLAN)
     assert len(curve) == planner.n_wanted(PLAN) * 2

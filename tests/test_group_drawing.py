@@ -9,10 +9,10 @@ from embedding_files import text, write
 
 from core.embeddings import load
 from core.errors import InputError
-from core.schemes.group_drawing import draw_groups, undecided
-from core.schemes.group_files import groups_of, read_groups, write_groups
-from core.schemes.target_groups import TargetGroup, compared
-from core.schemes.text_vectors import text_similarities
+from core.evaluation.text_vectors import text_similarities
+from core.questions.order.drawing import draw_groups, undecided
+from core.questions.order.files import groups_of, read_groups, write_groups
+from core.questions.order.groups import TargetGroup, compared
 from core.views import target_groups as view
 
 ANGLES = {"ship": 0, "boat": 10, "canoe": 20, "barge": 35, "port": 5, "Ship": 1, "a,b": 2, "sail_cloth": 15, "tax": 90}

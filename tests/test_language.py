@@ -20,17 +20,18 @@ from core.platforms.base import Outgoing
 from core.platforms.batch import FIELDS
 from core.platforms.label_studio import write_config
 from core.platforms.offline import write_offline
-from core.platforms.scheme_settings import SCHEMES
-from core.platforms.scheme_templates import scheme_template
 from core.platforms.template import asset, render_preview, template
 from core.platforms.text_batches import write_writing
-from core.schemes.collected import RoundSettings, check_round, default_settings, read_answer
-from core.schemes.scales import CLSS
-from core.schemes.writing import Text, WritingTask
+from core.questions import RoundSettings, check_round, default_settings
+from core.questions.pages import task_page as page_of_scheme
+from core.questions.rating.scales import CLSS
+from core.questions.writing import Text, WritingTask
 from core.store.plans import Wording, check_settings, read_plan, save_plan
 from core.voting import Place, View
 from core.voting_settings import CLOSING, CONSENT, TRAITS, VotingSettings
 from tests import catalogue
+from tests.rounds_of_people import PAGES as SCHEMES
+from tests.rounds_of_people import read_answer
 from voting import pages
 
 OTHERS = [code for code in LANGUAGES if code != STANDARD]
@@ -169,7 +170,7 @@ def scheme_page(code: str, scheme: str, notion: str) -> str:
     stored = {"notion": notion, "language": code, "scale": "STSS" if scheme == "sort-then-rate" else "CLSS"}
     if scheme == "rating":
         stored["gold"] = [{"first": "1", "second": "2", "rating": 4}]
-    return scheme_template(scheme, stored, task_size=2)
+    return page_of_scheme(scheme, stored, task_size=2)
 
 
 def view_of(code: str, kind: str, scheme: str = "", **more) -> View:

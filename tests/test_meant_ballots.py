@@ -13,33 +13,27 @@ from test_archive import state
 from test_voting import Voter
 from voting_server import make_voting
 
-from core import work
+from core.commands.ballots import CloseBallot, DiscardBallot, OpenVoting, ReopenBallot, SimulateVotes
+from core.commands.executor import params_of
+from core.commands.votes import TakeUploads, bring_file
 from core.errors import StaleError
-from core.jobs import Job
 from core.platforms.base import Outgoing
 from core.platforms.batch import write_batch
-from core.schemes.collected import RATING
 from core.store import schema as t
-from core.store import voting_rounds
-from core.store.ballots import open_ballot_of, pilot_of, read_ballots, read_comparisons
+from core.store import tending
+from core.store.ballots import open_ballot_of, pilot_of, read_ballots, read_comparisons, read_rounds
 from core.store.closing import close_ballot, reopen_ballot
-from core.store.drawing import discard_ballot, draw_next_ballot
+from core.store.drawing import discard_ballot, discard_round, draw_next_ballot, draw_round
 from core.store.gold import add_gold, gold_of, remove_gold
 from core.store.pilots import draw_pilot
 from core.store.plans import save_plan
 from core.store.projects import change_project, get_project
 from core.store.publications import publish_on_turkle
-from core.store.round_drawing import discard_round, draw_round
-from core.store.rounds import read_rounds
 from core.store.simulated import simulate_votes
-from core.store.tallies import Progress
 from core.store.votes import accept_upload, preview_upload
 from core.store.voting import open_voting, read_voting, set_voting_state
-from core.views.closing import KIND, params_of
-from core.views.collect import DrawnStage
-from core.views.command_list import COMMANDS
-from core.views.upload_jobs import arguments_of
 from core.voting_settings import VotingSettings
+from tests.rounds_of_people import RATING
 
 
 @pytest.fixture
@@ -59,26 +53,18 @@ def results(store, project_id):
     return answer_batch(write_batch(read_comparisons(store, project_id, 2)), tag="late")
 
 
-def long(name, **more):
-    """A command of the list of long ones, as its job carries it out."""
+def long(kind, **more):
+    """A command as a page sends it."""
 
     def act(store, project_id, code):
-        revision = get_project(store, project_id).revision
-        return COMMANDS[name].act(store, project_id, {"area_id": None, "code": code, "number": 1} | more, revision)
+        return kind(project_id, get_project(store, project_id).revision, None, code, 1, **more).run(store)
 
     return act
 
 
-def _close_by_job(store, project_id, code):
-    params = {"area_id": None, "ballot": 1, "code": code, "revision": get_project(store, project_id).revision}
-    job = Job("a", project_id, KIND, params, "running", None, 0, 0, "", None, None, "", None, None, None)
-    work.WORK[KIND](store, job, lambda *_: None)
-
-
-def _take_by_job(store, project_id, code):
+def _take(store, project_id, code):
     named = replace(read_ballots(store, project_id)[1], code=code)
-    arguments = arguments_of(store, named, [(results(store, project_id), "a.csv", None)])
-    COMMANDS["take_uploads"].act(store, project_id, arguments, 0)
+    TakeUploads.of(project_id, named, [(bring_file(store, results(store, project_id), "a.csv"), None)]).run(store)
 
 
 def _publish(store, project_id, code):
@@ -109,12 +95,12 @@ ACTS = {
     "look at a file": lambda store, id_, code: preview_upload(store, id_, results(store, id_), "a.csv", code=code),
     "take a file": lambda store, id_, code: accept_upload(store, id_, results(store, id_), "a.csv", code=code),
     "publish": _publish,
-    "discard, long": long("discard_ballot"),
-    "reopen, long": long("reopen_ballot"),
-    "simulate, long": long("simulate_votes"),
-    "open voting, long": long("open_voting", settings=VotingSettings().stored()),
-    "close, long": _close_by_job,
-    "take a file, long": _take_by_job,
+    "discard, long": long(DiscardBallot),
+    "reopen, long": long(ReopenBallot),
+    "simulate, long": long(SimulateVotes),
+    "open voting, long": long(OpenVoting, settings=VotingSettings().stored()),
+    "close, long": long(CloseBallot),
+    "take a file, long": _take,
 }
 
 
@@ -175,15 +161,14 @@ def test_a_file_for_a_round_is_not_taken_by_the_one_that_got_its_place(store):
     assert second.number == first.number
     for act in (preview_upload, accept_upload):
         with pytest.raises(StaleError, match="this would be round 1"):
-            act(store, project_id, b"item,ann\n", "a.csv", ballot_id=second.id, code=first.ballot.code)
+            act(store, project_id, b"item,ann\n", "a.csv", ballot_id=second.id, code=first.code)
 
 
 def test_what_a_job_is_told_names_the_ballot(store):
     project_id = make_project(store)
     draw_next_ballot(store, project_id)
     (ballot,) = read_ballots(store, project_id)
-    stage = DrawnStage(1, 21, 42, ballot, Progress.before_votes(42, 21))
-    assert params_of(stage, None, 3)["code"] == ballot.code
+    assert params_of(CloseBallot.of(project_id, 3, ballot))["arguments"]["code"] == ballot.code
 
 
 # What the voting page does by itself
@@ -207,11 +192,11 @@ def before_closing(monkeypatch, act):
     """Let somebody else act once, between the look of `tend` and its command."""
 
     def close(*args, **kwargs):
-        monkeypatch.setattr(voting_rounds, "close_ballot", close_ballot)
+        monkeypatch.setattr(tending, "close_ballot", close_ballot)
         act()
         return close_ballot(*args, **kwargs)
 
-    monkeypatch.setattr(voting_rounds, "close_ballot", close)
+    monkeypatch.setattr(tending, "close_ballot", close)
 
 
 def test_a_ballot_that_opens_between_look_and_command_is_not_closed(complete, monkeypatch):
@@ -226,11 +211,11 @@ def test_a_ballot_that_opens_between_look_and_command_is_not_closed(complete, mo
 
     before_closing(monkeypatch, owner)
     given_up = set()
-    assert voting_rounds.tend(store, given_up) == []
+    assert tending.tend(store, given_up) == []
     first, second = read_ballots(store, project_id)
     assert (first.state, second.state) == ("closed", "open")
     assert read_voting(store, second.id).state == "open"
-    assert voting_rounds.tend(store, given_up) == []
+    assert tending.tend(store, given_up) == []
     assert given_up == set()
     with store.read() as conn:
         counted = sa.select(sa.func.count()).select_from(t.judgement).join(t.question)
@@ -242,13 +227,13 @@ def test_a_ballot_that_lacks_votes_again_is_not_closed_but_is_once_it_has_them(c
     wanted = replace(ADAPTIVE, votes_per_comparison=3)
     before_closing(monkeypatch, lambda: open_voting(store, project_id, wanted))
     given_up = set()
-    assert voting_rounds.tend(store, given_up) == []
-    assert voting_rounds.tend(store, given_up) == []
+    assert tending.tend(store, given_up) == []
+    assert tending.tend(store, given_up) == []
     assert [ballot.state for ballot in read_ballots(store, project_id)] == ["open"]
     voter = Voter(store, code, "Cleo")
     while voter.task().may_more:
         voter.do("more")
-    said = voting_rounds.tend(store, given_up)
+    said = tending.tend(store, given_up)
     assert said == [
         f"{project_id}: ballot 1 has its votes and is closed.", f"{project_id}: ballot 2 is open to voters."
     ]  # fmt: skip
@@ -262,8 +247,8 @@ def test_any_other_change_only_puts_it_off(complete, monkeypatch):
                        expected_revision=get_project(store, project_id).revision)  # fmt: skip
 
     before_closing(monkeypatch, owner)
-    assert voting_rounds.tend(store, set()) == []
-    assert len(voting_rounds.tend(store, set())) == 2
+    assert tending.tend(store, set()) == []
+    assert len(tending.tend(store, set())) == 2
 
 
 def test_nothing_else_rests_while_a_named_ballot_is_not_the_open_one(second, monkeypatch):

@@ -53,12 +53,12 @@ from core.__main__ import cli
 from core.errors import InputError, StoreError
 from core.job_sweep import sweep
 from core.jobs import STOPPED
-from core.schemes.collected import ORDER, SCHEMES
 from core.store import open_store
 from core.store import schema as t
+from core.store.answers import answers_of
 from core.store.archive import export_project, import_project, list_archived, restore_project
-from core.store.ballots import read_ballots
-from core.store.closing import close_ballot, reopen_ballot
+from core.store.ballots import Ballot, read_ballots, read_rounds, rounds_of
+from core.store.closing import close_ballot, close_round, reopen_ballot, reopen_round
 from core.store.drawing import draw_next_ballot
 from core.store.engine import HEAD, Store, _open
 from core.store.invariants import check_store
@@ -69,14 +69,11 @@ from core.store.recompute import LAST_BITS, replay_record
 from core.store.records import record_of, voter_secret
 from core.store.registrations import read_registration
 from core.store.releases import read_releases, release_bytes
-from core.store.round_answers import counted_answers
-from core.store.round_closing import close_round, reopen_round
-from core.store.round_datasets import round_dataset
-from core.store.round_scores import score_round
-from core.store.rounds import Round, read_rounds, rounds_of
-from core.store.scores import read_dataset
+from core.store.scores import read_dataset, round_dataset
+from core.store.scoring import score_round
 from core.store.voting import read_invitations, read_link, read_voting
 from core.zips import checksum
+from tests.rounds_of_people import ORDER, SCHEMES
 
 TEXTS = ("area", "token_a", "token_b", "project", "ranking")
 NUMBERS = ("lower", "upper", "rank_lower", "rank_upper")
@@ -266,9 +263,9 @@ def expected_of(project_id: str) -> Expected:
     return Expected(parts.pop(("", 0)), parts)
 
 
-def closed_rounds(store: Store, project_id: str) -> dict[tuple[str, int], Round]:
+def closed_rounds(store: Store, project_id: str) -> dict[tuple[str, int], Ballot]:
     return {
-        (ranking.area, found.number): found
+        (ranking.area, found.ordinal): found
         for ranking in read_rankings(store, project_id)
         for found in read_rounds(store, project_id, ranking.area_id)
         if not found.is_open
@@ -333,7 +330,7 @@ def test_the_scores_that_are_kept_are_those_of_the_votes(workspace, project_id):
     assert replayed.n_beyond == 0, replayed.first
 
 
-def assert_scores_of_round(conn: sa.Connection, project_id: str, found: Round) -> None:
+def assert_scores_of_round(conn: sa.Connection, project_id: str, found: Ballot) -> None:
     """A closed round's rows are what its answers give."""
     scores = score_round(conn, project_id, found)
     stored = conn.execute(sa.select(t.ballot.c.fit, t.ballot.c.interval_note).where(t.ballot.c.id == found.id)).one()
@@ -341,7 +338,7 @@ def assert_scores_of_round(conn: sa.Connection, project_id: str, found: Round) -
     for name, value in scores.fit.items():
         assert stored.fit[name] == (pytest.approx(value, rel=LAST_BITS) if isinstance(value, float) else value), name
     assert (stored.interval_note or "") == scores.note
-    assert len(counted_answers(conn, [found.id]))
+    assert len(answers_of(conn, project_id, found).text)
     b, s = t.ballot_item.c, t.item_score.c
     columns = [b.x, b.mean, b.count, b.lower, b.upper]
     query = sa.select(t.item.c.position, *columns).join(t.item, t.item.c.id == b.item_id).where(b.ballot_id == found.id)
@@ -370,14 +367,14 @@ def test_open_ballots_and_rounds_are_closed_and_the_campaign_goes_on(workspace, 
         area = ranking.area_id
         for found in read_rounds(workspace, project_id, area):
             with workspace.read() as conn:
-                is_answered = len(counted_answers(conn, [found.id])) > 0
+                is_answered = len(answers_of(conn, project_id, found).text) > 0
             if not found.is_open:
                 continue
-            if found.number > 1 and is_answered:
-                close_round(workspace, project_id, found.number, area_id=area)
+            if found.ordinal > 1 and is_answered:
+                close_round(workspace, project_id, found.ordinal, area_id=area)
             else:  # somebody is in the midst of it, or nobody has come yet
                 with pytest.raises(StoreError, match="no answer"):
-                    close_round(workspace, project_id, found.number, area_id=area)
+                    close_round(workspace, project_id, found.ordinal, area_id=area)
         close_ballot(workspace, project_id, area_id=area)
         closed = read_dataset(workspace, project_id)
         reopen_ballot(workspace, project_id, area_id=area)

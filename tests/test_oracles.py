@@ -19,9 +19,9 @@ from core.evaluation.bands import RELATED, by_relatedness
 from core.evaluation.differences import groups
 from core.evaluation.figures import precision_at
 from core.plan import Plan, cost
-from core.schemes.best_worst import BestWorst
-from core.schemes.group_agreement import group_agreement
-from core.schemes.target_groups import TargetGroup, from_orders, score_groups
+from core.questions.best_worst.tuples import BestWorst
+from core.questions.order.agreement import group_agreement
+from core.questions.order.groups import TargetGroup, from_orders, score_groups
 
 HALF = Fraction(1, 2)
 

@@ -18,6 +18,7 @@ from packaging.utils import canonicalize_name
 import core
 from core.installed import HOME, LIBRARY, VOTING, call_core
 from tests.browser.installation import SETTINGS, installed_files, lay_out
+from tests.requirements import EXTRAS, extra
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -37,7 +38,7 @@ def test_the_command_and_what_the_wheel_requires():
     project = PROJECT["project"]
     assert project["scripts"] == {"runoff": "runoff.__main__:main"}
     assert "runoff/__main__.py" in installed_files()
-    assert {"version", "dependencies"} <= set(project["dynamic"])
+    assert set(project["dynamic"]) == {"version", "dependencies"}
     assert SETTINGS["dynamic"]["dependencies"] == {"file": ["requirements.txt"]}
 
 
@@ -139,9 +140,19 @@ def test_the_version_stands_in_one_place_and_the_newest_notes_are_of_it():
 
 
 def required(name: str) -> list[Requirement]:
-    """The requirements that a file lists itself."""
+    """The requirements that a file lists."""
     lines = [line.split("#")[0].strip() for line in (ROOT / name).read_text(encoding="utf-8").splitlines()]
-    return [Requirement(line) for line in lines if line and not line.startswith("-")]
+    return [Requirement(line) for line in lines if line]
+
+
+POSTGRESQL, DEV = (list(map(Requirement, extra(name))) for name in ("postgresql", "dev"))
+
+
+def test_extras_that_hold_others_are_read_whole_and_none_asks_for_runoff():
+    names = {requirement.name for requirement in DEV}
+    assert {"psycopg", "dask", "distributed", "pytest"} <= names
+    for name in EXTRAS:
+        assert "runoff" not in {Requirement(line).name for line in extra(name)}
 
 
 def closure(wanted: list[Requirement]) -> set[str]:
@@ -170,10 +181,10 @@ def closure(wanted: list[Requirement]) -> set[str]:
 def test_the_lock_names_what_runs_and_nothing_else():
     """No tool of the tests: the container would bring it, and a licence or a fault of it."""
     locked = {canonicalize_name(requirement.name) for requirement in required("requirements.lock")}
-    running = closure(required("requirements.txt"))
+    running = closure([*required("requirements.txt"), *POSTGRESQL])
     assert sorted(locked) == sorted(running)
-    of_tests = {canonicalize_name(requirement.name) for requirement in required("requirements-dev.txt")}
-    assert locked & of_tests == set()
+    of_tests = {canonicalize_name(requirement.name) for requirement in DEV}
+    assert locked & of_tests == {"psycopg"}
 
 
 def test_licences_that_ask_for_more_than_ours_are_told():
@@ -184,7 +195,7 @@ def test_licences_that_ask_for_more_than_ours_are_told():
         said = [told.get("License-Expression") or "", (told.get("License") or "")[:40], *told.get_all("Classifier", [])]
         return " ".join(said)
 
-    names = closure([*required("requirements.txt"), *required("requirements-postgres.txt")])
+    names = closure([*required("requirements.txt"), *POSTGRESQL])
     strict = {name for name in names if re.search(r"GPL|General Public", terms(name))}
     assert strict == {"gensim", "psycopg", "psycopg-binary"}
     for page in ("README.md", "docs/faq.md", "docs/howto/container.md"):

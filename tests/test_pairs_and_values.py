@@ -20,12 +20,12 @@ from core.__main__ import main
 from core.dataset import read_dataset
 from core.embeddings import load
 from core.errors import InputError, Issue
-from core.schemes.best_worst_files import NamedError, read_best_worst, read_items
-from core.schemes.group_files import read_groups
-from core.schemes.group_orders import read_orders
-from core.schemes.rating_files import read_ratings
+from core.questions.best_worst.files import NamedError, read_best_worst, read_items
+from core.questions.order.files import read_groups
+from core.questions.order.orders import read_orders
+from core.questions.rating.files import read_ratings
+from core.questions.writing_files import read_form, read_texts
 from core.schemes.scored_files import read_scored
-from core.schemes.writing_files import read_form, read_texts
 from core.simulation.similarities import read_similarities
 from core.tabular import open_csv
 from core.tabular.long import open_long

@@ -33,10 +33,10 @@ from core.store.registrations import register_plan
 from core.store.scores import read_ballot_scores, read_dataset
 from core.store.simulated import simulate_votes
 from core.store.tallies import ballot_votes, progress_of
+from core.store.tending import tend
 from core.store.uploads import read_uploads, withdraw_upload
 from core.store.votes import accept_upload, preview_upload
 from core.store.voting import open_voting
-from core.store.voting_rounds import tend
 from core.views import checks, collect, overview, pilot, scores, tokens
 from core.views.log import log_table
 from core.voting_settings import VotingSettings

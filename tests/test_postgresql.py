@@ -21,24 +21,22 @@ from core import voting
 from core.__main__ import cli
 from core.errors import InputError, StoreError
 from core.job_sweep import sweep
-from core.schemes.collected import BEST_WORST, ORDER, RATING, SCHEMES
 from core.store import Store, backups, dialects, engine, postgresql, voters_role
 from core.store import schema as t
 from core.store.areas import add_areas
 from core.store.closing import close_ballot
-from core.store.drawing import draw_next_ballot
+from core.store.drawing import draw_next_ballot, draw_round
 from core.store.engine import _open
 from core.store.gold import add_gold
 from core.store.invariants import check_store
 from core.store.projects import create_project, list_projects, read_log
-from core.store.round_drawing import draw_round
-from core.store.round_voting import open_round_voting
 from core.store.scores import read_dataset
+from core.store.tending import tend
 from core.store.votes import accept_upload
-from core.store.voting import invite, open_voting, read_invitations, set_voting_state
-from core.store.voting_rounds import tend
+from core.store.voting import invite, open_round_voting, open_voting, read_invitations, set_voting_state
 from core.tokens import AreaTokens
 from core.voting_settings import VotingSettings
+from tests.rounds_of_people import BEST_WORST, ORDER, RATING, SCHEMES
 
 ROOT = Path(__file__).resolve().parents[1]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="PostgreSQL's programs are started as on Linux")
@@ -95,7 +93,7 @@ class TestAddress:
             without.setitem(sys.modules, "psycopg", None)
             without.delitem(sys.modules, "core.store.postgresql")
             without.delattr("core.store.postgresql")
-            with pytest.raises(StoreError, match=r"requirements-postgres\.txt"):
+            with pytest.raises(StoreError, match=r"pip install \'psycopg\[binary\]\'"):
                 engine.open_store()
 
     def test_a_workspace_has_one_database(self, address, monkeypatch, tmp_path, postgres):

@@ -3,70 +3,43 @@
 from __future__ import annotations
 
 import ast
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from campaigns import PLAN, answer_batch, draw_batch, make_project
+from campaigns import PLAN, answer_batch, draw_batch, make_project, run_simulated
+from click.testing import CliRunner
 
+from core.__main__ import cli
 from core.errors import InputError
 from core.foresight import foresee
+from core.panel import Panel
 from core.plan import Plan
-from core.planning.forecast import number_of_campaigns
-from core.protocols import PROTOCOLS, Chosen, Held, Mode, Scored, Votes, collectable, protocol_of
-from core.protocols.base import About, Protocol
-from core.protocols.paper import Paper, borda_of
+from core.planning import Guess, at_other_budgets, number_of_campaigns
+from core.protocols import Held, Votes, collectable, protocol_of
+from core.protocols.paper import Paper
+from core.publishing import publish
 from core.reliability import ceiling, halves
-from core.replay import protocols as replayable
 from core.resampled import draw_scores
 from core.scores import BallotVotes, final_scores, score_campaign
 from core.scores.fit import fit_votes
 from core.simulation import simulate_campaign
+from core.store.archive import export_project
 from core.store.ballots import read_ballots
 from core.store.closing import close_ballot
+from core.store.forecasts import known_search, make_forecast, make_search
 from core.store.invariants import check_store
 from core.store.recompute import replay_record
 from core.store.records import record_of
 from core.store.scores import read_ballot_scores, read_dataset
 from core.store.votes import accept_upload
 from core.store.without_voters import chosen_otherwise
+from core.views import planner
 from core.voters import exponential
 from tests.architecture import ROOT
 
 NAMES = {"uniform", "paper", "runoff"}
-
-
-class Swiss(Protocol):
-    """Neighbours by wins meet; a score is a hundredth of an item's wins so far, a tie half of one."""
-
-    name = "swiss"
-    about = About("Swiss", "Swiss: neighbours by wins", "comparisons, Swiss", "wins", "hundredths", ())
-
-    def select(self, held, n, rng):
-        last = self.scored(held)[-1].scores
-        best = np.sort(np.argsort(-last.rank_by, kind="stable")[:n])
-        return Chosen(last.items[best], last.rank_by[best], 0, 0)
-
-    def draw(self, items, n, held, rng, sampler):
-        if not held:
-            return sampler(items, n, rng)
-        last = self.scored(held)[-1].scores
-        order = items[np.argsort(-last.rank_by[np.searchsorted(last.items, items)], kind="stable")]
-        steps = [np.column_stack((order, np.roll(order, -step))) for step in range(1, len(items))]
-        return rng.permutation(np.concatenate(steps)[:n])
-
-    def score(self, votes, held, mode=Mode.FINAL):
-        x, times = borda_of(votes)
-        points = x * times / 100
-        for _, before in self.scored(held, mode)[-1:]:
-            points = np.nan_to_num(points) + before.rank_by[np.searchsorted(before.items, votes.items)]
-        return Scored(votes.items, points, points)
-
-
-@pytest.fixture
-def swiss(monkeypatch):
-    monkeypatch.setitem(PROTOCOLS, Swiss.name, Swiss())
-    return Swiss.name
 
 
 def test_a_fourth_protocol_is_simulated_planned_and_replayed(swiss):
@@ -75,7 +48,6 @@ def test_a_fourth_protocol_is_simulated_planned_and_replayed(swiss):
     assert [len(held.votes.items) for held in made.held] == [40, 20, 10]
     assert made.accuracy().rho > 0.5
     assert number_of_campaigns(plan, swiss) == number_of_campaigns(plan, "paper")
-    assert swiss in replayable()
     assert swiss in collectable()
     votes = [BallotVotes(*Votes.of(held.votes)) for held in made.held]
     fitted, rng = fit_votes(votes), np.random.default_rng(2)
@@ -109,6 +81,38 @@ def test_a_fourth_protocol_is_collected_closed_and_recomputed(store, swiss):
         assert chosen_otherwise(conn, project_id, frozenset()) == [(2, 0)]
         record = record_of(conn, project_id, "s")
     assert replay_record(record, dataset).n_different == 0
+
+
+def test_a_fourth_protocol_is_forecast_and_searched_for(store, swiss):
+    guess, plan = Guess(exponential(21), Panel(10)), Plan(21, 2, 0.5, 4)
+    for name in planner.compared():
+        make_forecast(store, guess, plan, name)
+    outlook = planner.load_outlook(store, guess, plan)
+    assert outlook.is_complete
+    assert outlook.table()["protocol"].tolist() == ["Swiss", "Runoff's own", "the paper's", "every item alike"]
+    other = at_other_budgets(plan)[-1]
+    assert make_forecast(store, guess, other, swiss).rho_w.mean > 0
+    assert set(planner.load_curve(store, guess, plan)["protocol"]) >= {"Swiss", "the paper's"}
+    found = make_search(store, guess, 30, swiss, "rho_w")
+    assert (found.protocol, found.best.plan.n_items) == (swiss, 21)
+    assert known_search(store, guess, 30, swiss, "rho_w").leaders == found.leaders
+
+
+def test_a_fourth_protocol_is_replayed_and_simulated_by_the_commands(store, swiss, tmp_path):
+    project_id = make_project(store, kind="trial", plan=replace(PLAN, protocol=swiss))
+    run_simulated(store, project_id, 2)
+    file = tmp_path / "published.zip"
+    for data in (publish(store, project_id).data, export_project(store, project_id)):
+        file.write_bytes(data)
+        done = CliRunner().invoke(cli, ["replay", str(file), "--json"])
+        told = json.loads(done.stdout)
+        assert (done.exit_code, told["passed"], told["different"]) == (0, True, 0)
+    small = ["simulate", "--similarity", "exponential", "--items", "20", "--ballots", "2", "--simulations", "2"]
+    (row,) = json.loads(CliRunner().invoke(cli, [*small, "--protocol", swiss, "--json"]).stdout)["rows"]
+    assert (row["protocol"], row["simulations"]) == (swiss, 2)
+    small = ["schemes", "--tokens", "8", "--hours", "3", "--simulations", "2"]
+    (row,) = json.loads(CliRunner().invoke(cli, [*small, "--scheme", swiss, "--json"]).stdout)["rows"]
+    assert (row["scheme"], row["simulations"]) == (swiss, 2)
 
 
 def test_the_papers_scores_ballot_by_ballot_are_those_of_the_whole_chain():

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from core.cli.ratings import groups_command, ratings_command
 from core.errors import InputError
-from core.schemes.conditions import blocked_anova, pair_order
-from core.schemes.rating_files import read_ratings
-from core.schemes.rating_report import factors_of, report, stand
-from core.schemes.rating_statistics import alpha
-from core.schemes.scales import CLSS, STSS
-from core.schemes.text_overlap import longest_common_substring
+from core.evaluation.rating_conditions import blocked_anova, pair_order
+from core.evaluation.rating_report import factors_of, report, stand
+from core.evaluation.text_overlap import longest_common_substring
+from core.questions.rating.files import read_ratings
+from core.questions.rating.scales import CLSS, STSS
+from core.questions.rating.statistics import alpha
 from core.views import rating_sets as view
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.errors import InputError, UndefinedMetricError
-from core.schemes.conditions import blocked_anova, compare_conditions, pair_order
-from core.schemes.gold_pairs import qualify
-from core.schemes.rating_files import read_ratings
-from core.schemes.rating_statistics import (
+from core.evaluation.rating_conditions import blocked_anova, compare_conditions, pair_order
+from core.questions.rating.files import read_ratings
+from core.questions.rating.gold_pairs import qualify
+from core.questions.rating.scales import CLSS, STSS, Anchor, RatingScale
+from core.questions.rating.statistics import (
     adjudicate,
     alpha,
     alpha_by_group,
@@ -26,7 +27,6 @@ from core.schemes.rating_statistics import (
     leave_one_out,
     pairwise,
 )
-from core.schemes.scales import CLSS, STSS, Anchor, RatingScale
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 NAN = np.nan

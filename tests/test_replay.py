@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from scipy.stats import kendalltau, spearmanr
 
 from bench import people
-from core import ratings as ratings_module
-from core.ceilings import (
+from bench import people_ratings as ratings_module
+from bench.people_ceilings import (
     CeilingModel,
     ceiling_of,
     forecast_ceiling,
@@ -20,11 +20,11 @@ from core.ceilings import (
     spearman_brown,
     top_verdict,
 )
+from bench.people_ratings import RatingPanel, halve, mean_ratings
+from bench.people_replay import Averaged, replay_campaign, replay_splits
 from core.errors import InputError, UndefinedMetricError
 from core.panel import Panel, draw_panel
 from core.plan import Plan
-from core.ratings import RatingPanel, halve, mean_ratings
-from core.replay import Averaged, protocols, replay_campaign, replay_splits
 from core.simulation.campaign import Accuracy
 from core.voters import exponential, opinions
 
@@ -193,7 +193,6 @@ def test_figures_of_a_replay():
     assert replay.protocols["paper"].standard_error == pytest.approx(rows.std(axis=0, ddof=1) / 2)
     difference = replay.difference("paper", "ceiling")
     assert difference.mean.rho == pytest.approx(replay.protocols["paper"].mean.rho - replay.ceiling.mean.rho)
-    assert set(protocols()) == {"uniform", "paper", "runoff"}
 
 
 def test_the_ceiling_is_the_voters_means_against_the_others():
@@ -316,7 +315,7 @@ def test_verdicts():
 
 
 def forecast(times, is_even, rho_w):
-    from core.ceilings import Forecast
+    from bench.people_ceilings import Forecast
 
     return Forecast(times, is_even, 3 * times, Averaged.of([Accuracy(rho_w, 0, 0, 0)] * 2))
 

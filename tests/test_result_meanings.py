@@ -407,16 +407,17 @@ class TestVoters:
             assert "a spreadsheet took the voter's id for" in said(found)
 
     def test_a_round_refuses_them_too(self) -> None:
-        from core.platforms.scheme_results import read_round_results
+        from core.platforms.answer_files import read_round_results
+        from core.questions import round_kind
 
-        found = read_round_results(b"question_id,voter,answer\nb1-x-1,TRUE,3\n", "x.csv", "rating")
+        found = read_round_results(b"question_id,voter,answer\nb1-x-1,TRUE,3\n", "x.csv", round_kind("rating"))
         assert [issue.row for issue in found.unread] == [2]
 
     @pytest.mark.parametrize("voter", ["1.2E+19", "FALSE", "2026-03-01"])
     def test_readers_of_other_schemes_refuse_them(self, voter: str) -> None:
-        from core.schemes.best_worst_files import read_best_worst
-        from core.schemes.group_orders import read_orders
-        from core.schemes.rating_files import read_ratings
+        from core.questions.best_worst.files import read_best_worst
+        from core.questions.order.orders import read_orders
+        from core.questions.rating.files import read_ratings
 
         rated = f"token_a,token_b,voter,rating\nship,boat,{voter},3\nship,boat,anna,3\ncat,dog,anna,2\n".encode()
         placed = f"target,voter,word,place\nsinger,{voter},musician,1\nsinger,anna,musician,1\n".encode()

@@ -7,11 +7,11 @@ import sqlalchemy as sa
 from rounds_of_people import SMALL, collected, round_id
 
 from core.errors import InputError
-from core.schemes.collected import BEST_WORST, ORDER, RATING
 from core.store import schema as t
 from core.store.archive import export_project, import_project
+from core.store.closing import close_round
 from core.store.invariants import check_store
-from core.store.round_closing import close_round
+from tests.rounds_of_people import BEST_WORST, ORDER, RATING
 
 J = t.judgement
 

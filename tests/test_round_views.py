@@ -13,15 +13,17 @@ from rounds_of_people import SMALL, answer_round, batch_of, collected, round_id
 
 from core.errors import PlanError
 from core.evaluation.models import given
-from core.platforms.scheme_files import round_files
-from core.schemes.collected import BEST_WORST, ORDER, RATING, RoundSettings, check_round
-from core.schemes.gold_pairs import GoldPair, read_rated_pairs
-from core.store.round_closing import close_round
-from core.store.round_drawing import draw_round
-from core.store.rounds import read_rounds, read_shown
+from core.platforms.questions import round_files
+from core.questions import RoundSettings, check_round
+from core.questions.rating.gold_pairs import GoldPair, read_rated_pairs
+from core.store.ballots import read_rounds
+from core.store.closing import close_round
+from core.store.comparisons import read_shown
+from core.store.drawing import draw_round
 from core.store.votes import accept_upload
 from core.views import round_people
 from core.views import rounds as view
+from tests.rounds_of_people import BEST_WORST, ORDER, RATING
 
 
 def with_a_contrarian(store, scheme: str) -> str:
@@ -120,7 +122,7 @@ def test_who_qualifies_by_the_gold_pairs_of_the_task_page(store):
     found = read_rounds(store, project_id)[0]
     assert found.settings.gold == gold
     files = round_files(
-        "r1", RATING, {**found.settings.stored(), "notion": "relatedness"},
+        "r1", found.asks, {**found.settings.stored(), "notion": "relatedness"},
         shown=lambda: read_shown(store, project_id, found.id), widest=3,
     )  # fmt: skip
     assert 'name="gold_2"' in files[1].make().decode()

@@ -16,18 +16,23 @@ from voting_server import serving
 from bench.voters import hidden
 from core import voting
 from core.errors import InputError, StoreError
-from core.schemes.collected import BEST_WORST, ORDER, RATING, SCHEMES, read_answer
 from core.store import schema as t
 from core.store.archive import export_project, import_project
-from core.store.drawing import draw_next_ballot
+from core.store.ballots import read_rounds
+from core.store.closing import close_round
+from core.store.comparisons import read_shown
+from core.store.drawing import discard_round, draw_next_ballot, draw_round
 from core.store.invariants import check_store
 from core.store.plans import save_plan
-from core.store.round_closing import close_round
-from core.store.round_drawing import discard_round, draw_round
-from core.store.round_voting import open_round_voting, round_voting_settings, set_round_voting_state
-from core.store.rounds import read_rounds, read_shown
-from core.store.voting import open_voting, set_voting_state
+from core.store.voting import (
+    open_round_voting,
+    open_voting,
+    round_voting_settings,
+    set_round_voting_state,
+    set_voting_state,
+)
 from core.voting_settings import VotingSettings
+from tests.rounds_of_people import BEST_WORST, ORDER, RATING, SCHEMES, read_answer
 
 SETTINGS = VotingSettings(task_size=3, tasks_per_voter=50)
 GIVEN = {

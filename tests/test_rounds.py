@@ -30,31 +30,30 @@ from rounds_of_people import (
 from core.dataset import to_csv
 from core.errors import InputError, PlanError, StoreError
 from core.platforms.batch import write_batch
-from core.platforms.scheme_batch import write_round
-from core.schemes.collected import BEST_WORST, ORDER, RATING, SCHEMES, default_settings
-from core.schemes.target_groups import TargetGroup
+from core.platforms.questions import write_round
+from core.questions import default_settings, round_kind
+from core.questions.order.groups import TargetGroup
+from core.questions.order.kind import given_orders
 from core.settlement import Review
+from core.store.answers import answers_of, preferences
 from core.store.archive import export_project, import_project
 from core.store.areas import add_areas
-from core.store.ballots import read_ballots, read_comparisons
-from core.store.closing import close_ballot
-from core.store.drawing import draw_next_ballot
+from core.store.ballots import read_ballots, read_comparisons, read_rounds
+from core.store.closing import close_ballot, close_round, reopen_round
+from core.store.comparisons import read_shown
+from core.store.drawing import discard_round, draw_next_ballot, draw_round, next_settings
 from core.store.exclusions import exclude_voters, readmit_voters
 from core.store.invariants import check_store
 from core.store.plans import read_plan, save_plan
 from core.store.rankings import read_rankings, set_ranking
 from core.store.records import record_of
-from core.store.round_answers import given_orders, group_comparisons, rated_items
-from core.store.round_closing import close_round, reopen_round
-from core.store.round_datasets import round_dataset
-from core.store.round_drawing import discard_round, draw_round, next_settings
-from core.store.rounds import read_rounds, read_shown, round_progress
-from core.store.scores import read_dataset
+from core.store.scores import read_dataset, round_dataset
 from core.store.settlement import read_assignments, review_assignments
 from core.store.uploads import uploads_of, withdraw_upload
 from core.store.votes import accept_upload, preview_upload
 from core.tokens import AreaTokens
 from core.views import datasheet, trust
+from tests.rounds_of_people import BEST_WORST, ORDER, RATING, SCHEMES, rated_items, round_progress
 
 
 def fine(store) -> None:
@@ -157,7 +156,7 @@ def test_a_round_waits_for_the_one_of_its_scheme_and_fixes_the_tokens(store):
         add_areas(store, project_id, [AreaTokens("Birds", ("duck", "goose"))])
     save_plan(store, project_id, PLAN)  # a round has settings of its own, so a plan can still be made
     discard_round(store, project_id, 1)
-    assert [found.number for found in read_rounds(store, project_id)] == [2]
+    assert [found.ordinal for found in read_rounds(store, project_id)] == [2]
     fine(store)
 
 
@@ -230,7 +229,7 @@ def test_a_voters_second_rating_of_an_item_is_a_repeat_and_comes_up_when_the_fir
     progress = round_progress(store, mine)
     assert (progress.votes, progress.repeats) == (21, 21)
     with store.read() as conn:
-        assert rated_items(conn, mine).table.max() > 0
+        assert rated_items(conn, project_id, mine).table.max() > 0
         assert [upload.filename for upload in uploads_of(conn, project_id, ballot_id=mine)] == [
             "second.csv",
             "first.csv",
@@ -239,7 +238,7 @@ def test_a_voters_second_rating_of_an_item_is_a_repeat_and_comes_up_when_the_fir
     withdrawn = withdraw_upload(store, project_id, uploaded.upload_id)
     assert withdrawn.judgements == 21
     with store.read() as conn:
-        assert rated_items(conn, mine).table.max() == 0
+        assert rated_items(conn, project_id, mine).table.max() == 0
     fine(store)
 
 
@@ -299,7 +298,7 @@ def test_a_rating_set_that_exists_already_is_taken_by_its_texts(store):
     assert again.counts == {"new": 1, "known": 1}
     accept_upload(store, project_id, long, "long.csv", ballot_id=mine)
     with store.read() as conn:
-        rated = rated_items(conn, mine)
+        rated = rated_items(conn, project_id, mine)
     assert np.nansum(rated.table) == 3.5 + 4 + 1 + 2
     with pytest.raises(InputError, match="has means only"):
         preview_upload(store, project_id, b"word1,word2,score\ndog,cat,3\nhorse,cat,1\n", "m.csv", ballot_id=mine)
@@ -383,8 +382,8 @@ def test_orders_give_the_share_that_puts_one_word_above_another(store):
     accept_upload(store, project_id, data, "orders.csv", ballot_id=mine)
     found = read_rounds(store, project_id)[0]
     with store.read() as conn:
-        compared = group_comparisons(conn, project_id, found)
-        orders = given_orders(conn, project_id, found)
+        compared = preferences(conn, project_id, found)
+        orders = given_orders(answers_of(conn, project_id, found))
     assert {(c.target, c.first, c.second): round(c.r, 4) for c in compared if c.kind == "positive"} == {
         ("cat", "dog", "horse"): 1.0,
         ("cat", "dog", "mouse"): 0.6667,
@@ -427,7 +426,7 @@ def test_leaving_a_voter_out_scores_a_closed_round_anew_and_readmitting_restores
     assert without != before
     if scheme == RATING:
         with store.read() as conn:
-            table = rated_items(conn, mine).table
+            table = rated_items(conn, project_id, mine).table
         assert len(table) == 2
     readmit_voters(store, project_id, [voters["W1"]])
     assert to_csv(round_dataset(store, project_id, mine)) == before
@@ -485,17 +484,17 @@ def test_a_project_with_rounds_comes_back_from_its_file_bit_for_bit(store, schem
     again = import_project(store, export_project(store, project_id))
     one, other = (read_rounds(store, of) for of in (project_id, again))
     assert [found.settings for found in one] == [found.settings for found in other]
-    assert [replace(a.ballot, id=0) for a in one] == [replace(b.ballot, id=0) for b in other]
+    assert [replace(a, id=0) for a in one] == [replace(b, id=0) for b in other]
     assert batch_of(store, project_id, len(one)) == batch_of(store, again, len(one))
     if scheme != ORDER:
         assert to_csv(round_dataset(store, project_id, one[0].id)) == to_csv(round_dataset(store, again, other[0].id))
     else:
         with store.read() as conn:
-            assert group_comparisons(conn, project_id, one[0]) == group_comparisons(conn, again, other[0])
+            assert preferences(conn, project_id, one[0]) == preferences(conn, again, other[0])
     fine(store)
     close = next(found for found in other if found.is_open) if scheme == BEST_WORST else None
     if close is not None:
-        close_round(store, again, close.number)
+        close_round(store, again, close.ordinal)
     fine(store)
 
 
@@ -511,7 +510,7 @@ def test_each_area_has_rounds_of_its_own_where_it_has_a_ranking_of_its_own(store
         (found,) = read_rounds(store, project_id, area_id)
         shown = read_shown(store, project_id, found.id)
         assert shown["area"].nunique() == 1
-        batch = write_round(shown, RATING, ascii_only=False)
+        batch = write_round(shown, round_kind(RATING), ascii_only=False)
         data = answer_round(batch, RATING, per_task=3)
         accept_upload(store, project_id, data, "r.csv", ballot_id=found.id)
         close_round(store, project_id, 1, area_id=area_id)

@@ -16,13 +16,11 @@ from test_voting import Voter
 from bench.voters import hidden
 from core import voting
 from core.examples import Example
-from core.schemes.collected import SCHEMES
 from core.store import schema as t
-from core.store.drawing import draw_next_ballot
-from core.store.round_drawing import draw_round
-from core.store.round_voting import open_round_voting
-from core.store.voting import invite, open_voting, read_invitations, set_voting_state
+from core.store.drawing import draw_next_ballot, draw_round
+from core.store.voting import invite, open_round_voting, open_voting, read_invitations, set_voting_state
 from core.voting_settings import VotingSettings
+from tests.rounds_of_people import SCHEMES
 from voting.app import make_app
 
 pytestmark = pytest.mark.sqlite  # which lets all ids be changed

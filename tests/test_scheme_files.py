@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from core.__main__ import cli
 from core.errors import InputError
-from core.schemes.best_worst_files import read_items
-from core.schemes.expert_files import crowd_minus_experts, qualify_people
-from core.schemes.group_agreement import group_agreement
-from core.schemes.group_files import groups_of, read_groups
-from core.schemes.group_orders import comparisons_of, read_orders, without
-from core.schemes.rating_files import read_ratings
+from core.questions.best_worst.files import read_items
+from core.questions.order.agreement import group_agreement
+from core.questions.order.files import groups_of, read_groups
+from core.questions.order.orders import comparisons_of, read_orders, without
+from core.questions.rating.expert_files import crowd_minus_experts, qualify_people
+from core.questions.rating.files import read_ratings
 from core.schemes.scored_files import read_scored, side_by_side
 
 GROUP_FILE = (

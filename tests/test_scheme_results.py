@@ -11,30 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InputError, PlanError
-from core.platforms.scheme_batch import write_questions, write_round
-from core.platforms.scheme_results import read_round_results
-from core.schemes.collected import (
-    BEST_WORST,
-    ORDER,
-    RATING,
-    SCHEMES,
-    RoundSettings,
-    check_round,
-    default_settings,
-    extremes,
-    ordered,
-    read_answer,
-    value_of,
-)
-from core.schemes.round_drawing import draw_questions
-from core.schemes.scales import CLSS, STSS, Anchor, RatingScale
-from core.schemes.target_groups import TargetGroup
+from core.platforms.answer_files import read_round_results
+from core.platforms.questions import write_questions, write_round
+from core.questions import RoundSettings, check_round, default_settings, round_kind
+from core.questions.best_worst.kind import extremes
+from core.questions.order.groups import TargetGroup
+from core.questions.order.kind import ordered
+from core.questions.rating.scales import CLSS, STSS, Anchor, RatingScale
+from tests.rounds_of_people import BEST_WORST, ORDER, RATING, SCHEMES, read_answer
 
 HEAD = "AssignmentId,WorkerId,Input.task_id"
 
 
 def choices(text: str, scheme: str) -> list[tuple[int, str]]:
-    found = read_round_results(text.encode(), "results.csv", scheme).answers
+    found = read_round_results(text.encode(), "results.csv", round_kind(scheme)).answers
     return list(zip(found["n"].tolist(), found["choice"].tolist(), strict=True))
 
 
@@ -78,7 +68,7 @@ def test_what_platforms_say_beside_the_answers():
         "A1,W1,r1-00000000-00001,Submitted,2026-10-01T10:00:00Z,60,,too fast,7,R&amp;D,caf&#233;,1,2\n"
         "A2,,r1-00000000-00001,Approved,,60,,,7,R&amp;D,caf&#233;,1,2\n"
     )
-    found = read_round_results(text.encode(), "results.csv", RATING)
+    found = read_round_results(text.encode(), "results.csv", round_kind(RATING))
     first = found.answers.iloc[0]
     assert (first["status"], first["note"], first["seconds"]) == ("rejected", "too fast", 30.0)
     assert (first["left_a"], first["left_b"], first["right_a"]) == ("R&D", "café", "7")
@@ -95,7 +85,7 @@ def test_a_file_without_what_it_needs_is_told():
         ("word,score\na,1\n", "no result file of ratings"),
     ):
         with pytest.raises(InputError, match=said):
-            read_round_results(text.encode(), "results.csv", RATING)
+            read_round_results(text.encode(), "results.csv", round_kind(RATING))
 
 
 # Texts of answers
@@ -112,7 +102,7 @@ def test_any_text_is_an_answer_that_reads_back_or_is_refused(text, scheme, n_sho
     if answer == "unknown":
         return
     if scheme == RATING:
-        assert settings.scale.allows(value_of(scheme, answer))
+        assert settings.scale.allows(round_kind(scheme).value(answer))
     elif scheme == BEST_WORST:
         best, worst = extremes(answer)
         assert best != worst
@@ -171,9 +161,10 @@ def test_settings_without_sense_are_refused():
 @given(st.integers(4, 40), st.integers(1, 7), st.integers(1, 5), st.integers(0, 99))
 def test_a_draw_is_balanced_and_follows_from_its_seed(n_items, task_size, appearances, seed):
     items = np.arange(n_items) * 3
+    frame = pd.DataFrame({"item": items})
     for scheme in (RATING, BEST_WORST):
         settings = RoundSettings(scheme, task_size=task_size, appearances=appearances)
-        one, other = (draw_questions(items, settings, rng=np.random.default_rng(seed)) for _ in range(2))
+        one, other = (round_kind(scheme).questions(frame, settings, np.random.default_rng(seed)) for _ in range(2))
         assert one.options == other.options
         assert (one.task == other.task).all()
         times = np.unique(np.concatenate(one.options), return_counts=True)
@@ -201,7 +192,7 @@ def test_a_batch_and_a_table_hold_what_is_shown():
             "area": ["a"] * 5,
         }
     ).astype(dict.fromkeys(("task_id", "token_a", "token_b", "area"), "str"))
-    header, row = write_round(shown, ORDER, ascii_only=True).decode("ascii").splitlines()
+    header, row = write_round(shown, round_kind(ORDER), ascii_only=True).decode("ascii").splitlines()
     assert header == (
         "task_id,order_1_target,order_1_item_id_1,order_1_word_1,order_1_item_id_2,order_1_word_2,order_1_item_id_3,"
         "order_1_word_3,order_2_target,order_2_item_id_1,order_2_word_1,order_2_item_id_2,order_2_word_2,"
@@ -209,13 +200,13 @@ def test_a_batch_and_a_table_hold_what_is_shown():
     )
     assert row == "r1-00000000-00001,=cat,4,dog,0,R&amp;D,2,caf&#xE9;,saw,7,axe,8,file,,"
     assert (
-        write_round(shown, ORDER, only=[6], ascii_only=False)
+        write_round(shown, round_kind(ORDER), only=[6], ascii_only=False)
         .decode()
         .splitlines()[1]
         .startswith("r1-00000000-00001,,,,,,,,saw,7")
     )
     with pytest.raises(InputError, match="no question to publish"):
-        write_round(shown, ORDER, only=[], ascii_only=False)
+        write_round(shown, round_kind(ORDER), only=[], ascii_only=False)
     table = write_questions(shown).decode("utf-8-sig").splitlines()
     assert table[1] == "r1-00000000-00001-1,,,,1: =cat – dog; 2: =cat – R&D; 3: =cat – café"
 

@@ -8,10 +8,11 @@ import pytest
 
 from core.errors import InputError
 from core.platforms.gold_results import read_gold
-from core.platforms.scheme_parts import columns_of
-from core.platforms.scheme_settings import SCHEMES, read_qualification, scale_of, scheme_settings
-from core.platforms.scheme_templates import scheme_template
-from core.schemes.scales import STSS
+from core.questions.pages import page_settings, task_page
+from core.questions.rating.page import read_qualification
+from core.questions.rating.scales import STSS
+from core.questions.task_page import columns_of, scale_of
+from tests.rounds_of_people import PAGES
 from tests.test_template import Tags
 
 GOLD = [{"first": f"one {n}", "second": "<two>", "rating": n} for n in range(5)]
@@ -24,12 +25,12 @@ FIELDS = {
 }
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", PAGES)
 @pytest.mark.parametrize("n", [1, 3])
 @pytest.mark.parametrize("target", ["turkle", "mturk"])
 def test_structure(scheme: str, n: int, target: str) -> None:
     settings = {"words": 6}
-    page = scheme_template(scheme, settings, task_size=n, target=target)
+    page = task_page(scheme, settings, task_size=n, target=target)
     tags = Tags(page)
     assert tags.open == []
     assert not tags.named("form")
@@ -37,15 +38,15 @@ def test_structure(scheme: str, n: int, target: str) -> None:
     wanted = [field.format(n=at) for at in range(1, n + 1) for field in FIELDS[scheme]]
     assert sorted(str(tag["name"]) for tag in named) == sorted(wanted)
     assert len(tags.named("fieldset")) == len(tags.named("legend")) == n
-    assert set(re.findall(r"\$\{(\w+)\}", page)) == set(columns_of(scheme_settings(scheme, settings), n))
+    assert set(re.findall(r"\$\{(\w+)\}", page)) == set(columns_of(page_settings(scheme, settings), n))
     external = re.findall(r"(?:src|href|url)\s*[=(]\s*\S+|https?://\S+|@import", page)
     assert len(external) == (target == "mturk")
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", PAGES)
 def test_own_wording_is_text_not_markup(scheme: str) -> None:
     own = {"question": "<i>How</i> ${x}?", "instructions": "First & foremost.\n\nSecond {adjective}", "smaller": "<b>"}
-    page = scheme_template(scheme, own, task_size=1)
+    page = task_page(scheme, own, task_size=1)
     assert "&lt;i&gt;How&lt;/i&gt; &#x24;{x}?" in page
     assert "<p>First &amp; foremost.</p>\n<p>Second {adjective}</p>" in page
     assert "<i>" not in page
@@ -54,7 +55,7 @@ def test_own_wording_is_text_not_markup(scheme: str) -> None:
 
 def test_an_own_scale_with_markup_in_its_anchors() -> None:
     scale = {"low": 1, "high": 7, "step": 1, "anchors": [[1, "<script>alert(1)</script>"], [7, "${token_a_1} & all"]]}
-    page = scheme_template("rating", {"scale": scale}, task_size=1)
+    page = task_page("rating", {"scale": scale}, task_size=1)
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "&#x24;{token_a_1} &amp; all" in page
     assert page.count("<script") == 1
@@ -63,7 +64,7 @@ def test_an_own_scale_with_markup_in_its_anchors() -> None:
 
 def test_the_notion_chooses_the_words() -> None:
     for scheme in ("rating", "best-worst", "order"):
-        pages = [scheme_template(scheme, {"notion": notion}, task_size=1) for notion in ("relatedness", "similarity")]
+        pages = [task_page(scheme, {"notion": notion}, task_size=1) for notion in ("relatedness", "similarity")]
         texts = [re.sub(r"<style>.*?</style>|<script>.*?</script>", "", page, flags=re.S) for page in pages]
         assert "similar" not in texts[0]
         assert "related" not in texts[1]
@@ -71,7 +72,7 @@ def test_the_notion_chooses_the_words() -> None:
 
 def test_gold_pairs_come_first_and_without_their_ratings() -> None:
     gold = [{"first": "car", "second": "auto", "rating": 3.75}, {"first": "R&D", "second": "fig", "rating": 0.25}]
-    page = scheme_template("rating", {"scale": "CLSS", "gold": gold}, task_size=2)
+    page = task_page("rating", {"scale": "CLSS", "gold": gold}, task_size=2)
     names = [str(tag["name"]) for tag in Tags(page).named("input") if tag.get("type") == "number"]
     assert names == ["gold_1", "gold_2", "rating_1", "rating_2"]
     assert "3.75" not in page
@@ -123,7 +124,7 @@ def test_a_scale_as_json_keeps_it() -> None:
 
 def test_sorting_first_is_a_matter_of_the_scale_or_of_a_flag() -> None:
     asked = [{"scale": "STSS"}, {"scale": "CLSS"}, {"scale": "STSS", "sort_first": False}, {"sort_first": True}]
-    found = [scheme_settings("rating", settings).scheme for settings in asked]
+    found = [page_settings("rating", settings).scheme for settings in asked]
     assert found == ["sort-then-rate", "rating", "rating", "sort-then-rate"]
 
 
@@ -146,16 +147,16 @@ def test_sorting_first_is_a_matter_of_the_scale_or_of_a_flag() -> None:
 )
 def test_refused(scheme: str, wrong: dict, what: str) -> None:
     with pytest.raises(InputError, match=what):
-        scheme_template(scheme, wrong, task_size=1)
+        task_page(scheme, wrong, task_size=1)
 
 
 def test_all_faults_are_named_at_once() -> None:
     with pytest.raises(InputError) as found:
-        scheme_settings("best-worst", {"notion": "x", "size": 1, "tolerance": "y"})
+        page_settings("best-worst", {"notion": "x", "size": 1, "tolerance": "y"})
     assert {issue.column for issue in found.value.issues} == {"notion", "size", "tolerance"}
 
 
 @pytest.mark.parametrize(("size", "target"), [(0, "turkle"), (1, "toloka")])
 def test_a_page_of_nothing_or_for_nobody(size: int, target: str) -> None:
     with pytest.raises(InputError):
-        scheme_template("order", {}, task_size=size, target=target)
+        task_page("order", {}, task_size=size, target=target)

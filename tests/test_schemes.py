@@ -15,16 +15,17 @@ from core.errors import InputError
 from core.metrics import spearman, weighted_spearman
 from core.panel import Panel
 from core.plan import Plan
+from core.protocols import PROTOCOLS
 from core.simulation.scheme_table import compare_schemes
 from core.simulation.schemes import (
-    COMPARISONS,
     GROUPS,
-    SCHEMES,
+    OTHERS,
     Question,
     Times,
     _sizes,
     affordable_plan,
     groups_of_tokens,
+    schemes,
     simulate_scheme,
 )
 from core.voters import exponential
@@ -54,7 +55,7 @@ def test_groups_are_items_of_one_token():
     assert groups_of_tokens(["a"], ["b"], rng=np.random.default_rng(1)) == ()
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", schemes())
 def test_nobody_overspends_and_all_use_the_time(scheme):
     found = simulate_scheme(ASKED, scheme, rng=np.random.default_rng(2))
     assert 0.85 * ASKED.seconds < found.seconds <= ASKED.seconds
@@ -77,7 +78,7 @@ def test_rounds_of_tuples_keep_halves_rounded_up():
     assert _sizes(45, 3, 0.5) == list(Plan(45, 3, 0.5, 2).sizes) == [45, 23, 12]
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", schemes())
 def test_voters_of_one_mind_who_never_slip_are_ranked_right(scheme):
     """With σ* = 0 and ε = 0 every scheme's ranking is the true one, but for ties of the rating scale."""
     panel = Panel(40, (0.0, 0.0), (0.0, 0.0))
@@ -91,7 +92,7 @@ def test_plans_take_fewer_ballots_where_the_time_is_short():
     assert affordable_plan(replace(ASKED, ballots=7), "paper").n_ballots <= 7
     short = replace(ASKED, seconds=9 * len(Z) * 1.2, ballots=5)
     assert affordable_plan(short, "paper").n_ballots < 5
-    for scheme in SCHEMES:
+    for scheme in schemes():
         with pytest.raises(InputError, match="pays for"):
             simulate_scheme(replace(ASKED, seconds=30), scheme, rng=np.random.default_rng(1))
 
@@ -126,7 +127,7 @@ def test_figures_are_against_the_true_ranking():
     """A run's accuracy, taken again from a campaign of the same seed."""
     from core.simulation.campaign import simulate_campaign
 
-    assert set(COMPARISONS) < set(SCHEMES)
+    assert set(PROTOCOLS) < set(schemes())
     found = simulate_scheme(ASKED, "runoff", rng=np.random.default_rng(9))
     campaign = simulate_campaign(Z, affordable_plan(ASKED, "runoff"), protocol="runoff", rng=np.random.default_rng(9))
     assert found.accuracy.rho_w == pytest.approx(weighted_spearman(campaign.scores, np.abs(Z)))
@@ -158,7 +159,7 @@ def test_all_schemes_ask_the_same_voters_with_the_same_opinions():
     assert held[1].tolist() == crowd.opinions[[0, 7, 99], second].tolist()
 
 
-@pytest.mark.parametrize("scheme", [scheme for scheme in SCHEMES if scheme not in COMPARISONS])
+@pytest.mark.parametrize("scheme", OTHERS)
 @pytest.mark.parametrize("kind", ["random_clickers", "always_left"])
 def test_voters_who_never_look_tell_nothing_in_any_scheme(scheme, kind):
     panel = Panel(40, **{kind: 1.0})

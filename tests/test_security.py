@@ -22,7 +22,7 @@ from core import jobs, voting_process
 from core.csv_writing import table_for_spreadsheets
 from core.errors import InputError, StoreError
 from core.platforms.result_tables import open_results
-from core.schemes import collected
+from core.questions import base as collected
 from core.store import demo
 from core.store import schema as t
 from core.store.backups import back_up, before_migration, restore

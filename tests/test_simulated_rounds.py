@@ -10,14 +10,15 @@ from campaigns import make_project
 from rounds_of_people import SMALL, round_id
 
 from core.errors import StoreError
-from core.schemes.collected import BEST_WORST, ORDER, RATING, SCHEMES
+from core.questions.order.kind import given_orders
+from core.store.answers import answers_of
+from core.store.ballots import read_rounds
+from core.store.closing import close_round
+from core.store.drawing import draw_round
 from core.store.invariants import check_store
-from core.store.round_answers import given_orders, rated_items
-from core.store.round_closing import close_round
-from core.store.round_datasets import round_dataset
-from core.store.round_drawing import draw_round
-from core.store.rounds import read_rounds, round_progress
-from core.store.simulated_rounds import simulate_round
+from core.store.scores import round_dataset
+from core.store.simulated import simulate_round
+from tests.rounds_of_people import BEST_WORST, ORDER, RATING, SCHEMES, rated_items, round_progress
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -50,7 +51,7 @@ def test_they_answer_by_what_they_believe(store):
     from core.store import schema as t
 
     with store.read() as conn:
-        rated = rated_items(conn, round_id(store, project_id))
+        rated = rated_items(conn, project_id, round_id(store, project_id))
         beliefs = np.abs(conn.execute(sa.select(t.item.c.similarity).order_by(t.item.c.position)).scalars().all())
     assert np.corrcoef(beliefs, rated.table[:, :].mean(axis=0, where=~np.isnan(rated.table)))[0, 1] > 0.9
     assert rated.table.shape == (20, 21)
@@ -65,7 +66,7 @@ def test_the_same_project_answers_the_same(store):
         draw_round(store, project_id, SMALL[ORDER])
         simulate_round(store, project_id, 1)
         with store.read() as conn:
-            given = given_orders(conn, project_id, read_rounds(store, project_id)[0])
+            given = given_orders(answers_of(conn, project_id, read_rounds(store, project_id)[0]))
         orders.append(list(given.values()))
     assert orders[0] == orders[1]
 

@@ -22,15 +22,15 @@ from core.dataset import read_dataset
 from core.embeddings import EncodingError, load
 from core.errors import InputError
 from core.platforms import Mapping, open_results, read_results
+from core.platforms.answer_files import read_round_results
 from core.platforms.prolific import read_submissions
-from core.platforms.scheme_results import read_round_results
 from core.platforms.text_batches import read_writing
-from core.schemes.best_worst_files import read_best_worst
-from core.schemes.collected import RATING
-from core.schemes.group_orders import read_orders
-from core.schemes.rating_columns import open_ratings, read_cells
-from core.schemes.rating_files import read_ratings
-from core.schemes.writing_files import read_form, read_texts
+from core.questions import round_kind
+from core.questions.best_worst.files import read_best_worst
+from core.questions.order.orders import read_orders
+from core.questions.rating.columns import open_ratings, read_cells
+from core.questions.rating.files import read_ratings
+from core.questions.writing_files import read_form, read_texts
 from core.settlement import write_review
 from core.tabular import (
     column_numbers,
@@ -64,6 +64,7 @@ class Family:
 _MTURK = ("HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "Input.left_a", "Input.left_b", "Input.right_a",
           "Input.right_b", "Answer.choice")  # fmt: skip
 _SHOWN = Mapping(voter="who", choice="choice", left_a="a", left_b="b", right_a="c", right_b="d")
+RATED = round_kind("rating")
 _GOLD = {"kind": "rating", "gold": [["sea", "ship", 5]]}
 
 
@@ -114,7 +115,7 @@ FAMILIES = {
     "named columns": Family(("who", "choice", "a", "b", "c", "d"), lambda text, n: (text, "left", "a", "b", "c", "d"),
                             lambda data: read_results(data, "x", _SHOWN).answers["voter"].tolist(), "choice"),
     "rounds": Family(("question_id", "voter", "answer"), lambda text, n: (f"r1-0a1b2c3d-{n:05}-1", text, "2"),
-                     lambda data: read_round_results(data, "x", RATING).answers["voter"].tolist(), "answer"),
+                     lambda data: read_round_results(data, "x", RATED).answers["voter"].tolist(), "answer"),
     "Prolific": Family(("Participant id", "Status", "Note"), lambda text, n: (text, "APPROVED", "x"),
                        lambda data: read_submissions(data, "x").rows["participant"].tolist(), "Status"),
     "review": Family(("AssignmentId", "WorkerId", "Reject"), lambda text, n: (f"A{n}", text, ""), _reviewed, "Reject"),

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from core.errors import InputError, UndefinedMetricError
-from core.schemes.group_agreement import agree, group_agreement
-from core.schemes.group_files import groups_of, read_groups, write_groups
-from core.schemes.target_groups import (
+from core.questions.order.agreement import agree, group_agreement
+from core.questions.order.files import groups_of, read_groups, write_groups
+from core.questions.order.groups import (
     GroupComparison,
     TargetGroup,
     by_definition,

@@ -12,15 +12,16 @@ from campaigns import make_project
 from rounds_of_people import SMALL, round_id
 from turkle_server import Turkle, running, sign_in
 
-from core.platforms.scheme_batch import write_round
-from core.platforms.scheme_templates import scheme_template
+from core.platforms.questions import write_round
 from core.platforms.turkle_api import TurkleSite
-from core.schemes.collected import RATING
-from core.schemes.scales import STSS
+from core.questions import round_kind
+from core.questions.pages import task_page
+from core.questions.rating.scales import STSS
 from core.store import schema as t
-from core.store.round_drawing import draw_round
-from core.store.rounds import read_shown, round_progress
+from core.store.comparisons import read_shown
+from core.store.drawing import draw_round
 from core.store.votes import accept_upload, preview_upload
+from tests.rounds_of_people import RATING, round_progress
 
 pytest.importorskip("turkle", reason="needs the package turkle")
 
@@ -77,10 +78,8 @@ def test_from_the_batch_to_the_answers(store, turkle: Turkle, chromium: Any, way
     project_id = make_project(store, plan=None)
     draw_round(store, project_id, settings)
     ballot_id = round_id(store, project_id)
-    batch = write_round(read_shown(store, project_id, ballot_id), scheme, ascii_only=True)
-    page = scheme_template(
-        scheme, settings.stored(), task_size=int(read_shown(store, project_id, ballot_id)["n"].max())
-    )
+    batch = write_round(read_shown(store, project_id, ballot_id), round_kind(scheme), ascii_only=True)
+    page = task_page(scheme, settings.stored(), task_size=int(read_shown(store, project_id, ballot_id)["n"].max()))
     number = TurkleSite(turkle.url, turkle.token).publish(way, page, batch.decode()).batch
     context = chromium.new_context(reduced_motion="reduce")
     tab = context.new_page()

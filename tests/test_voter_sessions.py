@@ -14,20 +14,18 @@ from test_voting import BASIC, VISIT, Voter, expire, longer_pair, rows, start
 from core import voting
 from core.errors import InputError, StoreError
 from core.examples import Example
-from core.schemes.collected import RATING, SCHEMES
 from core.store import page_votes, voters_role
 from core.store import schema as t
 from core.store.archive import export_project, import_project
 from core.store.closing import close_ballot
-from core.store.drawing import discard_ballot, draw_next_ballot
+from core.store.drawing import discard_ballot, draw_next_ballot, draw_round
 from core.store.plans import save_plan
 from core.store.rankings import read_rankings, set_ranking
-from core.store.round_drawing import draw_round
-from core.store.round_voting import open_round_voting
+from core.store.tending import tend
 from core.store.voter_ids import seal
-from core.store.voting import open_voting, renew_link
-from core.store.voting_rounds import tend
+from core.store.voting import open_round_voting, open_voting, renew_link
 from core.voting_settings import VotingSettings
+from tests.rounds_of_people import RATING, SCHEMES
 
 EXAMPLES = (Example(("ship", "harbour"), ("ship", "dentist"), "left"),) * 2
 PROLIFIC = voting.Who("prolific", "5f0c")

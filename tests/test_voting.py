@@ -31,6 +31,7 @@ from core.store.projects import get_project
 from core.store.scores import read_dataset
 from core.store.simulated import simulate_votes
 from core.store.tallies import ballot_votes, progress_of, write_tallies
+from core.store.tending import tend
 from core.store.uploads import read_uploads, withdraw_upload
 from core.store.votes import accept_upload
 from core.store.voting import (
@@ -43,7 +44,6 @@ from core.store.voting import (
     set_voting_state,
     withdraw_voter,
 )
-from core.store.voting_rounds import tend
 from core.voting_settings import VotingSettings, check_voting, is_safe_url
 
 BASIC = VotingSettings(task_size=4, tasks_per_voter=3, examples=False)

@@ -21,9 +21,9 @@ from core.store import schema as t
 from core.store.closing import close_ballot
 from core.store.engine import now
 from core.store.invariants import check_store
+from core.store.tending import tend
 from core.store.voting import open_voting, read_voting, set_voting_state
 from core.store.voting_rest import RESTS, wake_voting
-from core.store.voting_rounds import tend
 
 ROOT = Path(__file__).resolve().parents[1]
 HERE = voting_rest.socket.gethostname()

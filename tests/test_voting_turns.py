@@ -19,7 +19,7 @@ from voting_server import make_voting
 
 from core import voting, voting_store
 from core.errors import BusyError, StoreError
-from core.store import closing, voting_rounds
+from core.store import closing, tending
 from core.store import schema as t
 from core.store.closing import close_ballot
 from core.store.voting import open_voting, set_voting_state
@@ -202,11 +202,11 @@ class TestAnotherProgramHoldsTheDatabase:
         def busy(*_args, **_kwargs):
             raise BusyError("locked")
 
-        complete = voting_rounds._Page(1, page.project_id, 1, None, "b1", 1, SETTINGS)
-        monkeypatch.setattr(voting_rounds, "_complete", lambda *_: [complete])
-        monkeypatch.setattr(voting_rounds, "close_ballot", busy)
+        complete = tending._Page(1, page.project_id, 1, None, "b1", 1, SETTINGS)
+        monkeypatch.setattr(tending, "_complete", lambda *_: [complete])
+        monkeypatch.setattr(tending, "close_ballot", busy)
         given_up = set()
-        assert "locked" in voting_rounds.tend(page.store, given_up)[0]
+        assert "locked" in tending.tend(page.store, given_up)[0]
         assert given_up == set()
 
 

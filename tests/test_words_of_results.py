@@ -10,10 +10,11 @@ import pytest
 
 from core import charts, evaluation_charts, trust
 from core.agreement import Agreement
+from core.commands.voters import ExcludeVoters, ReadmitVoters
 from core.evaluation.differences import Told
 from core.evaluation_needed import Needed, Tried
+from core.store.exclusions import Moved
 from core.views import evaluate_needed, evaluate_tokens
-from core.views.command_list import COMMANDS
 from core.views.trust import headline
 from ui.tables import figures
 
@@ -167,7 +168,7 @@ def test_each_interval_has_its_own_estimate_on_it() -> None:
 
 @pytest.mark.parametrize(("n", "voters"), [(1, "1 voter is"), (2, "2 voters are")])
 def test_a_decision_is_one_sentence_for_one_and_for_several(n: int, voters: str) -> None:
-    moved = {"voters": n, "answers": 10, "rescored": 2}
+    moved = Moved(voters=n, answers=10, rescored=2)
     after = "10 answers. 2 closed ballots scored anew."
-    assert COMMANDS["exclude_voters"].said(moved, {}) == f"{voters} left out: {after}"
-    assert COMMANDS["readmit_voters"].said(moved, {}) == f"{voters} readmitted: {after}"
+    assert ExcludeVoters("p", 1, (1,), "", {}).said(moved) == f"{voters} left out: {after}"
+    assert ReadmitVoters("p", 1, (1,)).said(moved) == f"{voters} readmitted: {after}"

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.platforms.scheme_parts import columns_of
-from core.platforms.scheme_settings import scheme_settings
 from core.platforms.text_batches import read_writing, write_text_pairs, write_writing
-from core.schemes.scales import CLSS, STSS, RatingScale
-from core.schemes.writing import (
+from core.questions.pages import page_settings
+from core.questions.rating.scales import CLSS, STSS, RatingScale
+from core.questions.task_page import columns_of
+from core.questions.writing import (
     Answer,
     Smaller,
     Text,
@@ -162,7 +162,7 @@ def test_the_way_of_a_batch_and_back():
     assert batch.isascii()
     rows = rows_of(batch)
     shown = {name for name in rows[0] if not name.startswith(("task_id", "text_id"))}
-    assert shown == set(columns_of(scheme_settings("writing", {}), 3))
+    assert shown == set(columns_of(page_settings("writing", {}), 3))
     flat = [(row[f"text_id_{n}"], row[f"larger_{n}"]) for row in rows for n in (1, 2, 3) if row[f"text_id_{n}"]]
     assert flat == [(task.larger.text_id, task.larger.text) for task in tasks]
     assert rows[0]["anchor_1"] == CLSS.describe(tasks[0].wanted)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from core.archived import archive_mapping, missing_words, rebuild
+from core.commands.projects import other_name_said
 from core.errors import RunoffError
 from core.platforms import Mapping, OpenQuestionsError, open_results
 from core.plurals import many
@@ -14,7 +15,6 @@ from core.store import Store
 from core.store.archived import ImportedArchive, import_archived
 from core.store.projects import get_project
 from core.views import columns
-from core.views.words import other_name_said
 from ui import choosers, frame
 from ui.columns_form import columns_form
 from ui.questions_box import questions_box, said_of

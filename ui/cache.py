@@ -20,10 +20,10 @@ from core.publishing import Publication, publish
 from core.settlement import Rules
 from core.store import Store
 from core.store.at_stake import AtStake, of_project, of_upload
+from core.store.ballots import Ballot
 from core.store.forecasts import GuessSource, read_ceiling, read_guess
 from core.store.panel_fits import StoredFit, fit_stored, votes_to_fit
 from core.store.projects import Project
-from core.store.rounds import Round
 from core.views import (
     checks,
     checks_job,
@@ -129,7 +129,7 @@ def load_standings(store: Store, project: Project) -> tuple[overview.Standing, .
     return _load(overview.load_standings, store, project)
 
 
-def load_round(view: Any, store: Store, project: Project, found: Round) -> Any:
+def load_round(view: Any, store: Store, project: Project, found: Ballot) -> Any:
     """What a view of `core.views.rounds` says of a round."""
     named = getattr(view, "func", view)
     return _cached(f"{named.__module__}.{named.__name__}", str(store.folder), project.id, project.stamp,

@@ -7,14 +7,14 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from core.commands.voters import ExcludeVoters, ReadmitVoters
 from core.plurals import many, plural
 from core.store.projects import Project
 from core.views import preview_job
-from core.views.long_commands import rescoring_is_long
 from core.views.voter_preview import Preview
 from core.views.voters import VotersView
 from core.voter_rules import RULES, Rule, n_judged, propose
-from ui import cache, choosers, frame, glossary, kept_jobs, long_commands
+from ui import cache, choosers, frame, glossary, jobs, kept_jobs
 
 BY_AGREEMENT = {"pairwise", "ranking"}
 _NOW_AND_THEN = ("ρ_w now", "ρ_w then", "τ_w now", "τ_w then")
@@ -106,10 +106,9 @@ def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool
         reasons.setdefault(int(id_), []).append(why)
     about = "For the log and the datasheet"
     reason = st.text_input("Reason", key=f"{key}-reason", max_chars=500, placeholder=about)
-    detail = {str(id_): {"proposed": reasons[id_]} for id_ in chosen if id_ in reasons}
+    detail = {id_: {"proposed": reasons[id_]} for id_ in chosen if id_ in reasons}
     if st.button(f"Leave {many(len(chosen), 'voter')} out", type="primary", disabled=not reason.strip()):
-        arguments = {"voter_ids": chosen, "reason": reason, "detail": detail}
-        long_commands.carry_out(project, "exclude_voters", arguments, is_long=_is_long(project))
+        jobs.send(ExcludeVoters(project.id, frame.expected(), tuple(chosen), reason, detail))
 
 
 def _preview(project: Project, area_id: int | None, chosen: tuple[int, ...], is_large: bool) -> Preview | None:
@@ -155,9 +154,4 @@ def left_out(project: Project, view: VotersView, hashed: bool) -> None:
     offered = {id_: names.get(id_, str(id_)) for id_ in out}
     chosen = choosers.multiselect("Voters to readmit", offered, key=f"readmit-{project.id}-{project.revision}")
     if st.button("Let them count again", disabled=not chosen):
-        long_commands.carry_out(project, "readmit_voters", {"voter_ids": chosen}, is_long=_is_long(project))
-
-
-def _is_long(project: Project) -> bool:
-    """Whether a job should score the closed ballots anew."""
-    return rescoring_is_long(cache.load_standings(frame.store(), project))
+        jobs.send(ReadmitVoters(project.id, frame.expected(), tuple(chosen)))

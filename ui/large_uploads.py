@@ -9,7 +9,6 @@ import streamlit as st
 
 from core import jobs
 from core.errors import InputError, RunoffError
-from core.platforms import Mapping
 from core.store import Store
 from core.store.ballots import Ballot
 from core.store.brought_files import bring
@@ -17,7 +16,7 @@ from core.store.made_files import made_path
 from core.store.projects import Project
 from core.views import upload_jobs
 from core.views.upload_jobs import LargePreview, Unreadable
-from ui import frame, kept_jobs, long_commands
+from ui import frame, kept_jobs
 from ui.mapping_box import mapping_box
 from ui.questions_box import said_of
 
@@ -81,18 +80,6 @@ def _is_gone(store: Store, job: jobs.Job) -> bool:
     if job.state != "done" or made_path(store, job.id).is_file():
         return False
     return not isinstance(upload_jobs.found(store, job.id, job.result or {}), Unreadable)
-
-
-def take(store: Store, project: Project, ballot: Ballot, files: list[tuple[Any, Mapping | None]]) -> None:
-    """Let a job take the votes of files, each with how its columns are read; the upload box is empty then."""
-    try:
-        told = [(file.getvalue(), file.name, mapping) for file, mapping in files]
-        arguments = upload_jobs.arguments_of(store, ballot, told)
-    except RunoffError as error:
-        frame.show_error(error)
-        return
-    st.session_state["_upload_turn"] += 1
-    long_commands.carry_out(project, "take_uploads", arguments, is_long=True)
 
 
 def show_problem(store: Store, project: Project, file: Any, error: RunoffError, is_unnamed: bool) -> None:

@@ -12,16 +12,16 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from core.errors import RunoffError  # noqa: E402
-from ui import choosers, drawn_page, frame, long_commands, style, tour  # noqa: E402
+from ui import choosers, drawn_page, frame, jobs, style, tour  # noqa: E402
 
 st.set_page_config(page_title="Runoff", page_icon=str(ROOT / "ui" / "icon.svg"), layout="wide")
 page = frame.navigation()
 try:
     style.readable()
     frame.choose_project()
-    long_commands.tell_ends()
+    jobs.tell_ends()
     frame.show_flash()
-    long_commands.show_under_way()
+    jobs.show_under_way()
     tour.show(page.url_path or "project")
     with choosers.watched():
         page.run()

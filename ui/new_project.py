@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.commands.projects import other_name_said
 from core.errors import RunoffError
 from core.store.projects import create_project, get_project
 from core.store.templates import create_from_template
-from core.views.words import other_name_said
 from ui import choosers, frame, project_files
 from ui.archived_box import archived_box
 

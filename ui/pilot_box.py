@@ -6,16 +6,16 @@ from functools import partial
 
 import streamlit as st
 
+from core.commands.ballots import ReopenBallot
 from core.plurals import many
 from core.store import Store
-from core.store.closing import reopen_ballot
 from core.store.pilots import FEWEST, MOST, STANDARD, draw_pilot
 from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.views.collect import CollectView, DrawnStage
 from core.views.pilot import PilotView, share_said
 from core.views.words import estimated
-from ui import cache, frame
+from ui import cache, frame, jobs
 from ui.shares import in_percent, share_column
 
 
@@ -67,13 +67,8 @@ def _closed(store: Store, project: Project, area_id: int | None, pilot: DrawnSta
             return
         with st.container(horizontal=True, vertical_alignment="center"):
             frame.link("plan", "Take these figures into the plan", icon=":material/tune:", area_id=area_id)
-            frame.command_button(
-                "Reopen the pilot",
-                partial(reopen_ballot, area_id=area_id, code=pilot.ballot.code),
-                project.id,
-                done="The pilot is open again.",
-                help="For more votes, or to withdraw an upload.",
-            )
+            reopen = ReopenBallot.of(project.id, frame.expected(), pilot.ballot)
+            jobs.offer("Reopen the pilot", reopen, help="For more votes, or to withdraw an upload.")
 
 
 def figures(view: PilotView) -> None:

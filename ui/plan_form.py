@@ -140,17 +140,16 @@ def _spread_again(start: PlanSettings, n_items: int, key: str) -> None:
 
 
 def _protocol(start: PlanSettings, key: str, locked: bool, on_change: Callable[[], None]) -> str:
+    offered = {name: protocol.about for name, protocol in collectable().items()}
     chosen = choosers.segmented_control(
         "Protocol",
-        {name: protocol.about.offered for name, protocol in collectable().items()},
+        {name: about.offered for name, about in offered.items()},
         start.protocol,
         key=f"protocol-{key}",
         disabled=locked,
         on_change=on_change,
-        help=(
-            "In both, ballot after ballot only the leading items stay. Runoff's own lets near neighbours meet from "
-            "ballot 2 on and fits all votes together, which tells more per vote. The paper's draws opponents at random "
-            "and averages rescaled win ratios; take it to repeat published work."
+        help=" ".join(
+            ["Ballot after ballot only the leading items stay.", *(about.advice for about in offered.values())]
         ),
     )
     return str(chosen)

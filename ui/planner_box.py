@@ -118,7 +118,7 @@ def _outlook(asked: planner_jobs.Asked) -> None:
             st.caption("Takes a few seconds. What was simulated once is kept, and shown at once.")
             return
         with st.spinner("Simulated voters are at work…"):
-            for protocol in planner.PROTOCOLS:
+            for protocol in planner.compared():
                 make_forecast(store, asked.guess, asked.plan, protocol)
         outlook = planner.load_outlook(store, asked.guess, asked.plan)
     ours = outlook.forecasts[asked.settings.protocol]
@@ -177,7 +177,7 @@ def _curve(asked: planner_jobs.Asked) -> None:
         st.caption("Lines are means, bands hold 90 % of the campaigns. The dashed line is this plan.")
     if len(curve) < planner.n_wanted(asked.plan) * len(planner.CURVES):
         plan = {name: getattr(asked.plan, name) for name in ("n_items", "n_ballots", "keep", "appearances")}
-        params = asked.params(plan=plan, protocols=list(planner.PROTOCOLS))
+        params = asked.params(plan=plan, protocols=list(planner.compared()))
         planner_jobs.job_button(
             "Simulate other budgets", "plan_curve", params, asked, help="A quarter to three times these votes."
         )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.commands.votes import SetPolicy
 from core.policy import REJECTED, REPEATS
 from core.store import Store
 from core.store.policies import read_policy
 from core.store.projects import Project
-from core.views.long_commands import rescoring_is_long
-from ui import cache, choosers, long_commands
+from ui import choosers, frame, jobs
 
 
 def policy_box(store: Store, project: Project) -> None:
@@ -36,9 +36,7 @@ def policy_box(store: Store, project: Project) -> None:
         )
         st.caption("Open ballots are counted anew at once. Closed ones keep their count until they are reopened.")
         if st.form_submit_button("Save"):
-            is_long = rescoring_is_long(cache.load_standings(store, project))
-            arguments = {"rejected": rejected, "repeats": repeats}
-            long_commands.carry_out(project, "set_policy", arguments, is_long=is_long)
+            jobs.send(SetPolicy(project.id, frame.expected(), rejected, repeats))
 
 
 def _choice(label: str, is_default: bool) -> str:

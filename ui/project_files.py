@@ -7,12 +7,13 @@ from functools import partial
 
 import streamlit as st
 
+from core.commands.base import PER_SECOND
+from core.commands.executor import AT_ONCE
+from core.commands.projects import CopyProject, DeleteProject, ImportProject, other_name_said
 from core.errors import RunoffError
 from core.store import Store
 from core.store.archive import (
     archive_project,
-    delete_project,
-    duplicate_project,
     export_project,
     list_archived,
     restore_project,
@@ -21,12 +22,9 @@ from core.store.brought_files import bring
 from core.store.made_files import read_made
 from core.store.projects import Project, get_project
 from core.views import at_stake, project_file_job
-from core.views.command_list import imported, imported_said
-from core.views.long_commands import is_many
-from core.views.words import moment, other_name_said
-from ui import cache, frame, kept_jobs, long_commands
+from core.views.words import moment
+from ui import cache, frame, jobs, kept_jobs
 
-LARGE = 1_000_000  # bytes of a project file that is taken in within some seconds
 _PREPARE = "Prepare the project file"
 _HOLDS = "Tokens, plan, ballots, votes, uploads, scores and log; no embeddings."
 
@@ -36,22 +34,12 @@ def import_box(store: Store) -> None:
     turn = st.session_state.setdefault("_project_turn", 0)
     file = st.file_uploader("Project file (zip)", type=["zip"], key=f"project-file-{turn}")
     if file is not None and st.button("Import this project", type="primary"):
-        is_large = len(file.getvalue()) > LARGE
         try:
-            if is_large:
-                arguments = {"sha256": bring(store, file.getvalue()), "filename": file.name}
-            else:
-                with st.spinner("Importing…"):
-                    found = imported(store, file.getvalue())
+            command = ImportProject(bring(store, file.getvalue()), file.name, len(file.getvalue()))
         except RunoffError as error:
             frame.show_error(error)
             return
-        st.session_state["_project_turn"] = turn + 1
-        if is_large:
-            long_commands.by_job(None, "import_project", arguments)
-            return
-        frame.flash(imported_said(found, {}))
-        frame.open_project(found["project_id"])
+        jobs.send(command, lambda: st.session_state.update({"_project_turn": turn + 1}))
     for archived in list_archived(store):
         with st.container(horizontal=True, vertical_alignment="center"):
             when = moment(archived.archived_at)
@@ -81,12 +69,7 @@ def files_box(store: Store, project: Project) -> None:
     with st.form("copy"):
         name = st.text_input("Name of a copy", f"{project.name} (copy)"[:100], max_chars=100)
         if st.form_submit_button("Make a copy"):
-            if _is_large(store, project):
-                arguments = {"project_id": project.id, "name": name, "original": project.name}
-                long_commands.by_job(None, "copy_project", arguments)
-                return
-            done = "{copy} is a copy of {name}."
-            open_copy(duplicate_project, store, project, name, done=done)
+            jobs.send(CopyProject(project.id, project.name, name))
     frame.command_button(
         "Put this project away",
         archive_project,
@@ -100,17 +83,13 @@ def files_box(store: Store, project: Project) -> None:
             st.caption(f":material/warning: {frame.plain(at_stake.said(at_stake.DELETES, stake))}")
         typed = st.text_input("To delete the project, type its name", help="A project file is kept in the backups.")
         if st.form_submit_button("Delete this project"):
-            if typed == project.name and _is_large(store, project):
-                what = {"project_id": project.id, "name": typed, "revision": frame.expected()}
-                long_commands.by_job(None, "delete_project", what)
-                return
-            done = f"{project.name} is deleted. A copy lies in the workspace's folder backups."
-            frame.carry_out(delete_project, store, project.id, typed, done=done, expected_revision=frame.expected())
+            jobs.send(DeleteProject(project.id, typed, frame.expected()))
 
 
 def _is_large(store: Store, project: Project) -> bool:
     standings = cache.load_standings(store, project)
-    return is_many(sum(ballot.n_comparisons for standing in standings for ballot in standing.ballots))
+    n = sum(ballot.n_comparisons for standing in standings for ballot in standing.ballots)
+    return n / PER_SECOND > AT_ONCE
 
 
 def _file_at_once(store: Store, project: Project) -> bytes | None:

@@ -7,6 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from core.commands.voters import WithdrawVoters
 from core.errors import RunoffError
 from core.plurals import many
 from core.settlement import Review, id_list
@@ -17,9 +18,9 @@ from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.store.prolific import SubmissionCheck, assignments_from_page, check_submissions
 from core.store.settlement import Reviewed, review_assignments
-from core.store.voting import read_voting, withdraw_voters
+from core.store.voting import read_voting
 from core.views import at_stake
-from ui import frame
+from ui import frame, jobs
 from ui.voting_box import voting_panel
 
 _DOES = {
@@ -98,13 +99,8 @@ def _follow(project: Project, proposal: str, rows: pd.DataFrame) -> None:
         sittings = here["sitting"].astype(int).tolist()
         stake = of_sittings(frame.store(), project.id, sittings)
         st.caption(frame.plain(at_stake.said(at_stake.TAKES_OUT, stake)))
-        frame.command_button(
-            f"Take the votes of {many(len(here), 'voter')} out",
-            partial(withdraw_voters, sitting_ids=sittings),
-            project.id,
-            done=lambda n: f"{many(n, 'answer')} marked as withdrawn.",
-            **options,
-        )
+        command = WithdrawVoters(project.id, frame.expected(), tuple(sittings))
+        jobs.offer(f"Take the votes of {many(len(here), 'voter')} out", command, **options)
         return
     whys = dict(zip(here["sitting"].astype(int), here["why"], strict=True))
     words = {"approve": "Note them as approved", "reject": "Leave their votes out"}

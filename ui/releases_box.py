@@ -7,14 +7,14 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from core.commands.projects import ReleaseVersion
 from core.errors import RunoffError
 from core.plurals import many
 from core.store.projects import Project
 from core.store.releases import MAX_NOTE, check_is_new, release_bytes
 from core.views.export import NOW, ExportView, diff_lines
-from core.views.publication_job import MANY
 from core.views.words import moment, slug
-from ui import cache, choosers, frame, long_commands
+from ui import cache, choosers, frame, jobs
 
 # Marks of a version, by their names in its description.
 _MARKS = ("provisional", "simulated")
@@ -54,12 +54,11 @@ def _release(project: Project, view: ExportView) -> None:
         note = st.text_area("What is new", max_chars=MAX_NOTE, height=80)
         if st.form_submit_button("Release"):
             try:
-                arguments = {"version": check_is_new(frame.store(), project.id, version), "note": note}
+                name = check_is_new(frame.store(), project.id, version)
             except RunoffError as error:
                 frame.show_error(error)
                 return
-            is_long = view.dataset.attrs["votes"] > MANY
-            long_commands.carry_out(project, "release_version", arguments, is_long=is_long)
+            jobs.send(ReleaseVersion(project.id, frame.expected(), name, note))
 
 
 def _compare(project: Project, view: ExportView) -> None:

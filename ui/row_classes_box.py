@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.commands.votes import CLASSES
 from core.plurals import many
 from core.row_classes import class_file
 from core.store.votes import UploadPreview
 from core.views.upload_jobs import MOST_SHOWN, LargePreview
-from core.views.upload_words import CLASSES
 from ui import choosers
 
 

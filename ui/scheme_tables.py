@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.errors import Issue
 from core.plurals import plural
-from core.schemes.best_worst_files import Named, NamedError
+from core.questions.best_worst.files import Named, NamedError
 from core.views.rating_sets import as_csv
 from ui import choosers, frame
 from ui.tables import figures

@@ -7,9 +7,9 @@ import streamlit as st
 
 from core.errors import RunoffError
 from core.plurals import many
-from core.schemes.best_worst import draw_tuples
-from core.schemes.best_worst_files import Named, read_best_worst, write_tuples
-from core.schemes.best_worst_report import BestWorstReport, report
+from core.questions.best_worst.files import Named, read_best_worst, write_tuples
+from core.questions.best_worst.report import BestWorstReport, report
+from core.questions.best_worst.tuples import draw_tuples
 from core.store.projects import Project
 from core.views import best_worst as view
 from core.views.words import slug

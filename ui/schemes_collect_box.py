@@ -7,32 +7,29 @@ from functools import partial
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import RunoffError
 from core.language import LANGUAGES, STANDARD
 from core.plan_values import kept
-from core.schemes.collected import BEST_WORST, LABELS, ORDER, RATING, RoundSettings, default_settings
-from core.schemes.gold_pairs import TOLERANCE, GoldPair, read_rated_pairs
-from core.schemes.group_drawing import draw_groups
-from core.schemes.group_files import groups_of, read_groups
-from core.schemes.scales import CLSS, SCALES, RatingScale
-from core.schemes.target_groups import TargetGroup
+from core.questions import RoundSettings, default_settings, round_kind, round_kinds
+from core.questions.order.drawing import draw_groups
+from core.questions.order.files import groups_of, read_groups
+from core.questions.order.groups import TargetGroup
+from core.questions.rating.gold_pairs import TOLERANCE, read_rated_pairs
+from core.questions.rating.scales import CLSS, SCALES, RatingScale
 from core.store.areas import read_areas
+from core.store.ballots import Ballot
+from core.store.drawing import draw_round
 from core.store.library import open_library, read_embeddings
 from core.store.plans import read_plan
 from core.store.projects import Project
-from core.store.round_drawing import draw_round
 from core.views import rounds as view
 from core.views import target_groups
 from ui import choosers, frame
 from ui.schemes_round_box import round_box
 from ui.wording_form import LANGUAGE_HELP
 
-ABOUT = {
-    RATING: "Each item gets a number on a scale with worded anchors, from several people.",
-    BEST_WORST: "Of a few items people name the most and the least related: a tuple of four decides five comparisons.",
-    ORDER: "People put the positives of a target word into order; only words of one target are compared.",
-}
 SOURCES = {"propose": "Propose by an embedding", "text": "From a text"}
 SIZES = ("Positives", 2, 5), ("Distractors", 0, 3), ("Randoms", 0, 3)
 NEW = 0
@@ -45,7 +42,7 @@ def collect_box(project: Project, area_id: int | None, n_items: int) -> None:
         st.info("This project has no items yet. Add tokens on the Tokens page first.", icon=":material/info:")
         return
     rounds = view.load(frame.store(), project.id, area_id)
-    numbers = {found.round.number: found for found in reversed(rounds)}
+    numbers = {found.round.ordinal: found for found in reversed(rounds)}
     chosen = NEW
     if numbers:
         key = f"round-{project.id}-{area_id}"
@@ -61,10 +58,10 @@ def collect_box(project: Project, area_id: int | None, n_items: int) -> None:
 
 def _new(project: Project, area_id: int | None, n_items: int, rounds: tuple[view.RoundView, ...]) -> None:
     """Choose the scheme and its settings, see what it costs, draw."""
-    scheme = choosers.segmented_control(
-        "Scheme", {one: words.capitalize() for one, words in LABELS.items()}, RATING, key=f"new-scheme-{project.id}"
-    )
-    st.caption(ABOUT[scheme])
+    kinds = {name: one.about.label.capitalize() for name, one in round_kinds().items()}
+    scheme = choosers.segmented_control("Scheme", kinds, next(iter(kinds)), key=f"new-scheme-{project.id}")
+    kind = round_kind(scheme)
+    st.caption(kind.about.offered)
     waiting = next((found for found in rounds if found.round.scheme == scheme and found.round.is_open), None)
     if waiting is not None:
         still = f"{waiting.title}, is still open: close it before the next one is drawn."
@@ -76,19 +73,20 @@ def _new(project: Project, area_id: int | None, n_items: int, rounds: tuple[view
     settings, after = replace(default_settings(scheme, seed=project.seed), language=spoken), None
     n = n_items
     try:
-        if scheme == RATING:
-            settings = _rating(settings, key)
-        elif scheme == BEST_WORST:
-            settings, after = _best_worst(settings, key, rounds)
-            before = next((found.round for found in rounds if found.round.number == after), None)
-            n = n_items if before is None else max(1, kept(before.ballot.n_items, settings.keep))
-        else:
-            settings = replace(settings, groups=tuple(_groups(project, key)))
+        row = st.container(horizontal=True, vertical_alignment="bottom")
+        if kind.about.pools:
+            closed = [one.round for one in rounds if one.round.scheme == scheme and not one.round.is_open]
+            with row:
+                settings, after = _leading(settings, key, closed)
+            before = next((one for one in closed if one.ordinal == after), None)
+            n = n_items if before is None else max(1, kept(before.n_items, settings.keep))
+        for name in kind.about.editors:
+            settings = EDITORS[name](settings, key, project, row)
         settings = _common(settings, key)
     except RunoffError as error:
         frame.show_error(error)
         return
-    if scheme == ORDER and not settings.groups:
+    if "groups" in kind.about.editors and not settings.groups:
         st.caption("There are no groups yet: propose some, or paste a file of target groups.")
         return
     st.markdown(view.cost_said(settings, n))
@@ -110,13 +108,16 @@ def _drawn(number: int) -> str:
     return f"Round {number} is drawn. Next: give it to people."
 
 
-def _rating(settings: RoundSettings, key: str) -> RoundSettings:
+# What a kind of question asks for, by the names in `About.editors`; `row` is the first of the form, for short fields.
+
+
+def _scale(settings: RoundSettings, key: str, project: Project, row: DeltaGenerator) -> RoundSettings:
     names = {
         "CLSS": "0 to 4 in quarters",
         "STSS": "0 to 4 in tenths",
         "own": "a scale of your own",
     }
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with row:
         name = choosers.selectbox(
             "Scale", names, key=f"scale-{key}", width=220,
             help="Both ready ones have a worded anchor at each whole number.",
@@ -136,15 +137,18 @@ def _rating(settings: RoundSettings, key: str) -> RoundSettings:
                 "gave the least noise (O'Shea and others 2013)."
             ),
         )
+    return replace(settings, scale=replace(scale, sorts_first=sorts))
+
+
+def _swaps(settings: RoundSettings, key: str, project: Project, row: DeltaGenerator) -> RoundSettings:
     swaps = st.toggle(
         "Turn half of the items", value=settings.swaps, key=f"swaps-{key}",
         help="Half of the items are shown with their two tokens in the other order, drawn by the seed.",
     )  # fmt: skip
-    gold, tolerance = _gold(key)
-    return replace(settings, scale=replace(scale, sorts_first=sorts), swaps=swaps, gold=gold, tolerance=tolerance)
+    return replace(settings, swaps=swaps)
 
 
-def _gold(key: str) -> tuple[tuple[GoldPair, ...], float]:
+def _gold(settings: RoundSettings, key: str, project: Project, row: DeltaGenerator) -> RoundSettings:
     """Gold pairs of the task page, and how far off a rating of them may be."""
     with st.expander("Gold pairs: who qualifies"):
         text = st.text_area(
@@ -159,31 +163,39 @@ def _gold(key: str) -> tuple[tuple[GoldPair, ...], float]:
         tolerance = st.number_input(
             "Points off that still pass", 0.0, 100.0, TOLERANCE, 0.25, key=f"gold-tolerance-{key}", width=220
         )
-    return read_rated_pairs(text), float(tolerance)
+    return replace(settings, gold=read_rated_pairs(text), tolerance=float(tolerance))
 
 
-def _best_worst(
-    settings: RoundSettings, key: str, rounds: tuple[view.RoundView, ...]
-) -> tuple[RoundSettings, int | None]:
-    closed = {v.round.number: v.round for v in rounds if v.round.scheme == BEST_WORST and not v.round.is_open}
-    after = None
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        if closed:
-            names = {n: f"the leading items of round {n}" for n in reversed(closed)}
-            after = choosers.selectbox(
-                "Items", names | {NEW: "all items"}, key=f"after-{key}", width=240,
-                help="A next round keeps the items with the highest scores, and near ones meet.",
-            )  # fmt: skip
-        keep = settings.keep
-        if after:
-            percent = st.number_input("Go on (%)", 1, 100, 50, key=f"keep-{key}", width=120)
-            keep = percent / 100
+def _tuples(settings: RoundSettings, key: str, project: Project, row: DeltaGenerator) -> RoundSettings:
+    with row:
         size = st.number_input("Items a tuple", 3, 10, settings.size, key=f"size-{key}", width=130)
         appearances = st.number_input(
             "Tuples an item", 1, 1000, settings.appearances, key=f"appearances-{key}", width=130,
             help="In how many tuples each item stands.",
         )  # fmt: skip
-    return replace(settings, keep=keep, size=size, appearances=appearances), after or None
+    return replace(settings, size=size, appearances=appearances)
+
+
+def _leading(settings: RoundSettings, key: str, closed: list[Ballot]) -> tuple[RoundSettings, int | None]:
+    """After which round to go on with the leading items, and with what share of them."""
+    if not closed:
+        return settings, None
+    names = {one.ordinal: f"the leading items of round {one.ordinal}" for one in reversed(closed)}
+    after = choosers.selectbox(
+        "Items", names | {NEW: "all items"}, key=f"after-{key}", width=240,
+        help="A next round keeps the items with the highest scores, and near ones meet.",
+    )  # fmt: skip
+    if not after:
+        return settings, None
+    percent = st.number_input("Go on (%)", 1, 100, 50, key=f"keep-{key}", width=120)
+    return replace(settings, keep=percent / 100), after
+
+
+def _with_groups(settings: RoundSettings, key: str, project: Project, row: DeltaGenerator) -> RoundSettings:
+    return replace(settings, groups=tuple(_groups(project, key)))
+
+
+EDITORS = {"scale": _scale, "swaps": _swaps, "gold": _gold, "tuples": _tuples, "groups": _with_groups}
 
 
 def _groups(project: Project, key: str) -> list[TargetGroup]:

@@ -7,10 +7,10 @@ from functools import partial
 import streamlit as st
 
 from core.errors import RunoffError
-from core.schemes.expert_files import crowd_minus_experts, qualify_people
-from core.schemes.rating_files import read_ratings
-from core.schemes.rating_report import RatingReport
-from core.schemes.rating_sets import RatingSet
+from core.evaluation.rating_report import RatingReport
+from core.questions.rating.expert_files import crowd_minus_experts, qualify_people
+from core.questions.rating.files import read_ratings
+from core.questions.rating.sets import RatingSet
 from core.store.projects import Project
 from core.views import rating_sets as view
 from ui import frame

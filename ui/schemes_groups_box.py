@@ -10,9 +10,9 @@ import streamlit as st
 from core.embeddings import Embedding
 from core.errors import RunoffError
 from core.plurals import many, plural
-from core.schemes.group_drawing import draw_groups, undecided
-from core.schemes.group_files import GroupFile, groups_of, read_group_file, read_groups, write_groups
-from core.schemes.target_groups import TargetGroup, score_groups
+from core.questions.order.drawing import draw_groups, undecided
+from core.questions.order.files import GroupFile, groups_of, read_group_file, read_groups, write_groups
+from core.questions.order.groups import TargetGroup, score_groups
 from core.store.areas import read_areas
 from core.store.library import open_library, other_embeddings, read_embeddings
 from core.store.projects import Project

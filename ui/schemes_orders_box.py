@@ -8,10 +8,10 @@ import streamlit as st
 
 from core.errors import RunoffError
 from core.plurals import many
-from core.schemes.group_agreement import group_agreement
-from core.schemes.group_files import write_groups
-from core.schemes.group_orders import OrderFile, comparisons_of, read_orders, without
-from core.schemes.target_groups import TargetGroup
+from core.questions.order.agreement import group_agreement
+from core.questions.order.files import write_groups
+from core.questions.order.groups import TargetGroup
+from core.questions.order.orders import OrderFile, comparisons_of, read_orders, without
 from core.store.projects import Project
 from core.views import target_groups as view
 from core.views.words import slug

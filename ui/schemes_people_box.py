@@ -6,13 +6,13 @@ from functools import partial
 
 import streamlit as st
 
+from core.commands.voters import ExcludeVoters
 from core.errors import RunoffError
 from core.store.projects import Project
 from core.views import round_people
-from core.views.long_commands import rescoring_is_long
 from core.views.rating_sets import QUALIFIED_HELP
 from core.views.rounds import RoundView
-from ui import cache, choosers, frame, long_commands
+from ui import cache, choosers, frame, jobs
 from ui.scheme_tables import download, show_table
 
 
@@ -77,9 +77,7 @@ def _leave_out(project: Project, found: RoundView, people: round_people.People, 
         return
     reason = st.text_input("Reason", key=f"{key}-reason", max_chars=500, placeholder="For the log and the datasheet")
     if st.button(f"Leave {len(chosen):,} out", type="primary", disabled=not reason.strip(), key=f"{key}-button"):
-        is_long = rescoring_is_long(cache.load_standings(frame.store(), project))
-        arguments = {"voter_ids": chosen, "reason": reason, "detail": {}}
-        long_commands.carry_out(project, "exclude_voters", arguments, is_long=is_long)
+        jobs.send(ExcludeVoters(project.id, frame.expected(), tuple(chosen), reason, {}))
 
 
 def _choose(key: str, ids: list[int]) -> None:

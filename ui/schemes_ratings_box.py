@@ -7,12 +7,12 @@ from functools import partial
 import streamlit as st
 
 from core.errors import RunoffError
+from core.evaluation.rating_report import RatingReport, report, stand
+from core.evaluation.text_vectors import text_similarities
 from core.plurals import plural
-from core.schemes.cross_level import Standing
-from core.schemes.rating_files import read_ratings
-from core.schemes.rating_report import RatingReport, report, stand
-from core.schemes.scales import SCALES, RatingScale
-from core.schemes.text_vectors import text_similarities
+from core.questions.rating.cross_level import Standing
+from core.questions.rating.files import read_ratings
+from core.questions.rating.scales import SCALES, RatingScale
 from core.store import Store
 from core.store.library import Imported, open_library, other_embeddings, read_embeddings
 from core.store.projects import Project

@@ -10,14 +10,14 @@ import streamlit as st
 
 from core.errors import RunoffError
 from core.percent import percent
-from core.platforms.scheme_files import round_files
+from core.platforms.questions import round_files
 from core.plurals import many, plural
-from core.schemes.collected import RATING
+from core.store.ballots import short_questions
+from core.store.closing import close_round, reopen_round
+from core.store.comparisons import read_shown
+from core.store.drawing import discard_round
 from core.store.projects import Project
-from core.store.round_closing import close_round, reopen_round
-from core.store.round_drawing import discard_round
-from core.store.rounds import read_shown, short_questions
-from core.store.simulated_rounds import simulate_round
+from core.store.simulated import simulate_round
 from core.store.uploads import withdraw_upload
 from core.store.votes import UploadPreview, accept_upload, preview_upload
 from core.views import at_stake
@@ -43,7 +43,7 @@ def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
         _uploads(project, found)
         _close(project, area_id, found)
         if not found.progress.untouched:
-            people_box(project, found, slug(f"{project.name}-round-{found.round.number}"))
+            people_box(project, found, slug(f"{project.name}-round-{found.round.ordinal}"))
         _settle(project, found)
         return
     results_box(project, area_id, found)
@@ -51,11 +51,11 @@ def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
     with st.expander("Uploads and reopening"):
         _uploads(project, found)
         frame.command_button(
-            f"Reopen round {found.round.number}",
+            f"Reopen round {found.round.ordinal}",
             partial(reopen_round, area_id=area_id),
             project.id,
-            found.round.number,
-            done=f"Round {found.round.number} is open again.",
+            found.round.ordinal,
+            done=f"Round {found.round.ordinal} is open again.",
             help="Its scores are taken off until it is closed again.",
         )
 
@@ -67,28 +67,28 @@ def _settle(project: Project, found: RoundView) -> None:
     box = st.expander("Settle up: approve, reject, pay", key=f"settle-round-{found.round.id}", on_change="rerun")
     if box.open:
         with box:
-            settle(frame.store(), project, found.round.ballot)
+            settle(frame.store(), project, found.round)
 
 
 def _out(project: Project, found: RoundView) -> None:
     st.subheader("1. Give it to people")
     one, store = found.round, frame.store()
     settings = {**one.settings.stored(), "notion": project.notion}
-    widest = min(one.settings.task_size, one.ballot.n_comparisons)
+    widest = min(one.settings.task_size, one.n_comparisons)
     begun = not found.progress.untouched and not found.progress.is_complete
     top_up = begun and st.toggle(
         "Only what still wants answers", key=f"missing-{one.id}", help="Leaves out questions that have their answers."
     )
     files = round_files(
-        one.ballot.code,
-        one.scheme,
+        one.code,
+        one.asks,
         settings,
         shown=lambda: read_shown(store, project.id, one.id),
         widest=widest,
         only=(lambda: short_questions(store, one.id)) if top_up else (lambda: None),
         is_top_up=top_up,
     )
-    swapped = one.scheme == RATING and one.settings.swaps
+    swapped = one.asks.swaps(one.settings)
     with st.container(horizontal=True):
         for number, file in enumerate(files):
             st.download_button(
@@ -109,9 +109,9 @@ def _out(project: Project, found: RoundView) -> None:
     if project.kind != "real":
         frame.command_button(
             "Let simulated people answer",
-            partial(simulate_round, area_id=one.ballot.area_id),
+            partial(simulate_round, area_id=one.area_id),
             project.id,
-            one.number,
+            one.ordinal,
             done=lambda n: f"{many(n, 'answer')} of simulated people. They are marked so for ever.",
             icon=":material/science:",
             disabled=found.progress.is_complete,
@@ -145,7 +145,7 @@ def _previewed(project: Project, found: RoundView, file: Any) -> UploadPreview |
     try:
         one, said = found.round, said_of(file)
         preview = preview_upload(
-            store, project.id, file.getvalue(), file.name, mapping=said, ballot_id=one.id, code=one.ballot.code
+            store, project.id, file.getvalue(), file.name, mapping=said, ballot_id=one.id, code=one.code
         )
     except RunoffError as error:
         st.markdown(f"**{frame.plain(file.name)}**")
@@ -175,7 +175,7 @@ def _take(project: Project, found: RoundView, files: list[tuple[Any, UploadPrevi
                 mapping=preview.mapping,
                 found=preview,
                 ballot_id=one.id,
-                code=one.ballot.code,
+                code=one.code,
             )
         except RunoffError as error:
             frame.flash(f"{file.name}: {error}", kind="warning")
@@ -241,11 +241,11 @@ def _close(project: Project, area_id: int | None, found: RoundView) -> None:
     )
     with st.container(horizontal=True):
         frame.command_button(
-            f"Close round {found.round.number}",
+            f"Close round {found.round.ordinal}",
             partial(close_round, area_id=area_id),
             project.id,
-            found.round.number,
-            done=f"Round {found.round.number} is closed: what it says stands below.",
+            found.round.ordinal,
+            done=f"Round {found.round.ordinal} is closed: what it says stands below.",
             type="primary" if progress.is_complete else "secondary",
             disabled=not sure,
         )
@@ -254,6 +254,6 @@ def _close(project: Project, area_id: int | None, found: RoundView) -> None:
                 "Discard this round",
                 partial(discard_round, area_id=area_id),
                 project.id,
-                found.round.number,
-                done=f"Round {found.round.number} is discarded.",
+                found.round.ordinal,
+                done=f"Round {found.round.ordinal} is discarded.",
             )

@@ -8,8 +8,7 @@ import streamlit as st
 
 from core.dataset import to_csv
 from core.errors import RunoffError
-from core.schemes.collected import BEST_WORST, ORDER, RATING
-from core.schemes.group_files import write_groups
+from core.questions.order.files import write_groups
 from core.store.projects import Project
 from core.views import rating_sets, target_groups
 from core.views import rounds as view
@@ -23,24 +22,25 @@ from ui.schemes_side_box import show_side_by_side
 
 def results_box(project: Project, area_id: int | None, found: RoundView) -> None:
     """All that a closed round says."""
-    stem = slug(f"{project.name}-round-{found.round.number}")
+    stem = slug(f"{project.name}-round-{found.round.ordinal}")
     with st.container(horizontal=True):
         for label, value, about in found.figures:
             st.metric(label, value, help=about, width="content")
     for reason in found.why_undefined:
         st.caption(frame.plain(reason))
-    if found.round.scheme == ORDER:
-        _orders(project, found, stem)
-    else:
+    kind = found.round.kind.about
+    if kind.scores_items:
         _items(project, found, stem)
-    if found.round.scheme == RATING:
+    else:
+        _preferences(project, found, stem)
+    if kind.is_scale:
         _ratings(project, found)
     people_box(project, found, stem)
     _models(project, found, stem)
-    if found.round.scheme != ORDER:
+    if kind.scores_items:
         _beside_votes(project, area_id, found, stem)
-    if found.round.scheme == BEST_WORST:
-        st.caption("A further round with the leading items: choose “A new round” above, then best–worst.")
+    if kind.pools:
+        st.caption(f"A further round with the leading items: choose “A new round” above, then {kind.label}.")
 
 
 def _items(project: Project, found: RoundView, stem: str) -> None:
@@ -52,8 +52,8 @@ def _items(project: Project, found: RoundView, stem: str) -> None:
         for name, about in view.ITEM_HELP.items()
     }
     st.dataframe(table, hide_index=True, column_config=config, height=400, alt="Items of the round")
-    if found.round.ballot.interval_note:
-        st.caption(frame.plain(found.round.ballot.interval_note))
+    if found.round.interval_note:
+        st.caption(frame.plain(found.round.interval_note))
     st.download_button(
         "Download the dataset (CSV)",
         lambda: to_csv(view.dataset(frame.store(), project.id, found.round)),
@@ -70,7 +70,7 @@ def _ratings(project: Project, found: RoundView) -> None:
         show_table(table, rating_sets.HELP, "Items to adjudicate")
 
 
-def _orders(project: Project, found: RoundView, stem: str) -> None:
+def _preferences(project: Project, found: RoundView, stem: str) -> None:
     st.subheader("Preferences", help="R: the share of people that put one word above the other.")
     words = cache.load_round(view.compared_words, frame.store(), project, found.round)
     table = view.preferences(words)
@@ -101,7 +101,7 @@ def _models(project: Project, found: RoundView, stem: str) -> None:
     except RunoffError as error:
         frame.show_error(error)
         return
-    about = target_groups.HELP if found.round.scheme == ORDER else view.MODEL_HELP
+    about = view.MODEL_HELP if found.round.kind.about.scores_items else target_groups.HELP
     show_table(table, about, "Models against the round")
     download("Download the models (CSV)", make, f"{stem}-models.csv")
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.errors import RunoffError
 from core.plurals import plural
-from core.schemes.best_worst_files import Named
+from core.questions.best_worst.files import Named
 from core.schemes.scored_files import Scored, of_dataset, read_scored, side_by_side
 from core.schemes.side_by_side import SideBySide
 from core.store.projects import Project

@@ -7,11 +7,10 @@ from functools import partial
 import streamlit as st
 
 from core.language import language
+from core.store.ballots import Ballot
 from core.store.projects import Project
-from core.store.round_voting import open_round_voting, round_voting_settings, set_round_voting_state
-from core.store.rounds import Round
+from core.store.voting import open_round_voting, round_voting_settings, set_round_voting_state
 from core.views import voting as views
-from core.views.long_commands import is_many
 from ui import frame
 from ui.voting_arrivals_box import arrivals_box
 from ui.voting_box import links_box, live_figures, server_switch, state_buttons
@@ -21,10 +20,10 @@ from ui.voting_form import round_form
 STATES = {"open": "Voting is **open**.", "paused": "Voting is **paused**.", "closed": "Voting is **closed**."}
 
 
-def round_voting_box(project: Project, area_id: int | None, found: Round) -> None:
+def round_voting_box(project: Project, area_id: int | None, found: Ballot) -> None:
     """Everything about the voting page of an open round."""
     store = frame.store()
-    view = views.load(store, project.id, found.ballot)
+    view = views.load(store, project.id, found)
     if not st.toggle("Ask on Runoff's own voting page", view.voting is not None, key=f"voting-{found.id}"):
         return
     with st.container(border=True):
@@ -45,12 +44,12 @@ def round_voting_box(project: Project, area_id: int | None, found: Round) -> Non
             key=str(found.id),
         )
         live_figures(store, found.id)
-        links_box(store, project, found.ballot)
+        links_box(store, project, found)
         voters_box(project, view, noun="answer")
-        arrivals_box(store, project, view.voting, is_long=is_many(found.ballot.n_comparisons))
+        arrivals_box(store, project, view.voting)
 
 
-def _send(action: partial, project: Project, found: Round, *args: object, done: str) -> None:
+def _send(action: partial, project: Project, found: Ballot, *args: object, done: str) -> None:
     frame.carry_out(
-        action, frame.store(), project.id, found.number, *args, done=done, expected_revision=frame.expected()
+        action, frame.store(), project.id, found.ordinal, *args, done=done, expected_revision=frame.expected()
     )

@@ -19,17 +19,14 @@ def figures(view: ScoresView, project: Project, area_id: int | None, stem: str) 
         st.subheader("The top and how sure it is", help=glossary.of("Interval"))
         chart_files.show(charts.top_intervals(top), top, name=f"{stem}-top", alt="The first items with intervals")
     settling_box.show(project, area_id, stem)
-    if view.has_borda:
+    if view.about.rescales:
         _borda_figures(view, project, stem)
     else:
         st.subheader("Scores by ballot and their rescaling")
-        st.caption(
-            "Items met near neighbours, so the paper's x, y and ȳ and its Figures 2 and 4 don't exist: "
-            "a win against a neighbour isn't worth what one against any item is."
-        )
+        st.caption(view.about.unrescaled)
     st.subheader("Items against random pairs")
     _areas_figure(project)
-    if view.has_borda:
+    if view.about.rescales:
         _by_ballot(view, project)
 
 

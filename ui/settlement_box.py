@@ -7,6 +7,9 @@ from functools import partial
 
 import streamlit as st
 
+from core.commands.base import PER_SECOND
+from core.commands.executor import AT_ONCE
+from core.commands.voters import ReviewAssignments
 from core.platforms.workbooks import MIME
 from core.settlement import Review, Rules, write_payments
 from core.store import Store
@@ -14,11 +17,9 @@ from core.store.ballots import Ballot
 from core.store.projects import Project
 from core.views import settlement_job
 from core.views.collect import CollectView
-from core.views.command_list import decisions_kept
-from core.views.long_commands import is_many
 from core.views.settlement import SettlementView, review_file
 from core.views.words import called
-from ui import cache, choosers, kept_jobs, long_commands
+from ui import cache, choosers, frame, jobs, kept_jobs
 
 REVIEW = "review-{}"
 FIRST = Rules(0.5, 0.33)  # what the fields say at first
@@ -67,7 +68,7 @@ def settle(store: Store, project: Project, ballot: Ballot) -> None:
 
 def _loader(store: Store, project: Project, ballot: Ballot) -> Callable[[Rules], SettlementView] | None:
     """What reads the settlement of a ballot: at once, or by the table that a job has read; None until it has."""
-    if not is_many(ballot.n_comparisons):
+    if ballot.n_comparisons / PER_SECOND <= AT_ONCE:
         return partial(cache.load_settlement, store, project, ballot.id)
     job = kept_jobs.of_votes(
         settlement_job.FIGURES, project, None, "Read the assignments", place=f"settle-{ballot.id}", extra=(ballot.id,)
@@ -114,8 +115,7 @@ def _at_once(project: Project, ballot: Ballot, found: SettlementView) -> None:
 
 
 def _decide(project: Project, ballot: Ballot, decisions: Mapping[int, Review | None]) -> None:
-    is_long = is_many(ballot.n_comparisons)
-    long_commands.carry_out(project, "review", {"decisions": decisions_kept(decisions)}, is_long=is_long)
+    jobs.send(ReviewAssignments(project.id, frame.expected(), ballot.id, decisions))
 
 
 def _one_by_one(project: Project, ballot: Ballot, found: SettlementView) -> None:

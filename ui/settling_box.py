@@ -34,4 +34,4 @@ def show(project: Project, area_id: int | None, stem: str) -> None:
         "The 30 items that lead now, and their places after each ballot; tied items share one. Point at an item "
         "to see its score. A dash instead of a dot: the ballot didn't hold the item."
     )
-    st.caption("The paper's protocol gives intervals of scores, not of places.")
+    st.caption("This protocol gives intervals of scores, not of places.")

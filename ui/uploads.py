@@ -8,6 +8,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from core.commands.effects import top_sentence, voters_said, votes_said
+from core.commands.votes import TakeUploads, WithdrawUpload, bring_file
 from core.errors import RunoffError
 from core.platforms import LABELS, UnnamedColumnsError
 from core.plurals import many, plural
@@ -15,14 +17,11 @@ from core.store import Store
 from core.store.ballots import PILOT, Ballot
 from core.store.projects import Project
 from core.store.uploads import Upload
-from core.store.votes import UploadPreview, accept_upload, preview_upload
+from core.store.votes import UploadPreview, preview_upload
 from core.views import at_stake
-from core.views.effects import top_sentence, voters_said
-from core.views.long_commands import is_many
 from core.views.upload_jobs import LargePreview
-from core.views.upload_words import state_of, taken_said
 from core.views.words import called, moment
-from ui import cache, choosers, frame, large_uploads, long_commands
+from ui import cache, choosers, frame, jobs, large_uploads
 from ui.mapping_box import mapping_box
 from ui.policy_box import policy_box
 from ui.questions_box import questions_box, remarks, said_of
@@ -120,24 +119,18 @@ def _show(store: Store, project: Project, file: Any, preview: UploadPreview | La
 def _take(
     store: Store, project: Project, ballot: Ballot, files: list[tuple[Any, UploadPreview | LargePreview]]
 ) -> None:
-    small = [(file, preview) for file, preview in files if isinstance(preview, UploadPreview)]
-    if len(small) < len(files):
-        large_uploads.take(store, project, ballot, [(file, preview.mapping) for file, preview in files])
+    """Take the votes of files, each with how its columns are read; the upload box is empty then."""
+    try:
+        told = [(bring_file(store, file.getvalue(), file.name), preview.mapping) for file, preview in files]
+    except RunoffError as error:
+        frame.show_error(error)
         return
-    for file, preview in small:
-        try:
-            accepted = accept_upload(
-                store, project.id, file.getvalue(), file.name, ballot.area_id, mapping=preview.mapping, found=preview,
-                code=ballot.code,
-            )  # fmt: skip
-        except RunoffError as error:
-            frame.flash(f"{file.name}: {error}", kind="warning")
-        else:
-            frame.flash(taken_said(file.name, accepted.counts, accepted.effect))
+    jobs.send(TakeUploads.of(project.id, ballot, told), _empty)
+
+
+def _empty() -> None:
     st.session_state["_upload_turn"] += 1
     st.session_state.pop("_previews", None)
-    frame.changed_here()
-    st.rerun()
 
 
 def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], open_number: int | None) -> None:
@@ -155,7 +148,7 @@ def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], ope
             "voters": "" if upload.effect is None else voters_said(upload.effect),
             "what it changed": "" if upload.effect is None else top_sentence(upload.effect),
             "taken (UTC)": moment(upload.accepted_at),
-            "state": state_of(upload),
+            "state": _state_of(upload),
         }
         for upload in uploads
     ]
@@ -176,6 +169,15 @@ def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], ope
         stake = cache.load_at_stake(store, project, id_)
         st.caption(frame.plain(at_stake.said(at_stake.TAKES_OUT, stake)))
         if st.button("Withdraw it", key="withdraw"):
-            answers = sum(sum(upload.counts.values()) for upload in there)  # all are counted anew
-            arguments = {"upload_id": id_, "filename": by_id[id_].filename}
-            long_commands.carry_out(project, "withdraw_upload", arguments, is_long=is_many(answers))
+            jobs.send(WithdrawUpload(project.id, frame.expected(), id_, by_id[id_].filename))
+
+
+def _state_of(upload: Upload) -> str:
+    """Whether an upload counts, and what its withdrawal changed."""
+    if not upload.withdrawn_at:
+        return "counted"
+    time = moment(upload.withdrawn_at)
+    if not upload.withdrawal:
+        return f"withdrawn on {time}"
+    told = f"withdrawn on {time}: {votes_said(upload.withdrawal)}."
+    return f"{told} {top_sentence(upload.withdrawal)}".rstrip()

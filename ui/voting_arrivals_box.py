@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import streamlit as st
 
+from core.commands.voters import WithdrawVoters
 from core.plurals import many
 from core.store import Store
 from core.store.projects import Project
@@ -13,10 +14,10 @@ from core.store.voting import Voting
 from core.views import arrivals
 from core.views.arrivals import Arrivals
 from core.views.words import moment
-from ui import long_commands
+from ui import frame, jobs
 
 
-def arrivals_box(store: Store, project: Project, voting: Voting, *, is_long: bool) -> None:
+def arrivals_box(store: Store, project: Project, voting: Voting) -> None:
     """Voters by the minute in which they began, and those of a span of time taken out, once opened."""
     box = st.expander("When voters began", key=f"arrivals-{voting.id}", on_change="rerun")
     if not box.open:
@@ -31,7 +32,7 @@ def arrivals_box(store: Store, project: Project, voting: Voting, *, is_long: boo
             "closes. A school, or a proxy without --behind-proxy, is one address."
         )
         _tables(found)
-        _span(store, project, voting, found, is_long)
+        _span(store, project, voting, found)
 
 
 def _tables(found: Arrivals) -> None:
@@ -40,7 +41,7 @@ def _tables(found: Arrivals) -> None:
         st.dataframe(shared, hide_index=True, alt="Addresses of several voters")
 
 
-def _span(store: Store, project: Project, voting: Voting, found: Arrivals, is_long: bool) -> None:
+def _span(store: Store, project: Project, voting: Voting, found: Arrivals) -> None:
     """The voters who began within a span: what goes with them, and the button."""
     st.markdown("**Take out all who began between**")
     with st.container(horizontal=True):
@@ -65,11 +66,8 @@ def _span(store: Store, project: Project, voting: Voting, found: Arrivals, is_lo
         if span.last
         else f"{counts['voters']}, none with an answer."
     )
-    long_commands.offer(
+    jobs.offer(
         "Take {voters} and {answers} out".format(**counts),
-        project,
-        "withdraw_voters",
-        {"sitting_ids": span.sitting_ids},
-        is_long=is_long,
+        WithdrawVoters(project.id, frame.expected(), tuple(span.sitting_ids)),
         key=f"arrivals-out-{hash(tuple(span.sitting_ids))}",  # somebody came since: another list, another button
     )

@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 
 from core import voting_process
+from core.commands.ballots import OpenVoting
 from core.errors import RunoffError
 from core.plurals import many
 from core.store import Store
@@ -16,9 +17,8 @@ from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.store.voting import invite, read_invitations, read_link, renew_link, set_voting_state
 from core.views import voting as views
-from core.views.long_commands import is_many
 from core.views.words import moment
-from ui import frame, long_commands
+from ui import frame, jobs
 from ui.voting_arrivals_box import arrivals_box
 from ui.voting_checks import checks_box, voters_box
 from ui.voting_form import settings_form
@@ -31,8 +31,7 @@ def voting_panel(store: Store, project: Project, ballot: Ballot, plan: PlanSetti
     server_switch(store)
     settings = settings_form(view.voting.settings if view.voting else None, plan, ballot, view.hashes)
     if settings is not None:
-        arguments = {"area_id": ballot.area_id, "code": ballot.code, "settings": settings.stored()}
-        long_commands.carry_out(project, "open_voting", arguments, is_long=is_many(ballot.n_comparisons))
+        jobs.send(OpenVoting.of(project.id, frame.expected(), ballot, settings=settings.stored()))
     if view.voting is None:
         return
     change = partial(set_voting_state, area_id=ballot.area_id, code=ballot.code)
@@ -45,7 +44,7 @@ def voting_panel(store: Store, project: Project, ballot: Ballot, plan: PlanSetti
     links_box(store, project, ballot)
     checks_box(store, project, ballot, view)
     voters_box(project, view)
-    arrivals_box(store, project, view.voting, is_long=is_many(ballot.n_comparisons))
+    arrivals_box(store, project, view.voting)
 
 
 def _send(action: partial, project: Project, *args: object, done: str) -> None:

@@ -13,14 +13,14 @@ from .shared import read_file, text_table, with_encoding, with_json, write_json
 
 if TYPE_CHECKING:
     from ..agreement import Agreement
-    from ..schemes.conditions import Anova, Comparison
-    from ..schemes.cross_level import Standing
-    from ..schemes.gold_pairs import Qualified
-    from ..schemes.group_files import GroupFile
-    from ..schemes.rating_report import RatingReport
-    from ..schemes.rating_sets import RatingSet
-    from ..schemes.rating_statistics import Deviation
-    from ..schemes.target_groups import GroupScores
+    from ..evaluation.rating_conditions import Anova, Comparison
+    from ..evaluation.rating_report import RatingReport
+    from ..questions.order.files import GroupFile
+    from ..questions.order.groups import GroupScores
+    from ..questions.rating.cross_level import Standing
+    from ..questions.rating.gold_pairs import Qualified
+    from ..questions.rating.sets import RatingSet
+    from ..questions.rating.statistics import Deviation
 
 
 @click.command("ratings")
@@ -50,10 +50,10 @@ def ratings_command(
 
     FILE is long, has a column a person, or means: noise, leave-one-out, α, adjudication.
     """
-    from ..schemes.expert_files import crowd_minus_experts, qualify_people
-    from ..schemes.rating_files import read_ratings
-    from ..schemes.rating_report import report
-    from ..schemes.scales import SCALES
+    from ..evaluation.rating_report import report
+    from ..questions.rating.expert_files import crowd_minus_experts, qualify_people
+    from ..questions.rating.files import read_ratings
+    from ..questions.rating.scales import SCALES
 
     def read(path: str) -> RatingSet:
         scale_of = SCALES[scale] if scale else None
@@ -84,8 +84,8 @@ QUALIFIED = ("voter", "n_within", "n", "n_missing", "passed")
 
 def _standings(found: RatingReport, models: tuple[str, ...], held_out: tuple[str, ...]) -> list[Standing]:
     from ..embeddings import load
-    from ..schemes.rating_report import stand
-    from ..schemes.text_vectors import text_similarities, words_of
+    from ..evaluation.rating_report import stand
+    from ..evaluation.text_vectors import text_similarities, words_of
 
     first, second = found.ratings.first, found.ratings.second
     tokens = sorted(words_of([*first, *second]))
@@ -239,8 +239,8 @@ def _anova_said(found: Anova) -> str:
 def groups_command(file: str, models: tuple[str, ...], encoding: str | None, as_json: bool) -> None:
     """Target groups FILE in the authors' format: what it holds, and how each MODEL (any known format) scores on it."""
     from ..embeddings import load
-    from ..schemes.group_files import groups_of, read_group_file
-    from ..schemes.target_groups import score_groups
+    from ..questions.order.files import groups_of, read_group_file
+    from ..questions.order.groups import score_groups
 
     read = read_group_file(read_file(file), Path(file).name, encoding=encoding)
     groups = groups_of(read.comparisons)

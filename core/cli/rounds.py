@@ -15,9 +15,9 @@ from .shared import cell, text_table, with_json, write_json
 from .voters import area_named, project_named
 
 if TYPE_CHECKING:
-    from ..schemes.collected import RoundSettings
+    from ..questions import RoundSettings
     from ..store import Store
-    from ..store.rounds import Round
+    from ..store.ballots import Ballot
 
 Command = Callable[..., Any]
 
@@ -46,8 +46,8 @@ def _opened(project: str, area: str | None) -> tuple[Store, str, int | None]:
     return store, project_id, area_named(store, project_id, area)
 
 
-def _found(store: Store, project_id: str, number: int, area_id: int | None) -> Round:
-    from ..store.rounds import round_of
+def _found(store: Store, project_id: str, number: int, area_id: int | None) -> Ballot:
+    from ..store.ballots import round_of
 
     with store.read() as conn:
         return round_of(conn, project_id, number, area_id)
@@ -65,7 +65,7 @@ def list_command(project: str, area: str | None, as_json: bool) -> None:
     rounds = load(store, project_id, area_id)
     if as_json:
         write_json({"rounds": [
-            {"number": v.round.number, "scheme": v.round.scheme, "state": v.round.ballot.state,
+            {"number": v.round.ordinal, "scheme": v.round.scheme, "state": v.round.state,
              "answered": v.progress.answered, "wanted": v.progress.wanted, "figures": v.fit} for v in rounds
         ]})  # fmt: skip
         return
@@ -92,7 +92,7 @@ def draw_command(
     area: str | None, as_json: bool, **sizes: float | None,
 ) -> None:  # fmt: skip
     """Draw a round of a PROJECT (its id or name)."""
-    from ..store.round_drawing import draw_round
+    from ..store.drawing import draw_round
 
     store, project_id, area_id = _opened(project, area)
     settings = _settings(
@@ -102,15 +102,15 @@ def draw_command(
     number = draw_round(store, project_id, settings, area_id=area_id, after=after)
     found = _found(store, project_id, number, area_id)
     if as_json:
-        write_json({"round": number, "questions": found.ballot.n_comparisons, "items": found.ballot.n_items})
+        write_json({"round": number, "questions": found.n_comparisons, "items": found.n_items})
     else:
-        click.echo(f"{found.title}: {found.ballot.n_comparisons:,} questions about {found.ballot.n_items:,} items.")
+        click.echo(f"{found.title}: {found.n_comparisons:,} questions about {found.n_items:,} items.")
 
 
 def _settings(scheme: str, scale: str, groups: Path | None, seed: int, sizes: dict[str, Any]) -> RoundSettings:
-    from ..schemes.collected import default_settings
-    from ..schemes.group_files import groups_of, read_group_file
-    from ..schemes.scales import SCALES
+    from ..questions import default_settings
+    from ..questions.order.files import groups_of, read_group_file
+    from ..questions.rating.scales import SCALES
 
     if scale not in SCALES:
         raise InputError(f"--scale is one of {', '.join(SCALES)}, found {scale!r}.")
@@ -138,8 +138,9 @@ def batch_command(
     as_json: bool,
 ) -> None:  # fmt: skip
     """Write the batch of round NUMBER of a PROJECT to FILE, one row a task."""
-    from ..platforms.scheme_batch import write_questions, write_round
-    from ..store.rounds import read_shown, short_questions
+    from ..platforms.questions import write_questions, write_round
+    from ..store.ballots import short_questions
+    from ..store.comparisons import read_shown
 
     store, project_id, area_id = _opened(project, area)
     found = _found(store, project_id, number, area_id)
@@ -148,7 +149,7 @@ def batch_command(
     if table:
         data = write_questions(shown, only=only)
     else:
-        data = write_round(shown, found.scheme, only=only, ascii_only=ascii_only)
+        data = write_round(shown, found.asks, only=only, ascii_only=ascii_only)
     _write(target, data)
     if as_json:
         write_json({"file": str(target), "bytes": len(data)})
@@ -181,7 +182,7 @@ def upload_command(project: str, number: int, source: Path, area: str | None, ac
     name = shown_name(source)
     preview = preview_upload(store, project_id, data, name, ballot_id=found.id)
     if accept:
-        accept_upload(store, project_id, data, name, found=preview, ballot_id=found.id, code=found.ballot.code)
+        accept_upload(store, project_id, data, name, found=preview, ballot_id=found.id, code=found.code)
     if as_json:
         write_json({"accepted": accept, "rows": preview.n_rows, "answers": preview.counts,
                     "issues": [str(issue) for issue in preview.issues]})  # fmt: skip
@@ -195,7 +196,7 @@ def upload_command(project: str, number: int, source: Path, area: str | None, ac
 @with_json
 def simulate_round_command(project: str, number: int, area: str | None, as_json: bool) -> None:
     """Let simulated voters answer what round NUMBER still lacks; in demo and trial projects only."""
-    from ..store.simulated_rounds import simulate_round
+    from ..store.simulated import simulate_round
 
     store, project_id, area_id = _opened(project, area)
     n = simulate_round(store, project_id, number, area_id=area_id)
@@ -210,12 +211,12 @@ def simulate_round_command(project: str, number: int, area: str | None, as_json:
 @with_json
 def close_command(project: str, number: int, area: str | None, as_json: bool) -> None:
     """Close round NUMBER of a PROJECT: its scores are computed and kept."""
-    from ..store.round_closing import close_round
+    from ..store.closing import close_round
     from ..views.rounds import load
 
     store, project_id, area_id = _opened(project, area)
     close_round(store, project_id, number, area_id=area_id)
-    view = next(view for view in load(store, project_id, area_id) if view.round.number == number)
+    view = next(view for view in load(store, project_id, area_id) if view.round.ordinal == number)
     if as_json:
         write_json({"round": number, "figures": view.fit})
     else:
@@ -233,13 +234,13 @@ def scores_command(project: str, number: int, target: Path, area: str | None, as
     file of target groups, as `groups` takes it.
     """
     from ..dataset import to_csv, to_json
-    from ..schemes.group_files import write_groups
-    from ..store.round_datasets import round_dataset
+    from ..questions.order.files import write_groups
+    from ..store.scores import round_dataset
     from ..views import rounds as view
 
     store, project_id, area_id = _opened(project, area)
     found = _found(store, project_id, number, area_id)
-    if found.scheme == "order":
+    if not found.kind.about.scores_items:
         _write(target, write_groups(view.compared_words(store, project_id, found)).encode("utf-8"))
     else:
         dataset = round_dataset(store, project_id, found.id)

@@ -16,9 +16,9 @@ from .shared import read_file, text_table, with_encoding, with_json, write_file,
 
 if TYPE_CHECKING:
     from ..estimates import Estimate
-    from ..schemes.best_worst_files import Named
-    from ..schemes.best_worst_report import BestWorstReport, Halves
-    from ..schemes.group_agreement import GroupAgreement
+    from ..questions.best_worst.files import Named
+    from ..questions.best_worst.report import BestWorstReport, Halves
+    from ..questions.order.agreement import GroupAgreement
 
 FIGURES = {
     "rho": "Spearman's ρ",
@@ -38,7 +38,7 @@ def with_named(command: Callable[..., Any]) -> Callable[..., Any]:
 @contextmanager
 def _asking() -> Iterator[None]:
     """What a reader asks about best and worst is asked with the option that answers it."""
-    from ..schemes.best_worst_files import NamedError
+    from ..questions.best_worst.files import NamedError
 
     try:
         yield
@@ -117,8 +117,8 @@ def _only(found: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
 @with_json
 def best_worst_command(file: str, seed: int, named: Named | None, encoding: str | None, as_json: bool) -> None:
     """Counts, scores, intervals and reliability of best-worst judgements FILE (a row a judgement)."""
-    from ..schemes.best_worst_files import read_best_worst
-    from ..schemes.best_worst_report import report
+    from ..questions.best_worst.files import read_best_worst
+    from ..questions.best_worst.report import report
 
     with _asking():
         read = read_best_worst(read_file(file), Path(file).name, named=named, encoding=encoding)
@@ -199,9 +199,9 @@ def draw_tuples_command(
     """Draw best-worst tuples of ITEMS (one a line, or a table with token_a and token_b) into a file to fill in."""
     import numpy as np
 
-    from ..schemes.best_worst import draw_tuples, next_round
-    from ..schemes.best_worst_files import read_best_worst, read_items, write_tuples
-    from ..schemes.best_worst_report import report
+    from ..questions.best_worst.files import read_best_worst, read_items, write_tuples
+    from ..questions.best_worst.report import report
+    from ..questions.best_worst.tuples import draw_tuples, next_round
 
     listed = read_items(read_file(items), Path(items).name, encoding=encoding)
     texts = listed.items
@@ -249,9 +249,9 @@ def group_orders_command(
     as_json: bool,
 ) -> None:
     """How far people agree in their orders FILE (target, voter, word, place), and the shares R they come to."""
-    from ..schemes.group_agreement import group_agreement
-    from ..schemes.group_files import groups_of, read_group_file, write_groups
-    from ..schemes.group_orders import comparisons_of, read_orders, without
+    from ..questions.order.agreement import group_agreement
+    from ..questions.order.files import groups_of, read_group_file, write_groups
+    from ..questions.order.orders import comparisons_of, read_orders, without
 
     known, notes = [], []
     if groups is not None:

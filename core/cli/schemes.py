@@ -61,7 +61,7 @@ def schemes_command(
     if money is not None:
         hours = _hours_for(money, wage, fee)
     from ..simulation.scheme_table import compare_schemes
-    from ..simulation.schemes import SCHEMES, Question, Times, groups_of_tokens
+    from ..simulation.schemes import Question, Times, groups_of_tokens
     from ..simulation.similarities import distribution
 
     pairs = list(combinations([f"t{number}" for number in range(tokens)], 2))
@@ -69,7 +69,7 @@ def schemes_command(
     z = rng.permutation(distribution(similarity, max(len(pairs), 2)))
     groups = groups_of_tokens([a for a, _ in pairs], [b for _, b in pairs], rng=rng)
     question = Question(z, groups, hours * 3600, Times(read, decide), stretch=stretch, shift=shift)
-    rows = compare_schemes(question, simulations=simulations, seed=seed, schemes=schemes or SCHEMES)
+    rows = compare_schemes(question, simulations=simulations, seed=seed, schemes=schemes or None)
     if as_json:
         write_json({"seed": seed, "hours": hours, "items": len(z), "rows": [asdict(row) for row in rows]})
     else:

@@ -84,7 +84,7 @@ def tend_command(every: float, once: bool) -> None:
     The voting page's server does this too, unless it has a role of its own.
     """
     from ..store import open_store
-    from ..store.voting_rounds import tend
+    from ..store.tending import tend
 
     store, given_up = open_store(), set[int]()
     while True:

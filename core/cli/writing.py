@@ -32,10 +32,10 @@ def draw_writing_command(
     """Wanted ratings of larger TEXTS (text, genre, level): a form to write smaller texts in, or a batch of tasks."""
     import numpy as np
 
-    from ..platforms.scheme_templates import scheme_template
     from ..platforms.text_batches import write_writing
-    from ..schemes.writing import draw_writing, pair_by_lot
-    from ..schemes.writing_files import pool_of, read_texts, write_form
+    from ..questions.pages import task_page
+    from ..questions.writing import draw_writing, pair_by_lot
+    from ..questions.writing_files import pool_of, read_texts, write_form
 
     read = [read_texts(read_file(path), Path(path).name, encoding=encoding) for path in (texts, pool) if path]
     larger, there = read[0].texts, pool_of(read[1].texts) if pool else []
@@ -46,7 +46,7 @@ def draw_writing_command(
     if batch is not None:
         write_file(batch, write_writing(tasks, task_size=task_size, ascii_only=ascii_only))
     if page is not None:
-        html = scheme_template("writing", {"smaller": smaller}, task_size=task_size, target=target)
+        html = task_page("writing", {"smaller": smaller}, task_size=task_size, target=target)
         write_file(page, html.encode("utf-8"))
     write_file(output, write_form(tasks, lots, without))
     if as_json:
@@ -76,8 +76,8 @@ def written_items_command(
     import numpy as np
 
     from ..platforms.text_batches import read_writing
-    from ..schemes.writing import pair_by_lot, pairs_to_rate, read_written
-    from ..schemes.writing_files import read_form, write_pairs
+    from ..questions.writing import pair_by_lot, pairs_to_rate, read_written
+    from ..questions.writing_files import read_form, write_pairs
 
     form = read_form(read_file(file), Path(file).name, encoding=encoding)
     sources = [[answer for answer in form.answers if answer.text or not results]]

@@ -86,7 +86,7 @@ def look_at(folder: str | Path) -> FoundEncoder:
     if find_spec("sentence_transformers") is None:
         raise InputError(
             f"{path.name} can't be computed without another package: {why}. Install sentence-transformers, which is "
-            "optional and large (pip install -r requirements-encoders.txt, some 6 GB with torch), or take an encoder "
+            "optional and large (pip install sentence-transformers, some 6 GB with torch), or take an encoder "
             f"of BERT's kind with {WEIGHTS}."
         )
     pickles = sorted(file.name for pattern in PICKLES for file in home.glob(pattern))

@@ -18,10 +18,10 @@ from rapidfuzz.distance import JaroWinkler
 from ..embeddings import EmbeddingInfo
 from ..errors import InputError
 from ..metrics import rounded_scores
-from ..schemes.text_overlap import longest_run
 from .figures import correlations
 from .multiples import NAMES, TOP_K
 from .results import Correlations, Figure
+from .text_overlap import longest_run
 
 LEVEL = 0.9
 DRAWS = 200

@@ -78,14 +78,14 @@ def encoded(encoder: Encoder, tokens: Sequence[str], *, name: str) -> Embedding:
 def sentence_transformer(path: str) -> Encoder:
     """The encoder of the package sentence-transformers that lies in a folder; nothing is fetched from a network.
 
-    Raises `InputError` where the package isn't installed (`requirements-encoders.txt`) or the folder holds no model.
+    Raises `InputError` where the package isn't installed (the extra `encoders`) or the folder holds no model.
     """
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
         raise InputError(
             "Sentence encoders need the package sentence-transformers, which is optional and large: "
-            f"pip install -r requirements-encoders.txt ({error})."
+            f"pip install sentence-transformers ({error})."
         ) from error
     try:
         return SentenceTransformer(path, device="cpu", local_files_only=True)

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import InputError, Issue
-from ..schemes.gold_pairs import Qualified
+from ..questions.rating.gold_pairs import Qualified
+from ..questions.rating.page import RATING_PAGE, read_qualification
+from ..questions.task_page import settings_of_page
 from ..tabular import places_of
 from .result_tables import open_results
-from .scheme_settings import read_qualification, scheme_settings
 
 
 def read_gold(data: bytes, filename: str, stored: Mapping[str, Any]) -> list[Qualified]:
@@ -18,7 +19,7 @@ def read_gold(data: bytes, filename: str, stored: Mapping[str, Any]) -> list[Qua
     stored : the settings that the page was made with, gold pairs among them; those of a page that shows them once tell
     it of every task. Raises `InputError` for settings without gold pairs, or a file without their columns.
     """
-    n_gold = len(scheme_settings("rating", stored).gold)
+    n_gold = len(settings_of_page(RATING_PAGE, stored).gold)
     table = open_results(data, filename)
     wanted = ["workerid", *(f"answer.gold_{n}" for n in range(1, n_gold + 1))]
     place = places_of(table, wanted)

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from ..errors import InputError, Issue
 from ..language import STANDARD
 from ..language import language as language_of
-from ..schemes.scales import CLSS, RatingScale
-from ..schemes.writing import Answer, TextPair, WritingTask
+from ..questions.rating.scales import CLSS, RatingScale
+from ..questions.writing import Answer, TextPair, WritingTask
 from ..tabular import refuse_doubled, same_name
 from .result_tables import open_results
 from .text import batch_bytes, decode, encode

@@ -48,7 +48,9 @@ METHODS = (
 BORDA = About(
     label="the paper's",
     offered="The paper’s: opponents at random",
+    advice="The paper's draws opponents at random and averages rescaled win ratios; take it to repeat published work.",
     in_table="comparisons, paper's",
+    score="ȳ, the mean of the rescaled scores, on the scale of ballot 1. Higher is more related.",
     estimator="mean of rescaled Borda scores (Lombardo et al. 2020, Eqs. 1, 5, 6)",
     scale="Borda score of ballot 1; higher = more related; not clipped",
     methods=METHODS,
@@ -116,6 +118,7 @@ class Uniform(Paper):
         BORDA,
         label="every item alike",
         offered="",
+        advice="",
         in_table="comparisons, all alike",
         collectable=False,
         one_ballot=True,

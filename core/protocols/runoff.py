@@ -81,11 +81,20 @@ class Runoff(Protocol):
     about = About(
         label="Runoff's own",
         offered="Runoff’s own: near neighbours meet",
+        advice=(
+            "Runoff's own lets near neighbours meet from ballot 2 on and fits all votes together, which tells more per "
+            "vote."
+        ),
         in_table="comparisons, Runoff's",
+        score="The share of votes it would win against all other items, by one fit of the votes of all ballots.",
         estimator="Bradley–Terry with a lapse and a sharpness of each voter, on the votes of all ballots",
         scale="expected Borda score against the whole field; higher = more related; within 0 and 1",
         methods=METHODS,
         whole_field=True,
+        unrescaled=(
+            "Items met near neighbours, so the paper's x, y and ȳ and its Figures 2 and 4 don't exist: a win against a "
+            "neighbour isn't worth what one against any item is."
+        ),
         own_appearances=True,
         weighs_voters=True,
         effort=4,

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from ..dataset import has_columns, read_dataset
 from ..errors import Issue
+from ..questions.best_worst.files import Named, is_best_worst, read_best_worst
+from ..questions.best_worst.report import report as report_best_worst
+from ..questions.rating.columns import has_texts
+from ..questions.rating.files import read_ratings
+from ..questions.rating.statistics import item_ratings
 from ..tabular import is_spreadsheet, open_table, same_name
-from .best_worst_files import Named, is_best_worst, read_best_worst
-from .best_worst_report import report as report_best_worst
-from .rating_columns import has_texts
-from .rating_files import read_ratings
-from .rating_statistics import item_ratings
 from .side_by_side import SideBySide, compare_schemes
 
 Floats = NDArray[np.float64]

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..panel import PAPER_PANEL, Panel, Voters
-from .schemes import SCHEMES, Question, SchemeRun, simulate_scheme
+from .schemes import Question, SchemeRun, simulate_scheme
+from .schemes import schemes as every_scheme
 from .table2 import Spread
 
 FIGURES = ("rho_w", "tau_w", "rho", "tau", "within")
@@ -39,21 +40,22 @@ def compare_schemes(
     *,
     simulations: int,
     seed: int,
-    schemes: Sequence[str] = SCHEMES,
+    schemes: Sequence[str] | None = None,
     panel: Panel | Voters = PAPER_PANEL,
     progress: Callable[[int, int], None] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> list[SchemeRow]:
-    """A row for each scheme, in the order given; panel s of every scheme is seeded with (seed, s).
+    """A row for each scheme, in the order given, of default all; panel s of every scheme is seeded with (seed, s).
 
     progress : called with runs done and wanted; stop : asked after each run, True ends with the rows that are whole.
     Raises `InputError` for an unknown scheme, fewer than one simulation, or a seed below 0. A scheme that the time
     doesn't pay for has a row without figures.
     """
-    unknown = [scheme for scheme in schemes if scheme not in SCHEMES]
+    schemes = every_scheme() if schemes is None else schemes
+    unknown = [scheme for scheme in schemes if scheme not in every_scheme()]
     if unknown or simulations < 1 or seed < 0:
         raise InputError(
-            f"Schemes are {', '.join(SCHEMES)}; simulations are at least 1, the seed is from 0 on. "
+            f"Schemes are {', '.join(every_scheme())}; simulations are at least 1, the seed is from 0 on. "
             f"Found {', '.join(unknown) or 'those'}, {simulations}, {seed}."
         )
     rows: list[SchemeRow] = []

@@ -32,8 +32,10 @@ from ..plan_values import kept
 from ..planning.shapes import plan_within
 from ..protocols import PROTOCOLS, protocol_of
 from ..protocols.runoff import TOLERANCE
-from ..schemes.answers import choose_extremes, deal_in_turn, put_in_order, rate
-from ..schemes.best_worst import SIZE, BestWorst, draw_tuples, next_round
+from ..questions.best_worst.kind import choose_extremes
+from ..questions.best_worst.tuples import SIZE, BestWorst, draw_tuples, next_round
+from ..questions.order.kind import put_in_order
+from ..questions.rating.kind import SHIFT, STRETCH, rate
 from ..scores.bradley_terry import fit_bradley_terry
 from ..scores.fit import RIDGE
 from ..voters import checked_similarity
@@ -41,11 +43,9 @@ from .campaign import Accuracy, Crowd, accuracy_between, simulate_campaign
 from .conventions import PAPER
 from .runs import UNDEFINED
 
-COMPARISONS = tuple(PROTOCOLS)
 GROUPS = "target groups"
-SCHEMES = (*COMPARISONS, "ratings", "best-worst", "best-worst rounds", GROUPS)
+OTHERS = ("ratings", "best-worst", "best-worst rounds", GROUPS)  # than comparisons
 POINTS = 11  # values of the rating scale
-STRETCH, SHIFT = 0.3, 0.25  # spread of log g, and of the cut points in their distance
 MOST = 6  # words of a target that are put into order
 
 
@@ -132,17 +132,22 @@ def groups_of_tokens(
     return tuple(tuple(positions) for positions in drawn)
 
 
+def schemes() -> tuple[str, ...]:
+    """The schemes: comparisons by each protocol, and the others."""
+    return (*PROTOCOLS, *OTHERS)
+
+
 def simulate_scheme(
     question: Question, scheme: str, *, rng: np.random.Generator, panel: Panel | Voters = PAPER_PANEL
 ) -> SchemeRun:
-    """One simulated campaign by one of `SCHEMES`; voters judge relatedness.
+    """One simulated campaign by one of `schemes()`; voters judge relatedness.
 
     Raises `InputError` for another scheme, or where the time doesn't pay for one judgement of each item.
     """
-    if scheme not in SCHEMES:
-        raise InputError(f"The scheme must be one of {', '.join(SCHEMES)}, found {scheme!r}.")
+    if scheme not in schemes():
+        raise InputError(f"The scheme must be one of {', '.join(schemes())}, found {scheme!r}.")
     n = question.affordable(scheme)
-    if scheme in COMPARISONS:
+    if scheme in PROTOCOLS:
         plan = affordable_plan(question, scheme)
         campaign = simulate_campaign(question.similarity, plan, protocol=scheme, rng=rng, panel=panel)
         return _run(question, scheme, campaign.scores, campaign.n_comparisons)
@@ -242,6 +247,16 @@ def _grouped(question: Question, opinion: Floats, voters: Voters, rng: np.random
             continue
     within = float(np.mean(found)) if found else float("nan")
     return SchemeRun(GROUPS, UNDEFINED, within, len(which), seconds)
+
+
+def deal_in_turn(item: Ints, n_voters: int, n_items: int, rng: np.random.Generator) -> Ints:
+    """Who judges each item, (n,): nobody judges an item twice before everybody did. Items are 0…n_items−1."""
+    order = np.argsort(item, kind="stable")
+    counts = np.bincount(item, minlength=n_items)
+    turn = np.empty(len(item), dtype=np.int64)
+    turn[order] = np.arange(len(item)) - np.repeat(np.cumsum(counts) - counts, counts)
+    start, name = rng.integers(0, n_voters, n_items), rng.permutation(n_voters)
+    return np.asarray(name[(start[item] + turn) % n_voters])
 
 
 def _sizes(n_items: int, rounds: int, keep: float) -> list[int]:

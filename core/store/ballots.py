@@ -1,25 +1,31 @@
 """The ballots of a project and what stands in them; `drawing` draws them, `closing` closes them.
 
 A ranking may have a pilot before ballot 1: a ballot with the number 0, whose votes never enter a score (`pilots`).
+It may have rounds, which ask another kind of question (`core.questions`): ballots with settings of their own and the
+numbers −1, −2, … in the order in which they are drawn, whatever their kinds. So tasks, uploads, voters, exclusions,
+settlement and the voting page are shared, and nothing that looks for ballots 1, 2, … finds one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
-from ..errors import StaleError, StoreError
+from ..errors import PlanError, StaleError, StoreError
+from ..questions import COMPARISON, KINDS, Kind, RoundKind, RoundSettings, check_round, kind_of, round_kind
 from . import schema as t
 from .command import fetch_rows
 from .comparisons import comparisons_of
 from .engine import Store
-from .rankings import COMPARISON, belongs, is_comparison, ranking_of
+from .rankings import belongs, is_comparison, ranking_of, rankings_of
 
-LEVEL = 0.9
-PILOT = 0  # the number of a pilot; rounds of other schemes have numbers below it
+PILOT = 0  # the number of a pilot; rounds have numbers below it
+CAMPAIGN, TRIAL, ROUND = "campaign", "pilot", "round"  # purposes of ballots
 
 
 @dataclass(frozen=True)
@@ -42,15 +48,48 @@ class Ballot:
     drawn_at: str
     closed_at: str | None
     area_id: int | None = None  # the area that it ranks, where each has a ranking of its own
-    scheme: str = COMPARISON  # else it is a round of another scheme
+    scheme: str = COMPARISON.name  # the name of its kind of question
+    stored: Mapping[str, Any] | None = field(default=None, compare=False)  # a round's settings
 
     @property
     def is_open(self) -> bool:
         return self.state == "open"
 
     @property
+    def purpose(self) -> str:
+        """What it is held for: the campaign, as its pilot, or as a round by itself."""
+        return ROUND if self.number < PILOT else TRIAL if self.number == PILOT else CAMPAIGN
+
+    @property
+    def ordinal(self) -> int:
+        """1, 2, … among those of its ranking that have its purpose."""
+        return max(abs(self.number), 1)
+
+    @property
+    def kind(self) -> Kind:
+        """What its questions are."""
+        return kind_of(self.scheme)
+
+    @property
+    def asks(self) -> RoundKind:
+        """What the questions of a round are; `PlanError` for comparisons."""
+        return round_kind(self.scheme)
+
+    @property
+    def settings(self) -> RoundSettings:
+        """What a round is drawn by; a plan describes the others (`plans.settings_for`)."""
+        if self.stored is None:
+            raise StoreError(f"{sentence_start(self.called)} is described by its plan.")
+        return RoundSettings.of({**self.stored, "scheme": self.scheme})
+
+    @property
     def is_pilot(self) -> bool:
-        return self.number == PILOT
+        return self.purpose == TRIAL
+
+    @property
+    def is_round(self) -> bool:
+        """Whether it asks something else than comparisons."""
+        return self.purpose == ROUND
 
     @property
     def called(self) -> str:
@@ -58,12 +97,14 @@ class Ballot:
         return called(self.number)
 
     @property
-    def is_round(self) -> bool:
-        """Whether it asks something else than comparisons."""
-        return self.scheme != COMPARISON
+    def title(self) -> str:
+        """What pages call it: "Round 2, ratings"."""
+        return (
+            f"{sentence_start(self.called)}, {self.kind.about.label}" if self.is_round else sentence_start(self.called)
+        )
 
 
-_COLUMNS = [t.ballot.c[name] for name in Ballot.__annotations__]
+_COLUMNS = [t.ballot.c["settings" if name == "stored" else name] for name in Ballot.__annotations__]
 
 
 def called(number: int) -> str:
@@ -101,6 +142,46 @@ def every_ballot_of(conn: sa.Connection, project_id: str) -> list[Ballot]:
     """The ballots of all rankings, pilots and rounds of other schemes among them, in the order they were drawn."""
     query = sa.select(*_COLUMNS).where(t.ballot.c.project_id == project_id).order_by(t.ballot.c.id)
     return [Ballot(*row) for row in conn.execute(query)]
+
+
+def rounds_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> list[Ballot]:
+    """The rounds of a ranking in the order they were drawn."""
+    return [one for one in every_ballot_of(conn, project_id) if one.is_round and one.area_id == area_id]
+
+
+def read_rounds(store: Store, project_id: str, area_id: int | None = None) -> list[Ballot]:
+    """The rounds of a ranking in the order they were drawn."""
+    with store.read() as conn:
+        return rounds_of(conn, project_id, area_id)
+
+
+def round_of(conn: sa.Connection, project_id: str, ordinal: int, area_id: int | None = None) -> Ballot:
+    """A round by its number, 1, 2, …; `StoreError` where there is none."""
+    for found in rounds_of(conn, project_id, area_id):
+        if found.ordinal == ordinal:
+            return found
+    raise StoreError(f"There is no round {ordinal}. Draw one on the page Other schemes first.")
+
+
+def round_by_id(conn: sa.Connection, project_id: str, ballot_id: int) -> Ballot:
+    """A round by its id; `StoreError` where there is none."""
+    for found in every_ballot_of(conn, project_id):
+        if found.id == ballot_id and found.is_round:
+            return found
+    raise StoreError("This round is gone. Load the page again.")
+
+
+def check_rounds(conn: sa.Connection, project_id: str) -> None:
+    """Raise `ValueError` unless the ballots that aren't comparisons are rounds: a kind, settings, numbers."""
+    for ballot in every_ballot_of(conn, project_id):
+        if ballot.scheme not in KINDS or (ballot.kind is not COMPARISON) != ballot.is_round:
+            raise ValueError(f"a ballot has the scheme {ballot.scheme!r} and the number {ballot.number}")
+    for ranking in rankings_of(conn, project_id):
+        for found in rounds_of(conn, project_id, ranking.area_id):
+            try:
+                check_round(found.settings)
+            except (PlanError, StoreError) as error:
+                raise ValueError(str(error)) from error
 
 
 def read_ballots(store: Store, project_id: str, area_id: int | None = None) -> list[Ballot]:
@@ -144,6 +225,14 @@ def ballot_seed(project_seed: int, plan_seed: int, number: int, place: int | Non
     """
     parts = [project_seed, plan_seed, number] + ([] if place is None else [place + 1])
     return int(np.random.SeedSequence(parts).generate_state(1)[0] >> 1)
+
+
+def short_questions(store: Store, ballot_id: int) -> list[int]:
+    """The ids of a ballot's questions that have fewer answers than they want; checks never do."""
+    q = t.question.c
+    query = sa.select(q.id).where(q.ballot_id == ballot_id, q.role == "main", q.n_votes < q.n_wanted).order_by(q.id)
+    with store.read() as conn:
+        return [id_ for (id_,) in fetch_rows(conn, query)]
 
 
 def unanswered(store: Store, project_id: str, number: int, area_id: int | None = None) -> list[int]:

@@ -1,4 +1,4 @@
-"""Commands that close a ballot and compute its scores, or open it again."""
+"""Commands that close a ballot or a round and compute its scores, or open it again."""
 
 from __future__ import annotations
 
@@ -9,16 +9,25 @@ import sqlalchemy as sa
 from ..errors import StoreError
 from . import schema as t
 from .audits import audit_votes, stored_audit
-from .ballots import Ballot, ballots_of, check_meant, open_ballot_of, pilot_of, sentence_start
+from .ballots import (
+    Ballot,
+    ballots_of,
+    check_meant,
+    open_ballot_of,
+    pilot_of,
+    round_of,
+    rounds_of,
+    sentence_start,
+)
 from .command import Change, check_revision, command, project_row
 from .engine import Store, now
 from .foresights import next_after
 from .page_addresses import forget_addresses
 from .policies import recount
 from .rankings import ballot_named
-from .scoring import score_ballot, write_scores
+from .scoring import score_ballot, score_round, write_round_scores, write_scores
 from .tallies import ballot_votes, write_tallies
-from .voting_rest import rests_voting
+from .voting_rest import end_voting, rests_voting
 
 
 @rests_voting
@@ -63,12 +72,74 @@ def close_ballot(
 def _mark_closed(
     change: Change, ballot: Ballot, n_votes: int, slope: float | None, *, audit: dict[str, Any] | None = None
 ) -> None:
-    row = sa.update(t.ballot).where(t.ballot.c.id == ballot.id)
-    change.conn.execute(row.values(state="closed", closed_at=now()))
-    forget_addresses(change.conn, ballot.id)
+    _mark_no_longer_open(change.conn, ballot)
     counts: dict[str, Any] = {"votes": n_votes, "comparisons": ballot.n_comparisons, "slope": slope}
     counts |= {"cut audit": audit} if audit else {}
     change.detail = ballot_named(change.conn, change.project_id, ballot.area_id, ballot.number) | counts
+
+
+def _mark_no_longer_open(conn: sa.Connection, ballot: Ballot) -> None:
+    row = sa.update(t.ballot).where(t.ballot.c.id == ballot.id)
+    conn.execute(row.values(state="closed", closed_at=now()))
+    forget_addresses(conn, ballot.id)
+
+
+def close_round(
+    store: Store, project_id: str, number: int, *, area_id: int | None = None, expected_revision: int | None = None
+) -> None:
+    """Close a round and write its scores; see `Kind.score`.
+
+    Raises `StoreError` where it is closed already, has no answers, or an item would have no score,
+    `DisconnectedError` where tuples leave items apart.
+    """
+    with store.read() as conn:
+        project = project_row(conn, project_id)
+        check_revision(project, expected_revision)
+        found = round_of(conn, project_id, number, area_id)
+        if not found.is_open:
+            raise StoreError(f"{found.title}, is closed already.")
+        scores = score_round(conn, project_id, found)
+        stamp = project.revision + project.pulse
+    with command(store, project_id, "close round", expected_revision=project.revision) as change:
+        if change.project.revision + change.project.pulse != stamp:  # an answer of the voting page came between
+            scores = score_round(change.conn, project_id, found)
+        write_round_scores(change, found, scores)
+        _mark_no_longer_open(change.conn, found)
+        end_voting(change.conn, found.id)
+        change.detail = ballot_named(change.conn, project_id, area_id, found.number)
+        change.detail |= {"scheme": found.scheme} | scores.fit
+
+
+def _mark_open(change: Change, ballot: Ballot) -> None:
+    """Open a closed ballot again: its scores are taken off, and its answers counted by the policy and the decisions of
+    now."""
+    conn = change.conn
+    blank = dict.fromkeys(("x", "y", "mean", "count", "lower", "upper"))
+    conn.execute(sa.update(t.ballot_item).where(t.ballot_item.c.ballot_id == ballot.id).values(blank))
+    conn.execute(sa.delete(t.item_score).where(t.item_score.c.ballot_id == ballot.id))
+    row = sa.update(t.ballot).where(t.ballot.c.id == ballot.id)
+    conn.execute(row.values(state="open", closed_at=None, slope=None, interval_note=None, fit=sa.null()))
+    recount(conn, change.project_id, ballot.id)
+    write_tallies(conn, ballot.id)
+
+
+def reopen_round(
+    store: Store, project_id: str, number: int, *, area_id: int | None = None, expected_revision: int | None = None
+) -> None:
+    """Open a closed round again; its scores are taken off.
+
+    Where later rounds of its kind were drawn by its scores, only the newest can be.
+    """
+    with command(store, project_id, "reopen round", expected_revision=expected_revision) as change:
+        found = round_of(change.conn, project_id, number, area_id)
+        if found.is_open:
+            raise StoreError(f"{found.title}, is open.")
+        about = found.kind.about
+        rounds = rounds_of(change.conn, project_id, area_id)
+        if about.pools and any(one.scheme == found.scheme and one.ordinal > number for one in rounds):
+            raise StoreError(f"A later round of {about.label} rests on {found.title}. Only the newest can be reopened.")
+        _mark_open(change, found)
+        change.detail = ballot_named(change.conn, project_id, area_id, found.number) | {"scheme": found.scheme}
 
 
 def reopen_ballot(
@@ -91,13 +162,4 @@ def reopen_ballot(
             raise StoreError("There is no closed ballot to reopen, or a later one is drawn already.")
         ballot = ballots[-1]
         change.detail = ballot_named(change.conn, project_id, area_id, ballot.number)
-        blank = dict.fromkeys(("x", "y", "mean", "count", "lower", "upper"))
-        change.conn.execute(sa.update(t.ballot_item).where(t.ballot_item.c.ballot_id == ballot.id).values(blank))
-        change.conn.execute(sa.delete(t.item_score).where(t.item_score.c.ballot_id == ballot.id))
-        change.conn.execute(
-            sa.update(t.ballot)
-            .where(t.ballot.c.id == ballot.id)
-            .values(state="open", closed_at=None, slope=None, interval_note=None, fit=sa.null())
-        )
-        recount(change.conn, project_id, ballot.id)  # by the policy and the decisions of now
-        write_tallies(change.conn, ballot.id)
+        _mark_open(change, ballot)

@@ -15,6 +15,7 @@ from ..errors import StaleError, StoreError
 from . import dialects
 from . import schema as t
 from .engine import Store, now
+from .job_rows import mark_done
 
 PART = 100_000  # rows that are made Python's at once
 
@@ -55,7 +56,8 @@ def command(
 ) -> Iterator[Change]:
     """Carry out one command: everything in the block, the new revision and the log entry, or nothing.
 
-    With `expected_revision`, raises `StaleError` if the project has changed since that revision.
+    With `expected_revision`, raises `StaleError` if the project has changed since that revision. The job that the store
+    is for (`Store.for_job`) ends with it; what it found is told later.
     """
     with store.write(project_id) as conn:
         row = project_row(conn, project_id)
@@ -69,6 +71,8 @@ def command(
                 project_id=project_id, revision=revision, at=now(), who=who, action=action, detail=change.detail
             )
         )
+        if store.job_id is not None:
+            mark_done(conn, store.job_id, None)
 
 
 def next_id(conn: sa.Connection, table: sa.Table, n: int = dialects.MANY) -> int:

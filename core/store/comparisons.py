@@ -1,4 +1,4 @@
-"""The comparisons of a ballot: written when it is drawn, and read as voters see them."""
+"""The questions of a ballot: comparisons written when it is drawn, and those of any kind read as voters see them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ..ballots import DrawnBallot
-from ..tables import COMPARISONS
+from ..questions import round_kind
+from ..tables import COMPARISONS, SHOWN
 from . import schema as t
 from .areas import items_of
 from .command import fetch_rows, insert_arrays, insert_rows, next_id
@@ -153,3 +154,37 @@ def widest_task(store: Store, ballot_id: int, *, without_checks: int) -> int:
     query = sa.select(sa.func.max(place.n)).where(place.task_id.in_(shown))
     with store.read() as conn:
         return max(without_checks, conn.execute(query).scalar_one() or 0)
+
+
+def shown_of(conn: sa.Connection, project_id: str, ballot_id: int) -> pd.DataFrame:
+    """What a round shows (schema SHOWN), by task, question and place; tokens stand as they are shown."""
+    option, put = t.question_option.c, t.task_question.c
+    query = (
+        sa.select(put.question_id, t.task.c.code, put.n, option.position, option.item_id, put.left_swapped)
+        .join(t.task, t.task.c.id == put.task_id)
+        .join(t.question_option, option.question_id == put.question_id)
+        .where(t.task.c.ballot_id == ballot_id)
+        .order_by(t.task.c.position, put.n, option.position)
+    )
+    names = ["question_id", "task_id", "n", "place", "id", "swapped"]
+    frame = pd.DataFrame(fetch_rows(conn, query), columns=names)
+    items = items_of(conn, project_id)
+    at = items.index.get_indexer(pd.Index(frame["id"]))
+    for name in ("item", "token_a", "token_b", "area"):
+        frame[name] = items[name].array.take(at)
+    kind = round_kind(conn.execute(sa.select(t.ballot.c.scheme).where(t.ballot.c.id == ballot_id)).scalar_one())
+    starts = np.flatnonzero(frame["place"].to_numpy() == 0)
+    pairs = list(zip(frame["token_a"], frame["token_b"], strict=True))
+    turned: list[tuple[str, str]] = []
+    for start, end, swapped in zip(starts, [*starts[1:], len(frame)], frame["swapped"].iloc[starts], strict=True):
+        turned += kind.turned(pairs[start:end], bool(swapped))
+    frame["token_a"], frame["token_b"] = [pair[0] for pair in turned], [pair[1] for pair in turned]
+    frame["place"] += 1
+    kinds = {"text": "str", "int": "int64"}
+    return SHOWN.check(frame.astype({name: kinds[of] for name, of in SHOWN.columns.items()})[list(SHOWN.columns)])
+
+
+def read_shown(store: Store, project_id: str, ballot_id: int) -> pd.DataFrame:
+    """What a round shows (schema SHOWN); see `shown_of`."""
+    with store.read() as conn:
+        return shown_of(conn, project_id, ballot_id)

@@ -7,7 +7,6 @@ simulates nothing.
 from __future__ import annotations
 
 import json
-import secrets
 import shutil
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,8 @@ from ..installed import HOME
 from . import schema as t
 from .archive import insert_project
 from .command import project_row
-from .engine import Store, now
+from .engine import Store
+from .job_rows import insert_done
 from .library import adopt_import, record_import
 from .project_zip import read_zip
 from .projects import list_projects
@@ -95,9 +95,6 @@ def import_model(store: Store, name: str, path: Path) -> tuple[str, EmbeddingInf
 
 def keep_figures(conn: sa.Connection, project_id: str, figures: list[dict[str, Any]]) -> None:
     """Keep results of jobs (kind, params, result) as if they had been made of the project as it stands."""
-    revision, at = project_row(conn, project_id).revision, now()
+    revision = project_row(conn, project_id).revision
     for figure in figures:
-        params = {**figure["params"], "revision": revision}
-        row = {"id": secrets.token_hex(8), "project_id": project_id, "kind": figure["kind"], "params": params}
-        times = dict.fromkeys(("created_at", "started_at", "ended_at"), at)
-        conn.execute(sa.insert(t.job).values(**row, state="done", result=figure["result"], message="Done.", **times))
+        insert_done(conn, project_id, figure["kind"], {**figure["params"], "revision": revision}, figure["result"])

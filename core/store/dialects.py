@@ -39,7 +39,7 @@ def postgresql() -> ModuleType:
     except ImportError as error:
         raise StoreError(
             f"{DATABASE} names a PostgreSQL database, and Python's driver for it isn't here ({error}). Install it with "
-            "pip install 'psycopg[binary]' (requirements-postgres.txt), or unset the variable to use SQLite."
+            "pip install 'psycopg[binary]', or unset the variable to use SQLite."
         ) from error
     return module
 

@@ -1,4 +1,4 @@
-"""Commands that draw a ballot, or take a draw back."""
+"""Commands that draw a ballot or a round, or take a draw back."""
 
 from __future__ import annotations
 
@@ -7,24 +7,39 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
+import pandas as pd
 import sqlalchemy as sa
 
 from ..ballots import DrawnBallot, draw_ballot
 from ..check_drawing import DrawnChecks
 from ..errors import DisconnectedError, NotConvergedError, StoreError
+from ..metrics import rounded_scores
+from ..plan_values import kept
 from ..protocols import Held, Protocol, Scored, Votes, protocol_of
 from ..protocols.base import balanced
+from ..questions import RoundSettings, round_kind, round_kinds
+from ..questions.base import DrawnRound
 from ..scores.fit import FittedVotes, fit_votes
 from . import schema as t
 from .areas import items_of, n_items_of
-from .ballots import Ballot, ballot_seed, ballots_of, open_ballot_of, pilot_of, sentence_start
+from .ballots import (
+    Ballot,
+    ballot_seed,
+    ballots_of,
+    open_ballot_of,
+    pilot_of,
+    round_of,
+    rounds_of,
+    sentence_start,
+)
 from .check_drawing import Coming, Pairs, Rows, draw_for, gold_by_hand, insert_checks, told
-from .command import Change, check_revision, command, fetch_rows, insert_one, insert_rows, project_row
+from .command import Change, check_revision, command, fetch_rows, insert_one, insert_rows, next_id, project_row
 from .comparisons import insert_comparisons
 from .engine import Store, now
-from .plans import PlanSettings, settings_of
+from .plans import PlanSettings, Wording, settings_of
 from .rankings import Ranking, ballot_named, ranking_of, read_rankings
-from .tallies import Progress, ballot_votes
+from .scoring import fitted_items
+from .tallies import Progress, ballot_votes, write_progress
 
 
 def draw_next_ballot(
@@ -254,10 +269,186 @@ def discard_ballot(
     """
     with command(store, project_id, "discard ballot", expected_revision=expected_revision) as change:
         ballot = open_ballot_of(change.conn, project_id, area_id, code)
-        answered = sa.select(t.assignment.c.id).where(t.assignment.c.ballot_id == ballot.id).limit(1)
-        if change.conn.execute(answered).first() is not None:
+        if _has_answers(change.conn, ballot):
             raise StoreError(
                 f"{sentence_start(ballot.called)} has answers, so it stays. Close it when its votes are in."
             )
         change.detail = ballot_named(change.conn, project_id, area_id, ballot.number)
         change.conn.execute(sa.delete(t.ballot).where(t.ballot.c.id == ballot.id))
+
+
+# Rounds
+
+
+def draw_round(
+    store: Store,
+    project_id: str,
+    settings: RoundSettings,
+    *,
+    area_id: int | None = None,
+    after: int | None = None,
+    expected_revision: int | None = None,
+) -> int:
+    """Draw a round of the ranking by these settings, and return its number.
+
+    Its kind asks about the items of the ranking as it likes (`Kind.draw`); `after` a closed round of a kind whose
+    rounds rest on each other, about the share `settings.keep` of its items with the highest scores. The seed follows
+    from the project's, the settings' and the number: the same give the same round. Raises `StoreError` while another
+    round of the kind is open, `InputError` for groups that aren't items, `PlanError` for settings that make no sense.
+    """
+    kind = round_kind(settings.scheme)
+    kind.checked(settings)
+    with store.read() as conn:
+        project = project_row(conn, project_id)
+        check_revision(project, expected_revision)
+        ranking = ranking_of(conn, project_id, area_id)
+        rounds = rounds_of(conn, project_id, area_id)
+        waiting = [found for found in rounds if found.is_open and found.scheme == settings.scheme]
+        if waiting:
+            raise StoreError(f"{waiting[0].title}, is still open. Close it before the next one is drawn.")
+        number = max((found.ordinal for found in rounds), default=0) + 1
+        items = items_of(conn, project_id, area_id=area_id)
+        before = None if after is None else round_of(conn, project_id, after, area_id)
+        entry = None if before is None else _leading(conn, before, settings)
+    seed = round_seed(project.seed, settings.seed, number, ranking.position)
+    asked = items if entry is None else items[items["item"].isin(entry.index)]
+    scores = None if entry is None else entry["theta"].to_numpy()
+    drawn = kind.questions(asked, settings, np.random.default_rng([seed, 11]), scores)
+    with command(store, project_id, "draw round", expected_revision=project.revision) as change:
+        _insert_round(change, ranking, number, seed, settings, drawn, items, entry)
+    return number
+
+
+def round_seed(project_seed: int, own_seed: int, number: int, place: int | None = None) -> int:
+    """The seed of a round: it follows from the project's, the settings', its number, and the place of its area."""
+    parts = [project_seed, own_seed, number, 7] + ([] if place is None else [place + 1])
+    return int(np.random.SeedSequence(parts).generate_state(1)[0] >> 1)
+
+
+def _leading(conn: sa.Connection, before: Ballot, settings: RoundSettings) -> pd.DataFrame:
+    """Score and θ of the items that go on after a round, by position; ties at the cut are broken by position."""
+    if before.scheme != settings.scheme or not before.kind.about.pools:
+        among = " and ".join(kind.about.label for kind in round_kinds().values() if kind.about.pools)
+        raise StoreError(f"Only {among} goes on with the leading items of a round.")
+    if before.is_open:
+        raise StoreError(f"{before.title}, is still open. Close it first: its scores say which items go on.")
+    fitted = fitted_items(conn, before.id)
+    size = kept(before.n_items, settings.keep)
+    if size < settings.size:
+        raise StoreError(f"{size} items would go on, and a tuple needs {settings.size}. Keep a larger share.")
+    leading = np.argsort(-rounded_scores(fitted["score"]), kind="stable")[:size]
+    return fitted.iloc[leading].sort_index()
+
+
+def _plan_of_round(change: Change, ranking: Ranking, settings: RoundSettings, n_items: int) -> int:
+    """The row of `plan` that a round has as every ballot does: what money and wording are read from."""
+    row = PlanSettings(
+        n_ballots=1,
+        keep=settings.keep,
+        appearances=round_kind(settings.scheme).wanted_of_item(settings),
+        task_size=settings.task_size,
+        ties_allowed=False,
+        n_voters=max(settings.raters, 20),
+        seconds_per_comparison=settings.seconds,
+        reward=settings.reward,
+        fee=settings.fee,
+        seed=settings.seed,
+        wording=Wording(settings.question, settings.instructions, language=settings.language),
+        protocol=settings.scheme,
+    ).stored()
+    about = {"project_id": change.project_id, "area_id": ranking.area_id, "n_items": n_items, "created_at": now()}
+    return insert_one(change.conn, t.plan, **about, **row)
+
+
+def _insert_round(
+    change: Change,
+    ranking: Ranking,
+    number: int,
+    seed: int,
+    settings: RoundSettings,
+    drawn: DrawnRound,
+    items: pd.DataFrame,
+    entry: pd.DataFrame | None,
+) -> None:
+    """Write a drawn round with its items, tasks and questions, and say so in the log."""
+    conn, positions, n = change.conn, drawn.items, len(drawn.options)
+    code = round_code(change.project_id, number, seed, drawn)
+    ids = dict(zip(items["item"].tolist(), items.index.tolist(), strict=True))
+    ballot_id = insert_one(
+        conn,
+        t.ballot,
+        project_id=change.project_id,
+        plan_id=_plan_of_round(change, ranking, settings, len(positions)),
+        area_id=ranking.area_id,
+        number=-number,
+        code=code,
+        state="open",
+        protocol=settings.scheme,
+        appearances=round_kind(settings.scheme).wanted_of_item(settings),
+        seed=seed,
+        n_items=len(positions),
+        n_comparisons=n,
+        drawn_at=now(),
+        scheme=settings.scheme,
+        settings=settings.stored(),
+    )
+    score_of = {} if entry is None else dict(zip(entry.index.tolist(), entry["score"].tolist(), strict=True))
+    entries = [(ballot_id, ids[p], score_of.get(p)) for p in positions.tolist()]
+    insert_rows(conn, t.ballot_item, ["ballot_id", "item_id", "entry_score"], entries)
+    n_tasks = int(drawn.task.max()) + 1
+    first_task, first_question = next_id(conn, t.task), next_id(conn, t.question)
+    tasks = [(first_task + at, ballot_id, at, f"{code}-{at + 1:05d}") for at in range(n_tasks)]
+    insert_rows(conn, t.task, ["id", "ballot_id", "position", "code"], tasks)
+    questions = [(first_question + at, ballot_id, settings.scheme, "main", settings.raters) for at in range(n)]
+    insert_rows(conn, t.question, ["id", "ballot_id", "kind", "role", "n_wanted"], questions)
+    options = [
+        (first_question + at, place, ids[item])
+        for at, shown in enumerate(drawn.options)
+        for place, item in enumerate(shown)
+    ]
+    insert_rows(conn, t.question_option, ["question_id", "position", "item_id"], options)
+    showings = [
+        (first_task + task, place + 1, first_question + at, False, swapped, False)
+        for at, (task, place, swapped) in enumerate(
+            zip(drawn.task.tolist(), drawn.place.tolist(), drawn.swapped.tolist(), strict=True)
+        )
+    ]
+    columns = ["task_id", "n", "question_id", "flipped", "left_swapped", "right_swapped"]
+    insert_rows(conn, t.task_question, columns, showings)
+    write_progress(conn, ballot_id)
+    told = {"scheme": settings.scheme, "items": len(positions), "questions": n, "tasks": n_tasks, "seed": seed}
+    change.detail = ballot_named(conn, change.project_id, ranking.area_id, -number) | told
+
+
+def round_code(project_id: str, number: int, seed: int, drawn: DrawnRound) -> str:
+    """The start of the round's task ids: the same for the same draw, another one for any other draw."""
+    digest = hashlib.sha256(f"{project_id}/round {number}/{seed}".encode())
+    digest.update(repr((drawn.options, drawn.swapped.tolist(), drawn.task.tolist(), drawn.place.tolist())).encode())
+    return f"r{number}-{digest.hexdigest()[:8]}"
+
+
+def discard_round(
+    store: Store, project_id: str, number: int, *, area_id: int | None = None, expected_revision: int | None = None
+) -> None:
+    """Take back a round while it is open and has no answers at all."""
+    with command(store, project_id, "discard round", expected_revision=expected_revision) as change:
+        found = round_of(change.conn, project_id, number, area_id)
+        if not found.is_open:
+            raise StoreError(f"{sentence_start(found.called)} is closed, so it stays.")
+        if _has_answers(change.conn, found):
+            raise StoreError(f"{sentence_start(found.called)} has answers, so it stays.")
+        plan_id = sa.select(t.ballot.c.plan_id).where(t.ballot.c.id == found.id)
+        plan = change.conn.execute(plan_id).scalar_one()
+        change.detail = ballot_named(change.conn, project_id, area_id, found.number) | {"scheme": found.scheme}
+        change.conn.execute(sa.delete(t.ballot).where(t.ballot.c.id == found.id))
+        change.conn.execute(sa.delete(t.plan).where(t.plan.c.id == plan))
+
+
+def next_settings(found: Ballot) -> RoundSettings:
+    """Settings for the round that follows one: as it was, with another seed."""
+    return replace(found.settings, seed=(found.settings.seed + 1) % 2**31)
+
+
+def _has_answers(conn: sa.Connection, ballot: Ballot) -> bool:
+    answered = sa.select(t.assignment.c.id).where(t.assignment.c.ballot_id == ballot.id).limit(1)
+    return conn.execute(answered).first() is not None

@@ -15,12 +15,12 @@ import sqlalchemy as sa
 from ..effects import N_TOP, Effect, Move, Pair, compare_tops
 from ..metrics import average_ranks, rounded_scores
 from ..protocols import protocol_of
+from ..questions import RoundKind
 from ..scores import rescale
 from . import schema as t
 from .ballots import PILOT
 from .command import fetch_rows
-from .rankings import COMPARISON
-from .round_tallies import provisional_scores, scheme_of
+from .tallies import kind_of_ballot, standing_scores
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ def standing_of(conn: sa.Connection, ballot_id: int) -> Standing:
         .order_by(t.item.c.position)
     )
     rows = fetch_rows(conn, query)
-    scheme = scheme_of(conn, ballot_id)
-    if scheme != COMPARISON:
-        return _standing_of_round(conn, ballot_id, scheme, [(row[0], row[1]) for row in rows])
+    kind = kind_of_ballot(conn, ballot_id)
+    if isinstance(kind, RoundKind):
+        return _standing_of_round(conn, ballot_id, kind, [(row[0], row[1]) for row in rows])
     table = np.array([row[2:] for row in rows], dtype=float).reshape(len(rows), 5)
     votes = table[:, :3].sum(axis=1)
     x = np.full(len(rows), np.nan)
@@ -91,11 +91,11 @@ def standing_of(conn: sa.Connection, ballot_id: int) -> Standing:
     return Standing(tuple((row[0], row[1]) for row in rows), scores, int(votes.sum()) // 2, waits)
 
 
-def _standing_of_round(conn: sa.Connection, ballot_id: int, scheme: str, pairs: list[Pair]) -> Standing:
+def _standing_of_round(conn: sa.Connection, ballot_id: int, kind: RoundKind, pairs: list[Pair]) -> Standing:
     """The standing of a round: its provisional scores, and its answers in place of votes."""
     items = sa.select(t.ballot_item.c.item_id).join(t.item, t.item.c.id == t.ballot_item.c.item_id)
     ids = conn.execute(items.where(t.ballot_item.c.ballot_id == ballot_id).order_by(t.item.c.position)).scalars()
-    found = provisional_scores(conn, ballot_id, scheme)
+    found = standing_scores(conn, ballot_id, kind)
     scores = np.array([found.get(id_, np.nan) for id_ in ids], dtype=float)
     votes = sa.select(sa.func.coalesce(sa.func.sum(t.question.c.n_votes), 0)).where(t.question.c.ballot_id == ballot_id)
     return Standing(tuple(pairs), scores, int(conn.execute(votes).scalar_one()))

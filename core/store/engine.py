@@ -15,7 +15,7 @@ import secrets
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -46,6 +46,7 @@ class Store:
 
     folder: Path
     engine: sa.Engine
+    job_id: str | None = None  # the job that carries out one command, and ends with it
 
     @property
     def uploads(self) -> Path:
@@ -91,7 +92,11 @@ class Store:
 
     def looked_at(self, why: str) -> Store:
         """The same workspace for somebody who may change nothing in it, which is told by a `StaleError` with `why`."""
-        return _LookedAt(self.folder, self.engine, why)
+        return _LookedAt(self.folder, self.engine, why=why)
+
+    def for_job(self, job_id: str) -> Store:
+        """The same workspace for a job that is done as soon as one command is: in its transaction (`command`)."""
+        return replace(self, job_id=job_id)
 
     @contextmanager
     def without_keys(self) -> Iterator[Store]:
@@ -117,7 +122,7 @@ class Store:
 class _LookedAt(Store):
     """See `Store.looked_at`."""
 
-    why: str
+    why: str = ""
 
     @contextmanager
     def write(self, of: dialects.Of = None, *, wait: float | None = None) -> Iterator[sa.Connection]:

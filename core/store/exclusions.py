@@ -14,16 +14,14 @@ from typing import Any
 import sqlalchemy as sa
 
 from ..errors import InputError, StoreError
+from ..questions import RoundScores
 from . import schema as t
-from .ballots import every_ballot_of
+from .ballots import Ballot, every_ballot_of
 from .command import Change, check_revision, command, project_row
 from .engine import Store, now
 from .laid_aside import excluded_ids
-from .rescoring import scores_without
-from .round_closing import rounds_without
-from .round_scores import RoundScores, write_round_scores
-from .rounds import Round
-from .scoring import NewScores, write_scores
+from .rescoring import rounds_without, scores_without
+from .scoring import NewScores, write_round_scores, write_scores
 from .tallies import write_tallies
 
 MAX_REASON = 500
@@ -126,7 +124,9 @@ def readmit_voters(
         return _follow(change, back, scores, rounds)
 
 
-def _follow(change: Change, moved: set[int], scores: list[NewScores], rounds: list[tuple[Round, RoundScores]]) -> Moved:
+def _follow(
+    change: Change, moved: set[int], scores: list[NewScores], rounds: list[tuple[Ballot, RoundScores]]
+) -> Moved:
     """Bring judgements, tallies and scores in line with who is left out now."""
     conn = change.conn
     before = _n_excluded(conn, moved)

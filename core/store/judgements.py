@@ -11,19 +11,19 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ..platforms import ResultFile
-from ..schemes.collected import value_of
+from ..questions import COMPARISON, Kind
+from ..questions.base import UNKNOWN
 from ..tables import KNOWN
 from ..votes import Preview
 from . import schema as t
 from .command import Change, fetch_rows, insert_rows, next_id, update_rows
-from .rankings import COMPARISON
+from .tallies import kind_of_ballot
 
-VALUES = {"first": 1.0, "second": 0.0, "tie": 0.5}
 _ANSWERS = ("first", "second", "tie", "unknown")
 _STATUSES = ("counted", "unknown", "rejected", "repeat")
 
 
-def known_of(conn: sa.Connection, ballot_id: int, platform: str, *, scheme: str = COMPARISON) -> pd.DataFrame:
+def known_of(conn: sa.Connection, ballot_id: int, platform: str, *, kind: Kind = COMPARISON) -> pd.DataFrame:
     """The ballot's judgements from a platform (schema KNOWN): ids of another one may mean somebody else.
 
     Withdrawn judgements are left out, so that they may come again; those of voters who are left out are what they
@@ -43,7 +43,7 @@ def known_of(conn: sa.Connection, ballot_id: int, platform: str, *, scheme: str 
         columns=["id", "assignment_id", "voter", "submitted_at", "decision"],
     )
     # Numbers in place of texts: a million judgements would be millions of Python strings.
-    answers = _ANSWERS if scheme == COMPARISON else _different_answers(conn, ballot_id)
+    answers = _ANSWERS if kind is COMPARISON else _different_answers(conn, ballot_id)
     codes = sa.case(*((j.answer == answer, at) for at, answer in enumerate(_ANSWERS)), else_=-1)
     unknown, counted = _STATUSES.index("unknown"), _STATUSES.index("counted")
     states = sa.case(
@@ -51,13 +51,13 @@ def known_of(conn: sa.Connection, ballot_id: int, platform: str, *, scheme: str 
         *((j.status == status, at) for at, status in enumerate(_STATUSES)), else_=-1,
     )  # fmt: skip
     judged: sa.Select[Any] = (
-        sa.select(j.assignment_id, j.question_id, codes if scheme == COMPARISON else j.answer, states)
+        sa.select(j.assignment_id, j.question_id, codes if kind is COMPARISON else j.answer, states)
         .join(t.assignment, a.id == j.assignment_id)
         .join(t.voter, t.voter.c.id == a.voter_id)
         .where(*here, j.status != "withdrawn", j.source == "person")
     )
     found = fetch_rows(conn, judged)
-    if scheme != COMPARISON:
+    if kind is not COMPARISON:
         number_of = {answer: at for at, answer in enumerate(answers)}
         found = [(assignment, question, number_of[answer], state) for assignment, question, answer, state in found]
     rows = np.array(found, dtype=np.int64).reshape(-1, 4)
@@ -121,9 +121,9 @@ def write_judgements(change: Change, ballot_id: int, upload_id: int, platform: s
     questions = taken["question_id"].to_numpy(dtype=np.int64).tolist()
     answers, statuses = _texts(taken["answer"]), _texts(taken["becomes"])
     seconds = [None if time != time else time for time in taken["seconds"].tolist()]  # NaN differs from itself
-    scheme = conn.execute(sa.select(t.ballot.c.scheme).where(t.ballot.c.id == ballot_id)).scalar_one()
-    is_vote = scheme == COMPARISON
-    values = [VALUES.get(answer) if is_vote else value_of(scheme, answer) for answer in answers]
+    kind = kind_of_ballot(conn, ballot_id)
+    value_of = {answer: None if answer == UNKNOWN else kind.value(answer) for answer in set(answers)}
+    values = [value_of[answer] for answer in answers]
     there = _judged(conn, ballot_id) if min(assignments, default=first_new) < first_new else frozenset()
     new: list[tuple] = []
     again: list[tuple] = []

@@ -7,15 +7,18 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
+from uuid import uuid4
 
 import sqlalchemy as sa
 
 from ..durable import put
-from ..embeddings import Embedding, EmbeddingInfo, LookUp, as_mode, open_embedding
+from ..embeddings import Embedding, EmbeddingInfo, LookUp, as_mode, import_embedding, open_embedding
 from ..errors import InputError, RunoffError, StoreError
+from ..file_names import shown_path
 from . import schema as t
 from .command import command, insert_missing
 from .engine import Store, now
+from .projects import get_project
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,32 @@ def other_embeddings(store: Store, project_id: str) -> list[Imported]:
         mine = {embedding.id for embedding in embeddings_of(conn, project_id)}
         rows = conn.execute(sa.select(*_COLUMNS).order_by(t.embedding.c.imported_at))
         return [Imported(*row) for row in rows if row.id not in mine]
+
+
+def import_into(store: Store, project_id: str, path: str | Path, *, name: str = "", trusted: bool = False) -> str:
+    """Import the embedding in a file here and now, as the app does by a job, use it in a project, and return the name
+    that it has there.
+
+    name : by default the file's, without its ending; a number is added where another embedding of the project has it.
+    trusted : open gensim's own files, which are pickles and could run a program.
+
+    What is known already by its content isn't stored twice. Raises `InputError` for a file that is no embedding,
+    `StoreError` for an unknown project; the workspace is then as it was.
+    """
+    get_project(store, project_id)
+    source = Path(path)
+    shown, called = shown_path(source), name or shown_path(source.stem)
+    work = store.incoming / f"import-{uuid4().hex}"
+    try:
+        info = import_embedding(source, work, trusted=trusted)
+        embedding_id = adopt_import(store, work, info.identity)
+        with command(store, project_id, "import embedding") as change:
+            change.detail = {"embedding": embedding_id, "name": called, "source": shown}
+            record_import(change.conn, embedding_id, name=called, source=shown, info=info)
+            return link_embedding(change.conn, project_id, embedding_id, called)
+    finally:
+        for left in store.incoming.glob(f"{work.name}*"):
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def adopt_import(store: Store, work: Path, identity: str) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from ..schemes.collected import RATING
 from . import schema as t
 from .command import insert_rows
 from .engine import now
@@ -145,7 +144,7 @@ def _draw_main(
 def _draw_of_round(conn: sa.Connection, table: Table, sitting_id: int, n: int) -> list[dict[str, Any]]:
     """Lease up to `n` questions of a round that lack answers and are new to the voter, the fewest answers first.
 
-    Every other person sees the tokens of a rated item the other way round, where the round exchanges them at all.
+    Every other person sees the tokens of an item the other way round, where the round exchanges them at all.
     """
     q, place = t.question.c, t.task_question.c
     query = (
@@ -156,7 +155,8 @@ def _draw_of_round(conn: sa.Connection, table: Table, sitting_id: int, n: int) -
         .limit(n)
     )
     rows = conn.execute(query).all()
-    swaps = table.round is not None and table.round.scheme == RATING and table.round.swaps
+    asks, settings = table.asks, table.round
+    swaps = asks is not None and settings is not None and asks.swaps(settings)
     add_dealt(conn, [row.id for row in rows], 1)
     sides = [(False, bool(row.left_swapped) != (swaps and row.n_dealt % 2 == 1), False) for row in rows]
     return [{"question_id": row.id, **dict(zip(SIDES, of, strict=True))} for row, of in zip(rows, sides, strict=True)]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
 
-from ..schemes.collected import RoundSettings
+from ..questions import RoundKind, RoundSettings, round_kind
 from ..voting_settings import VotingSettings
 from . import schema as t
 
@@ -20,6 +20,11 @@ class Table:
     ballot_id: int
     settings: VotingSettings
     round: RoundSettings | None = None
+
+    @property
+    def asks(self) -> RoundKind | None:
+        """What the questions of a round are; None for comparisons."""
+        return None if self.round is None else round_kind(self.round.scheme)
 
     def lacks_votes(self) -> sa.ColumnElement[bool]:
         """Whether a row of `question` lacks votes that aren't being given: a round wants so many answers of each."""

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from ..questions import kind_of
 from . import schema as t
-from .rankings import COMPARISON
-from .round_tallies import kind_of
 
 UNKNOWN_ALLOWED = 2  # so many voters may not know a word before their answers stand for votes: another may know it
 LEASED, COUNTED, UNKNOWN, ASIDE = "leased", "counted", "unknown", "aside"
@@ -45,7 +44,6 @@ _ADD_TO_ITEM = (
     .where(_OF.ballot_id == sa.bindparam("of_ballot"), _OF.item_id == sa.bindparam("of_item"))
     .values({name: _OF[name] + sa.bindparam(f"d_{name}") for name in _KEPT})
 )
-_NAMES = {"first": ("wins", "losses"), "second": ("losses", "wins"), "tie": ("ties", "ties")}
 
 
 def move(conn: sa.Connection, ballot_id: int, question_id: int, answer: str, before: str, after: str) -> None:
@@ -98,7 +96,6 @@ def _changes(
         change = {"of_ballot": ballot_id, "of_item": item_id}
         change |= dict.fromkeys(("d_wins", "d_ties", "d_losses"), 0) | {"d_unknowns": unknowns}
         if votes:
-            name = _NAMES[answer][side] if kind == COMPARISON else _KEPT[kind_of(kind, answer, side)]
-            change[f"d_{name}"] = votes
+            change[f"d_{_KEPT[kind_of(kind).counts_as(answer, side)]}"] = votes
         changes.append(change)
     return changes

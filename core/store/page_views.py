@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ..language import STANDARD, Language, language
-from ..schemes.collected import ORDER, RATING, RoundSettings
+from ..questions import RoundKind, RoundSettings
 from ..voting_settings import VotingSettings
 from . import schema as t
 from .engine import now
@@ -132,7 +132,8 @@ def _place(conn: sa.Connection, at: At, sitting: sa.Row, deal: sa.Row) -> Place:
     deals = task_deals(conn, sitting.id, deal.task)
     kept = [row for row in deals if row.state != "released"]
     n_done = sum(row.state == "answered" for row in kept)
-    texts = _texts(conn, deal) if at.table.round is None else _texts_of_round(conn, deal, at.table.round.scheme)
+    asks = at.table.asks
+    texts = _texts(conn, deal) if asks is None else _texts_of_round(conn, deal, asks)
     return Place(deal.task, deal.n, len(kept), texts | {"at": str(n_done + 1)})
 
 
@@ -159,20 +160,7 @@ def _texts(conn: sa.Connection, deal: sa.Row) -> dict[str, str]:
     return texts
 
 
-def _texts_of_round(conn: sa.Connection, deal: sa.Row, scheme: str) -> dict[str, str]:
-    """The words of a rating, a tuple or an order, by variable of its template; the target is what all items share."""
+def _texts_of_round(conn: sa.Connection, deal: sa.Row, asks: RoundKind) -> dict[str, str]:
+    """The words of a round's question, by variable of its page."""
     pairs = [(row[0], row[1]) for row in conn.execute(_WORDS, {"question": deal.question_id})]
-    if scheme == RATING:
-        ((one, other),) = pairs
-        first, second = (other, one) if deal.left_swapped else (one, other)
-        return {"token_a_1": first, "token_b_1": second}
-    if scheme == ORDER:
-        (target,) = set.intersection(*(set(pair) for pair in pairs))
-        words = [pair[0] if pair[1] == target else pair[1] for pair in pairs]
-        return {"order_1_target": target} | {f"order_1_word_{k}": word for k, word in enumerate(words, 1)}
-    named = [
-        (f"tuple_1_token_{letter}_{k}", word)
-        for k, pair in enumerate(pairs, 1)
-        for letter, word in zip("ab", pair, strict=True)
-    ]
-    return dict(named)
+    return asks.variables(pairs, bool(deal.left_swapped))

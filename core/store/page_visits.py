@@ -12,14 +12,14 @@ import sqlalchemy as sa
 
 from ..errors import InputError
 from ..language import STANDARD, Language, language, translatable
-from ..schemes.collected import RoundSettings
+from ..questions.base import RoundSettings
 from ..voting_settings import TRAITS, VotingSettings
 from . import schema as t
 from .command import insert_one
 from .engine import now
 from .page_table import Table
 from .page_votes import stop
-from .rankings import COMPARISON
+from .rankings import is_comparison
 from .voter_ids import hashed_id, seal
 from .voting import MAX_NAME
 
@@ -108,7 +108,7 @@ def link_at(conn: sa.Connection, code: str) -> At | None:
     if row is None:
         return None
     is_open = row.ballot_state == "open" and row.archived_at is None
-    other = None if row.scheme == COMPARISON else RoundSettings.of({**row.round, "scheme": row.scheme})
+    other = None if row.round is None else RoundSettings.of({**row.round, "scheme": row.scheme})
     table = Table(row.voting_id, row.ballot_id, VotingSettings.of(row.settings), other)
     state = row.state if is_open else "closed"
     if state == "closed" and row.archived_at is None and _has_more_to_come(conn, row):
@@ -123,7 +123,7 @@ def _has_more_to_come(conn: sa.Connection, row: sa.Row) -> bool:
     newest = conn.execute(
         sa.select(_BALLOT.id, _BALLOT.number, _BALLOT.state, t.plan.c.n_ballots)
         .join(t.plan, t.plan.c.id == _BALLOT.plan_id)
-        .where(_BALLOT.project_id == row.id, same_area, _BALLOT.scheme == COMPARISON)
+        .where(_BALLOT.project_id == row.id, same_area, is_comparison())
         .order_by(_BALLOT.number.desc())
         .limit(1)
     ).one_or_none()

@@ -10,11 +10,11 @@ import sqlalchemy as sa
 
 from ..errors import InputError
 from ..language import language, translatable
-from ..schemes.collected import RoundSettings, read_answer, value_of
+from ..questions import COMPARISON, RoundSettings, round_kind
+from ..questions.base import UNKNOWN as UNKNOWN_ANSWER
 from . import schema as t
 from .command import insert_one
 from .engine import now
-from .judgements import VALUES
 from .laid_aside import is_excluded
 from .page_dealing import LEASED_KINDS, last_answer, lease_again, release_expired, task_deals
 from .page_table import Table
@@ -54,7 +54,8 @@ def record(
         answer = "first" if (choice == "left") != bool(deal.flipped) else "second"
     assignment_id = _assignment(conn, table, sitting, deal)
     standing = _standing(sitting, deal.kind, answer, is_excluded(conn, sitting.voter_id))
-    value = VALUES.get(answer) if table.round is None else value_of(table.round.scheme, answer)
+    kind = table.asks or COMPARISON
+    value = None if answer == UNKNOWN_ANSWER else kind.value(answer)
     spent = _bounded(seconds, sitting.seen_at)
     _write(conn, assignment_id, deal.question_id, answer, value, standing[0], spent)
     answered = {"state": "answered", "answered_at": now(), "assignment_id": assignment_id}
@@ -76,7 +77,7 @@ def _answer_of_round(conn: sa.Connection, settings: RoundSettings, question_id: 
     option = t.question_option.c
     n_shown = conn.execute(sa.select(sa.func.count()).where(option.question_id == question_id)).scalar_one()
     try:
-        return read_answer(settings, given, n_shown, language(settings.language))
+        return round_kind(settings.scheme).answer(settings, given, n_shown, language(settings.language))
     except InputError as error:
         raise IncompleteError(str(error)) from error
 

@@ -17,7 +17,7 @@ from ..plan import Cost, Plan, cost
 from ..plan_values import check_limits
 from ..protocols import collectable, protocol_of
 from ..protocols.paper import Paper
-from ..schemes.collected import SCHEMES
+from ..questions import round_kinds
 from . import schema as t
 from .areas import n_items_of, refuse_after_draw
 from .command import command
@@ -158,7 +158,7 @@ def save_plan(
 def settings_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> tuple[int, PlanSettings] | None:
     """The id and settings of a ranking's newest plan, or None where none was saved."""
     query = sa.select(t.plan).where(t.plan.c.project_id == project_id, belongs(t.plan.c.area_id, area_id))
-    query = query.where(t.plan.c.protocol.not_in(SCHEMES))  # a round of another scheme has a row of its own
+    query = query.where(t.plan.c.protocol.not_in(list(round_kinds())))  # a round has a row of its own
     row = conn.execute(query.order_by(t.plan.c.id.desc()).limit(1)).one_or_none()
     return None if row is None else (row.id, _settings(row))
 

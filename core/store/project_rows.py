@@ -10,7 +10,7 @@ from ..datasheet.fields import SheetFields, check_fields
 from ..errors import InputError, Issue
 from . import schema as t
 from .areas import items_of
-from .ballots import ballot_seed, ballots_of
+from .ballots import ballot_seed, ballots_of, check_rounds
 from .command import insert_rows, next_id, project_row
 from .csv_tables import FETCH_AGAIN, MAX_ISSUES, Rows
 from .engine import now
@@ -21,7 +21,6 @@ from .plans import check_settings, settings_of
 from .project_zip import TABLES, Contents
 from .publications import publications_of
 from .rankings import rankings_of
-from .rounds import check_rounds
 from .schema.parts import is_exported
 from .scores import dataset_of
 

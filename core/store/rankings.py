@@ -16,8 +16,6 @@ from .areas import refuse_after_draw
 from .command import command, project_row
 from .engine import Store
 
-COMPARISON = "comparison"  # the scheme of ballots
-
 
 @dataclass(frozen=True)
 class Ranking:
@@ -60,11 +58,11 @@ def belongs(column: sa.ColumnElement[int], area_id: int | None) -> sa.ColumnElem
 
 
 def is_comparison() -> sa.ColumnElement[bool]:
-    """Whether a row of `ballot` asks comparisons: a ballot or a pilot, no round of another scheme.
+    """Whether a row of `ballot` asks comparisons: a ballot or a pilot, no round of another kind.
 
     Whatever speaks of a ranking's ballots asks for this; the look-ups of `ballots` do.
     """
-    return t.ballot.c.scheme == COMPARISON
+    return t.ballot.c.number >= 0  # a pilot's is 0, rounds have −1, −2, …
 
 
 def set_ranking(store: Store, project_id: str, ranking: str, *, expected_revision: int | None = None) -> None:

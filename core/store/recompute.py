@@ -29,7 +29,6 @@ from .scoring import columns_of, scores_of
 _TALLIES = ("wins", "ties", "losses", "unknowns")
 RELATIVE_SINCE = (0, 3)  # the version from which on scores are compared relatively to their column
 LAST_BITS = 1e-12  # of a value, or of 1 where it is smaller: a few thousand roundings
-_FIT = {"lapse", "ridge", "iterations", "gradient", "votes", "voters", "undefeated", "winless", "tied_for_first"}
 
 
 @dataclass(frozen=True)
@@ -282,8 +281,9 @@ class _Ranking:
         for name, column in values.items():
             found.add(where, name, stored[name], column, self._called(items))
         found.add_text(where, "why no intervals", [ballot.interval_note or ""], [scored.note])
-        for name in sorted(_FIT & set(fit) & set(scored.fit)):
-            found.add(where, f"fit: {name}", fit[name], scored.fit[name])
+        for name in sorted(set(fit) & set(scored.fit)):
+            if not isinstance(fit[name], str):  # a wording may have changed since
+                found.add(where, f"fit: {name}", fit[name], scored.fit[name])
         if whole:
             frame = pd.DataFrame(values, index=pd.Index(items, name="item"))
             return frame.drop(columns=["theta", "error"]).rename(columns={"score": "mean"})

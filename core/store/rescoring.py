@@ -12,12 +12,13 @@ import numpy as np
 import sqlalchemy as sa
 
 from ..errors import DisconnectedError, InputError, NotConvergedError, StoreError
+from ..questions import RoundScores
 from . import schema as t
 from .audits import audit_votes, stored_audit
-from .ballots import Ballot, ballots_of, sentence_start
+from .ballots import Ballot, ballots_of, rounds_of, sentence_start
 from .foresights import closed_fit_of, next_after
 from .rankings import rankings_of
-from .scoring import NewScores, score_ballot
+from .scoring import NewScores, score_ballot, score_round
 from .tallies import ballot_votes
 
 
@@ -79,3 +80,36 @@ def _has_votes_of(conn: sa.Connection, ballot_id: int, voter_ids: Collection[int
         .where(j.status.in_(["counted", "excluded"]))
     )
     return conn.execute(query.limit(1)).first() is not None
+
+
+def rounds_without(
+    conn: sa.Connection, project_id: str, without: frozenset[int], moved: Collection[int]
+) -> list[tuple[Ballot, RoundScores]]:
+    """New scores of the closed rounds with answers of the voters `moved`, and of those that rest on them.
+
+    `without` are all voters left out then. Nothing is written. Takes as long as closing these rounds did. Raises
+    `StoreError` where a closed round can't be scored with the answers that are left.
+    """
+    a = t.assignment.c
+    theirs = sa.select(a.ballot_id).where(a.voter_id.in_(sorted(moved))).distinct()
+    touched = set(conn.execute(theirs).scalars())
+    found: list[tuple[Ballot, RoundScores]] = []
+    for ranking in rankings_of(conn, project_id):
+        moved_kinds: set[str] = set()  # of rounds before this one
+        for one in rounds_of(conn, project_id, ranking.area_id):
+            rests = one.asks.about.pools and one.scheme in moved_kinds
+            if one.is_open or not (one.id in touched or rests):
+                continue
+            moved_kinds.add(one.scheme)
+            found.append((one, _scores_left(conn, project_id, one, without)))
+    return found
+
+
+def _scores_left(conn: sa.Connection, project_id: str, found: Ballot, without: frozenset[int]) -> RoundScores:
+    try:
+        return score_round(conn, project_id, found, without)
+    except (StoreError, DisconnectedError, InputError, NotConvergedError) as error:
+        raise StoreError(
+            f"{found.title}, is closed and can't be scored without these voters: {error} Leave out fewer of them; or "
+            "reopen the round, collect the missing answers, and leave them out then."
+        ) from error

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..panel import Panel
-from ..schemes.best_worst import SIZE
+from ..questions.best_worst.tuples import SIZE
 from ..simulation.scheme_table import FIGURES, SchemeRow, compare_schemes
 from ..simulation.schemes import Question, Times, groups_of_tokens
 from ..simulation.table2 import Spread

@@ -11,12 +11,15 @@ import pandas as pd
 import sqlalchemy as sa
 
 from .. import __version__
+from ..errors import StoreError
+from ..estimates import LEVEL
 from ..metrics import Rounding, average_ranks
 from ..protocols import protocol_of
 from ..tables import BALLOT_SCORES, DATASET, ITEMS
 from . import schema as t
+from .answers import rests_on
 from .areas import items_of
-from .ballots import LEVEL, PILOT, Ballot, ballots_of
+from .ballots import PILOT, Ballot, ballots_of, round_by_id
 from .command import fetch_rows, project_row
 from .engine import Store
 from .foresights import closed_fit_of
@@ -231,12 +234,68 @@ def build_dataset(
     totals = used.assign(ballots=used["votes"] > 0).groupby("item")[["votes", "ballots"]].sum()
     frame = items.set_index("item")[["area", "token_a", "token_b"]].join(last[columns], how="inner")
     frame = frame.join(totals).rename(columns={"mean": "score"}).reset_index()
-    frame["rank"] = (
-        average_ranks(frame["score"].to_numpy(), rounding=rounding) if len(frame) else np.array([], dtype=float)
-    )
-    frame = frame.sort_values(["rank", "item"], kind="stable").reset_index(drop=True)
-    frame = frame.astype({"votes": "int64", "ballots": "int64", "lower": "float64", "upper": "float64"})
-    dataset = DATASET.check(frame[[name for name in DATASET.columns if name in frame]])
+    dataset = _ranked(frame, rounding)
     dataset.attrs["unscored_items"] = len(items) - len(dataset)
     dataset.attrs["votes"] = int(used["votes"].sum() // 2)
     return dataset
+
+
+def round_dataset(store: Store, project_id: str, ballot_id: int) -> pd.DataFrame:
+    """The dataset of a closed round (schema DATASET), best first, described in `.attrs`.
+
+    Where a kind's scores rest on the rounds before, too, items that didn't go on are in it. Raises `StoreError` for an
+    open round, or one of a kind that scores no item by itself.
+    """
+    with store.read() as conn:
+        found = round_by_id(conn, project_id, ballot_id)
+        about = found.kind.about
+        if found.is_open:
+            raise StoreError(f"{found.title}, is open: its scores are written once it is closed.")
+        if not about.scores_items:
+            raise StoreError(f"{found.title}: orders score no item by itself; models are ranked by target.")
+        project = project_row(conn, project_id)
+        frame = _of_round(conn, project_id, found)
+        items = items_of(conn, project_id).set_index("item")[["area", "token_a", "token_b"]]
+        n_items = len(items_of(conn, project_id, area_id=found.area_id))
+        fit = closed_fit_of(conn, found.id)
+    dataset = _ranked(items.join(frame, how="inner").reset_index())
+    dataset.attrs = {
+        "project": project.name,
+        "notion": project.notion,
+        "scheme": found.scheme,
+        "round": found.ordinal,
+        "settings": found.settings.stored(),
+        "estimator": about.estimator,
+        "scale": about.scale,
+        "interval": {"level": LEVEL, "kind": "percentile bootstrap of the score, voters resampled"},
+        "figures": fit,
+        "unscored_items": n_items - len(dataset),
+        "runoff": __version__,
+    }
+    return dataset
+
+
+def _of_round(conn: sa.Connection, project_id: str, found: Ballot) -> pd.DataFrame:
+    """By item: score and bounds, its answers, and in how many rounds it has one."""
+    b, s = t.ballot_item.c, t.item_score.c
+    pooled = [*rests_on(conn, project_id, found), found]
+    counts = sa.select(t.item.c.position, b.wins + b.ties + b.losses).join(t.item, t.item.c.id == b.item_id)
+    rows = fetch_rows(conn, counts.where(b.ballot_id.in_([one.id for one in pooled])))
+    answered = pd.DataFrame(rows, columns=["item", "votes"]).astype("int64")
+    totals = answered.assign(ballots=answered["votes"] > 0).groupby("item")[["votes", "ballots"]].sum()
+    of_round: sa.Select[Any] = sa.select(t.item.c.position, b.mean, b.lower, b.upper).select_from(t.ballot_item)
+    query = of_round.join(t.item, t.item.c.id == b.item_id).where(b.ballot_id == found.id)
+    if found.kind.about.pools:
+        fitted: sa.Select[Any] = sa.select(t.item.c.position, s.score, s.lower, s.upper).select_from(t.item_score)
+        query = fitted.join(t.item, t.item.c.id == s.item_id).where(s.ballot_id == found.id)
+    frame = pd.DataFrame(fetch_rows(conn, query), columns=["item", "score", "lower", "upper"]).set_index("item")
+    return frame.join(totals)
+
+
+def _ranked(frame: pd.DataFrame, rounding: Rounding | None = None) -> pd.DataFrame:
+    """A dataset (schema DATASET) of scored items, best first."""
+    scores = frame["score"].to_numpy()
+    frame["rank"] = average_ranks(scores, rounding=rounding) if len(frame) else np.array([], dtype=float)
+    frame = frame.sort_values(["rank", "item"], kind="stable").reset_index(drop=True)
+    frame = frame.astype({"votes": "int64", "ballots": "int64", "lower": "float64", "upper": "float64"})
+    return DATASET.check(frame[[name for name in DATASET.columns if name in frame]])

@@ -1,4 +1,4 @@
-"""Simulated voters answer a ballot (demo and trial projects only), and their votes are marked so for ever."""
+"""Simulated voters answer a ballot or a round (demo and trial projects only); their answers are marked so for ever."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import sqlalchemy as sa
+from numpy.typing import NDArray
 
 from ..errors import StoreError
-from ..voters import Panel, answer, draw_panel, exponential
+from ..questions.base import Answering
+from ..voters import Panel, Voters, answer, draw_panel, exponential, opinions
 from . import schema as t
+from .answers import options_of
 from .areas import items_of
-from .ballots import open_ballot_of, sentence_start
+from .ballots import Ballot, open_ballot_of, round_of, sentence_start
 from .command import Change, check_revision, command, fetch_rows, insert_rows, next_id, project_row, update_rows
 from .engine import Store, now
 from .judgements import voter_ids
@@ -22,6 +25,7 @@ from .plans import PlanSettings, settings_for
 from .rankings import ballot_named
 from .tallies import write_tallies
 
+Floats = NDArray[np.float64]
 _ANSWERS = {1.0: "first", 0.0: "second", 0.5: "tie"}
 PLATFORM = "simulated"
 
@@ -252,3 +256,160 @@ def has_simulated_votes(conn: sa.Connection, project_id: str) -> bool:
     """Whether any vote of the project came from a simulated voter."""
     query = sa.select(t.voter.c.id).where(t.voter.c.project_id == project_id, t.voter.c.kind == "simulated").limit(1)
     return conn.execute(query).first() is not None
+
+
+# Rounds: the same panel, with the same opinions; a kind says what answers they give (`Kind.simulate`).
+
+N_VOTERS = 20  # at least, and as many as a question wants people
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is missing: of each task with a question that wants answers its id, its questions and how many people."""
+
+    tasks: list[tuple[int, list[int], int]]
+    begun: set[tuple[int, int]]  # task and voter's number, of those who have answered it
+
+
+def simulate_round(
+    store: Store, project_id: str, number: int, *, area_id: int | None = None, expected_revision: int | None = None
+) -> int:
+    """Let simulated voters answer what a round still lacks; returns the number of answers.
+
+    Nobody answers a task twice; where too few voters are left for that, less is answered. Raises `StoreError` in a real
+    project, for a closed round, or where nothing is missing.
+    """
+    with store.read() as conn:
+        project = project_row(conn, project_id)
+        check_revision(project, expected_revision)
+        if project.kind == "real":
+            raise StoreError(
+                "Simulated voters answer in demo and trial projects only. Real projects take real answers."
+            )
+        found = round_of(conn, project_id, number, area_id)
+        if not found.is_open:
+            raise StoreError(f"{found.title}, is closed.")
+        beliefs = read_beliefs(conn, store, project)
+        n_voters = max(N_VOTERS, found.settings.raters)
+        asked = _missing(conn, found)
+        options: dict[int, list[int]] = {}
+        for question, _, item in options_of(conn, found.id).tolist():
+            options.setdefault(question, []).append(item)
+        open_to = _open_to(conn, project_id, n_voters)
+    if not asked.tasks:
+        raise StoreError(f"{found.title}, has all its answers. Close it to go on.")
+    rng = np.random.default_rng([found.seed, 3, len(asked.begun)])
+    dealt = _deal(asked, open_to, rng)
+    held = _opinions(beliefs.similarity, n_voters, project)
+    with command(store, project_id, "simulate answers", expected_revision=project.revision) as change:
+        update_rows(change.conn, t.item, ["similarity"], ["id"], beliefs.new)
+        answers = _answer(dealt, options, found, held, project.seed, rng)
+        _write_answers(change, found, dealt, answers)
+        write_tallies(change.conn, found.id)
+        change.detail = ballot_named(change.conn, project_id, area_id, found.number)
+        change.detail |= {"answers": len(answers), "voters": len({voter for _, voter, _ in dealt})}
+    return len(answers)
+
+
+def _missing(conn: sa.Connection, found: Ballot) -> _Asked:
+    q, put, a = t.question.c, t.task_question.c, t.assignment.c
+    query = (
+        sa.select(put.task_id, q.id, q.n_wanted - q.n_votes)
+        .join(t.task_question, put.question_id == q.id)
+        .where(q.ballot_id == found.id)
+        .order_by(put.task_id, put.n)
+    )
+    tasks: dict[int, tuple[list[int], list[int]]] = {}
+    for task, question, lacking in fetch_rows(conn, query):
+        questions, lacks = tasks.setdefault(task, ([], []))
+        questions.append(question)
+        lacks.append(lacking)
+    wanted = [(task, questions, max(lacks)) for task, (questions, lacks) in tasks.items() if max(lacks) > 0]
+    answered = (
+        sa.select(a.task_id, t.voter.c.external_id)
+        .join(t.voter, t.voter.c.id == a.voter_id)
+        .where(a.ballot_id == found.id, t.voter.c.platform == PLATFORM)
+    )
+    begun = {(task, int(name.rsplit("-", 1)[1]) - 1) for task, name in fetch_rows(conn, answered)}
+    return _Asked(wanted, begun)
+
+
+def _open_to(conn: sa.Connection, project_id: str, n_voters: int) -> list[int]:
+    v = t.voter.c
+    query = sa.select(v.external_id).where(v.id.in_(excluded_ids(conn, project_id)), v.platform == PLATFORM)
+    out = set(conn.execute(query).scalars())
+    return [number for number in range(n_voters) if simulated_name(number) not in out]
+
+
+def _deal(asked: _Asked, open_to: list[int], rng: np.random.Generator) -> list[tuple[int, int, list[int]]]:
+    """Task, voter and questions of each assignment: who has the fewest tasks is next, equals in a drawn order."""
+    load = dict.fromkeys(open_to, 0)
+    for _, voter in asked.begun:
+        load[voter] = load.get(voter, 0) + 1
+    dealt = []
+    for task, questions, lacking in asked.tasks:
+        order = rng.permutation(len(open_to))
+        free = [open_to[at] for at in order.tolist() if (task, open_to[at]) not in asked.begun]
+        for voter in sorted(free, key=lambda number: load[number])[:lacking]:
+            load[voter] += 1
+            dealt.append((task, voter, questions))
+    return dealt
+
+
+@dataclass(frozen=True)
+class _Held:
+    """Voters and their opinions of all items, in [0, 1]."""
+
+    voters: Voters
+    opinion: Floats
+
+
+def _opinions(similarity: Floats, n_voters: int, project: sa.Row) -> _Held:
+    voters = draw_panel(Panel(n_voters=n_voters), np.random.default_rng([project.seed, 1, 4]))
+    held = opinions(similarity, voters, seed=project.seed, notion=project.notion)
+    return _Held(voters, held if project.notion == "relatedness" else (held + 1) / 2)
+
+
+def _answer(
+    dealt: list[tuple[int, int, list[int]]],
+    options: dict[int, list[int]],
+    found: Ballot,
+    held: _Held,
+    seed: int,
+    rng: np.random.Generator,
+) -> list[tuple[int, int, str]]:
+    """Place of the assignment, question and answer of each, in order."""
+    asked = [(place, question, voter) for place, (_, voter, questions) in enumerate(dealt) for question in questions]
+    voter = np.array([number for *_, number in asked], dtype=np.int64)
+    lapse = held.voters.oversight[voter]
+    texts: list[str] = [""] * len(asked)
+    sizes = np.array([len(options[question]) for _, question, _ in asked])
+    for size in np.unique(sizes).tolist():
+        at = np.flatnonzero(sizes == size)
+        items = np.array([options[asked[row][1]] for row in at.tolist()], dtype=np.int64)
+        opinion = held.opinion[voter[at][:, None], items]
+        given = found.asks.simulate(opinion, Answering(voter[at], lapse[at], seed), found.settings, rng)
+        for row, text in zip(at.tolist(), given, strict=True):
+            texts[row] = text
+    return [(place, question, text) for (place, question, _), text in zip(asked, texts, strict=True)]
+
+
+def _write_answers(
+    change: Change, found: Ballot, dealt: list[tuple[int, int, list[int]]], answers: list[tuple[int, int, str]]
+) -> None:
+    conn, at = change.conn, now()
+    names = [simulated_name(number) for number in sorted({voter for _, voter, _ in dealt})]
+    ids = voter_ids(change, names, PLATFORM, "simulated")
+    start = next_id(conn, t.assignment)
+    assignments = [
+        (id_, found.id, ids[simulated_name(voter)], task, f"simulated-{task}-{id_}", "submitted", at)
+        for id_, (task, voter, _) in enumerate(dealt, start)
+    ]
+    columns = ["id", "ballot_id", "voter_id", "task_id", "external_id", "status", "submitted_at"]
+    insert_rows(conn, t.assignment, columns, assignments)
+    judgements = [
+        (start + place, question, text, found.kind.value(text), "counted", "simulated")
+        for place, question, text in answers
+    ]
+    columns = ["assignment_id", "question_id", "answer", "value", "status", "source"]
+    insert_rows(conn, t.judgement, columns, judgements)

@@ -7,10 +7,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ..questions import COMPARISON, KINDS
 from . import schema as t
 from .ballots import PILOT
 from .looks import Found, Look
-from .rankings import COMPARISON
 
 
 def keys_lead_somewhere(look: Look) -> Iterator[Found]:
@@ -104,7 +104,7 @@ def ballot_numbers(look: Look) -> Iterator[Found]:
     Rounds of other schemes, and they alone, have numbers below it.
     """
     b = t.ballot.c
-    strange = sa.select(b.id, b.scheme, b.number).where((b.scheme == COMPARISON) != (b.number >= PILOT))
+    strange = sa.select(b.id, b.scheme, b.number).where((b.scheme == COMPARISON.name) != (b.number >= PILOT))
     for ballot_id, scheme, number in look.rows(strange):
         yield Found(look.ballot(ballot_id), f"{scheme} with the number {number}")
     drawn: dict[tuple[str, int | None], list[tuple[int, str]]] = {}
@@ -138,37 +138,26 @@ def ballot_sizes(look: Look) -> Iterator[Found]:
 def two_options(look: Look) -> Iterator[Found]:
     """Comparisons without exactly a first and a second item, and those that count with an item outside the ballot.
 
-    A rated question has one item, a tuple or an order two or more, all different, at places without gaps.
+    Of other kinds as many items as the kind shows, all different, at places without gaps.
     """
     q, option, item = t.question.c, t.question_option.c, t.ballot_item.c
     places = sa.func.min(option.position), sa.func.max(option.position)
     items = sa.func.count(option.item_id), sa.func.count(option.item_id.distinct())
-    query = (
-        sa.select(q.ballot_id, q.id, *items, *places)
-        .outerjoin(t.question_option, option.question_id == q.id)
-        .where(q.kind == "comparison")
-        .group_by(q.ballot_id, q.id)
-        .having(sa.or_(items[0] != 2, items[1] != 2, places[0] != 0, places[1] != 1))
-    )
-    gaps = (
-        sa.select(q.ballot_id, q.id, *items, *places)
-        .outerjoin(t.question_option, option.question_id == q.id)
-        .where(q.kind != "comparison")
-        .group_by(q.ballot_id, q.id, q.kind)
-        .having(
-            sa.or_(
-                items[0] < sa.case((q.kind == "rating", 1), else_=2),
-                sa.and_(q.kind == "rating", items[0] > 1),
-                items[0] != items[1],
-                places[0] != 0,
-                places[1] != items[0] - 1,
-            )
-        )
-    )
-    for ballot_id, id_, n, n_items, *_ in look.rows(gaps):
-        yield Found(f"{look.ballot(ballot_id)}, question {id_}", f"{n} places with {n_items} different items")
-    for ballot_id, id_, n, n_items, *_ in look.rows(query):
-        yield Found(f"{look.ballot(ballot_id)}, question {id_}", f"{n} sides with {n_items} different items")
+    for name, kind in KINDS.items():
+        few, most = kind.n_shown()
+        too_many = items[0] > most if most is not None else sa.false()
+        query = (
+            sa.select(q.ballot_id, q.id, *items, *places)
+            .outerjoin(t.question_option, option.question_id == q.id)
+            .where(q.kind == name)
+            .group_by(q.ballot_id, q.id)
+            .having(sa.or_(
+                items[0] < few, too_many, items[0] != items[1], places[0] != 0, places[1] != items[0] - 1
+            ))
+        )  # fmt: skip
+        for ballot_id, id_, n, n_items, *_ in look.rows(query):
+            sides = "sides" if most == 2 else "places"
+            yield Found(f"{look.ballot(ballot_id)}, question {id_}", f"{n} {sides} with {n_items} different items")
     outside = (
         sa.select(q.ballot_id, q.id, option.item_id)
         .join(t.question_option, option.question_id == q.id)

@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
+from ..questions import COMPARISON, Kind, RoundKind, kind_of
 from ..scores import BallotVotes
 from . import schema as t
 from .command import fetch_rows, update_rows
 from .laid_aside import lay_aside
 from .page_tallies import has_voting, write_dealt
-from .rankings import COMPARISON
 from .reviews import apply_reviews
-from .round_tallies import item_counts, scheme_of
 
 
 def _array(conn: sa.Connection, query: sa.Select, width: int) -> np.ndarray:
@@ -98,9 +97,7 @@ def write_tallies(conn: sa.Connection, ballot_id: int) -> None:
     kept = sa.select(b.item_id, b.wins, b.ties, b.losses, b.unknowns).where(b.ballot_id == ballot_id)
     before = _array(conn, kept.order_by(b.item_id), 5).astype(int)
     items = before[:, 0]
-    scheme = scheme_of(conn, ballot_id)
-    is_vote = scheme == COMPARISON
-    counts = _item_counts(conn, ballot_id, items) if is_vote else item_counts(conn, ballot_id, scheme, items)
+    counts = _item_counts(conn, ballot_id, kind_of_ballot(conn, ballot_id), items)
     after = np.column_stack([items, counts])
     changed = after[(after != before).any(axis=1)]
     rows = [(*tallies, ballot_id, item) for item, *tallies in changed.tolist()]
@@ -110,13 +107,55 @@ def write_tallies(conn: sa.Connection, ballot_id: int) -> None:
         write_dealt(conn, ballot_id)
 
 
-def _item_counts(conn: sa.Connection, ballot_id: int, items: np.ndarray) -> np.ndarray:
-    """Wins, ties, losses and unknowns of a ballot's items (ids, ascending), shape (n_items, 4)."""
-    outcomes = _outcomes(conn, ballot_id)
-    value = np.concatenate([outcomes[:, 2], 1 - outcomes[:, 2]])
-    place = np.searchsorted(items, np.concatenate([outcomes[:, 0], outcomes[:, 1]]))
-    kinds = (value == 1.0, value == 0.5, value == 0.0, np.isnan(value))
-    return np.column_stack([np.bincount(place[kind], minlength=len(items)) for kind in kinds])
+def kind_of_ballot(conn: sa.Connection, ballot_id: int) -> Kind:
+    """What the questions of a ballot are."""
+    return kind_of(str(conn.execute(sa.select(t.ballot.c.scheme).where(t.ballot.c.id == ballot_id)).scalar_one()))
+
+
+def _item_counts(conn: sa.Connection, ballot_id: int, kind: Kind, items: np.ndarray) -> np.ndarray:
+    """Wins, ties, losses and unknowns of a ballot's items (ids, ascending), shape (n_items, 4).
+
+    A counted answer counts once for every item that it shows (`Kind.counts_as`).
+    """
+    if kind is COMPARISON:  # of which there may be millions
+        outcomes = _outcomes(conn, ballot_id)
+        value = np.concatenate([outcomes[:, 2], 1 - outcomes[:, 2]])
+        place = np.searchsorted(items, np.concatenate([outcomes[:, 0], outcomes[:, 1]]))
+        kinds = (value == 1.0, value == 0.5, value == 0.0, np.isnan(value))
+        return np.column_stack([np.bincount(place[of], minlength=len(items)) for of in kinds])
+    j, option = t.judgement.c, t.question_option.c
+    query: sa.Select[Any] = (
+        sa.select(option.item_id, option.position, j.status, j.answer, sa.func.count())
+        .select_from(t.judgement)
+        .join(t.question, t.question.c.id == j.question_id)
+        .join(t.question_option, option.question_id == j.question_id)
+        .where(t.question.c.ballot_id == ballot_id, t.question.c.role == "main", j.status.in_(["counted", "unknown"]))
+        .group_by(option.item_id, option.position, j.status, j.answer)
+    )
+    counts = np.zeros((len(items), 4), dtype=np.int64)
+    for item, place, status, answer, n in fetch_rows(conn, query):
+        counts[np.searchsorted(items, item), 3 if status == "unknown" else kind.counts_as(answer, place)] += n
+    return counts
+
+
+def standing_scores(conn: sa.Connection, ballot_id: int, kind: RoundKind) -> dict[int, float]:
+    """What an open round says of its items so far, by item id."""
+    b, j, option = t.ballot_item.c, t.judgement.c, t.question_option.c
+    means: sa.Select[Any] = (
+        sa.select(option.item_id, sa.func.avg(j.value))
+        .select_from(t.judgement)
+        .join(t.question, t.question.c.id == j.question_id)
+        .join(t.question_option, option.question_id == j.question_id)
+        .where(t.question.c.ballot_id == ballot_id, j.status == "counted", j.value.is_not(None))
+        .group_by(option.item_id)
+    )
+    mean_of = dict(fetch_rows(conn, means))
+    counts = _array(conn, sa.select(b.item_id, b.wins, b.ties, b.losses).where(b.ballot_id == ballot_id), 4)
+    items = counts[:, 0].astype(int).tolist()
+    mean_value = np.array([mean_of.get(item, np.nan) for item in items], dtype=float)
+    wins, ties, losses = counts[:, 1:].T
+    found = kind.standing(wins, ties, losses, mean_value)
+    return {item: score for item, score in zip(items, found.tolist(), strict=True) if score == score}
 
 
 def _outcomes(conn: sa.Connection, ballot_id: int) -> np.ndarray:

@@ -13,15 +13,14 @@ import sqlalchemy as sa
 
 from ..errors import InputError, PlanError
 from ..protocols import PROTOCOLS
-from ..schemes.collected import BEST_WORST, ORDER, UNKNOWN, RoundSettings, check_round, read_answer, value_of
+from ..questions import COMPARISON, KINDS, RoundSettings, check_round, round_kind
+from ..questions.base import UNKNOWN
+from ..questions.comparison import VALUES
 from . import schema as t
 from .ballots import PILOT
-from .judgements import VALUES
 from .looks import Found, Look
 from .page_tallies import UNKNOWN_ALLOWED
 from .policies import policy_of
-from .rankings import COMPARISON
-from .round_tallies import kind_of
 from .tallies import count_progress
 
 _J, _A, _Q = t.judgement.c, t.assignment.c, t.question.c
@@ -51,7 +50,7 @@ def values(look: Look) -> Iterator[Found]:
     """
     right = [sa.and_(_J.answer == answer, _J.value == value) for answer, value in VALUES.items()]
     is_right = sa.or_(*right, sa.and_(_J.answer == "unknown", _J.value.is_(None), _J.status != "counted"))
-    query = _judged(_A.ballot_id, _J.id, _J.answer, _J.value, _J.status).where(_Q.kind == "comparison")
+    query = _judged(_A.ballot_id, _J.id, _J.answer, _J.value, _J.status).where(_Q.kind == COMPARISON.name)
     # NULL counts as wrong: a value that is missing makes the comparison undefined, not false.
     for ballot_id, id_, answer, value, status in look.rows(query.where(sa.case((is_right, 0), else_=1) == 1)):
         yield Found(f"{look.ballot(ballot_id)}, judgement {id_}", f"{status}: {answer} with the value {value}")
@@ -60,7 +59,7 @@ def values(look: Look) -> Iterator[Found]:
 
 def _values_of_rounds(look: Look) -> Iterator[Found]:
     of, option = t.ballot.c, t.question_option.c
-    query = sa.select(of.id, of.scheme, of.settings).where(of.scheme != COMPARISON)
+    query = sa.select(of.id, of.scheme, of.settings).where(of.scheme != COMPARISON.name)
     for row in look.conn.execute(query).all():
         try:
             settings = check_round(RoundSettings.of({**row.settings, "scheme": row.scheme}))
@@ -75,11 +74,13 @@ def _values_of_rounds(look: Look) -> Iterator[Found]:
 
 
 def _is_written(settings: RoundSettings, answer: str, value: float | None, status: str, n_shown: int) -> bool:
+    kind = round_kind(settings.scheme)
     try:
-        same = read_answer(settings, answer, n_shown) == answer
+        same = kind.answer(settings, answer, n_shown) == answer
     except InputError:
         return False
-    return same and value == value_of(settings.scheme, answer) and (answer != UNKNOWN or status != "counted")
+    right = None if answer == UNKNOWN else kind.value(answer)
+    return same and value == right and (answer != UNKNOWN or status != "counted")
 
 
 def one_each(look: Look) -> Iterator[Found]:
@@ -172,8 +173,7 @@ def item_tallies(look: Look) -> Iterator[Found]:
     )
     counted: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
     for ballot_id, item_id, side, kind, status, answer, n in look.rows(query):
-        won = {"tie": 1, "first": 0 if side == 0 else 2, "second": 2 if side == 0 else 0}
-        place = 3 if status == "unknown" else won.get(answer) if kind == COMPARISON else _counts_as(kind, answer, side)
+        place = 3 if status == "unknown" else _counts_as(kind, answer, side)
         if place is not None:
             counted[ballot_id, item_id][place] += n
     b = t.ballot_item.c
@@ -185,10 +185,10 @@ def item_tallies(look: Look) -> Iterator[Found]:
 
 
 def _counts_as(kind: str, answer: str, side: int) -> int | None:
-    """As what an answer of a round counts; None for one that can't be read, which is a break of another rule."""
+    """As what an answer counts; None for one that can't be read, which is a break of another rule."""
     try:
-        return kind_of(kind, answer, side)
-    except InputError:
+        return KINDS[kind].counts_as(answer, side)
+    except (InputError, KeyError):
         return None
 
 
@@ -222,11 +222,12 @@ def scores(look: Look) -> Iterator[Found]:
         .group_by(b.id, b.number, b.state, b.protocol, b.n_items)
     )
     for ballot_id, number, state, protocol, n_items, with_mean, with_fit, fits, scheme in look.rows(query):
-        if state == "open" or number == PILOT or scheme == ORDER:  # orders score no item by itself
+        kind = KINDS.get(scheme, COMPARISON)
+        if state == "open" or number == PILOT or not kind.about.scores_items:
             if with_mean or fits:
                 yield Found(look.ballot(ballot_id), f"{state}, with {max(with_mean, fits)} scores")
             continue
-        by_field = scheme == BEST_WORST or (protocol in PROTOCOLS and PROTOCOLS[protocol].about.whole_field)
+        by_field = kind.about.pools or (protocol in PROTOCOLS and PROTOCOLS[protocol].about.whole_field)
         n = with_fit if by_field else with_mean
         if n != n_items:
             yield Found(look.ballot(ballot_id), f"closed, and {n} of {n_items} items have a score")

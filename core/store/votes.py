@@ -15,25 +15,27 @@ from ..effects import Effect
 from ..errors import Issue, StoreError
 from ..former_spellings import as_spelled_now
 from ..platforms import Mapping, Question, ResultFile, Table, open_results, read_table
+from ..platforms.answer_files import read_round_results
 from ..platforms.answers import TEXTS
-from ..platforms.meanings import NOTHING_SAID, questions_of
+from ..platforms.meanings import NOTHING_SAID, Said, questions_of
 from ..plurals import many
+from ..questions.comparison import VALUES
+from ..questions.result_rows import classify_answers
 from ..row_classes import class_table, count_answers, count_rows
 from ..votes import Preview, classify
 from . import schema as t
-from .ballots import Ballot, check_meant, every_ballot_of, open_ballot_of
+from .ballots import Ballot, check_meant, every_ballot_of, open_ballot_of, round_by_id
 from .command import command, insert_one, project_row
-from .comparisons import comparisons_of
+from .comparisons import comparisons_of, shown_of
 from .corrections import former_spellings_of
 from .effects import between, new_and_known, standing_of, voters_heard
 from .engine import Store, now
-from .judgements import VALUES, as_stored, known_of, left_out_of, voter_ids, write_judgements
+from .judgements import as_stored, known_of, left_out_of, voter_ids, write_judgements
 from .kept_files import keep_bytes, safe_name
 from .mappings import kept_mapping, mapping_of
 from .plans import settings_for
 from .policies import policy_of
 from .rankings import ballot_named, rankings_of
-from .round_files import open_round, read_round_file
 from .tallies import write_tallies
 
 _LEFT_OUT = {"other_ballot": "not of this ballot", "contradicts": "other than the stored answer", "repeat": "repeated"}
@@ -127,9 +129,38 @@ def _asked_for(
     """The open round of this id, or the open ballot of the ranking, if that is the one of the code."""
     if ballot_id is None:
         return open_ballot_of(conn, project_id, area_id, code)
-    found = open_round(conn, project_id, ballot_id)
+    found = _open_round(conn, project_id, ballot_id)
     check_meant(conn, project_id, found, code)
     return found
+
+
+def _open_round(conn: sa.Connection, project_id: str, ballot_id: int) -> Ballot:
+    """A round that takes answers; `StoreError` where it is closed, or gone."""
+    found = round_by_id(conn, project_id, ballot_id)
+    if not found.is_open:
+        raise StoreError(f"{found.title}, is closed. Reopen it before answers are taken.")
+    return found
+
+
+def _read_round_file(
+    conn: sa.Connection, project_id: str, found: Ballot, data: bytes, filename: str, said: Said
+) -> tuple[ResultFile, Preview]:
+    """What a file for a round holds, and what each answer in it means. Raises `InputError` for one of another kind."""
+    kind = found.asks
+    shown = shown_of(conn, project_id, found.id)
+    results = kind.read_own_file(open_results(data, filename), data, shown)
+    if results is None:
+        results = as_stored(conn, project_id, read_round_results(data, filename, kind, said))
+    preview = classify_answers(
+        results.answers,
+        shown,
+        known_of(conn, found.id, results.platform, kind=kind),
+        found.settings,
+        kind,
+        policy=policy_of(conn, project_id),
+        excluded=left_out_of(conn, project_id, results.platform),
+    )
+    return results, preview
 
 
 def _preview(
@@ -155,7 +186,7 @@ def preview_of(
 ) -> UploadPreview:
     """What a file holds, read by this mapping or by none, against the store as `conn` sees it."""
     if ballot.is_round:
-        results, preview = read_round_file(conn, project_id, ballot, data, filename, mapping or NOTHING_SAID)
+        results, preview = _read_round_file(conn, project_id, ballot, data, filename, mapping or NOTHING_SAID)
         questions = questions_of(preview.rows[preview.rows["kind"] == "asked"])
         return _previewed(conn, project_id, ballot, data, filename, mapping, results, preview, questions)
     results = as_stored(conn, project_id, read_table(table or open_results(data, filename), mapping))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
 
 from ..errors import InputError, Issue, StoreError
-from ..voting_settings import VotingSettings, check_voting
+from ..voting_settings import CONSENT, VotingSettings, check_voting
 from . import schema as t
-from .ballots import open_ballot_of
+from .ballots import Ballot, open_ballot_of, round_of
 from .command import Change, command, insert_one
 from .engine import Store, now
 from .page_addresses import new_salt, salt_or_new
@@ -157,6 +157,72 @@ def refuse_second_page(conn: sa.Connection, project_id: str, area_id: int | None
     if number is not None:
         name = f"round {-number}" if number < 0 else f"ballot {number}"
         raise StoreError(f"The voting page is open for {name}, and there is one link. Pause or close it first.")
+
+
+# Of rounds: a ranking has one link, so one voting page is open at a time, its ballot's or that of one of its rounds.
+
+ROUND_CONSENT = (
+    "You will be asked how closely words, or other texts, are connected. Taking part is voluntary, and you can stop at "
+    "any time. Your answers are stored under the name or id that you came with, and are used for research."
+)
+
+
+def round_voting_settings(found: Ballot, settings: VotingSettings | None = None) -> VotingSettings:
+    """Settings for the voting page of a round: what isn't asked there is off, and the sizes are those of the round.
+
+    No checks, repeats, examples or ties; each question wants as many answers as the round has raters.
+    """
+    given = settings or VotingSettings(task_size=found.settings.task_size)
+    plain = replace(given, ties_allowed=False, n_gold=0, n_repeats=0, adaptive=False, examples=False)
+    return replace(plain, consent=ROUND_CONSENT) if plain.consent == CONSENT else plain
+
+
+def open_round_voting(
+    store: Store,
+    project_id: str,
+    number: int,
+    settings: VotingSettings | None = None,
+    *,
+    area_id: int | None = None,
+    expected_revision: int | None = None,
+) -> str:
+    """Open the voting page of an open round, or change its settings; returns the code of the ranking's link.
+
+    Raises `InputError` for settings that make no sense, `StoreError` where the round is closed, or while another
+    voting page of the ranking is open.
+    """
+    with command(store, project_id, "open voting", expected_revision=expected_revision) as change:
+        conn = change.conn
+        found = _open_round(conn, project_id, number, area_id)
+        wanted = check_voting(round_voting_settings(found, settings))
+        open_page(conn, project_id, area_id, found.id, wanted)
+        write_dealt(conn, found.id)
+        change.detail = ballot_named(conn, project_id, area_id, found.number) | {"settings": wanted.told()}
+        return str(link_row(conn, project_id, area_id).code)
+
+
+def set_round_voting_state(
+    store: Store,
+    project_id: str,
+    number: int,
+    state: str,
+    *,
+    area_id: int | None = None,
+    expected_revision: int | None = None,
+) -> None:
+    """Pause, resume (open) or close the voting page of an open round; see `voting.set_voting_state`."""
+    with command(store, project_id, f"voting {state}", expected_revision=expected_revision) as change:
+        conn = change.conn
+        found = _open_round(conn, project_id, number, area_id)
+        change_state(conn, project_id, area_id, found.id, state, "round")
+        change.detail = ballot_named(conn, project_id, area_id, found.number)
+
+
+def _open_round(conn: sa.Connection, project_id: str, number: int, area_id: int | None) -> Ballot:
+    found = round_of(conn, project_id, number, area_id)
+    if not found.is_open:
+        raise StoreError(f"{found.title}, is closed. Reopen it, or draw another one.")
+    return found
 
 
 # Links

@@ -7,7 +7,7 @@ import pandas as pd
 
 from ..estimates import Estimate
 from ..plurals import many
-from ..schemes.best_worst_report import BestWorstReport, Halves
+from ..questions.best_worst.report import BestWorstReport, Halves
 from .words import estimated
 
 HELP = {

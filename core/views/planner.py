@@ -7,15 +7,13 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from .. import protocols
 from ..percent import percent
 from ..plan import Plan
 from ..planning import Band, Forecast, Guess, at_other_budgets
+from ..protocols import PROTOCOLS, protocol_of
 from ..store import Store
 from ..store.forecasts import known_forecast
 
-# The protocols that are compared, and what people call them.
-PROTOCOLS = {name: protocol.about.label for name, protocol in reversed(protocols.PROTOCOLS.items())}
 CURVES = {"rho_w": "ρ_w", "tau_w": "τ_w"}
 
 
@@ -35,7 +33,7 @@ class Outlook:
         for protocol, found in self.forecasts.items():
             rows.append(
                 {
-                    "protocol": PROTOCOLS[protocol],
+                    "protocol": protocol_of(protocol).about.label,
                     "votes": found.n_comparisons,
                     "ρ_w": said(found.rho_w),
                     "τ_w": said(found.tau_w),
@@ -47,9 +45,14 @@ class Outlook:
         return pd.DataFrame(rows)
 
 
+def compared() -> tuple[str, ...]:
+    """The protocols that are held against each other, the one that is advised first."""
+    return tuple(reversed(PROTOCOLS))
+
+
 def load_outlook(store: Store, guess: Guess, plan: Plan) -> Outlook:
     """The forecasts of a plan that are known."""
-    found = {protocol: known_forecast(store, guess, plan, protocol) for protocol in PROTOCOLS}
+    found = {protocol: known_forecast(store, guess, plan, protocol) for protocol in compared()}
     return Outlook({protocol: forecast for protocol, forecast in found.items() if forecast is not None})
 
 
@@ -57,7 +60,7 @@ def load_curve(store: Store, guess: Guess, plan: Plan) -> pd.DataFrame:
     """The known forecasts at other budgets: a row a protocol, budget and figure, with mean and band."""
     rows = []
     for other in at_other_budgets(plan):
-        for protocol, name in PROTOCOLS.items():
+        for protocol in compared():
             found = known_forecast(store, guess, other, protocol)
             if found is None:
                 continue
@@ -65,7 +68,7 @@ def load_curve(store: Store, guess: Guess, plan: Plan) -> pd.DataFrame:
                 band: Band = getattr(found, key)
                 rows.append(
                     {
-                        "protocol": name,
+                        "protocol": protocol_of(protocol).about.label,
                         "figure": label,
                         "votes": found.n_comparisons,
                         "mean": band.mean,

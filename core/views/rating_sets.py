@@ -11,11 +11,11 @@ import pandas as pd
 from ..agreement import Agreement
 from ..csv_writing import cells_of, csv_text, harmless
 from ..estimates import Estimate
+from ..evaluation.rating_report import RatingReport
 from ..plurals import many, plural
-from ..schemes.cross_level import Fit, Standing
-from ..schemes.gold_pairs import Qualified
-from ..schemes.rating_report import RatingReport
-from ..schemes.rating_statistics import Deviation
+from ..questions.rating.cross_level import Fit, Standing
+from ..questions.rating.gold_pairs import Qualified
+from ..questions.rating.statistics import Deviation
 from .words import ends, estimated, out_of
 
 UNDEFINED = "–"

@@ -11,21 +11,21 @@ import pandas as pd
 from ..embeddings import Embedding
 from ..errors import RunoffError
 from ..evaluation import evaluate
+from ..evaluation.rating_report import RatingReport, report
 from ..evaluation.results import Figure
 from ..percent import percent
 from ..plurals import many
-from ..schemes.collected import BEST_WORST, ORDER, RATING, RoundSettings
-from ..schemes.rating_report import RatingReport, report
+from ..questions import RoundSettings, round_kind
+from ..questions.order.groups import GroupComparison, score_groups
 from ..schemes.scored_files import of_dataset, side_by_side
 from ..schemes.side_by_side import SideBySide
-from ..schemes.target_groups import GroupComparison, score_groups
 from ..store import Store
+from ..store.answers import preferences as preferences_of
+from ..store.answers import rating_set
+from ..store.ballots import Ballot, rounds_of
 from ..store.foresights import closed_fit_of
 from ..store.library import open_library, read_embeddings
-from ..store.round_answers import group_comparisons, rating_set
-from ..store.round_datasets import round_dataset
-from ..store.rounds import Round, rounds_of
-from ..store.scores import read_dataset
+from ..store.scores import read_dataset, round_dataset
 from ..store.tallies import Progress, progress_of
 from ..store.uploads import Upload, uploads_of
 from . import target_groups
@@ -64,7 +64,7 @@ FIGURE_HELP = {
 class RoundView:
     """A round with its progress and its uploads, the newest first."""
 
-    round: Round
+    round: Ballot
     progress: Progress
     uploads: tuple[Upload, ...]
     fit: dict[str, Any]
@@ -73,8 +73,8 @@ class RoundView:
     def said(self) -> str:
         """How far it has come, in a sentence."""
         p, found = self.progress, self.round
-        n = found.ballot.n_comparisons
-        asked = {RATING: many(n, "item"), BEST_WORST: many(n, "tuple"), ORDER: many(n, "target")}[found.scheme]
+        n = found.n_comparisons
+        asked = many(n, found.kind.about.asked)
         told = {"n": p.answered, "wanted": many(p.wanted, "answer"), "asked": asked, "voters": many(p.voters, "voter")}
         if found.is_open:
             said = "Open: {n:,} of {wanted} to {asked}, by {voters}".format(**told)
@@ -92,7 +92,7 @@ class RoundView:
     @property
     def title(self) -> str:
         """What pages call it: "Round 2, ratings"."""
-        return f"Round {self.round.number}, {self.round.settings.label}"
+        return self.round.title
 
     @property
     def listed(self) -> str:
@@ -140,7 +140,7 @@ def cost_said(settings: RoundSettings, n_items: int) -> str:
     >>> print(cost_said(RoundSettings("rating", reward=1.0), 20))
     20 questions in 2 tasks, each with 5 assignments: **100 answers**, 0.2 hours, 12.00 in rewards and fees.
     """
-    n = n_questions(settings, n_items)
+    n = round_kind(settings.scheme).n_questions(settings, n_items)
     tasks = -(-n // settings.task_size)
     assignments = tasks * settings.raters
     money = assignments * settings.reward * (1 + settings.fee)
@@ -151,25 +151,18 @@ def cost_said(settings: RoundSettings, n_items: int) -> str:
     )
 
 
-def n_questions(settings: RoundSettings, n_items: int) -> int:
-    """How many questions a round of so many items has."""
-    if settings.scheme == BEST_WORST:
-        return -(-n_items * settings.appearances // settings.size)
-    return len(settings.groups) if settings.scheme == ORDER else n_items
-
-
-def dataset(store: Store, project_id: str, found: Round) -> pd.DataFrame:
+def dataset(store: Store, project_id: str, found: Ballot) -> pd.DataFrame:
     """The dataset of a closed round."""
     return round_dataset(store, project_id, found.id)
 
 
-def beside_votes(store: Store, project_id: str, found: Round) -> SideBySide:
+def beside_votes(store: Store, project_id: str, found: Ballot) -> SideBySide:
     """The scores of a closed round beside those of the comparisons of the same ranking."""
-    votes = of_dataset(read_dataset(store, project_id, found.ballot.area_id), "votes")
-    return side_by_side(of_dataset(dataset(store, project_id, found), found.settings.label), votes)[0]
+    votes = of_dataset(read_dataset(store, project_id, found.area_id), "votes")
+    return side_by_side(of_dataset(dataset(store, project_id, found), found.kind.about.label), votes)[0]
 
 
-def rating_report(store: Store, project_id: str, found: Round) -> RatingReport:
+def rating_report(store: Store, project_id: str, found: Ballot) -> RatingReport:
     """The ratings of a round, worked out as those of a file are."""
     with store.read() as conn:
         return report(rating_set(conn, project_id, found))
@@ -181,24 +174,24 @@ def preferences(words: Sequence[GroupComparison]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["target", "preferred", "other", "R", "people"])
 
 
-def items(store: Store, project_id: str, found: Round) -> pd.DataFrame:
+def items(store: Store, project_id: str, found: Ballot) -> pd.DataFrame:
     """The items of a closed round, best first: rank, tokens, score, bounds and answers."""
     frame = round_dataset(store, project_id, found.id).rename(columns={"votes": "answers"})
     return frame[["rank", "token_a", "token_b", "area", "score", "lower", "upper", "answers"]]
 
 
-def compared_words(store: Store, project_id: str, found: Round) -> list[GroupComparison]:
+def compared_words(store: Store, project_id: str, found: Ballot) -> list[GroupComparison]:
     """The comparisons that the orders of a round give, with those that hold by definition."""
     with store.read() as conn:
-        return group_comparisons(conn, project_id, found)
+        return preferences_of(conn, project_id, found)
 
 
-def models(store: Store, project_id: str, found: Round, opened: Sequence[tuple[str, Embedding]]) -> pd.DataFrame:
+def models(store: Store, project_id: str, found: Ballot, opened: Sequence[tuple[str, Embedding]]) -> pd.DataFrame:
     """A row a model, the best first, against what a closed round says; None where a figure is undefined.
 
-    Ratings and best–worst: by ρ_w. Orders: by the score of Avraham and Goldberg, as for a file of target groups.
+    By ρ_w; where items have no scores, by the score of Avraham and Goldberg, as for a file of target groups.
     """
-    if found.scheme == ORDER:
+    if not found.kind.about.scores_items:
         words = compared_words(store, project_id, found)
         return target_groups.scores({name: score_groups(words, model.cosines) for name, model in opened})
     people = dataset(store, project_id, found)

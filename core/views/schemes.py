@@ -9,12 +9,12 @@ import altair as alt
 import pandas as pd
 
 from ..charts import BLUE, GREEN, ORANGE, PURPLE, Chart
-from ..protocols import PROTOCOLS
+from ..protocols import protocol_of
 from ..simulation.scheme_table import SchemeRow
+from ..simulation.schemes import schemes
 from ..simulation.table2 import Spread
 
-NAMES = {
-    **{name: protocol.about.in_table for name, protocol in PROTOCOLS.items()},
+OTHERS = {
     "ratings": "ratings",
     "best-worst": "best–worst",
     "best-worst rounds": "best–worst, rounds",
@@ -44,11 +44,16 @@ HELP = {
 }
 
 
+def called(scheme: str) -> str:
+    """What a scheme is called."""
+    return OTHERS.get(scheme) or protocol_of(scheme).about.in_table
+
+
 def table(rows: Sequence[SchemeRow], share: float = 1.0) -> pd.DataFrame:
     """A row a scheme, as people read it; counts and hours are of all items where a `share` of them was simulated."""
     return pd.DataFrame(
         {
-            "scheme": NAMES[row.scheme],
+            "scheme": called(row.scheme),
             **{label: said(getattr(row, name)) for name, label in FIGURES.items()},
             "judgements": round(row.n_judgements / share) if row.simulations else None,
             "hours": row.hours / share if row.simulations else None,
@@ -68,7 +73,7 @@ def said(spread: Spread) -> str:
 
 def reasons(rows: Sequence[SchemeRow]) -> list[str]:
     """Why schemes have no figures."""
-    return [f"{NAMES[row.scheme].capitalize()}: {row.reason}" for row in rows if row.reason]
+    return [f"{called(row.scheme).capitalize()}: {row.reason}" for row in rows if row.reason]
 
 
 def headline(rows: Sequence[SchemeRow]) -> str:
@@ -78,7 +83,7 @@ def headline(rows: Sequence[SchemeRow]) -> str:
         known = [row for row in rows if not math.isnan(getattr(row, name).mean)]
         if known:
             best = max(known, key=lambda row: getattr(row, name).mean)
-            parts.append(sentence.format(scheme=NAMES[best.scheme], value=said(getattr(best, name))))
+            parts.append(sentence.format(scheme=called(best.scheme), value=said(getattr(best, name))))
     return f"Best in these simulations: {'; '.join(parts)}." if parts else "No scheme has a figure."
 
 
@@ -91,7 +96,7 @@ def points(rows: Sequence[SchemeRow]) -> pd.DataFrame:
             if not math.isnan(spread.mean):
                 sd = 0.0 if math.isnan(spread.sd) else spread.sd
                 found.append(
-                    (NAMES[row.scheme], label, spread.mean, spread.mean - sd, spread.mean + sd, row.simulations)
+                    (called(row.scheme), label, spread.mean, spread.mean - sd, spread.mean + sd, row.simulations)
                 )
     return pd.DataFrame(found, columns=["scheme", "figure", "mean", "lower", "upper", "panels"])
 
@@ -110,7 +115,7 @@ def chart(data: pd.DataFrame) -> Chart:
         alt.Tooltip("upper:Q", title="+ SD", format=".3f"),
     ]
     base = alt.Chart(data).encode(
-        y=alt.Y("scheme:N", title=None, sort=list(NAMES.values()), axis=alt.Axis(labelLimit=190)),
+        y=alt.Y("scheme:N", title=None, sort=[called(scheme) for scheme in schemes()], axis=alt.Axis(labelLimit=190)),
         yOffset=alt.YOffset("figure:N", sort=figures),
         color=alt.Color(
             "figure:N", title=None, scale=colours, legend=alt.Legend(orient="top", columns=2, values=figures)

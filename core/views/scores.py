@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..plurals import plural
-from ..protocols import protocol_of
+from ..protocols import About, protocol_of
 from ..store import Store
 from ..store.ballots import Ballot, ballots_of
 from ..store.scores import Scored, scored_of
@@ -45,9 +45,9 @@ class ScoresView:
     scored: Scored | None = None  # what it was made from
 
     @property
-    def has_borda(self) -> bool:
-        """Opponents were drawn uniformly, so that x, y, ȳ and the paper's Figures 2 and 4 exist."""
-        return protocol_of(self.protocol).about.rescales
+    def about(self) -> About:
+        """What is said of the protocol and its scores."""
+        return protocol_of(self.protocol).about
 
     @property
     def voters(self) -> VoterCount:

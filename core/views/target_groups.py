@@ -11,9 +11,9 @@ import pandas as pd
 from ..errors import InputError, Issue
 from ..metrics import rounded_scores
 from ..plurals import many
-from ..schemes.group_agreement import GroupAgreement
-from ..schemes.group_files import GroupFile
-from ..schemes.target_groups import GroupComparison, GroupFigure, GroupScores, Similarity, TargetGroup
+from ..questions.order.agreement import GroupAgreement
+from ..questions.order.files import GroupFile
+from ..questions.order.groups import GroupComparison, GroupFigure, GroupScores, Similarity, TargetGroup
 from .words import out_of
 
 FIGURES = ("overall", "positive", "distractor", "random")

@@ -14,15 +14,13 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from .. import platforms
-from ..effects import Effect
-from ..errors import InputError, Issue, RunoffError, StoreError
+from ..errors import InputError, Issue, StoreError
 from ..platforms import Question, UnnamedColumnsError
 from ..store import Store
 from ..store.ballots import Ballot
-from ..store.brought_files import bring, brought
+from ..store.brought_files import brought
 from ..store.made_files import keep_made, made_path
-from ..store.votes import UploadPreview, accept_upload, preview_upload
-from .upload_words import taken_said
+from ..store.votes import UploadPreview, preview_upload
 
 KIND = "upload_preview"
 DOING = "Reading the file"
@@ -149,50 +147,3 @@ def _table(found: UploadPreview) -> bytes:
     target = io.BytesIO()
     pq.write_table(pa.Table.from_pandas(table, preserve_index=False), target, row_group_size=_PART)
     return target.getvalue()
-
-
-# Taking
-
-
-def arguments_of(
-    store: Store, ballot: Ballot, files: list[tuple[bytes, str, platforms.Mapping | None]]
-) -> dict[str, Any]:
-    """What the command "take_uploads" needs; the files (bytes, name, how its columns are read) are brought for it."""
-    told = [
-        {"sha256": bring(store, data), "name": name, "mapping": None if mapping is None else mapping.stored()}
-        for data, name, mapping in files
-    ]
-    return {"area_id": ballot.area_id, "code": ballot.code, "files": told}
-
-
-def take(store: Store, project_id: str, of: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Take the votes of files one by one; of each what it changed, or why it wasn't taken.
-
-    Raises the reason where none was taken.
-    """
-    done: list[dict[str, Any]] = []
-    last: RunoffError | None = None
-    for file in of["files"]:
-        mapping = None if file["mapping"] is None else platforms.Mapping.of(file["mapping"])
-        try:
-            data = brought(store, file["sha256"], file["name"])
-            meant = {"area_id": of["area_id"], "code": of["code"]}
-            taken = accept_upload(store, project_id, data, file["name"], **meant, mapping=mapping)
-        except RunoffError as error:
-            last = error
-            done.append({"name": file["name"], "problem": str(error)})
-        else:
-            done.append({"name": file["name"], "counts": taken.counts, "effect": taken.effect.stored()})
-    if last is not None and all("problem" in one for one in done):
-        raise last
-    return done
-
-
-def said(done: list[dict[str, Any]]) -> str:
-    """What taking them changed, in sentences."""
-    return " ".join(
-        f"{one['name']}: {one['problem']}"
-        if "problem" in one
-        else taken_said(one["name"], one["counts"], Effect.from_stored(one["effect"]) or Effect(0))
-        for one in done
-    )

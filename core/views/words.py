@@ -64,18 +64,6 @@ def called(number: int) -> str:
     return "the pilot" if number == PILOT else f"ballot {number}"
 
 
-def other_name_said(given: str, wished: str) -> str:
-    """That a project is called otherwise than somebody wished, as another one has that name; "" where it is as wished.
-
-    >>> other_name_said("Words (2)", " Words "), other_name_said("Words", "Words")
-    ('It is called “Words (2)”, as there is a project “Words” already.', '')
-    """
-    wished = " ".join(wished.split())
-    if given == wished:
-        return ""
-    return f"It is called “{given}”, as there is a project “{wished}” already."
-
-
 def slug(name: str, otherwise: str = "dataset") -> str:
     """A name as the start of a file's: small letters, digits and hyphens, or `otherwise` if none are left.
 

@@ -14,8 +14,8 @@ from tests.browser.server import ROOT, Server
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
 # What a wheel is built from.
 SOURCES = (
-    *("pyproject.toml", "README.md", "LICENSE", "app.py", ".streamlit", "core", "data", "pages", "ui", "voting"),
-    *(path.name for path in ROOT.glob("requirements*.txt")),
+    *("pyproject.toml", "requirements.txt", "README.md", "LICENSE"),
+    *("app.py", ".streamlit", "core", "data", "pages", "ui", "voting"),
 )
 
 

@@ -12,14 +12,12 @@ from rounds_of_people import SMALL, answer_round, batch_of, round_id
 
 from core import voting
 from core.platforms.batch import write_batch
-from core.schemes.collected import BEST_WORST, RATING
 from core.store import Store, open_store
 from core.store import schema as t
 from core.store.areas import add_areas
 from core.store.ballots import read_comparisons
-from core.store.drawing import draw_next_ballot
+from core.store.drawing import draw_next_ballot, draw_round
 from core.store.projects import create_project
-from core.store.round_drawing import draw_round
 from core.store.uploads import read_uploads, withdraw_upload
 from core.store.votes import accept_upload
 from core.store.voting import invite, open_voting, read_invitations, read_link
@@ -27,6 +25,7 @@ from core.tokens import AreaTokens
 from core.voting_settings import VotingSettings
 from tests.browser.server import Server
 from tests.browser.visitor import Visitor
+from tests.rounds_of_people import BEST_WORST, RATING
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.release]
 

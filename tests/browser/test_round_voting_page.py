@@ -12,12 +12,12 @@ from rounds_of_people import SMALL
 from test_round_voting import answers
 from voting_server import VotingServer, serving
 
-from core.schemes.collected import BEST_WORST, ORDER, RATING, SCHEMES
 from core.store import Store
-from core.store.round_drawing import draw_round
-from core.store.round_voting import open_round_voting
+from core.store.drawing import draw_round
+from core.store.voting import open_round_voting
 from core.voting_settings import VotingSettings
 from tests.browser.visitor import TIMEOUT_MS
+from tests.rounds_of_people import BEST_WORST, ORDER, RATING, SCHEMES
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.release]
 

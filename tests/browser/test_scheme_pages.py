@@ -11,10 +11,10 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from core.platforms import render_preview
-from core.platforms.scheme_parts import columns_of
-from core.platforms.scheme_settings import SCHEMES, scheme_settings
-from core.platforms.scheme_templates import scheme_template
+from core.questions.pages import page_settings, task_page
+from core.questions.task_page import columns_of
 from tests.browser.visitor import TIMEOUT_MS
+from tests.rounds_of_people import PAGES
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.release]
 
@@ -26,7 +26,7 @@ Open = Callable[..., Page]
 
 def row_of(scheme: str, settings: Mapping[str, Any], n: int, filled: int | None = None) -> dict[str, str]:
     """A batch's row of `filled` places of `n`."""
-    found, row = scheme_settings(scheme, settings), {}
+    found, row = page_settings(scheme, settings), {}
     for at, name in enumerate(columns_of(found, n)):
         number = int(re.findall(r"\d+", name)[0])
         text = WORDS[at % len(WORDS)] + (f" {at}" if scheme == "order" else "")
@@ -52,9 +52,7 @@ def task(chromium: Browser, tmp_path: Path) -> Iterator[Open]:
         **context: Any,
     ) -> Page:
         settings = settings or {}
-        html = render_preview(
-            scheme_template(scheme, settings, task_size=n), row or row_of(scheme, settings, n, filled)
-        )
+        html = render_preview(task_page(scheme, settings, task_size=n), row or row_of(scheme, settings, n, filled))
         file = tmp_path / "task.html"
         file.write_text(html, encoding="utf-8")
         contexts.append(chromium.new_context(reduced_motion="reduce", **context))
@@ -395,7 +393,7 @@ def test_writing_asks_for_a_text_that_is_another_one(task: Open) -> None:
 # All of them
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", PAGES)
 @pytest.mark.parametrize("colours", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_nothing_runs_over_the_edge(task: Open, scheme: str, colours: str, width: int) -> None:
@@ -411,7 +409,7 @@ def test_nothing_runs_over_the_edge(task: Open, scheme: str, colours: str, width
     assert (int(re.findall(r"\d+", ground)[0]) < 50) == (colours == "dark")
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", PAGES)
 def test_texts_are_shown_as_they_are(task: Open, scheme: str) -> None:
     row = row_of(scheme, {}, 2)
     page = task(scheme, {}, 2)

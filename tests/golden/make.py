@@ -35,29 +35,28 @@ from core.platforms import PLATFORMS, template
 from core.platforms.batch import write_batch
 from core.platforms.colleagues import deal_out, write_tables
 from core.platforms.offline import write_offline
-from core.platforms.scheme_files import round_files
-from core.platforms.scheme_templates import scheme_template
+from core.platforms.questions import round_files
 from core.protocols import Votes
 from core.protocols.base import balanced
 from core.protocols.runoff import Runoff, spread_appearances
 from core.publishing import publish
-from core.schemes.collected import SCHEMES, default_settings
+from core.questions import default_settings
+from core.questions.pages import task_page
 from core.simulation import simulate_campaign
 from core.simulation.drawing import quick_comparisons
 from core.store import Store, open_store
 from core.store import schema as t
 from core.store.areas import add_areas
-from core.store.ballots import Ballot, ballot_seed, read_ballots, read_comparisons
+from core.store.ballots import Ballot, ballot_seed, read_ballots, read_comparisons, read_rounds
 from core.store.closing import close_ballot
-from core.store.drawing import draw_next_ballot
+from core.store.comparisons import read_shown
+from core.store.drawing import draw_next_ballot, draw_round, round_seed
 from core.store.exclusions import exclude_voters
 from core.store.pilots import draw_pilot
 from core.store.plans import PlanSettings, Wording, save_plan, settings_of
 from core.store.projects import create_project, read_log
 from core.store.rankings import read_rankings
 from core.store.registrations import register_plan
-from core.store.round_drawing import draw_round, round_seed
-from core.store.rounds import read_rounds, read_shown
 from core.store.scores import read_dataset
 from core.store.simulated import simulate_votes
 from core.store.votes import accept_upload
@@ -68,7 +67,7 @@ from core.views.ways import outgoing
 from core.voters import exponential
 from tests.campaigns import AREAS, answer_batch
 from tests.old_workspaces import MAIN, NEWEST, unpack_kept_workspace
-from tests.rounds_of_people import SMALL
+from tests.rounds_of_people import SCHEMES, SMALL
 from voting import pages
 
 FOLDER = Path(__file__).parent
@@ -354,15 +353,13 @@ def rounds_out(store: Store) -> dict[str, Any]:
         one = read_rounds(store, project_id)[-1]
         settings = {**one.settings.stored(), "notion": "relatedness"}
         files = round_files(
-            one.ballot.code, scheme, settings, shown=partial(read_shown, store, project_id, one.id), widest=4
+            one.code, one.asks, settings, shown=partial(read_shown, store, project_id, one.id), widest=4
         )
         found[scheme] = {
             "settings": settings,
             "default settings": default_settings(scheme, seed=3).stored(),
             "files": {each.name: file(each.name, each.make()) for each in files},
-            "pages": {
-                each: dom(scheme_template(scheme, settings, task_size=2, target=each)) for each in ("turkle", "mturk")
-            },
+            "pages": {each: dom(task_page(scheme, settings, task_size=2, target=each)) for each in ("turkle", "mturk")},
         }
     return found
 

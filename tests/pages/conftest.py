@@ -17,6 +17,8 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, local_script_runner
 
+from core.commands import executor
+from core.commands.base import Command
 from core.store import Store, open_store
 from core.store.demo import ensure_demo
 from core.store.engine import _open
@@ -117,6 +119,17 @@ def _nothing_begins_by_itself(request: pytest.FixtureRequest, monkeypatch: pytes
     """The Evaluate page begins a job where figures take long: only in tests about that (`begun`)."""
     if "begun" not in request.fixturenames:
         monkeypatch.setattr(evaluation_jobs, "_job", lambda *_: None)
+
+
+@pytest.fixture
+def all_commands_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every command that takes any time is one for a job; figures are measured as they would be."""
+
+    def takes_long(store: Store, what: Any) -> bool:
+        with store.read() as conn:
+            return what.seconds(conn) > (0.0 if isinstance(what, Command) else executor.AT_ONCE)
+
+    monkeypatch.setattr(executor, "takes_long", takes_long)
 
 
 @pytest.fixture

@@ -15,22 +15,21 @@ from streamlit.testing.v1 import AppTest
 
 from core import voting
 from core.publishing import release
-from core.schemes.collected import RATING
 from core.store import schema as t
 from core.store.areas import add_areas, read_areas
-from core.store.drawing import draw_next_ballot
+from core.store.drawing import draw_next_ballot, draw_round
 from core.store.exclusions import exclusions_of
 from core.store.gold import add_gold, gold_of
 from core.store.library import add_embedding, other_embeddings, read_embeddings, remove_embedding
 from core.store.projects import create_project
 from core.store.releases import read_releases
-from core.store.round_drawing import draw_round
 from core.store.settlement import read_assignments
 from core.store.uploads import read_uploads, withdraw_upload
 from core.store.votes import accept_upload
 from core.store.voting import invite, open_voting, read_invitations, read_link
 from core.tokens import AreaTokens
 from core.voting_settings import VotingSettings
+from tests.rounds_of_people import RATING
 from ui.choosers import told_apart
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,10 +7,13 @@ import socket
 
 import pytest
 import sqlalchemy as sa
+from page_words import labelled, press, words
 from test_evaluate_jobs import finish
-from test_pages import press, words
 
-from core import jobs, work
+from core import jobs
+from core.commands import ballots, executor
+from core.commands.ballots import CloseBallot
+from core.protocols import protocol_of
 from core.protocols.paper import Paper
 from core.store import schema as t
 from core.store.ballots import read_ballots
@@ -21,7 +24,7 @@ from core.store.scores import read_dataset
 from core.store.simulated import simulate_votes
 from core.store.voting import open_voting, read_voting
 from core.store.voting_rest import RESTS
-from core.views import closing, collect
+from core.views import collect
 from core.voting_settings import VotingSettings
 
 NOBODY = 2**22 + 1  # no process of Linux has so high an id
@@ -31,12 +34,12 @@ NOBODY = 2**22 + 1  # no process of Linux has so high an id
 def many(demo, monkeypatch):
     """The demo's open ballot with all its votes, which count as too many to be closed at once."""
     simulate_votes(demo, "demo")
-    monkeypatch.setattr(closing, "AT_ONCE", Paper().seconds(10))
+    monkeypatch.setattr(executor, "AT_ONCE", Paper().seconds(10))
     return demo
 
 
 def newest(store):
-    return jobs.project_jobs(store, "demo", closing.KIND)
+    return jobs.project_jobs(store, "demo", executor.KIND)
 
 
 def test_it_closes_in_the_background_with_the_scores_it_would_have_at_once(many, visit, started):
@@ -44,9 +47,10 @@ def test_it_closes_in_the_background_with_the_scores_it_would_have_at_once(many,
     app = visit("collect", "demo")
     press(app, f"Close ballot {number}")
     assert read_ballots(many, "demo")[-1].is_open
-    assert f"Ballot {number} is being closed in the background" in words(app)
-    other = visit("collect", "demo")  # another tab finds the same job, and no second button
-    assert not [button for button in other.button if button.label.startswith("Close ballot")]
+    assert "Closing the ballot in the background" in words(app)
+    assert "Any change to the project stops it. You may leave this page." in words(app)
+    other = visit("collect", "demo")  # another tab finds the same job, and its button waits
+    assert labelled(other.button, f"Close ballot {number}").disabled
     finish(*started)
     assert not read_ballots(many, "demo")[-1].is_open
     by_job = read_dataset(many, "demo")
@@ -75,7 +79,7 @@ def test_why_it_failed_stands_beside_the_button(many, visit, started):
     press(visit("collect", "demo"), f"Close ballot {number}")
     jobs.finish(many, *started, state="failed", error="No memory, *at all*.")
     app = visit("collect", "demo")
-    assert f"Closing ballot {number} ended early; the ballot is as it was. No memory," in words(app)
+    assert "Closing the ballot ended early. No memory," in words(app)
     assert [b for b in app.button if b.label == f"Close ballot {number}"]
 
 
@@ -83,12 +87,12 @@ def test_the_job_stops_at_a_signal_as_an_error_would(many, monkeypatch):
     def close(*_args, **_kwargs):
         signal.raise_signal(signal.SIGTERM)
 
-    monkeypatch.setattr(work, "close_ballot", close)
+    monkeypatch.setattr(ballots, "close_ballot", close)
     before = signal.getsignal(signal.SIGTERM)
-    params = {"area_id": None, "ballot": 1, "code": "b1-0", "revision": 1}
-    job = jobs.Job("a", "demo", closing.KIND, params, "running", None, 0, 0, "", None, None, "", None, None, None)
+    params = executor.params_of(CloseBallot("demo", 1, None, "b1-0", 1))
+    job = jobs.Job("a", "demo", executor.KIND, params, "running", None, 0, 0, "", None, None, "", None, None, None)
     with pytest.raises(SystemExit):
-        work.WORK[closing.KIND](many, job, lambda *_: None)
+        executor.carry_out(many, job)
     assert signal.getsignal(signal.SIGTERM) is before
 
 
@@ -97,10 +101,11 @@ def test_few_votes_and_pilots_are_closed_at_once(many, monkeypatch):
     stage = view.open_stage
     of_all = sum(each.progress.votes for each in view.drawn)
     limit = of_all if stage.ballot.protocol == "runoff" else stage.progress.votes
-    monkeypatch.setattr(closing, "AT_ONCE", Paper().seconds(limit))
-    assert not closing.takes_long(view, stage)
-    monkeypatch.setattr(closing, "AT_ONCE", Paper().seconds(limit - 1))
-    assert closing.takes_long(view, stage)
+    close = CloseBallot.of("demo", 1, stage.ballot)
+    monkeypatch.setattr(executor, "AT_ONCE", protocol_of(stage.ballot.protocol).seconds(limit))
+    assert not executor.takes_long(many, close)
+    monkeypatch.setattr(executor, "AT_ONCE", protocol_of(stage.ballot.protocol).seconds(limit - 1))
+    assert executor.takes_long(many, close)
 
 
 @pytest.fixture
@@ -120,7 +125,7 @@ def test_voting_rests_meanwhile_and_goes_on_after_stop(voting_page, visit, start
     jobs._children.clear()
     press(app, "Stop")
     assert read_voting(store, ballot.id).state == "open"
-    assert f"Closing ballot {ballot.number} is stopped; the ballot is as it was. Voting goes on." in words(app)
+    assert "Closing the ballot was stopped; nothing was changed. Voting goes on." in words(app)
     assert [b for b in app.button if b.label == f"Close ballot {ballot.number}"]
 
 
@@ -134,7 +139,7 @@ def test_voting_goes_on_after_a_crash_of_the_job(voting_page, visit, started):
         conn.execute(sa.update(t.job).where(t.job.c.id == started[0]).values(state="running", pid=NOBODY))
     app = visit("collect", "demo")  # whoever looks finds it out
     told = words(app.run())
-    assert f"Closing ballot {ballot.number} ended early; the ballot is as it was." in told
+    assert "Closing the ballot ended early." in told
     assert "Voting goes on." in told
     assert read_voting(store, ballot.id).state == "open"
 

@@ -28,8 +28,8 @@ from core.store.projects import get_project
 from core.store.releases import read_releases, release_bytes
 from core.store.settlement import read_assignments
 from core.store.votes import accept_upload
-from core.views import long_commands, project_file_job, publication_job, settlement, settlement_job
-from ui import dataset_files, releases_box
+from core.views import project_file_job, publication_job, settlement, settlement_job
+from ui import dataset_files, project_files, settlement_box
 
 ZIP, FILE = "Make the dataset to publish (zip)", "Prepare the project file"
 # The page, its button, the sign, and what can be downloaded then.
@@ -40,20 +40,19 @@ MADE = {
 
 
 @pytest.fixture
-def many(demo, monkeypatch):
+def many(demo, monkeypatch, all_commands_are_long):
     """The demo, whose votes count as too many for its files to be made at once."""
     monkeypatch.setattr(dataset_files, "MANY", 1)
-    monkeypatch.setattr(releases_box, "MANY", 1)
-    monkeypatch.setattr(long_commands, "MANY", 1)
+    monkeypatch.setattr(project_files, "AT_ONCE", 0)
     return demo
 
 
 @pytest.fixture
-def settled(empty, monkeypatch):
+def settled(empty, monkeypatch, all_commands_are_long):
     """A ballot of people that counts as too large for its assignments to be read at once."""
     project_id = make_project(empty, plan=PLAN)
     accept_upload(empty, project_id, answer_batch(draw_batch(empty, project_id)), "results.csv")
-    monkeypatch.setattr(long_commands, "MANY", 1)
+    monkeypatch.setattr(settlement_box, "AT_ONCE", 0)
     return empty, project_id
 
 

@@ -11,6 +11,7 @@ from page_words import labelled, press, words
 from test_evaluate_jobs import finish
 
 from core import job_sweep, jobs
+from core.commands import executor
 from core.row_classes import class_file
 from core.store.ballots import read_ballots, read_comparisons
 from core.store.brought_files import bring
@@ -18,13 +19,13 @@ from core.store.made_files import made_path
 from core.store.tallies import progress_of
 from core.store.uploads import read_uploads, withdraw_upload
 from core.store.votes import accept_upload, preview_upload
-from core.views import long_commands, upload_jobs
+from core.views import upload_jobs
 
 READING = "Reading the file in the background"
 
 
 @pytest.fixture
-def large(empty, monkeypatch):
+def large(empty, monkeypatch, all_commands_are_long):
     """A project whose files all count as large, and answers to its open ballot, one of them rejected."""
     monkeypatch.setattr(upload_jobs, "LARGE", 10)
     project_id = make_project(empty)
@@ -70,7 +71,7 @@ def test_a_file_read_and_taken_by_jobs_is_as_at_once(large, visit, started, monk
     assert "Taking the votes in the background" in words(app)
     assert not [button for button in app.button if button.label == "Take these votes"]
     finish(started[1])
-    assert long_commands.done_said(job_of(store, project_id, long_commands.KIND)).startswith("results.csv is taken: ")
+    assert executor.done_said(job_of(store, project_id, executor.KIND)).startswith("results.csv is taken: ")
     app.run()
     assert "results.csv is taken" in words(app)
     (upload,), ballot_id = read_uploads(store, project_id), read_ballots(store, project_id)[0].id
@@ -87,9 +88,8 @@ def progress(store, ballot_id: int):
         return progress_of(conn, ballot_id)
 
 
-def test_several_files_and_the_way_back(large, visit, started, monkeypatch):
+def test_several_files_and_the_way_back(large, visit, started):
     store, project_id, data = large
-    monkeypatch.setattr(long_commands, "MANY", 1)
     lines = data.splitlines(keepends=True)
     one, two = b"".join(lines[:6]), b"".join([lines[0], *lines[6:]])
     app = give(visit, project_id, ("one.csv", one), ("two.csv", two))

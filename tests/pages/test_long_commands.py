@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 
 import pytest
+import sqlalchemy as sa
 from page_words import labelled, press, words
 from pages.conftest import _use
 from test_evaluate_jobs import finish
 
 from core import jobs
+from core.commands import ballots, executor, projects, votes
+from core.commands import voters as of_voters
 from core.errors import InputError, StaleError
+from core.settlement import Review
 from core.store import open_store
+from core.store import schema as t
 from core.store.archive import export_project
 from core.store.ballots import read_ballots, read_comparisons
 from core.store.closing import close_ballot
@@ -25,16 +29,13 @@ from core.store.projects import get_project, list_projects, read_log
 from core.store.scores import read_dataset
 from core.store.simulated import simulate_votes
 from core.store.voting import read_voting
-from core.views import long_commands, voters
-from core.views.command_list import COMMANDS
+from core.views import voters
 from core.voting_settings import VotingSettings
-from ui import project_files
 
 
 @pytest.fixture
-def many(demo, monkeypatch):
+def many(demo, all_commands_are_long):
     """The demo, everything of which counts as many."""
-    monkeypatch.setattr(long_commands, "MANY", 1)
     return demo
 
 
@@ -55,9 +56,8 @@ def closed(demo_folder, tmp_path_factory):
 
 
 @pytest.fixture
-def between(closed, tmp_path, monkeypatch):
+def between(closed, tmp_path, monkeypatch, all_commands_are_long):
     """The demo with its open ballot closed, so that the next can be drawn; everything counts as many."""
-    monkeypatch.setattr(long_commands, "MANY", 1)
     yield from _use(shutil.copytree(closed, tmp_path / "workspace"), monkeypatch)
 
 
@@ -194,11 +194,13 @@ def test_what_counts_is_changed_by_a_job(many, visit, started):
     assert read_policy(many, "demo").repeats == "latest"
 
 
-def through_json(store, name: str, arguments: dict):
+def through_json(store, command):
     """What a command tells by way of the table of jobs."""
-    asked = json.loads(json.dumps(long_commands.params_of(name, arguments, get_project(store, "demo").revision)))
-    found = long_commands.carry_out(store, "demo", asked["command"], asked["arguments"], asked["revision"])
-    return COMMANDS[name].said(json.loads(json.dumps(found)), asked["arguments"])
+    told = {"id": executor.start(store, command)}
+    finish(told["id"])
+    job = jobs.read_job(store, told["id"])
+    assert job.state == "done", job.error
+    return executor.done_said(job)
 
 
 def test_every_command_is_checked_against_what_its_visitor_saw(between):
@@ -206,43 +208,49 @@ def test_every_command_is_checked_against_what_its_visitor_saw(between):
     revision = get_project(between, "demo").revision
     with command(between, "demo", "something else"):
         pass
-    arguments = {
-        "draw_ballot": {"area_id": None},
-        "draw_waiting": {},
-        "discard_ballot": {"area_id": None, "code": "b1-0", "number": 1},
-        "reopen_ballot": {"area_id": None, "code": "b1-0", "number": 1},
-        "simulate_votes": {"area_id": None, "code": "b1-0"},
-        "exclude_voters": {"voter_ids": [1], "reason": "x", "detail": {}},
-        "readmit_voters": {"voter_ids": [1]},
-        "withdraw_voters": {"sitting_ids": [1]},
-        "set_policy": {"rejected": "leave out", "repeats": "latest"},
-        "review": {"decisions": [[1, "approve", ""]]},
-        "release_version": {"version": "1.0", "note": ""},
-        "open_voting": {"area_id": None, "code": "b1-0", "settings": VotingSettings().stored()},
-    }
-    uploads, of_workspace = {"take_uploads", "withdraw_upload"}, {"copy_project", "delete_project", "import_project"}
-    assert set(arguments) | uploads | of_workspace == set(COMMANDS)
-    for name, of in arguments.items():
+    here, ballot = ("demo", revision), (None, "b1-0", 1)
+    every = [
+        ballots.DrawBallot(*here, None),
+        ballots.DrawWaiting(*here),
+        ballots.CloseBallot(*here, *ballot),
+        ballots.DiscardBallot(*here, *ballot),
+        ballots.ReopenBallot(*here, *ballot),
+        ballots.SimulateVotes(*here, *ballot),
+        ballots.OpenVoting(*here, *ballot, VotingSettings().stored()),
+        of_voters.ExcludeVoters(*here, (1,), "x", {}),
+        of_voters.ReadmitVoters(*here, (1,)),
+        of_voters.WithdrawVoters(*here, (1,)),
+        of_voters.ReviewAssignments(*here, 1, {1: Review("approve")}),
+        votes.SetPolicy(*here, "leave out", "latest"),
+        projects.ReleaseVersion(*here, "1.0", ""),
+    ]
+    uploads = {"accept upload", "withdraw upload"}
+    of_workspace = {"duplicate project", "delete project", "import project"}
+    assert {one.name for one in every} | uploads | of_workspace == set(executor.COMMANDS)
+    for one in every:
         with pytest.raises(StaleError):
-            long_commands.carry_out(between, "demo", name, of, revision)
+            one.run(between)
 
 
-def test_commands_through_the_table_of_jobs_say_what_they_did(between):
-    of = {"area_id": None, "code": last(between).code, "number": last(between).number}
-    assert through_json(between, "reopen_ballot", of) == f"Ballot {of['number']} is open again."
-    assert through_json(between, "set_policy", {"rejected": "leave out", "repeats": "latest"}).startswith("Saved: ")
+def test_commands_through_the_table_of_jobs_say_what_they_did(between, started):
+    def now():
+        return "demo", get_project(between, "demo").revision
+
+    ballot = last(between)
+    reopen = ballots.ReopenBallot.of(*now(), ballot)
+    assert through_json(between, reopen) == f"Ballot {ballot.number} is open again."
+    assert through_json(between, votes.SetPolicy(*now(), "leave out", "latest")).startswith("Saved: ")
     assert read_policy(between, "demo").repeats == "latest"
     close_ballot(between, "demo")
-    assert through_json(between, "draw_waiting", {}).startswith("1 ballot")
-    drawn = {"area_id": None, "code": last(between).code, "number": last(between).number}
-    assert through_json(between, "simulate_votes", drawn).startswith("Simulated voters gave")
-    assert last(between).number == of["number"] + 1
+    assert through_json(between, ballots.DrawWaiting(*now())).startswith("1 ballot")
+    assert through_json(between, ballots.SimulateVotes.of(*now(), last(between))).startswith("Simulated voters gave")
+    assert last(between).number == ballot.number + 1
 
 
-def test_a_draw_is_discarded_through_the_table_of_jobs(between):
+def test_a_draw_is_discarded_through_the_table_of_jobs(between, started):
     number = draw_next_ballot(between, "demo")
-    of = {"area_id": None, "code": last(between).code, "number": number}
-    assert through_json(between, "discard_ballot", of) == f"Ballot {number} is discarded."
+    discard = ballots.DiscardBallot.of("demo", get_project(between, "demo").revision, last(between))
+    assert through_json(between, discard) == f"Ballot {number} is discarded."
     assert last(between).number == number - 1
 
 
@@ -280,8 +288,7 @@ def test_a_project_is_copied_opened_and_deleted_by_jobs(many, visit, started):
     assert "in the background" not in words(visit("project", "demo"))
 
 
-def test_a_large_project_file_is_imported_by_a_job(many, visit, started, monkeypatch):
-    monkeypatch.setattr(project_files, "LARGE", 1)
+def test_a_large_project_file_is_imported_by_a_job(many, visit, started):
     data = export_project(many, "demo")
     app = visit("project", "demo")
     press(app, "New project")
@@ -324,8 +331,46 @@ def test_the_voting_page_is_opened_by_a_job(between, visit, started):
 def test_settings_that_make_no_sense_are_refused_not_changed(between):
     draw_next_ballot(between, "demo")
     settings = VotingSettings().stored() | {"return_url": "javascript:alert(1)"}
-    arguments = {"area_id": None, "code": last(between).code, "settings": settings}
     revision = get_project(between, "demo").revision
     with pytest.raises(InputError):
-        long_commands.carry_out(between, "demo", "open_voting", arguments, revision)
+        ballots.OpenVoting.of("demo", revision, last(between), settings=settings).run(between)
     assert read_voting(between, last(between).id) is None
+
+
+def test_a_job_ends_in_the_transaction_of_its_command(between, started, monkeypatch):
+    """A process that ends right after it leaves a job that is done, and a log that says so once."""
+    number = last(between).number
+    reopen = ballots.ReopenBallot.of("demo", get_project(between, "demo").revision, last(between))
+    job_id = executor.start(between, reopen)
+
+    def killed(*_args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(executor, "to_json", killed)
+    with pytest.raises(KeyboardInterrupt):
+        finish(job_id)
+    job = jobs.read_job(between, job_id)
+    assert (job.state, job.result) == ("done", None)
+    assert last(between).is_open
+    assert executor.done_said(job) == "Reopening the ballot has ended; the log says what was done."
+    assert [entry["action"] for entry in read_log(between, "demo", 2)].count("reopen ballot") == 1
+    assert last(between).number == number
+
+
+def test_jobs_of_another_version_are_told_and_end_with_a_sentence(between, visit, started):
+    params = {"command": "draw_ballot", "arguments": {"area_id": None}, "revision": 1}
+    ids = [
+        jobs.start(between, executor.KIND, params, project_id="demo"),
+        jobs.start(between, executor.KIND, {**params, "command": "close ballot"}, project_id="demo"),
+    ]
+    with between.write(jobs.JOBS) as conn:
+        row = {"id": "old", "project_id": "demo", "kind": "close_ballot", "params": {"ballot": 1}, "state": "queued"}
+        conn.execute(sa.insert(t.job).values(**row, created_at=jobs.now()))
+    app = visit("collect", "demo")
+    assert "Work of another version of Runoff in the background, starting." in words(app)
+    for id_ in (*ids, "old"):
+        finish(id_)
+    assert [jobs.read_job(between, id_).error for id_ in (*ids, "old")] == [executor.OTHER_VERSION] * 3
+    app.run()
+    assert not app.exception
+    assert f"Work of another version of Runoff ended early. {executor.OTHER_VERSION}" in words(app)

@@ -6,9 +6,10 @@ import pytest
 from campaigns import answer_batch, draw_batch, make_project
 from page_words import labelled, press, words
 
+from core.commands.projects import CopyProject, ImportProject
 from core.store.archive import archive_project, export_project
+from core.store.brought_files import bring
 from core.store.projects import create_project, get_project
-from core.views.command_list import COMMANDS, imported, imported_said
 
 TOLD = "It is called “Words (2)”, as there is a project “Words” already."
 
@@ -74,10 +75,9 @@ def test_a_copy_without_ballots(page, visit):
 
 def test_a_copy_by_a_job(page):
     store, project_id, _ = page
-    asked = {"project_id": project_id, "name": "Words", "original": "Other"}
-    command = COMMANDS["copy_project"]
-    result = command.act(store, "", asked, 0)
-    assert command.said(result, asked) == f"Words (2) is a copy of Other. {TOLD}"
+    command = CopyProject(project_id, "Other", "Words")
+    result = command.run(store)
+    assert command.said(result) == f"Words (2) is a copy of Other. {TOLD}"
     assert get_project(store, command.opens(result)).name == "Words (2)"
 
 
@@ -96,9 +96,9 @@ def test_a_project_that_is_taken_out_again(page, visit):
 def test_a_project_from_a_file(page):
     store, _, app = page
     data = export_project(store, create_project(store, "Thing"))
-    result = imported(store, data)
+    command = ImportProject(bring(store, data), "a.zip", len(data))
     told = "It is called “Thing (2)”, as there is a project “Thing” already."
-    assert imported_said(result, {}) == f"The project is imported. {told}"
+    assert command.said(command.run(store)) == f"The project is imported. {told}"
     box = labelled(app.file_uploader, "Project file (zip)")
     box.set_value([("a.zip", data, "application/zip")]).run()
     app = press(app, "Import this project")

@@ -11,13 +11,13 @@ from page_words import labelled, press, words
 from rounds_of_people import answer_round, batch_of
 
 from core import jobs
-from core.schemes.gold_pairs import GoldPair
-from core.schemes.rating_files import read_ratings
-from core.schemes.rating_statistics import alpha, leave_one_out
+from core.questions.rating.files import read_ratings
+from core.questions.rating.gold_pairs import GoldPair
+from core.questions.rating.statistics import alpha, leave_one_out
 from core.store.areas import read_areas
+from core.store.ballots import read_rounds
 from core.store.library import open_library, read_embeddings
 from core.store.projects import create_project
-from core.store.rounds import read_rounds
 from core.store.scheme_runs import KIND, from_result
 from core.store.votes import accept_upload
 from core.views import round_people

@@ -13,15 +13,14 @@ from campaigns import PLAN, make_project
 from rounds_of_people import SMALL
 
 from core import voting, voting_process
-from core.schemes.collected import RATING
 from core.store import schema as t
 from core.store.ballots import read_ballots
-from core.store.drawing import draw_next_ballot
+from core.store.drawing import draw_next_ballot, draw_round
 from core.store.gold import gold_of
 from core.store.plans import Wording
-from core.store.round_drawing import draw_round
 from core.store.voting import read_link, read_voting
 from core.voting_settings import ADDRESS_KEPT
+from tests.rounds_of_people import RATING
 
 
 @pytest.fixture

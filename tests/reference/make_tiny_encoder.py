@@ -1,6 +1,6 @@
 """Makes `tiny_encoder/` and `tiny_encoder.json`: what sentence-transformers says, for `core.encoders` to agree with.
 
-In an environment of its own: pip install -r requirements-encoders.txt, then run this file.
+In an environment of its own: pip install '.[encoders]', then run this file.
 The model is a BERT of random weights (seed 7): two layers, 16 dimensions, some forty word pieces. Made with
 sentence-transformers 6.2.0, transformers 5.24.0 and torch 2.14.1.
 """

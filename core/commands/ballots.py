@@ -1,0 +1,197 @@
+"""Commands that move a collection on: draw, close, reopen, discard, open the voting page, simulated voters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from ..protocols import protocol_of
+from ..store import Store
+from ..store.areas import n_items_of
+from ..store.ballots import PILOT, Ballot, ballots_of, pilot_of
+from ..store.closing import close_ballot, reopen_ballot
+from ..store.drawing import discard_ballot, draw_next_ballot, draw_waiting
+from ..store.plans import settings_of
+from ..store.rankings import rankings_of
+from ..store.simulated import simulate_votes
+from ..store.tallies import progress_of
+from ..store.voting import open_voting, voting_of
+from ..voting_settings import VotingSettings
+from .base import PER_SECOND, OfProject, R
+
+FITS = 10_000  # votes that a protocol which fits all of them reads and fits in a second, before it draws
+
+
+def _drawing_seconds(conn: sa.Connection, project_id: str, area_id: int | None) -> float:
+    """How long drawing a ranking's next ballot takes; 0 where there is none to draw."""
+    found, ballots = settings_of(conn, project_id, area_id), ballots_of(conn, project_id, area_id)
+    if found is None or len(ballots) >= found[1].n_ballots:
+        return 0.0
+    coming = found[1].plan(n_items_of(conn, project_id, area_id)).comparisons[len(ballots)]
+    fitted = sum(ballot.n_comparisons for ballot in ballots if protocol_of(ballot.protocol).about.whole_field)
+    return coming / PER_SECOND + fitted / FITS
+
+
+@dataclass(frozen=True)
+class DrawBallot(OfProject[int]):
+    """Draw a ranking's next ballot; its number."""
+
+    name = "draw ballot"
+    doing = "Drawing the ballot"
+    area_id: int | None
+
+    def seconds(self, conn: sa.Connection) -> float:
+        return _drawing_seconds(conn, self.project_id, self.area_id)
+
+    def run(self, store: Store) -> int:
+        return draw_next_ballot(store, self.project_id, area_id=self.area_id, expected_revision=self.revision)
+
+    def said(self, result: int) -> str:
+        return f"Ballot {result} is drawn. Next: give it to voters."
+
+
+@dataclass(frozen=True)
+class DrawWaiting(OfProject[int]):
+    """Draw the next ballot of every area that waits for it; how many."""
+
+    name = "draw ballots"
+    doing = "Drawing the ballots"
+    in_parts = True
+
+    def seconds(self, conn: sa.Connection) -> float:
+        rankings = rankings_of(conn, self.project_id)
+        return sum(_drawing_seconds(conn, self.project_id, ranking.area_id) for ranking in rankings)
+
+    def run(self, store: Store) -> int:
+        return draw_waiting(store, self.project_id, expected_revision=self.revision)
+
+    def said(self, result: int) -> str:
+        return f"{result} ballots are drawn. Choose an area for its batch."
+
+
+@dataclass(frozen=True)
+class OfBallot(OfProject[R]):
+    """A command of one ballot of a ranking: the one of a code, which sentences call by its number."""
+
+    area_id: int | None
+    code: str
+    number: int
+
+    @classmethod
+    def of(cls, project_id: str, revision: int, ballot: Ballot, **more: Any) -> Any:
+        """The command for a ballot."""
+        return cls(project_id, revision, ballot.area_id, ballot.code, ballot.number, **more)
+
+    def ballot(self, conn: sa.Connection) -> Ballot | None:
+        """The ballot; None where it is gone."""
+        pilot = pilot_of(conn, self.project_id, self.area_id)
+        found = [*ballots_of(conn, self.project_id, self.area_id), *([pilot] if pilot else [])]
+        return next((ballot for ballot in found if ballot.code == self.code), None)
+
+    def seconds(self, conn: sa.Connection) -> float:
+        ballot = self.ballot(conn)
+        return ballot.n_comparisons / PER_SECOND if ballot else 0.0
+
+
+@dataclass(frozen=True)
+class CloseBallot(OfBallot[None]):
+    """Close a ballot and compute its scores; its voting page rests meanwhile."""
+
+    name = "close ballot"
+    doing = "Closing the ballot"
+
+    def seconds(self, conn: sa.Connection) -> float:
+        """By the votes that its scores are made from; a pilot has none."""
+        ballot = self.ballot(conn)
+        if ballot is None or ballot.is_pilot:
+            return 0.0
+        protocol = protocol_of(ballot.protocol)
+        scored = ballots_of(conn, self.project_id, self.area_id) if protocol.about.whole_field else [ballot]
+        return protocol.seconds(sum(progress_of(conn, each.id).votes for each in scored))
+
+    def run(self, store: Store) -> None:
+        close_ballot(store, self.project_id, area_id=self.area_id, code=self.code, expected_revision=self.revision)
+
+    def said(self, result: None) -> str:
+        if self.number == PILOT:
+            return "The pilot is closed: its figures stand below."
+        return f"Ballot {self.number} is closed and its scores are computed."
+
+    def meanwhile(self, conn: sa.Connection) -> str:
+        ballot = self.ballot(conn)
+        voting = voting_of(conn, ballot.id) if ballot else None
+        rests = "Voting rests meanwhile. " if voting is not None and voting.is_resting else ""
+        return f"{rests}Any change to the project stops it."
+
+    def afterwards(self, conn: sa.Connection) -> str:
+        ballot = self.ballot(conn)
+        voting = voting_of(conn, ballot.id) if ballot else None
+        if voting is None or voting.state == "closed":
+            return ""
+        return "Voting goes on." if voting.state == "open" else "Voting is still paused."
+
+
+@dataclass(frozen=True)
+class ReopenBallot(OfBallot[None]):
+    """Open the newest ballot again."""
+
+    name = "reopen ballot"
+    doing = "Reopening the ballot"
+
+    def run(self, store: Store) -> None:
+        reopen_ballot(store, self.project_id, area_id=self.area_id, code=self.code, expected_revision=self.revision)
+
+    def said(self, result: None) -> str:
+        return "The pilot is open again." if self.number == PILOT else f"Ballot {self.number} is open again."
+
+
+@dataclass(frozen=True)
+class DiscardBallot(OfBallot[None]):
+    """Take a draw back."""
+
+    name = "discard ballot"
+    doing = "Discarding the draw"
+
+    def run(self, store: Store) -> None:
+        discard_ballot(store, self.project_id, area_id=self.area_id, code=self.code, expected_revision=self.revision)
+
+    def said(self, result: None) -> str:
+        return "The pilot is discarded." if self.number == PILOT else f"Ballot {self.number} is discarded."
+
+
+@dataclass(frozen=True)
+class SimulateVotes(OfBallot[int]):
+    """Let simulated voters answer what a ballot lacks; how many votes."""
+
+    name = "simulate votes"
+    doing = "Letting simulated voters answer"
+
+    def run(self, store: Store) -> int:
+        return simulate_votes(
+            store, self.project_id, area_id=self.area_id, code=self.code, expected_revision=self.revision
+        )
+
+    def said(self, result: int) -> str:
+        return f"Simulated voters gave {result:,} votes, marked as simulated."
+
+
+@dataclass(frozen=True)
+class OpenVoting(OfBallot[str]):
+    """Open a ballot's voting page, or change its settings (`VotingSettings.stored`)."""
+
+    name = "open voting"
+    doing = "Opening the voting page"
+    settings: Mapping[str, Any]
+
+    def run(self, store: Store) -> str:
+        # Not `VotingSettings.of`, which leaves out silently what it doesn't take.
+        settings = VotingSettings(**{**self.settings, "ask": tuple(self.settings["ask"])})
+        return open_voting(
+            store, self.project_id, settings, area_id=self.area_id, code=self.code, expected_revision=self.revision
+        )
+
+    def said(self, result: str) -> str:
+        return "Voting is open."

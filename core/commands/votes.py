@@ -1,0 +1,185 @@
+"""Commands on answers: take result files, take one back, choose what counts; what that changed, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from ..effects import Effect
+from ..errors import RunoffError
+from ..platforms import Mapping
+from ..plurals import many, plural
+from ..policy import Policy
+from ..store import Store
+from ..store import schema as t
+from ..store.ballots import Ballot, every_ballot_of
+from ..store.brought_files import bring, brought
+from ..store.policies import set_policy
+from ..store.uploads import Withdrawn, withdraw_upload
+from ..store.votes import accept_upload
+from .base import PER_SECOND, OfProject
+from .effects import top_sentence, voters_said, votes_said
+
+BYTES, WORKBOOK_BYTES = 2_000_000, 250_000  # of a result file that is read in a second; a workbook is packed
+CLASSES = {
+    "new": ("new votes", "will be counted"),
+    "check": ("answers to checks", "will be kept; no score reads them"),
+    "unknown": ("“I don't know a word here”", "will be logged; no vote"),
+    "changed": ("changed since the last upload", "will be updated"),
+    "rejected": ("rejected by the owner", "will be kept, not counted"),
+    "repeat": ("repeats by the same voter", "will be kept, not counted"),
+    "excluded": ("voters who are left out", "will be kept, not counted"),
+    "asked": ("wait for what you say of their values", "left out until you say it"),
+    "contradicts": ("differ from the stored answer", "nothing happens: withdraw the first upload to replace it"),
+    "known": ("known already", "nothing happens"),
+    "no_answer": ("no answer", "left out"),
+    "other_ballot": ("unknown comparison (not of this ballot)", "left out"),
+    "unreadable": ("unreadable", "left out"),
+}
+
+
+def taken_said(name: str, counts: dict[str, int], effect: Effect) -> str:
+    """What an accepted upload changed, in a sentence; see `votes.Accepted`."""
+    new = counts.get("new", 0)
+    votes, voters = many(new, "new vote"), voters_said(effect)
+    parts = [f"{votes} of {voters}"] if new else []
+    kinds = ("changed", "rejected", "repeat", "unknown")
+    parts += [f"{counts[kind]:,} {CLASSES[kind][0]}" for kind in kinds if counts.get(kind)]
+    told = f"{name} is taken: {', '.join(parts)}."
+    return f"{told} {top_sentence(effect)}".rstrip()
+
+
+def withdrawn_said(name: str, n: int, effect: Effect) -> str:
+    """What the withdrawal of an upload with n answers changed, in a sentence."""
+    told = plural(
+        n,
+        "{answers} of {file} counts no more: {votes}.",
+        "{answers} of {file} count no more: {votes}.",
+        answers=many(n, "answer"),
+        file=name,
+        votes=votes_said(effect),
+    )
+    return f"{told} {top_sentence(effect)}".rstrip()
+
+
+@dataclass(frozen=True)
+class Brought:
+    """A result file that lies in the workspace for a command (`store.brought_files`), and its size in bytes."""
+
+    sha256: str
+    name: str
+    size: int
+
+    @property
+    def seconds(self) -> float:
+        """How long reading it takes, roughly."""
+        return self.size / (WORKBOOK_BYTES if self.name.lower().endswith(".xlsx") else BYTES)
+
+
+def bring_file(store: Store, data: bytes, name: str) -> Brought:
+    """Lay a file down for a command; errors as of `bring`."""
+    return Brought(bring(store, data), name, len(data))
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What came of one file: the classes of its answers and what it changed, or why it wasn't taken."""
+
+    name: str
+    counts: dict[str, int]
+    effect: Effect
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class TakeUploads(OfProject[tuple[Taken, ...]]):
+    """Take the votes of files for a ballot one by one, each with how its columns are read (`Mapping.stored`).
+
+    They are read against the store as it is, whatever the revision. Raises the last reason where none was taken.
+    """
+
+    name = "accept upload"
+    doing = "Taking the votes"
+    in_parts = True
+    area_id: int | None
+    code: str
+    files: tuple[tuple[Brought, dict | None], ...]
+
+    @classmethod
+    def of(cls, project_id: str, ballot: Ballot, files: list[tuple[Brought, Mapping | None]]) -> TakeUploads:
+        """The command for a ballot."""
+        told = tuple((file, None if mapping is None else mapping.stored()) for file, mapping in files)
+        return cls(project_id, None, ballot.area_id, ballot.code, told)
+
+    def seconds(self, conn: sa.Connection) -> float:
+        return sum(file.seconds for file, _ in self.files)
+
+    def run(self, store: Store) -> tuple[Taken, ...]:
+        done = []
+        last: RunoffError | None = None
+        for file, stored in self.files:
+            mapping = None if stored is None else Mapping.of(stored)
+            try:
+                data = brought(store, file.sha256, file.name)
+                taken = accept_upload(
+                    store, self.project_id, data, file.name, self.area_id, mapping=mapping, code=self.code
+                )
+            except RunoffError as error:
+                last = error
+                done.append(Taken(file.name, {}, Effect(0), str(error)))
+            else:
+                done.append(Taken(file.name, taken.counts, taken.effect))
+        if last is not None and all(one.problem for one in done):
+            raise last
+        return tuple(done)
+
+    def said(self, result: tuple[Taken, ...]) -> str:
+        return " ".join(
+            f"{one.name}: {one.problem}" if one.problem else taken_said(one.name, one.counts, one.effect)
+            for one in result
+        )
+
+
+@dataclass(frozen=True)
+class WithdrawUpload(OfProject[Withdrawn]):
+    """Take an upload back; read against the store as it is."""
+
+    name = "withdraw upload"
+    doing = "Withdrawing the upload"
+    upload_id: int
+    filename: str
+
+    def seconds(self, conn: sa.Connection) -> float:
+        """By the answers of all uploads of its ballot: these are counted anew."""
+        u = t.upload.c
+        ballot_id = sa.select(u.ballot_id).where(u.id == self.upload_id).scalar_subquery()
+        counts = conn.execute(sa.select(u.counts).where(u.ballot_id == ballot_id, u.withdrawn_at.is_(None))).scalars()
+        return sum(sum(of_one.values()) for of_one in counts) / PER_SECOND
+
+    def run(self, store: Store) -> Withdrawn:
+        return withdraw_upload(store, self.project_id, self.upload_id)
+
+    def said(self, result: Withdrawn) -> str:
+        return withdrawn_said(self.filename, result.judgements, result.effect)
+
+
+@dataclass(frozen=True)
+class SetPolicy(OfProject[int]):
+    """Choose what counts of rejected answers and of repeats; how many answers changed."""
+
+    name = "set policy"
+    doing = "Counting answers anew"
+    rejected: str
+    repeats: str
+
+    def seconds(self, conn: sa.Connection) -> float:
+        ballots = every_ballot_of(conn, self.project_id)
+        return sum(ballot.n_comparisons for ballot in ballots if ballot.is_open) / PER_SECOND
+
+    def run(self, store: Store) -> int:
+        policy = Policy(self.rejected, self.repeats)
+        return set_policy(store, self.project_id, policy, expected_revision=self.revision)
+
+    def said(self, result: int) -> str:
+        return f"Saved: {many(result, 'answer')} counted anew."

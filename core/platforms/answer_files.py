@@ -1,0 +1,215 @@
+"""Result files of rounds: ratings, best–worst choices and orders as platforms and tables hold them.
+
+On a platform each row is an assignment; beside `Input.*`, which repeat the batch file (`questions`), stand
+
+    Answer.rating_n = 3.25     Answer.best_n = 3, Answer.worst_n = 1     Answer.order_n = 3 1 2     Answer.unknown_n = 1
+
+also as a crowd-form writes them (`Answer.best_1.3 = true`, or JSON in `Answer.taskAnswers`). A table of one's own has
+`question_id, voter, answer` and perhaps `seconds, submitted_at`, a row an answer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InputError, Issue
+from ..questions import RoundKind
+from ..questions.base import UNKNOWN
+from ..questions.task_page import MOST_ROWS
+from ..tables import ANSWERS
+from ..tabular import Table, places_of, refuse_doubled
+from .answers import TEXTS, joined
+from .base import ResultFile
+from .meanings import NOTHING_SAID, Said
+from .mturk import decided
+from .plain import plain_answers, split_ids
+from .reading import damaged_voters, decoded, forget_damaged, numbers, result_file, row_issues, stripped
+from .result_tables import open_results
+from .times import to_utc, unread_times
+
+_NO = frozenset({"", "0", "false", "off"})
+_READ = ("assignmentid", "workerid", "assignmentstatus", "approve", "reject", "requesterfeedback", "submittime",
+         "worktimeinseconds")  # fmt: skip
+_DECISIONS = ("assignmentstatus", "approve", "reject", "requesterfeedback")
+
+
+def read_round_results(data: bytes, filename: str, kind: RoundKind, said: Said = NOTHING_SAID) -> ResultFile:
+    """Read a result file of a round that asks questions of this kind.
+
+    Its `answers` (`tables.ANSWERS`) have in `choice` the answer as it was given, in the kind's own form; in `left_a`
+    and `left_b` the tokens where a question shows one item, and in `right_a` the ids of the items with spaces between,
+    where the file shows them. Raises `InputError` for a file of another kind.
+    """
+    table = open_results(data, filename)
+    columns = {name.strip().casefold() for name in table.header}
+    if {"question_id", "answer"} <= columns:
+        return _read_plain(table, said)
+    if {"assignmentid", "workerid"} <= columns:
+        return _read_platform(table, kind, said)
+    raise InputError(
+        f"{table.name} is no result file of {kind.about.label}: it has neither the columns AssignmentId and WorkerId "
+        "of a platform, nor question_id, voter and answer."
+    )
+
+
+def _read_plain(table: Table, said: Said) -> ResultFile:
+    places = places_of(table, ("question_id", "voter", "answer", "seconds", "submitted_at"))
+    if "voter" not in places:
+        raise InputError(f"{table.name} lacks the column voter.", [Issue("column is missing", column="voter")])
+    rows = table.texts(list(places.values()), max(places[name] for name in ("question_id", "voter", "answer")) + 1)
+    cell = dict(zip(places, rows.columns, strict=True))
+    question, voter, answer = (cell[name].str.strip() for name in ("question_id", "voter", "answer"))
+    task, n = split_ids(question)
+    is_filled = (answer != "").to_numpy()
+    unread = []
+    for at in np.flatnonzero(is_filled & ((n == 0) | (voter == "").to_numpy())).tolist():
+        what, column = ("no id of a question", "question_id") if n[at] == 0 else ("no voter", "voter")
+        unread.append(Issue(what, row=int(rows.numbers[at]), column=column, found=question.iloc[at]))
+    unread += [] if said.former else damaged_voters(rows.numbers, voter, "voter")
+    frame, notices = plain_answers(rows.numbers, cell, task, n, answer)
+    kept = is_filled & (n > 0) & (voter != "").to_numpy()
+    return result_file("plain", rows, _typed(frame[kept].reset_index(drop=True)), unread, notices, shows_texts=False)
+
+
+def _read_platform(table: Table, kind: RoundKind, said: Said) -> ResultFile:
+    names = [name.strip().casefold() for name in table.header]
+    place = {name: at for at, name in enumerate(names)}
+    if "input.task_id" not in place:
+        raise InputError(
+            f"{table.name} lacks the column Input.task_id, so nothing says which questions were answered.",
+            [Issue("column is missing", column="Input.task_id")],
+        )
+    pattern = _pattern(kind)
+    fields = {at: match for at, name in enumerate(names) if (match := _field(pattern, name))}
+    if not fields and "answer.taskanswers" not in place:
+        told = " and ".join(f"Answer.{name}_1" for name in kind.fields)
+        raise InputError(f"{table.name} lacks the columns {told}: it holds no {kind.about.label}.")
+    used = {at for at, name in enumerate(names) if name in _READ or name.startswith(("input.", "answer."))}
+    refuse_doubled(table, sorted(used))
+    last = max([*fields, place.get("answer.taskanswers", 0), place["assignmentid"], place["workerid"]])
+    rows = table.texts(list(range(len(names))), last + 1)
+    cell = [column.to_numpy(dtype=object).tolist() for column in rows.columns]
+    is_turkle = "turkle.username" in place or "assignmentstatus" not in place
+    length = len(rows.numbers)
+    empty = pd.Series([""] * length, dtype="str")
+    decisions = [rows.columns[place[name]] if name in place else empty for name in _DECISIONS]
+    undecided = (["submitted"] * length, [""] * length, list[Issue]())
+    statuses, notes, contradictions = undecided if is_turkle else decided(decisions, rows.numbers, said)
+    frame = pd.DataFrame(
+        {
+            "row": rows.numbers,
+            "assignment_id": stripped(cell[place["assignmentid"]]),
+            "voter": stripped(cell[place["workerid"]]),
+            "status": pd.Series(statuses, dtype="str"),
+            "note": pd.Series(notes, dtype="str"),
+            "seconds": numbers(cell[place["worktimeinseconds"]]) if "worktimeinseconds" in place else np.nan,
+        }
+    )
+    submitted = cell[place["submittime"]] if "submittime" in place else [""] * length
+    times, _ = to_utc(submitted)
+    frame["submitted_at"] = pd.Series(times, dtype="str")
+    unread, notices = row_issues(frame)
+    notices += [*contradictions, *unread_times(submitted, times, "SubmitTime")]
+    frame["task_id"] = decoded(cell[place["input.task_id"]]).astype("str").str.strip()
+    forget_damaged(frame, "task_id", "Input.task_id", notices)
+    packed = cell[place["answer.taskanswers"]] if "answer.taskanswers" in place else None
+    given = _given(pattern, fields, cell, packed, length)
+    answers = _spread(frame, given, {name: cell[at] for name, at in place.items() if name.startswith("input.")}, kind)
+    return result_file("turkle" if is_turkle else "mturk", rows, answers, unread, notices)
+
+
+def _pattern(kind: RoundKind) -> re.Pattern[str]:
+    """The names of the fields of a question: of one of its options, or with its number, as platforms write them."""
+    return re.compile(rf"({'|'.join(kind.fields)}|unknown)(?:_([1-9]\d{{0,3}}))?(?:\.label|\.(.+?))?(?:\.on)?")
+
+
+def _field(pattern: re.Pattern[str], name: str) -> re.Match[str] | None:
+    return pattern.fullmatch(name.removeprefix("answer.")) if name.startswith("answer.") else None
+
+
+def _given(
+    pattern: re.Pattern[str],
+    fields: Mapping[int, re.Match[str]],
+    cell: list[list[str]],
+    packed: list[str] | None,
+    length: int,
+) -> dict[tuple[str, int], list[str]]:
+    """What stands in each field (name and number), row by row, put together from its options where it has several."""
+    found: dict[tuple[str, int], list[str]] = {}
+    options: dict[tuple[str, int], dict[str, list[str]]] = {}
+    for at, match in fields.items():
+        key = (match[1], int(match[2] or 1))
+        if match[3] is None:
+            found[key] = [value.strip() for value in cell[at]]
+        else:
+            options.setdefault(key, {})[match[3]] = cell[at]
+    for key, parts in options.items():
+        found.setdefault(key, joined(parts, length))
+    for row, text in enumerate(packed or ()):
+        for name, value in _unpacked(text).items():
+            packed_field = pattern.fullmatch(name)
+            if packed_field is not None:
+                key = (packed_field[1], int(packed_field[2] or 1))
+                found.setdefault(key, [""] * length)[row] = _told(value)
+    return found
+
+
+def _unpacked(text: str) -> Mapping[str, Any]:
+    """The fields of a crowd-form's JSON; none where it can't be read."""
+    try:
+        read = json.loads(text) if text.strip() else []
+    except (ValueError, RecursionError):
+        return {}
+    first = read[0] if isinstance(read, list) and read else read
+    return first if isinstance(first, Mapping) else {}
+
+
+def _told(value: Any) -> str:
+    """A field's value in JSON: itself, or of several options the one that is true."""
+    if isinstance(value, Mapping):
+        return "+".join(str(name) for name, is_on in value.items() if is_on is True)
+    return "" if value is None or value is False else "1" if value is True else str(value).strip()
+
+
+def _spread(
+    frame: pd.DataFrame, given: Mapping[tuple[str, int], list[str]], inputs: Mapping[str, list[str]], kind: RoundKind
+) -> pd.DataFrame:
+    """One row an answer: the questions of each task below each other; those that the task doesn't have are left out."""
+    blank = [""] * len(frame)
+    parts = []
+    for n in sorted({number for _, number in given}):
+        part = frame.assign(n=n, **dict.fromkeys(TEXTS, ""))
+        told = [given.get((name, n), blank) for name in kind.fields]
+        unknown = given.get(("unknown", n), blank)
+        part["choice"] = [_choice(kind, mark, *values) for mark, *values in zip(unknown, *told, strict=True)]
+        most = kind.n_shown()[1] or MOST_ROWS
+        cells = [[name for name, _ in kind.cells(n, place, 0, "", "")] for place in range(1, most + 1)]
+        ids = [inputs.get(f"input.{names[0]}") for names in cells]
+        listed = [" ".join(v.strip() for v in row if v.strip()) for row in zip(*(c for c in ids if c), strict=True)]
+        part["right_a"] = listed or blank
+        if most == 1:
+            for name, column in zip(("left_a", "left_b"), cells[0][1:], strict=True):
+                part[name] = list(decoded(inputs.get(f"input.{column}", blank)))
+        parts.append(part[(part["choice"] != "") | (part["right_a"] != "")])
+    answers = pd.concat(parts, ignore_index=True) if parts else frame.head(0).assign(n=0, choice="")
+    answers["seconds"] = answers["seconds"] / answers.groupby("row")["row"].transform("size")
+    return _typed(answers.sort_values(["row", "n"], kind="stable", ignore_index=True))
+
+
+def _choice(kind: RoundKind, unknown: str, *values: str) -> str:
+    """The answer of one question in the form of the kind of question, "" where nothing is filled in."""
+    if unknown.strip().lower() not in _NO:
+        return UNKNOWN
+    return kind.written(*values)
+
+
+def _typed(frame: pd.DataFrame) -> pd.DataFrame:
+    missing = {name: "" for name, kind in ANSWERS.columns.items() if kind == "text" and name not in frame}
+    kinds = {"text": "str", "int": "int64", "float": "float64"}
+    return frame.assign(**missing).astype({name: kinds[kind] for name, kind in ANSWERS.columns.items()})

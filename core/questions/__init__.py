@@ -1,0 +1,64 @@
+"""The kinds of question: how a ballot or a round asks. One is one class here and one line in `KINDS`.
+
+Nothing outside this folder compares a kind's name: `kind_of` finds the object, which is asked instead.
+"""
+
+from __future__ import annotations
+
+from ..errors import PlanError
+from .base import About, Answers, Kind, RoundKind, RoundScores, RoundSettings
+from .best_worst.kind import BestWorstKind
+from .comparison import Comparison
+from .order.kind import Order
+from .rating.kind import Rating
+
+COMPARISON = Comparison()
+KINDS: dict[str, Kind] = {kind.name: kind for kind in (COMPARISON, Rating(), BestWorstKind(), Order())}
+
+
+def kind_of(name: str) -> Kind:
+    """The kind of this name; `PlanError` where there is none."""
+    if name not in KINDS:
+        raise PlanError(f"The scheme is one of {', '.join(KINDS)}, found {name!r}.")
+    return KINDS[name]
+
+
+def round_kinds() -> dict[str, RoundKind]:
+    """The kinds that rounds ask, by name."""
+    return {name: kind for name, kind in KINDS.items() if isinstance(kind, RoundKind)}
+
+
+def round_kind(name: str) -> RoundKind:
+    """The kind of this name that a round asks; `PlanError` where there is none."""
+    known = round_kinds()
+    if name not in known:
+        raise PlanError(f"The scheme is one of {', '.join(known)}, found {name!r}.")
+    return known[name]
+
+
+def default_settings(name: str, *, seed: int = 0) -> RoundSettings:
+    """Settings of a round to begin with: five ratings an item, one person a tuple with eight tuples an item, ten orders
+    a target. Raises `PlanError` for another kind."""
+    return round_kind(name).default_settings(seed=seed)
+
+
+def check_round(settings: RoundSettings, *, with_groups: bool = True) -> RoundSettings:
+    """The settings unchanged; `PlanError` naming the first one that makes no sense."""
+    return round_kind(settings.scheme).checked(settings, with_groups=with_groups)
+
+
+__all__ = [
+    "COMPARISON",
+    "KINDS",
+    "About",
+    "Answers",
+    "Kind",
+    "RoundKind",
+    "RoundScores",
+    "RoundSettings",
+    "check_round",
+    "default_settings",
+    "kind_of",
+    "round_kind",
+    "round_kinds",
+]

@@ -1,0 +1,1 @@
+"""Best and worst of a tuple of items."""

@@ -1,0 +1,1 @@
+"""Orders of the positives of a target."""

@@ -1,0 +1,226 @@
+"""Orders: the positives of a target a question; an answer lists all places, most related first, `3 1 2`.
+
+Orders score no item by itself: what they say is of words of one target (`groups`), by which models are ranked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...errors import InputError, Issue, PlanError, UndefinedMetricError
+from ...language import Language, translatable
+from ..base import About, Answering, Answers, Floats, Ints, RoundKind, RoundScores, RoundSettings, refuse_unscored
+from ..task_page import PageSettings, Words, unknown_box
+from .agreement import group_agreement
+from .groups import GroupComparison, TargetGroup, from_orders
+
+WORDS = 10
+_SEPARATORS = re.compile(r"[\s,;>]+")
+Orders = dict[int, dict[str, dict[str, float]]]  # of a voter: target → word → place, 1 = most related
+
+
+def ordered(answer: str) -> list[int]:
+    """The places, from 0, of an answer in the store, most related first.
+
+    >>> ordered("3 1 2")
+    [2, 0, 1]
+    """
+    return [int(place) - 1 for place in answer.split()]
+
+
+def given_orders(answers: Answers) -> Orders:
+    """The orders that count, by voter: the place of each positive of each target."""
+    shown = answers.words
+    words = shown.sort_values(["question_id", "place"]).groupby("question_id", sort=False)["token_b"].agg(list)
+    target = shown.drop_duplicates("question_id").set_index("question_id")["token_a"]
+    orders: Orders = {}
+    for question, voter, answer in zip(
+        answers.questions[answers.question].tolist(), answers.voter.tolist(), answers.text, strict=True
+    ):
+        places = {words[question][place]: float(rank) for rank, place in enumerate(ordered(answer), 1)}
+        orders.setdefault(voter, {})[target[question]] = places
+    return orders
+
+
+class Order(RoundKind):
+    """In which order are these words related to the target?"""
+
+    name = kind = "order"
+    about = About(
+        label="orders of target groups",
+        offered="People put the positives of a target word into order; only words of one target are compared.",
+        asked="target",
+        figure=("agreement", "Mean of Spearman's ρ with every other person who ordered the same targets."),
+        editors=("groups",),
+        settings={"raters": 10, "task_size": 5, "seconds": 36.0},
+        scores_items=False,
+        by_words=True,
+    )
+    fields = ("order",)
+    scripts = ("scheme.js", "scheme_drag.js", "scheme_order.js")
+    question = Words(
+        translatable("Which word is most related to the target?"),
+        translatable("Which word is most similar to the target?"),
+    )
+    steps = Words(
+        translatable(
+            "Put the words of each target into an order: the one that is most related to the target at the top, the "
+            "least at the bottom. Then say that the order is yours."
+        ),
+        translatable(
+            "Put the words of each target into an order: the one that is most similar to the target at the top, the "
+            "least at the bottom. Then say that the order is yours."
+        ),
+    )
+    keys = translatable(
+        "<kbd>↑</kbd> <kbd>↓</kbd> choose a word, with <kbd>Shift</kbd> move it, a number sends it to that place; "
+        "<kbd>Enter</kbd> takes the order and moves on, <kbd>U</kbd> a word you don’t know"
+    )
+    keys_alone = translatable(
+        "<kbd>↑</kbd> <kbd>↓</kbd> choose a word, with <kbd>Shift</kbd> move it, a number sends it to that place; "
+        "<kbd>Enter</kbd> takes the order and sends it, <kbd>U</kbd> a word you don’t know"
+    )
+    rows = ("words", 2, WORDS)
+
+    def draw(
+        self, items: pd.DataFrame, settings: RoundSettings, rng: np.random.Generator, scores: Floats | None = None
+    ) -> list[tuple[int, ...]]:
+        """One question a group, its positives in random order; every positive must be an item with its target."""
+        groups = groups_as_items(settings.groups, items)
+        return [tuple(int(item) for item in rng.permutation(np.asarray(group))) for group in groups]
+
+    def n_questions(self, settings: RoundSettings, n_items: int) -> int:
+        return len(settings.groups)
+
+    def check(self, settings: RoundSettings, *, with_groups: bool) -> None:
+        if not with_groups:
+            return
+        if not settings.groups:
+            raise PlanError("There is no target group to order. Propose or read some first.")
+        single = [group.target for group in settings.groups if len(group.positives) < 2]
+        if single:
+            raise PlanError(f"{', '.join(single[:5])}: fewer than two positives, so there is nothing to order.")
+
+    def columns(self, n: int, rows: int) -> list[str]:
+        return [f"order_{n}_target", *(f"order_{n}_word_{k}" for k in range(1, rows + 1))]
+
+    def head(self, n: int, token_a: str) -> list[tuple[str, str]]:
+        return [(f"order_{n}_target", token_a)]
+
+    def cells(self, n: int, place: int, item: int, token_a: str, token_b: str) -> list[tuple[str, str]]:
+        return [(f"order_{n}_item_id_{place}", str(item)), (f"order_{n}_word_{place}", token_b)]
+
+    def turned(self, pairs: Sequence[tuple[str, str]], swapped: bool) -> list[tuple[str, str]]:
+        """The target, which all items share, comes first."""
+        (target,) = set.intersection(*(set(pair) for pair in pairs))
+        return [(target, pair[0] if pair[1] == target else pair[1]) for pair in pairs]
+
+    def inside(self, settings: PageSettings, n: int) -> str:
+        text = settings.spoken.text
+        target = text("Target: {word}", word=f'<bdi class="ro-token" dir="auto">${{order_{n}_target}}</bdi>')
+        words = "".join(
+            f'<li class="ro-row" data-place="{k}"><bdi class="ro-token" dir="auto">${{order_{n}_word_{k}}}</bdi></li>'
+            for k in range(1, settings.rows + 1)
+        )
+        return (
+            f'<p class="ro-target">{target}</p>'
+            f'<p class="ro-end">{settings.most}</p><ol class="ro-words">{words}</ol>'
+            f'<p class="ro-end">{settings.least}</p><input type="hidden" name="order_{n}" value="">'
+            '<div class="ro-others"><label class="ro-small ro-sure"><input type="checkbox" required>'
+            f"<span>{text('This is my order')}</span></label>{unknown_box(settings, n)}</div>"
+        )
+
+    def read(self, settings: RoundSettings, given: str, n_shown: int, spoken: Language) -> str:
+        """Places with spaces, commas or > between."""
+        places = [part for part in _SEPARATORS.split(given) if part]
+        if sorted(places) != sorted(str(place) for place in range(1, n_shown + 1)):
+            raise InputError(spoken.text(
+                "{given} isn't an order of the places 1 to {last}, each once", given=repr(given), last=n_shown
+            ))  # fmt: skip
+        return " ".join(places)
+
+    def simulate(self, opinion: Floats, who: Answering, settings: RoundSettings, rng: np.random.Generator) -> list[str]:
+        """All of the opinions."""
+        ranks = put_in_order(opinion, who.lapse, rng)
+        return [" ".join(str(place + 1) for place in np.argsort(row).tolist()) for row in ranks]
+
+    def score(self, answers: Answers, before: Sequence[Answers], settings: RoundSettings, seed: int) -> RoundScores:
+        orders = given_orders(answers)
+        n_orders = sum(len(of_voter) for of_voter in orders.values())
+        refuse_unscored(int(n_orders == 0), 1)
+        try:
+            agreement = group_agreement({str(voter): of_voter for voter, of_voter in orders.items()})
+            told: dict[str, Any] = {"agreement": agreement.mean, "pairs_of_voters": agreement.n_pairs}
+        except UndefinedMetricError as error:
+            told = {"agreement": None, "why": str(error)}
+        nothing, none = np.empty(0), np.empty(0, dtype=np.int64)
+        counted = {"orders": n_orders, "voters": len(orders)}
+        return RoundScores(none, nothing, nothing, none, nothing, nothing, fit=told | counted)
+
+    def people(self, answers: Answers, settings: RoundSettings) -> Mapping[int, float]:
+        orders = given_orders(answers)
+        try:
+            agreement = group_agreement({str(voter): of_voter for voter, of_voter in orders.items()})
+        except UndefinedMetricError:
+            return {}
+        return {int(person.voter): person.agreement for person in agreement.people if person.agreement is not None}
+
+    def preferences(self, answers: Answers, settings: RoundSettings) -> list[GroupComparison]:
+        """R of every two positives by the orders that count, with what holds by definition, group by group."""
+        orders = given_orders(answers)
+        comparisons: list[GroupComparison] = []
+        for group in settings.groups:
+            mine = [of_voter[group.target] for of_voter in orders.values() if group.target in of_voter]
+            comparisons += from_orders(group, mine)
+        return comparisons
+
+
+def groups_as_items(groups: Sequence[TargetGroup], items: pd.DataFrame) -> list[list[int]]:
+    """The item position of each positive of each group, in the order of the group.
+
+    Where several areas have the target with all its positives, the first of them. Raises `InputError` naming each
+    group with a positive that is no item with its target.
+    """
+    at: dict[str, dict[frozenset[str], int]] = {}
+    for area, item, a, b in items[["area", "item", "token_a", "token_b"]].itertuples(index=False, name=None):
+        at.setdefault(area, {})[frozenset((a, b))] = item
+    found, issues = [], []
+    for row, group in enumerate(groups, 1):
+        pairs = [frozenset((group.target, word)) for word in group.positives]
+        here = next((pairs_of for pairs_of in at.values() if all(pair in pairs_of for pair in pairs)), None)
+        if here is None:
+            missing = [
+                w for w, pair in zip(group.positives, pairs, strict=True) if not any(pair in x for x in at.values())
+            ]
+            told = f"no item with the target: {', '.join(missing)}" if missing else "its positives are of several areas"
+            issues.append(Issue(told, row=row, found=group.target))
+        else:
+            found.append([here[pair] for pair in pairs])
+    if issues:
+        raise InputError(
+            "Some groups have positives that aren't items of the project with their target. Take positives from the "
+            "area of the target.", issues,
+        )  # fmt: skip
+    return found
+
+
+def put_in_order(opinion: Floats, lapse: Floats | float, rng: np.random.Generator) -> Ints:
+    """Places 1…size of each row's items (n, size) by simulated voters, 1 = most related; by a lapse each two neighbours
+    change places.
+
+    >>> put_in_order(np.array([[0.1, 0.9, 0.5]]), 0.0, np.random.default_rng(1))
+    array([[3, 1, 2]])
+    """
+    n, size = opinion.shape
+    order = np.lexsort((rng.random(opinion.shape), -opinion), axis=1)
+    for place in range(size - 1):
+        slip = rng.random(n) < lapse
+        order[slip, place : place + 2] = order[slip, place : place + 2][:, ::-1]
+    places = np.empty_like(order)
+    np.put_along_axis(places, order, np.arange(1, size + 1)[None, :].repeat(n, axis=0), axis=1)
+    return places

@@ -1,0 +1,1 @@
+"""Ratings of an item on a scale."""

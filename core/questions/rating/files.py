@@ -1,0 +1,252 @@
+"""Rating sets that exist already, read from their files.
+
+Three layouts, told apart by the names of the columns:
+
+* **long**, a row a rating: two texts, voter, rating (SimVerb's). Optional: level, genre, condition, order (A or B);
+* **wide**, a row an item, a column a person: two texts, then people (WordSim-353's). A column `mean` is compared only;
+* **means**, a row an item: two texts and a score, perhaps with SD (SimLex-999's); also the STS benchmark's tables
+  without a header, where the two sentences follow the score.
+
+Nothing is dropped silently: a row or cell that isn't taken is an `Issue` with its row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...errors import InputError, Issue
+from ...platforms.reading import composed, why_lost
+from ...tabular import NO_NUMBER, is_missing, shown_header
+from .columns import NAMES, Cells, open_ratings, people_columns, place_of, read_cells
+from .scales import RatingScale
+from .sets import RatingSet
+
+
+@dataclass
+class _Collected:
+    """What has been read so far."""
+
+    name: str
+    scale: RatingScale | None
+    places: dict[tuple[str, str, str, str], int] = field(default_factory=dict)
+    people: dict[str, int] = field(default_factory=dict)
+    ratings: dict[tuple[int, int, str], tuple[float, str]] = field(default_factory=dict)
+    rows: dict[tuple[int, int, str], int] = field(default_factory=dict)
+    means: dict[int, tuple[float, float]] = field(default_factory=dict)
+    issues: list[Issue] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def item(self, first: str, second: str, level: str, genre: str) -> int:
+        return self.places.setdefault((first, second, level, genre), len(self.places))
+
+    def rating(self, cells: Cells, column: int, at: int, title: str) -> float:
+        """The rating in row `at` of a column, NaN with its issue where it is none or lies outside the scale."""
+        value, row, text = float(cells.values(column).values[at]), cells.numbers[at], cells.columns[column][at]
+        if math.isnan(value):
+            self.issues.append(Issue(_why_none(cells, column, row), row=row, column=title, found=text))
+        elif self.scale is not None and not self.scale.allows(value):
+            allowed = f"{self.scale.low:g} to {self.scale.high:g} in steps of {self.scale.step:g}"
+            self.issues.append(Issue(f"is outside the scale ({allowed})", row=row, column=title, found=text))
+            return math.nan
+        return value
+
+    def rate(self, item: int, voter: str, value: float, row: int, condition: str = "", order: str = "") -> int:
+        """Keep a rating, 0; or the row of an earlier one of this person, item and condition, which counts."""
+        person = self.people.setdefault(voter, len(self.people))
+        key = (person, item, condition)
+        if key in self.ratings:
+            return self.rows[key]
+        self.ratings[key], self.rows[key] = (value, order), row
+        return 0
+
+    def finish(self) -> RatingSet:
+        """The set; items in the order in which they came."""
+        n = len(self.places)
+        first, second, level, genre = zip(*self.places, strict=True) if n else ((), (), (), ())
+        twice = len(self.ratings) - len({key[:2] for key in self.ratings})
+        if twice:
+            self.notes.append(
+                f"{twice:,} ratings are of an item that the same person rated in another condition too: where "
+                "conditions are taken together, the mean of the person's ratings stands for them."
+            )
+        stated = np.full((2, n), np.nan)
+        for position, pair in self.means.items():
+            stated[:, position] = pair
+        keys = list(self.ratings)
+        return RatingSet(
+            self.name,
+            first,
+            second,
+            level,
+            genre,
+            tuple(self.people),
+            np.array([person for person, _, _ in keys], dtype=np.int64),
+            np.array([item for _, item, _ in keys], dtype=np.int64),
+            np.array([value for value, _ in self.ratings.values()]),
+            tuple(condition for *_, condition in keys),
+            tuple(order for _, order in self.ratings.values()),
+            stated[0],
+            stated[1],
+            tuple(self.issues),
+            tuple(self.notes),
+        )
+
+
+def read_ratings(data: bytes, name: str, *, scale: RatingScale | None = None, encoding: str | None = None) -> RatingSet:
+    """Read a rating set from a CSV, TSV or Excel file; with `scale`, ratings that it doesn't allow are left out and
+    told.
+
+    Raises `InputError` for a file that is no table, lacks the columns or has one of them twice, or has fewer than two
+    items with a rating.
+
+    >>> found = read_ratings(b"word1,word2,Human (mean),1,2\\nlove,sex,8,9,7\\ntiger,cat,7,7,\\n", "wide.csv")
+    >>> found.people, found.table.tolist()
+    (('1', '2'), [[9.0, 7.0], [7.0, nan]])
+    """
+    table, is_titled = open_ratings(data, name, encoding=encoding)
+    places = {role: at for role in NAMES if (at := place_of(table, role)) is not None}
+    if not {"first", "second"} <= places.keys():
+        raise InputError(
+            f"{name} needs two columns with the texts of an item, such as token_a and token_b, word1 and word2, or "
+            f"sentence1 and sentence2. Its columns are {shown_header(table)}."
+        )
+    cells = read_cells(table, max(places["first"], places["second"]) + 1)
+    collected = _Collected(name, scale)
+    collected.issues += cells.issues
+    read = _read_means if is_titled else _layout(cells, places)
+    read(collected, cells, places)
+    return collected.finish()
+
+
+def _why_none(cells: Cells, column: int, row: int) -> str:
+    """Why a cell is no number: of its own, or because the column's others are written otherwise."""
+    fault = cells.faults(column).get(row, NO_NUMBER)
+    return "is no number, so there is no rating" if fault == NO_NUMBER else fault
+
+
+def _layout(cells: Cells, places: Mapping[str, int]) -> Callable[..., None]:
+    if "voter" in places:
+        return _read_long
+    people = people_columns(cells, places)
+    return _read_wide if "sd" not in places and len(people) > 1 else _read_means
+
+
+def _texts(collected: _Collected, cells: Cells, places: Mapping[str, int], at: int) -> int | None:
+    """The item of a row, None with its issue where a text is missing."""
+    first, second = (" ".join(cells.columns[places[role]][at].split()) for role in ("first", "second"))
+    if not first or not second:
+        collected.issues.append(Issue("one of the two texts is empty", row=cells.numbers[at]))
+        return None
+    level, genre = (cells.columns[places[role]][at].strip() if role in places else "" for role in ("level", "genre"))
+    return collected.item(first, second, level, genre)
+
+
+def _read_long(collected: _Collected, cells: Cells, places: Mapping[str, int]) -> None:
+    column = places.get("rating", places.get("mean"))
+    if column is None:
+        raise InputError(f"{cells.name} has a column of voters, but none named rating.")
+    _tell_unread(collected, cells, [*(at for role, at in places.items() if role not in ("mean", "sd")), column])
+    _tell_numbers(collected, cells, [column])
+    for at, row in enumerate(cells.numbers):
+        voter = composed(cells.columns[places["voter"]][at].strip())
+        order = cells.columns[places["order"]][at].strip().upper() if "order" in places else ""
+        if not voter:
+            collected.issues.append(Issue("says not whose rating it is", row=row, column=cells.titles[places["voter"]]))
+            continue
+        if lost := why_lost(voter):
+            collected.issues.append(Issue(lost, row=row, column=cells.titles[places["voter"]], found=voter))
+            continue
+        if order not in ("", "A", "B"):
+            collected.issues.append(Issue("must be A or B", row=row, column=cells.titles[places["order"]], found=order))
+            continue
+        value = collected.rating(cells, column, at, cells.titles[column])
+        if math.isnan(value):
+            continue
+        item = _texts(collected, cells, places, at)
+        if item is not None:
+            condition = cells.columns[places["condition"]][at].strip() if "condition" in places else ""
+            earlier = collected.rate(item, voter, value, row, condition, order)
+            if earlier:
+                what = f"{voter} rated this item already, in row {earlier}, whose rating counts"
+                collected.issues.append(Issue(what, row=row, found=f"{value:g}"))
+
+
+def _read_wide(collected: _Collected, cells: Cells, places: Mapping[str, int]) -> None:
+    taken = {at for role, at in places.items() if role != "rating"}
+    people = people_columns(cells, places)
+    _tell_unread(collected, cells, [*taken, *people])
+    _tell_numbers(collected, cells, [*people, *(at for role, at in places.items() if role == "mean")])
+    titles = [cells.titles[at] for at in people]
+    named = {
+        at: f"{title} (column {at + 1})" if titles.count(title) > 1 else title
+        for at, title in zip(people, titles, strict=True)
+    }
+    seen: set[int] = set()
+    for at, row in enumerate(cells.numbers):
+        before = len(collected.places)
+        item = _texts(collected, cells, places, at)
+        if item is None:
+            continue
+        given = [column for column in people if not is_missing(cells.columns[column][at])]
+        earlier = []
+        for column in given:
+            value = collected.rating(cells, column, at, named[column])
+            if not math.isnan(value):
+                earlier.append(collected.rate(item, named[column], value, row))
+        if any(earlier):
+            who = f"{sum(map(bool, earlier))} of {len(earlier)} people"
+            what = f"{who} rated this item already, in row {max(earlier)}, whose ratings count"
+            collected.issues.append(Issue(what, row=row))
+        if not given and item == before:
+            collected.issues.append(Issue("has no rating; the item is kept", row=row))
+        if item not in seen and "mean" in places and not is_missing(text := cells.columns[places["mean"]][at]):
+            mean = float(cells.values(places["mean"]).values[at])
+            if math.isnan(mean):
+                collected.issues.append(Issue("is no number", row=row, column=cells.titles[places["mean"]], found=text))
+            else:
+                collected.means[item] = (mean, math.nan)
+        seen.add(item)
+
+
+def _read_means(collected: _Collected, cells: Cells, places: Mapping[str, int]) -> None:
+    column = places.get("rating", places.get("mean"))
+    if column is None:
+        raise InputError(
+            f"{cells.name} has no ratings: it needs a column voter with a column rating, or a column for each person, "
+            "or one column of scores."
+        )
+    sd_column = places.get("sd")
+    _tell_unread(collected, cells, [at for role, at in places.items() if role != "mean"] + [column])
+    _tell_numbers(collected, cells, [column] if sd_column is None else [column, sd_column])
+    for at, row in enumerate(cells.numbers):
+        value = collected.rating(cells, column, at, cells.titles[column])
+        if math.isnan(value):
+            continue
+        item = _texts(collected, cells, places, at)
+        if item is None:
+            continue
+        if item in collected.means:
+            what = "this item stands in an earlier row, whose score counts"
+            collected.issues.append(Issue(what, row=row, found=f"{value:g}"))
+            continue
+        text = "" if sd_column is None else cells.columns[sd_column][at].strip()
+        sd = math.nan if sd_column is None else float(cells.values(sd_column).values[at])
+        if not is_missing(text) and (math.isnan(sd) or sd < 0):
+            collected.issues.append(Issue("is no SD", row=row, column=cells.titles[sd_column or 0], found=text))
+            sd = math.nan
+        collected.means[item] = (value, sd)
+
+
+def _tell_numbers(collected: _Collected, cells: Cells, columns: list[int]) -> None:
+    """How commas of these columns were read, where it isn't plain."""
+    collected.issues += [issue for at in columns for issue in cells.values(at).notes]
+
+
+def _tell_unread(collected: _Collected, cells: Cells, taken: list[int]) -> None:
+    unread = [title for at, title in enumerate(cells.titles) if title and at not in taken]
+    if unread:
+        collected.notes.append(f"Columns that aren't read: {', '.join(unread)}.")

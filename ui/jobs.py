@@ -1,0 +1,122 @@
+"""Commands and figures on pages: the button that asks for one, its sign with Stop, and the message of its end.
+
+What is short is there when this returns; else a job does it, and any tab of the project shows the job's sign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from core import job_sweep, jobs
+from core.commands import executor
+from core.commands.base import Command
+from core.commands.executor import Started
+from core.errors import RunoffError, StaleError
+from ui import choosers, frame
+
+R = TypeVar("R")
+_WATCHED = "_watched_commands"  # in the session: ids of jobs whose end this visitor is told
+_BEGUN = "_begun_command"  # what it does, until the visitor is told
+_ASKED = "_asked_commands"  # those that this visitor asked for
+
+
+def send(command: Command[R], then: Callable[[], Any] | None = None) -> None:
+    """Carry a command out as the visitor saw the project, say what happened, and draw the page anew; an error is shown
+    in place. `then` is called once it is carried out, or a job does so."""
+    try:
+        choosers.refuse_if_gone()
+        with st.spinner(f"{command.doing} …"):
+            outcome = executor.submit(frame.store(), command)
+    except StaleError as error:
+        frame.flash(str(error), kind="warning")
+        frame.changed_here()
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    else:
+        if then is not None:
+            then()
+        if isinstance(outcome, Started):
+            for kept in (_WATCHED, _ASKED):
+                st.session_state.setdefault(kept, []).append(outcome.job_id)
+            st.session_state[_BEGUN] = command.doing
+        else:
+            frame.flash(command.said(outcome.result))
+            frame.changed_here()
+            if made := command.opens(outcome.result):
+                frame.open_project(made)
+    st.rerun()
+
+
+def offer(label: str, command: Command[Any], **options: Any) -> None:
+    """A button that carries out a command, unless a job carries out such a one now; `options` go to the button.
+
+    Why the last job of just this command ended early stands beside it.
+    """
+    store, running = frame.store(), False
+    if executor.takes_long(store, command):
+        under_way = executor.under_way(store, command.project_id)
+        running = any(job.params.get("command") == command.name for job in under_way)
+        last = executor.last_of(store, command)
+        if last is not None and last.state == "failed":
+            st.warning(frame.plain(executor.ended_said(store, last)))
+    if st.button(label, **{**options, "disabled": running or options.get("disabled", False)}):
+        send(command)
+
+
+def tell_ends() -> None:
+    """Leave a message of each command whose job has ended since this visitor saw it run, and open what it made."""
+    store, watched = frame.store(), st.session_state.get(_WATCHED, [])
+    made = ""
+    for job_id in list(dict.fromkeys(watched)):
+        job = jobs.find_job(store, job_id)
+        if job is not None and not job.ended:
+            continue
+        watched[:] = [other for other in watched if other != job_id]
+        if job is None:  # the project is gone, and its jobs with it
+            continue
+        if job.state == "done":
+            frame.flash(executor.done_said(job))
+            if job_id in st.session_state.get(_ASKED, []):
+                made = executor.opened(job) or made
+        else:
+            frame.flash(executor.ended_said(store, job), kind="warning")
+        frame.changed_here()
+    if made:
+        frame.open_project(made)
+
+
+def show_under_way() -> None:
+    """The sign of each command that a job carries out on the chosen project or the workspace, whoever asked for it."""
+    project_id = st.session_state.get("project_id")
+    running = executor.under_way(frame.store(), project_id)
+    begun = st.session_state.pop(_BEGUN, None)
+    if begun is not None and running:  # whoever pressed a button far down the page doesn't see its top
+        told = f"{begun} began in the background. Its sign stands at the top of the page."
+        st.toast(frame.plain(told), icon=":material/hourglass_top:")
+    with st.container():  # one place, with a sign or without: what follows keeps its own
+        if running:
+            watched = st.session_state.setdefault(_WATCHED, [])
+            watched += [job.id for job in running if job.id not in watched]
+            _watch(project_id, {job.id for job in running})
+
+
+@st.fragment(run_every=1)
+def _watch(project_id: str | None, were_running: set[str]) -> None:
+    store = frame.workspace()
+    job_sweep.sweep(store)
+    running = executor.under_way(store, project_id)
+    if were_running - {job.id for job in running}:
+        st.rerun()
+    for job in running:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            what, more = executor.doing(job), executor.meanwhile(store, job)
+            far = "starting" if job.started_at is None else f"{jobs.age(job.started_at):,.0f} s so far"
+            said = f"{what} in the background, {far}. {more} You may leave this page.".replace("  ", " ")
+            st.caption(f":material/hourglass_top: {said}")
+            if st.button("Stop", key=f"stop-{job.id}"):
+                jobs.cancel(store, job.id)
+                st.rerun()
