@@ -55,7 +55,7 @@ def run_installed(installed: Path, script: str, **environment: str) -> str:
     done = subprocess.run(
         [sys.executable, "-P", "-c", script],
         cwd=installed.parent, env={**os.environ, "PYTHONPATH": str(installed), **environment},
-        capture_output=True, text=True, timeout=120,
+        capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -82,7 +82,7 @@ assert (LIBRARY, VOTING) == ("runoff", "runoff.page")
 sys.path.insert(0, str(HOME))
 import ui
 from streamlit.testing.v1 import AppTest
-page = AppTest.from_file(str(HOME / "ui" / "main.py")).run(timeout=60)
+page = AppTest.from_file(str(HOME / "ui" / "main.py")).run(timeout=240)
 assert not page.exception, page.exception
 print(*(title.value for title in page.title), sep="|")
 
