@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from campaigns import make_project, run_people
 
 from core import reliability, trust
+from core.commands.figures.trust import TrustLines
+from core.commands.publishing import publish
 from core.errors import UndefinedMetricError
 from core.foresight import Foresight, foresee
 from core.panel import Panel
 from core.plan import Plan
+from core.published import read_published
 from core.scores import BallotVotes
 from core.scores.fit import fit_votes
 from core.scores.signal import CHANCE_Z, by_chance, signal_z
 from core.simulation import simulate_campaign
+from core.store import open_store
+from core.store.projects import get_project
+from core.store.scores import read_dataset
 from core.voters import exponential
 
 
@@ -91,3 +98,23 @@ def test_a_foresight_from_before_is_read_and_one_by_chance_never_settles():
     assert Foresight.of(older) == good
     assert good.settled
     assert not Foresight.of(good.stored() | {"by_chance": True}).settled
+
+
+def test_a_dataset_of_coin_tosses_is_marked_wherever_it_goes(tmp_path):
+    store, rng = open_store(tmp_path), np.random.default_rng(4)
+    project_id = make_project(store)
+    run_people(store, project_id, 2, choose=lambda _: str(rng.choice(["left", "right"])))
+    assert read_dataset(store, project_id).attrs["by_chance"] is True
+    files = read_published(publish(store, project_id).data).files
+    for name in ("README.md", "datasheet.md", "datasheet.html"):
+        assert "no more than coin tosses would, so the scores rank nothing" in files[name].decode()
+    lines, _ = TrustLines(project_id, get_project(store, project_id).revision, None).measure(store, None)
+    red = {line.name for line in lines if line.level == "red" and "coin tosses" in line.reason}
+    assert {"Agreement", "Noise ceiling", "The top 10"} <= red
+
+
+def test_a_dataset_of_votes_is_not_marked(tmp_path):
+    store = open_store(tmp_path)
+    project_id = make_project(store)
+    run_people(store, project_id, 2)
+    assert "by_chance" not in read_dataset(store, project_id).attrs
