@@ -29,8 +29,7 @@ MODULES = {
     "plan": "budgets heuristics plan_values registration wages",
     "ballots": "audit check_drawing checks clear_pairs dealing drawing pairing selection trial",
     "voters": "assumed_similarity panel panel_fit panel_search voter_likelihood",
-    "trust": "agreement circles foresight leave_one_out pairwise_agreement quality reliability "
-    "voter_quality voter_rules",
+    "trust": "agreement foresight leave_one_out pairwise_agreement quality reliability voter_quality voter_rules",
     "votes": "counting effects former_spellings matching platforms.answers platforms.base platforms.meanings "
     "platforms.reading platforms.text platforms.times policy row_classes settlement verdicts",
     "questions": "examples platforms.batch platforms.template voting_settings",

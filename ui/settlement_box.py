@@ -12,11 +12,10 @@ from core.commands.voters import ReviewAssignments
 from core.platforms.workbooks import MIME
 from core.settlement import Review, Rules, write_payments
 from core.store import Store
-from core.store.ballots import Ballot
+from core.store.ballots import Ballot, called
 from core.store.projects import Project
 from core.views.collect import CollectView
 from core.views.settlement import SettlementView, review_file
-from core.views.words import called
 from ui import cache, choosers, frame, jobs
 
 REVIEW = "review-{}"

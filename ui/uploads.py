@@ -12,19 +12,21 @@ import streamlit as st
 from core.commands.effects import top_sentence, voters_said, votes_said
 from core.commands.figures.base import Found
 from core.commands.figures.files import FileRead, ReadFile
-from core.commands.votes import TakeUploads, WithdrawUpload, bring_file
+from core.commands.votes import SetPolicy, TakeUploads, WithdrawUpload, bring_file
 from core.errors import RunoffError
 from core.platforms import LABELS, Mapping
 from core.plurals import many, plural
+from core.policy import REJECTED, REPEATS
 from core.store import Store
-from core.store.ballots import PILOT, Ballot
+from core.store.ballots import Ballot, called
+from core.store.policies import read_policy
 from core.store.projects import Project
+from core.store.rankings import PILOT
 from core.store.uploads import Upload
 from core.views import at_stake
-from core.views.words import called, moment
+from core.views.words import moment
 from ui import cache, choosers, frame, jobs
 from ui.mapping_box import mapping_box
-from ui.policy_box import policy_box
 from ui.questions_box import questions_box, remarks, said_of
 from ui.recoded_files import in_chosen_encoding
 from ui.row_classes_box import classes_box
@@ -45,7 +47,7 @@ def upload_box(store: Store, project: Project, ballot: Ballot, *, more: Sequence
         key=f"results-{project.id}-{turn}",
         help="Nothing is taken until you confirm. A file may be uploaded again: known votes are not doubled.",
     )
-    policy_box(store, project)
+    _policy_box(store, project)
     files = in_chosen_encoding([*files, *more], f"results-{project.id}-{turn}")
     previews = [_look_at(store, project, ballot, file) for file in files]
     ready = [(file, found) for file, found in zip(files, previews, strict=True) if found is not None]
@@ -185,3 +187,34 @@ def _state_of(upload: Upload) -> str:
         return f"withdrawn on {time}"
     told = f"withdrawn on {time}: {votes_said(upload.withdrawal)}."
     return f"{told} {top_sentence(upload.withdrawal)}".rstrip()
+
+
+def _policy_box(store: Store, project: Project) -> None:
+    """The policy of the project, and the form that changes it."""
+    now = read_policy(store, project.id)
+    st.caption(
+        f"Answers of rejected assignments are {REJECTED[now.rejected]}; of a voter's several votes on one "
+        f"comparison {REPEATS[now.repeats]}."
+    )
+    with st.expander("Change what counts"), st.form(f"policy-{project.id}"):
+        rejected = choosers.radio(
+            "Answers of rejected assignments are",
+            {name: _choice(words, name == "leave out") for name, words in REJECTED.items()},
+            now.rejected,
+            key=f"rejected-{project.id}-{now.rejected}",
+            help="The owner rejected them on the platform, or in the file's column Reject.",
+        )
+        repeats = choosers.radio(
+            "Of a voter's several votes on one comparison",
+            {name: _choice(words, name == "earliest") for name, words in REPEATS.items()},
+            now.repeats,
+            key=f"repeats-{project.id}-{now.repeats}",
+            help="By the time they were submitted, in whatever order the files come. No vote is lost by any choice.",
+        )
+        st.caption("Open ballots are counted anew at once. Closed ones keep their count until they are reopened.")
+        if st.form_submit_button("Save"):
+            jobs.send(SetPolicy(project.id, frame.expected(), rejected, repeats))
+
+
+def _choice(label: str, is_default: bool) -> str:
+    return f"{label} (default)" if is_default else label

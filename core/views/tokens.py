@@ -15,14 +15,13 @@ from ..platforms.text import needs_references
 from ..spellings import near_spellings
 from ..store import Store
 from ..store.areas import areas_of, items_of, n_items_of
-from ..store.ballots import every_ballot_of
+from ..store.ballots import called, every_ballot_of
 from ..store.command import project_row
 from ..store.frequencies import RareTokens, rare_of
 from ..store.item_rules import ItemRules, make_items
 from ..store.library import Imported, embeddings_of, open_library
 from ..store.origins import origins_of
 from ..tokens import AreaTokens, alike, invisible_characters
-from .words import called
 
 MAX_SPELLED = 100  # missing tokens that near spellings are looked for
 AT_ONCE = 4_000_000  # so many pairs of a token and a word are compared without being asked for

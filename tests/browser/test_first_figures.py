@@ -45,6 +45,7 @@ def test_intervals_come_without_a_jump_and_are_there_after_a_restart(
     visitor.still()
     assert_in_place(visitor.page.evaluate(_PLACES), before)
     told = visitor.main.get_by_test_id("stMarkdown").first.inner_text()
+    visitor.page.close()  # a page without its server tells of every look that fails
 
     own_server.kill()
     own_server.start()
