@@ -59,8 +59,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     _end_ids_in_groups(config, items)
     on_postgresql = config.getoption("--database") == "postgresql"
     for item in items:
-        if item.path.as_posix().removeprefix(f"{(ROOT / 'tests').as_posix()}/") in ON_BOTH:
-            item.add_marker("both")
         if on_postgresql and item.get_closest_marker("sqlite"):
             item.add_marker(pytest.mark.skip(reason="is about SQLite"))
 
@@ -77,7 +75,10 @@ def _end_ids_in_groups(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Tests that use a fixture of their module's run in one process of xdist's, or each process would make it."""
+    """Marks are there before `-m` looks for them. Tests that use a fixture of their module's run in one process of
+    xdist's, or each process would make it."""
+    if item.path.as_posix().removeprefix(f"{(ROOT / 'tests').as_posix()}/") in ON_BOTH:
+        item.add_marker("both")
     known = getattr(item, "_fixtureinfo", None)
     is_shared = known is not None and any(found[-1].scope == "module" for found in known.name2fixturedefs.values())
     if is_shared and not item.get_closest_marker("xdist_group"):

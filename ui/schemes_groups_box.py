@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.embeddings import Embedding
 from core.errors import RunoffError
+from core.file_names import slug
 from core.plurals import many, plural
 from core.questions.order.agreement import group_agreement
 from core.questions.order.drawing import draw_groups, undecided
@@ -19,7 +20,6 @@ from core.store.areas import read_areas
 from core.store.library import open_library, other_embeddings, read_embeddings
 from core.store.projects import Project
 from core.views import target_groups as view
-from core.views.words import slug
 from ui import choosers, frame
 from ui.scheme_tables import download, show_issues, show_table
 from ui.tables import figures, named

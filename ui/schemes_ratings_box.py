@@ -9,6 +9,7 @@ import streamlit as st
 from core.errors import RunoffError
 from core.evaluation.rating_report import RatingReport, report, stand
 from core.evaluation.text_vectors import text_similarities
+from core.file_names import slug
 from core.plurals import plural
 from core.questions.rating.cross_level import Standing
 from core.questions.rating.expert_files import crowd_minus_experts, qualify_people
@@ -19,7 +20,6 @@ from core.store import Store
 from core.store.library import Imported, open_library, other_embeddings, read_embeddings
 from core.store.projects import Project
 from core.views import rating_sets as view
-from core.views.words import slug
 from ui import choosers, frame
 from ui.scheme_tables import download, show_issues, show_table
 

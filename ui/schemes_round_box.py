@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from core.errors import RunoffError
+from core.file_names import slug
 from core.percent import percent
 from core.platforms.questions import round_files
 from core.plurals import many, plural
@@ -23,7 +24,7 @@ from core.store.uploads import withdraw_upload
 from core.store.votes import UploadPreview, accept_upload, preview_upload
 from core.views import at_stake
 from core.views.rounds import RoundView
-from core.views.words import moment, slug
+from core.views.words import moment
 from ui import cache, choosers, frame
 from ui.questions_box import questions_box, remarks, said_of
 from ui.row_classes_box import classes_box

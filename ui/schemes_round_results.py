@@ -9,13 +9,13 @@ import streamlit as st
 from core.commands.voters import ExcludeVoters
 from core.dataset import to_csv
 from core.errors import RunoffError
+from core.file_names import slug
 from core.questions.order.files import write_groups
 from core.store.projects import Project
 from core.views import rating_sets, target_groups
 from core.views import rounds as view
 from core.views.rating_sets import QUALIFIED_HELP
 from core.views.rounds import RoundView
-from core.views.words import slug
 from ui import cache, choosers, frame, jobs
 from ui.scheme_tables import download, show_table
 from ui.schemes_side_box import show_side_by_side

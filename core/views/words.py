@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from ..agreement import Agreement
 from ..estimates import Estimate
 from ..plurals import many
@@ -50,15 +48,6 @@ def to_the_second(stored: str) -> str:
     '2026-11-28 03:04:05'
     """
     return f"{moment(stored)}:{stored[17:19]}"
-
-
-def slug(name: str, otherwise: str = "dataset") -> str:
-    """A name as the start of a file's: small letters, digits and hyphens, or `otherwise` if none are left.
-
-    >>> slug("Jobs & skills"), slug("猫")
-    ('jobs-skills', 'dataset')
-    """
-    return re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-") or otherwise
 
 
 def out_of(n: int, whole: int) -> str:

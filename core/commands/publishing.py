@@ -1,0 +1,178 @@
+"""A project's dataset published: every file of it, one zip, and versions that are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..campaign_tables import COMPARED, VOTES
+from ..dataset import for_gensim, to_csv, to_json, to_tsv
+from ..datasheet.card import card
+from ..datasheet.facts import Facts
+from ..datasheet.markdown import to_markdown
+from ..datasheet.sheet import datasheet
+from ..errors import InputError, StoreError
+from ..file_names import file_stem
+from ..formats import for_mteb, for_simlex, parquet, to_parquet, to_records
+from ..published import write_published
+from ..splits import Split, split_by_tokens
+from ..store import Store
+from ..store.command import check_revision, project_row
+from ..store.record_files import record_files
+from ..store.records import record_of, voter_secret
+from ..store.releases import Release, check_is_new, keep_release
+from . import facts as facts_of
+
+WHAT = {
+    "README.md": "this card",
+    "manifest.json": "size and SHA-256 of every other file",
+    "dataset.csv": "all items, best first; reads back exactly",
+    "dataset.json": "what the scores mean: notion, estimator, scale, interval, plan, seeds, versions",
+    "datasheet.md": "the datasheet",
+    "datasheet.html": "the same as a page, for screens and paper",
+    "data/dev.parquet": "the part to tune on",
+    "data/test.parquet": "the part to test on",
+    "data/all.parquet": "all items",
+    "data/votes.parquet": "campaign/votes.csv as Parquet",
+    "data/comparisons.parquet": "campaign/comparisons.csv as Parquet",
+    "formats/dataset.tsv": "all items with tabs; cells with a quotation mark are quoted",
+    "formats/records.json": "all items as a JSON list",
+    "formats/gensim.tsv": "for gensim's evaluate_word_pairs",
+    "formats/simlex.tsv": "word1, word2, score, as SimLex-999 is laid out; nothing is quoted",
+    "formats/mteb-sts/test.jsonl": "sentence1, sentence2, score, for an MTEB task of the kind STS",
+    "campaign/items.csv": "all items by number, also those without a score",
+    "campaign/ballot_items.csv": "each item in each ballot: tallies and scores",
+    "campaign/fitted_scores.csv": "what the protocol runoff fitted to each item",
+    "campaign/comparisons.csv": "each comparison drawn, checks among them",
+    "campaign/tasks.csv": "which comparisons stood together, and which side was left",
+    "campaign/votes.csv": "each answer, counted or not, by a voter's pseudonym",
+    "campaign/voters.csv": "the voters' pseudonyms and platforms",
+    "campaign/plan.json": "plans, ballots, all seeds, wording, registration",
+}
+# Formats that can't hold every token.
+_CHOOSY: dict[str, Callable[[pd.DataFrame], bytes]] = {
+    "formats/gensim.tsv": for_gensim,
+    "formats/simlex.tsv": for_simlex,
+}
+
+
+@dataclass(frozen=True)
+class Publication:
+    """A published zip, what it is called, figures of it, formats that could not be written (with the reason), and the
+    revision of the project that it was made from."""
+
+    data: bytes
+    filename: str
+    detail: dict[str, Any]
+    left_out: dict[str, str]
+    revision: int
+
+    @property
+    def size(self) -> int:
+        """Of the zip, in bytes."""
+        return len(self.data)
+
+    def read(self) -> bytes:
+        """The zip."""
+        return self.data
+
+
+def publish(store: Store, project_id: str, version: str = "", *, expected_revision: int | None = None) -> Publication:
+    """Everything of a project's dataset as one zip; the same state and version give the same bytes.
+
+    All of it is read in one look at the store, so that it is of one state though votes come in meanwhile. Takes as
+    long as its datasheet: some seconds for twenty thousand votes. Raises `StoreError` where nothing has a score yet,
+    `InputError` where the owner's split leaves nothing, `StaleError` where the project isn't at `expected_revision`.
+    """
+    secret = voter_secret(store, project_id)
+    with store.read() as conn:
+        row = project_row(conn, project_id)
+        check_revision(row, expected_revision)
+        facts, closed = facts_of.look(store, conn, project_id, version)
+        if facts.dataset.empty:
+            raise StoreError("There is no dataset to publish yet: it needs votes.")
+        record = record_of(conn, project_id, secret)
+    facts = facts_of.measured(facts, closed)
+    stem = file_stem(facts.about) + (f"-{version}" if version else "")
+    facts, files = dataset_files(facts, stem)
+    files |= record_files(record)
+    # `datasets` reads all of a folder's configurations in one format.
+    files |= {"data/votes.parquet": parquet(record.votes, VOTES)}
+    files |= {"data/comparisons.parquet": parquet(record.comparisons, COMPARED)}
+    files["README.md"] = card(facts, configs_of(facts), listed(files, facts), stem)
+    data = write_published(files, version=version, title=facts.title)
+    voters = facts.about["voters"]
+    detail = {
+        "items": len(facts.dataset),
+        "votes": facts.about["votes"],
+        "voters": voters["people"] + voters["simulated"],
+        "provisional": facts.is_provisional,
+        "simulated": voters["simulated"] > 0,
+        "bytes": len(data),
+        "licence": facts.fields.licence,
+    }
+    return Publication(data, f"{stem}.zip", detail, facts.left_out_formats, int(row.revision))
+
+
+def listed(files: Mapping[str, bytes], facts: Facts) -> list[tuple[str, str]]:
+    """The files of a published dataset with what each is, the card and the manifest among them."""
+    told = WHAT if facts.split else WHAT | {"data/test.parquet": "all items"}
+    return [(path, what) for path, what in told.items() if path in files or path in ("README.md", "manifest.json")]
+
+
+def dataset_files(facts: Facts, stem: str) -> tuple[Facts, dict[str, bytes]]:
+    """The files that hold the dataset and its datasheet; the facts with what the files add to them."""
+    dataset = facts.dataset
+    split = split_of(facts)
+    left_out = {}
+    files = {
+        "dataset.csv": to_csv(dataset),
+        "dataset.json": to_json(facts.about),
+        "data/test.parquet": to_parquet(split.test if split else dataset),
+        "formats/dataset.tsv": to_tsv(dataset),
+        "formats/records.json": to_records(dataset),
+        "formats/mteb-sts/test.jsonl": for_mteb(dataset),
+    }
+    if split:
+        files |= {"data/dev.parquet": to_parquet(split.dev), "data/all.parquet": to_parquet(dataset)}
+    for path, write in _CHOOSY.items():
+        try:
+            files[path] = write(dataset)
+        except InputError as error:
+            left_out[path] = str(error)
+    facts = replace(facts, split=split.sizes if split else None, left_out_formats=left_out)
+    page = datasheet(facts)
+    files |= {"datasheet.md": to_markdown(page), "datasheet.html": page}
+    return facts, files
+
+
+def split_of(facts: Facts) -> Split | None:
+    """The split that the owner chose, None for none; `InputError` where a part of it would be empty."""
+    if not facts.fields.dev_share:
+        return None
+    rng = np.random.default_rng([facts.fields.split_seed, 8])
+    return split_by_tokens(facts.dataset, dev_share=facts.fields.dev_share, rng=rng)
+
+
+def configs_of(facts: Facts) -> dict[str, dict[str, str]]:
+    """What Hugging Face `datasets` can load by name: the dataset, and the votes behind it."""
+    default = {"test": "data/test.parquet"}
+    configs = {"default": {"dev": "data/dev.parquet", **default}, "all": {"test": "data/all.parquet"}}
+    tables = {name: {"train": f"data/{name}.parquet"} for name in ("votes", "comparisons")}
+    return (configs if facts.split else {"default": default}) | tables
+
+
+def release(
+    store: Store, project_id: str, version: str, note: str = "", *, expected_revision: int | None = None
+) -> Release:
+    """Publish the dataset as it is now as a version, and keep the zip. Errors of `publish` and `keep_release`.
+
+    Votes that come in while the files are made aren't in it, and don't hinder it.
+    """
+    name = check_is_new(store, project_id, version)
+    made = publish(store, project_id, name, expected_revision=expected_revision)
+    return keep_release(store, project_id, name, made.data, note=note, detail=made.detail, made_at=made.revision)

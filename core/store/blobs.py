@@ -1,0 +1,91 @@
+"""Files that are kept byte for byte, under their hash."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from ..durable import sync_folder, write_whole
+from ..errors import StoreError
+from . import schema as t
+from .engine import Store
+
+_DIGEST = re.compile("[0-9a-f]{64}")
+KEEPERS = (t.upload, t.frequency_source, t.release)  # tables that name kept files by `sha256`
+
+
+def safe_name(filename: str) -> str:
+    """A file's own name without folders and control characters, at most 120 characters."""
+    name = re.split(r"[/\\]", filename)[-1]
+    return "".join(c for c in name if c.isprintable())[:120] or "results.csv"
+
+
+def put_blob(store: Store, data: bytes) -> str:
+    """Have the file under its hash on the disk before its votes are in the store, so that no vote is without source."""
+    digest = hashlib.sha256(data).hexdigest()
+    target = store.uploads / digest
+    part = store.incoming / f"{digest}.{os.getpid()}.part"
+    try:
+        if target.exists():
+            sync_folder(store.uploads)  # whoever wrote it may not have come so far
+        else:
+            write_whole(target, part, data)
+    except OSError as error:
+        raise StoreError(
+            f"The file can't be kept in {store.uploads} ({error.strerror}). Nothing was changed."
+        ) from error
+    return digest
+
+
+def read_blob(store: Store, sha256: str, what: str, then: str = ".") -> bytes:
+    """The bytes of a kept file; where they are gone, `StoreError` with what it is and what to do (`then`)."""
+    if not _DIGEST.fullmatch(sha256):
+        raise StoreError(f"{what} can't be read (it is named as no kept file is){then}")
+    try:
+        return (store.uploads / sha256).read_bytes()
+    except OSError as error:
+        raise StoreError(f"{what} can't be read ({error.strerror}){then}") from error
+
+
+def check_blobs(conn: sa.Connection, belongs_to: Callable[[sa.Table], sa.ColumnElement[bool]]) -> None:
+    """Raise ValueError where a row names a kept file as none is named: it would be read from another place."""
+    for table in KEEPERS:
+        for name in conn.execute(blobs_of(table).where(belongs_to(table))).scalars():
+            if not _DIGEST.fullmatch(name):
+                raise ValueError(f"no kept file is called {name[:80]!r}")
+
+
+def blobs_of(table: sa.Table) -> sa.Select[Any]:
+    """The names of the files that one of `KEEPERS` needs."""
+    return sa.select(table.c.sha256).where(table.c.sha256.is_not(None))
+
+
+def sweep_blobs(store: Store, *, older_than: float) -> int:
+    """Remove kept files that nothing needs and that are older than so many seconds; returns how many.
+
+    A command that was cut short can leave one: the file is written before its row, and goes after it.
+    """
+
+    def unneeded(conn: sa.Connection) -> Iterator[Path]:
+        needed = {digest for table in KEEPERS for digest in conn.execute(blobs_of(table)).scalars()}
+        for path in store.uploads.iterdir():
+            is_kept = _DIGEST.fullmatch(path.name) and path.name not in needed
+            if is_kept and time.time() - path.stat().st_mtime > older_than:
+                yield path
+
+    with store.read() as conn:
+        if not any(True for _ in unneeded(conn)):
+            return 0
+    n = 0
+    with store.write() as conn:  # under the lock, so that no upload of the same file comes between
+        for path in unneeded(conn):
+            path.unlink(missing_ok=True)
+            n += 1
+    return n
