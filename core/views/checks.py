@@ -172,9 +172,8 @@ def _shares(answers: CheckAnswers, shared: pd.DataFrame) -> dict[str, Any]:
 def _agreement(shared: pd.DataFrame, n_answered: int) -> tuple[Agreement | None, str]:
     """α over the comparisons that several voters answered; first, second and tie are the same or not (nominal)."""
     if shared.empty:
-        return None, (
-            "Krippendorff's α (agreement of voters) is not defined: none of {comparisons} was answered by two voters."
-        ).format(comparisons=plural(n_answered, "{n} answered comparison", "{n} answered comparisons"))
+        none = plural(n_answered, "none of {n} answered comparison", "none of {n} answered comparisons")
+        return None, f"Krippendorff's α (agreement of voters) is not defined: {none} was answered by two voters."
     # α doesn't ask who answered: places stand for voters, of whom there may be thousands.
     places = shared.assign(place=shared.groupby("question_id").cumcount())
     try:
