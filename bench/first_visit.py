@@ -14,6 +14,7 @@ import streamlit as st
 from bench import large_clicks
 from bench.scale import Took, add_embedding, timed
 from bench.table import Line, print_lines
+from core.commands.figures.evaluation import FirstVisit, keep_figures
 from core.store import Store, open_store
 from core.store import schema as t
 from core.store.areas import add_areas
@@ -24,7 +25,6 @@ from core.store.projects import create_project
 from core.store.scores import read_dataset
 from core.store.simulated import simulate_votes
 from core.tokens import AreaTokens
-from core.views.evaluate_jobs import SEVERAL, keep_figures
 
 MODELS = ("one", "two", "three")
 ROUNDS = 3
@@ -84,7 +84,7 @@ def _visit(store: Store, project: str) -> Took:
     if app.exception:
         raise RuntimeError(f"The page failed: {app.exception[0].value}")
     with store.write() as conn:
-        conn.execute(sa.delete(t.job).where(t.job.c.kind == SEVERAL))
+        conn.execute(sa.delete(t.job).where(t.job.c.kind == FirstVisit.kind))
     return took
 
 

@@ -27,6 +27,7 @@ import numpy as np
 from bench.fuzz_scheme_readers import READERS
 from core.archived import archive_mapping, rebuild
 from core.cli.dataset import replay_bytes
+from core.commands.publishing import publish
 from core.dataset import read_dataset, to_csv, to_tsv
 from core.embeddings import Embedding, import_embedding, load, open_embedding
 from core.errors import InputError
@@ -37,7 +38,6 @@ from core.platforms.label_studio import write_tasks
 from core.platforms.presets import PRESETS
 from core.platforms.prolific import read_submissions
 from core.published import read_published
-from core.publishing import publish
 from core.questions.order.files import read_groups
 from core.questions.rating.files import read_ratings
 from core.settlement import write_review

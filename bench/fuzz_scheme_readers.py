@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from core.platforms.answer_files import read_round_results
-from core.platforms.gold_results import read_gold
+from core.platforms.answer_files import read_gold, read_round_results
 from core.platforms.text_batches import read_writing
 from core.questions import round_kinds
 from core.questions.best_worst.files import read_best_worst, read_items

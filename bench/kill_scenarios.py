@@ -18,9 +18,9 @@ import sqlalchemy as sa
 
 from bench.kill_places import opened
 from core import jobs
+from core.commands.publishing import release
 from core.job_process import run as run_job
 from core.policy import Policy
-from core.publishing import release
 from core.settlement import Review
 from core.store import Store, open_store
 from core.store import schema as t

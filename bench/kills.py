@@ -34,11 +34,11 @@ from bench.kill_scenarios import SCENARIOS, Given
 from core.job_sweep import sweep
 from core.store import Store
 from core.store import schema as t
+from core.store.blobs import KEEPERS, blobs_of
 from core.store.command import fetch_rows
 from core.store.dialects import DATABASE
 from core.store.engine import HEAD
 from core.store.invariants import check_store
-from core.store.kept_files import KEEPERS, kept_by
 
 PATIENCE = 120.0  # seconds that a command may take when nobody kills it
 OF_MACHINE = (t.job, t.simulation)  # jobs tell of the process, not of the project
@@ -203,7 +203,7 @@ class Prepared:
 def leftovers(store: Store) -> list[str]:
     """Files of the workspace that nothing needs."""
     with store.read() as conn:
-        needed = {digest for table in KEEPERS for digest in conn.execute(kept_by(table)).scalars()}
+        needed = {digest for table in KEEPERS for digest in conn.execute(blobs_of(table)).scalars()}
         needed |= set(conn.execute(sa.select(t.embedding.c.id)).scalars())
     parts = [*store.uploads.iterdir(), *store.embeddings.iterdir()]
     halves = [*store.incoming.iterdir(), *(store.folder / "backups").glob("*.part")]

@@ -16,7 +16,6 @@ from .ballots import DrawnBallot
 from .checks import AUDIT, GOLD, OVERLAP, REPEAT, CheckSettings, n_gold_places, n_overlapping
 
 Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 # How further voters see a comparison: (sides exchanged, order of the tokens exchanged left, right). Each differs from
 # the comparison itself and from its repeat, so that a result file without ids tells them apart too.

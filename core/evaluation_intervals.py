@@ -49,11 +49,6 @@ class Difference:
     error: float
     figure: str = "rho_w"
 
-    @property
-    def is_clear(self) -> bool:
-        """Whether the interval leaves 0 out, so that the two can be told apart."""
-        return self.lower > 0 or self.upper < 0
-
 
 @dataclass(frozen=True, eq=False)
 class Resampled:

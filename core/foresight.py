@@ -14,10 +14,12 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from . import metrics
-from .circles import circles_of
 from .errors import InputError, UndefinedMetricError
 from .protocols import Held, Mode, Protocol, Votes, protocol_of
 from .protocols.base import N_TOP, balanced
@@ -32,6 +34,7 @@ Ints = NDArray[np.int64]
 
 SIMULATIONS = 10
 MOVE_RHO_W, MOVE_TAU_W, CHANGES = 0.005, 0.01, 0.5  # what a further ballot must promise not to stop
+MAJORITY_LEVEL = 0.05  # of the test for a clear majority
 LEVEL_GAP = 1e-4  # standard errors by which the first must be ahead of the second for there to be an order
 
 
@@ -182,3 +185,37 @@ def _answered(
     one, other = np.searchsorted(fitted.items, pairs).T
     outcome = simulated_outcomes(fitted.fit, truth, one, other, voter, rng)
     return Votes(items, first, second, outcome, codes[voter])
+
+
+def circles_of(
+    first: ArrayLike, second: ArrayLike, outcome: ArrayLike, items: Ints, *, level: float = MAJORITY_LEVEL
+) -> int:
+    """How many of some items stand in a circle of clear majorities.
+
+    Of two items one has a clear majority where so uneven a split has a chance below `level` (exact sign test,
+    two-sided; ties are left out). An item is in a circle where majorities lead from it back to it. Of a circle of
+    single votes this says nothing: there the scores are equal (`is_level`).
+
+    Parameters: votes as for `scores.borda`; items : the positions looked at.
+
+    >>> circles_of([0] * 6 + [1] * 6 + [2] * 6, [1] * 6 + [2] * 6 + [0] * 6, [1] * 18, np.array([0, 1, 2]))
+    3
+    """
+    one, other = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+    won = np.asarray(outcome, dtype=np.float64)
+    used = np.isin(one, items) & np.isin(other, items) & (won != 0.5)
+    if not used.any():
+        return 0
+    one, other, won = one[used], other[used], won[used] == 1.0
+    winner, loser = np.where(won, one, other), np.where(won, other, one)
+    n = int(max(winner.max(), loser.max())) + 1
+    beaten = csr_array((np.ones(len(winner)), (winner, loser)), shape=(n, n))
+    met = beaten + beaten.T
+    high, low = beaten.nonzero()
+    wins = np.asarray(beaten[high, low]).ravel()
+    total = np.asarray(met[high, low]).ravel()
+    clear = (2 * wins > total) & (2 * stats.binom.sf(wins - 1, total, 0.5) < level)
+    majority = csr_array((np.ones(int(clear.sum())), (high[clear], low[clear])), shape=(n, n))
+    _, label = connected_components(majority, directed=True, connection="strong")
+    sizes = np.bincount(label)
+    return int(sizes[sizes > 1].sum())

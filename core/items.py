@@ -248,3 +248,15 @@ def _singular(text: str) -> str:
     if len(text) > 4 and text.endswith(("ches", "shes", "sses", "xes", "zes")):
         return text[:-2]
     return text[:-1] if len(text) > 3 and text.endswith("s") and not text.endswith(("ss", "us", "is")) else text
+
+
+def pair_label(frame: pd.DataFrame) -> pd.Series:
+    """How an item is written: its two tokens with a dash, and its area where items of other areas have the same two.
+
+    >>> names = {"area": ["x", "y", "y"], "token_a": ["a", "a", "b"], "token_b": ["c", "c", "c"]}
+    >>> pair_label(pd.DataFrame(names)).tolist()
+    ['a – c (x)', 'a – c (y)', 'b – c']
+    """
+    label = frame["token_a"] + " – " + frame["token_b"]
+    shared = frame.duplicated(["token_a", "token_b"], keep=False)
+    return label.where(~shared, label + " (" + frame["area"] + ")")

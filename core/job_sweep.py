@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from .jobs import STOPPED, clean_up, dead_jobs, finish, read_job, running_jobs
 from .store import Store
 from .store import schema as t
-from .store.kept_files import sweep_kept
-from .store.made_files import sweep_made
+from .store.blobs import sweep_blobs
+from .store.spool import sweep_spool
 from .store.voting_rest import wake_voting
 
 LEFT_SECONDS = 24 * 3600.0
@@ -35,9 +35,8 @@ def sweep(store: Store) -> int:
     wake_voting(store, {job.pid for job in dead if job.pid})
     gone = {job.id for job in dead}
     running = [job for job in running if job.id not in gone]
-    _sweep_uploads(store, {str(job.params.get("path")) for job in running})
-    sweep_kept(store, older_than=LEFT_SECONDS)
-    sweep_made(store, older_than=LEFT_SECONDS)
+    sweep_blobs(store, older_than=LEFT_SECONDS)
+    sweep_spool(store, older_than=LEFT_SECONDS, wanted={str(job.params.get("path")) for job in running})
     if not running:
         _sweep_embeddings(store)
     busy = {job.id for job in running}
@@ -54,11 +53,3 @@ def _sweep_embeddings(store: Store) -> None:
     for folder in store.embeddings.iterdir():
         if folder.name not in known and time.time() - folder.stat().st_mtime > ORPHAN_SECONDS:
             shutil.rmtree(folder, ignore_errors=True)
-
-
-def _sweep_uploads(store: Store, wanted: set[str]) -> None:
-    """Remove uploads of yesterday that were never imported, and halves of files that a crash left."""
-    halves = [*store.incoming.glob("*.part"), *(store.folder / "backups").glob("*.part")]
-    for left in [*store.incoming.glob("upload-*"), *halves]:
-        if left.is_file() and str(left) not in wanted and time.time() - left.stat().st_mtime > LEFT_SECONDS:
-            left.unlink(missing_ok=True)

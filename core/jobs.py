@@ -29,7 +29,7 @@ from .store import Store
 from .store import schema as t
 from .store.engine import now
 from .store.job_rows import ENDED
-from .store.made_files import made_path
+from .store.spool import made_path
 from .store.voting_rest import wake_voting
 
 REPORT_SECONDS = 0.5
@@ -39,9 +39,8 @@ STOPPED = "The program stopped while this was running. Start it again; runoff.lo
 JOBS = "jobs"  # what `Store.write` calls them
 # What `work` can do.
 KINDS = (
-    "import_embedding", "encode_tokens", "evaluation_figure", "evaluation_figures", "plan_curve", "plan_search",
-    "scheme_table", "needed", "voter_figures", "vote_checks", "trust_lines", "voter_preview", "command",
-    "upload_preview", "settlement", "publication", "project_file",
+    "import_embedding", "encode_tokens", "command", "figure", "evaluation_figure", "evaluation_figures", "plan_curve",
+    "plan_search", "scheme_table", "needed",
 )  # fmt: skip
 
 

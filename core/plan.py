@@ -178,8 +178,8 @@ class Quota:
     """The most that one voter may answer of a ballot, so that the fastest don't decide it (§2.5 of the paper).
 
     `n_assignments` tasks are to be answered in all (each by as many voters as a comparison has votes);
-    `tasks_per_voter` and `comparisons_per_voter` are a voter's quota, `share` is its part of the ballot's votes and
-    `equal_share` = 1/n_voters what it would be if all answered equally much. `n_needed` voters can answer it all.
+    `tasks_per_voter` and `comparisons_per_voter` are a voter's quota, `share` is its part of the ballot's votes.
+    `n_needed` voters can answer it all.
     """
 
     ballot: int
@@ -187,7 +187,6 @@ class Quota:
     tasks_per_voter: int
     comparisons_per_voter: int
     share: float
-    equal_share: float
     n_needed: int
 
 
@@ -213,5 +212,5 @@ def quota(plan: Plan, n_voters: int, task_size: int, *, votes_per_comparison: in
         tasks = -(-n_tasks * votes // voters)
         most = min(tasks * size, comparisons)
         needed = max(votes, -(-n_tasks * votes // tasks))
-        quotas.append(Quota(ballot, n_tasks * votes, tasks, most, most / (comparisons * votes), 1 / voters, needed))
+        quotas.append(Quota(ballot, n_tasks * votes, tasks, most, most / (comparisons * votes), needed))
     return tuple(quotas)

@@ -47,7 +47,6 @@ __all__ = [
     "AreaTokens",
     "Column",
     "Guess",
-    "Preview",
     "Renamed",
     "TokenFile",
     "TokenLists",
@@ -57,7 +56,6 @@ __all__ = [
     "guess_columns",
     "invisible_characters",
     "open_list",
-    "preview",
     "read_areas_file",
     "read_pasted",
     "renamed",
@@ -81,7 +79,7 @@ class TokenFile:
     """A file with token lists, opened: what it holds is shown, and read, from here, so that both are the same.
 
     `header` and `sample` are the columns' names and the first rows of its table (of a workbook's first sheet, unless
-    one was named); `is_list` says that it is no table but holds a token a line, which then has no header. `sheets` are
+    one was named); A file that is no table but holds a token a line has no header. `sheets` are
     the names of a workbook's, and `guess` says which columns seem to hold the areas and the tokens.
     """
 
@@ -90,7 +88,6 @@ class TokenFile:
     sample: tuple[tuple[str, ...], ...]
     sheets: tuple[str, ...]
     guess: Guess
-    is_list: bool
     _parts: tuple[_Part, ...] = field(repr=False)
 
     @property
@@ -259,12 +256,7 @@ def open_list(
     first = parts[0]
     sample = first.sample(n)
     guess = guess_columns(first.header, sample) if first.header else Guess(0, None, True)
-    return TokenFile(filename, first.header, sample, sheets, guess, not first.header, parts)
-
-
-# What a person sees before a file is read.
-Preview = TokenFile
-preview = open_list
+    return TokenFile(filename, first.header, sample, sheets, guess, parts)
 
 
 def read_areas_file(

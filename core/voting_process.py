@@ -24,7 +24,6 @@ from .store import Store
 from .store.dialects import DATABASE, VOTERS_DATABASE
 
 PORT = int(os.environ.get("RUNOFF_VOTING_PORT", "8600"))
-BEAT_SECONDS = 5.0
 STALE_SECONDS = 30.0
 STARTS_WITHIN = 60.0  # seconds; where its process ends before that, the owner is told at once
 _children: dict[int, subprocess.Popen[bytes]] = {}  # by their ids

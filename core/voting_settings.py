@@ -47,6 +47,7 @@ ADDRESS_KEPT = translatable(
     "noticed; then it is deleted."
 )
 CLOSING = translatable("Thank you, your votes are saved.")
+FEWEST_TOLD = 5  # a smaller number of voters could point at one of them
 MAX_TEXT, MAX_LINE = 5000, 500
 _LIMITS = {
     "task_size": (1, 50, "Comparisons a task"),

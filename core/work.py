@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from .commands import executor
 from .embeddings import import_embedding
 from .encoders import digest_of, encode_into, encoder_of, look_at, open_encoder
-from .figures import tidy
 from .file_names import shown_path
 from .jobs import JOBS, Job, Reporter, remove_upload
 from .panel import Panel
@@ -24,19 +22,7 @@ from .store.forecasts import GuessSource, make_forecast, make_search, read_guess
 from .store.job_rows import mark_done
 from .store.library import adopt_import, embeddings_of, link_embedding, record_import, unlink_embedding
 from .store.scheme_runs import SchemeQuestion, as_result, run_schemes
-from .views import (
-    checks_job,
-    evaluate_jobs,
-    preview_job,
-    project_file_job,
-    publication_job,
-    settlement_job,
-    trust_job,
-    upload_jobs,
-    voters_job,
-)
 from .views.evaluate_needed import simulate
-from .views.kept_figures import KeptFigures
 
 
 def _import_embedding(store: Store, job: Job, report: Reporter) -> None:
@@ -96,32 +82,6 @@ def _encode_tokens(store: Store, job: Job, report: Reporter) -> None:
         mark_done(change.conn, job.id, result)
 
 
-def _evaluation_figure(store: Store, job: Job, report: Reporter) -> None:
-    """A figure of the Evaluate page; what was found is the job's result."""
-    project_id, said = str(job.project_id), evaluate_jobs.SLOW[job.params["figure"]].label
-    result = evaluate_jobs.carry_out(store, project_id, job.params, lambda done, total: report(done, total, said))
-    with store.write(JOBS) as conn:
-        mark_done(conn, job.id, result)
-        tidy(conn, project_id, evaluate_jobs.KIND, job.params["revision"])
-
-
-def _evaluation_figures(store: Store, job: Job, report: Reporter) -> None:
-    """All that a first visit of the Evaluate page wants; each figure is kept as soon as it is there."""
-    project_id, revision = str(job.project_id), job.params["revision"]
-    n0, notion, policy, top = job.params["settings"]
-    made = evaluate_jobs.keep_figures(
-        store,
-        project_id,
-        (n0, notion, policy, top),
-        most_seconds=evaluate_jobs.BY_ITSELF,
-        revision=revision,
-        progress=lambda done, total: report(done, total, "figures measured"),
-    )
-    with store.write(JOBS) as conn:
-        mark_done(conn, job.id, {"figures": made})
-        tidy(conn, project_id, evaluate_jobs.SEVERAL, revision)
-
-
 def _plan_curve(store: Store, job: Job, report: Reporter) -> None:
     """Forecasts of a plan's ballots at other budgets, by each protocol; those known already are passed over."""
     guess, plan = _guess(store, job), Plan(**job.params["plan"])
@@ -171,18 +131,8 @@ def _command(store: Store, job: Job, report: Reporter) -> None:
     executor.carry_out(store, job)
 
 
-def _upload_preview(store: Store, job: Job, report: Reporter) -> None:
-    """What a large result file holds; what a page shows of it is the job's result."""
-    found = upload_jobs.preview(store, str(job.project_id), job.params, job.id)
-    with store.write(JOBS) as conn:
-        mark_done(conn, job.id, {"found": found})
-
-
-def _votes_figures(figures: KeptFigures, store: Store, job: Job, report: Reporter) -> None:
-    """Figures of the votes of a ranking; they are the job's result."""
-    found = figures.carry_out(store, str(job.project_id), job.params, job.id)
-    with store.write(JOBS) as conn:
-        mark_done(conn, job.id, found)
+def _figure(store: Store, job: Job, report: Reporter) -> None:
+    executor.measure(store, job, report)
 
 
 def _guess(store: Store, job: Job) -> Guess:
@@ -195,19 +145,10 @@ def _guess(store: Store, job: Job) -> Guess:
 WORK: dict[str, Callable[[Store, Job, Reporter], None]] = {
     "import_embedding": _import_embedding,
     "encode_tokens": _encode_tokens,
-    "evaluation_figure": _evaluation_figure,
-    "evaluation_figures": _evaluation_figures,
     "plan_curve": _plan_curve,
     "plan_search": _plan_search,
     "scheme_table": _scheme_table,
     "needed": _needed,
     executor.KIND: _command,
-    upload_jobs.KIND: _upload_preview,
-    **{
-        part.FIGURES.kind: partial(_votes_figures, part.FIGURES)
-        for part in (
-            *(voters_job, checks_job, trust_job, preview_job),
-            *(settlement_job, publication_job, project_file_job),
-        )
-    },
+    **dict.fromkeys({figure.kind for figure in executor.FIGURES.values()}, _figure),
 }

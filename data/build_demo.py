@@ -246,17 +246,19 @@ def begin(
 
 def evaluated(store: Store, project_id: str) -> list[dict[str, Any]]:
     """What the Evaluate page keeps of a project at its first settings: kind, params without the revision, result."""
+    from core.commands.figures import evaluated
+    from core.commands.figures.base import measured, params_of
+    from core.commands.figures.evaluation import figure_of
     from core.store.projects import get_project
-    from core.views import evaluate, evaluate_jobs
 
     project = get_project(store, project_id)
-    view = evaluate.load(store, project_id, 2.0, project.notion)
+    view = evaluated.load(store, project_id, 2.0, project.notion)
     found = []
-    for figure in FIGURES:
-        params = evaluate_jobs.params_of(figure, view, project.revision)
-        result = evaluate_jobs.carry_out(store, project_id, params)
-        del params["revision"]
-        found.append({"kind": evaluate_jobs.KIND, "params": params, "result": result})
+    for name in FIGURES:
+        figure = figure_of(name, project_id, view, project.revision)
+        params, result = params_of(figure), measured(store, figure)[0]
+        del params["revision"], result["pulse"]
+        found.append({"kind": figure.kind, "params": params, "result": result})
     return found
 
 

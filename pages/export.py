@@ -36,7 +36,7 @@ if about["simulated_votes"]:
         "The dataset holds votes of simulated voters. File names and description say so.", icon=":material/science:"
     )
 
-dataset_files.whole(project, about["votes"])
+dataset_files.whole(project)
 dataset_files.formats(view)
 datasheet_box(project, view.fields)
 releases_box(project, view)

@@ -7,10 +7,10 @@ from functools import partial
 import streamlit as st
 
 from core.errors import PlanError
+from core.file_names import slug
 from core.plurals import many
 from core.store.plans import PlanSettings, proposed_plan, read_plan, save_plan
 from core.views.plan import given_away
-from core.views.words import slug
 from ui import cache, drafts, frame, plan_figures
 from ui.budget_box import budget_box
 from ui.checks_box import checks_cost

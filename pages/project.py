@@ -6,11 +6,11 @@ import streamlit as st
 
 from core.commands.projects import other_name_said
 from core.csv_writing import table_for_spreadsheets
+from core.file_names import slug
 from core.store.archive import delete_project
 from core.store.projects import change_project, read_log
 from core.store.templates import is_untouched
 from core.views.log import log_table
-from core.views.words import slug
 from ui import cache, choosers, demo_box, frame, project_files
 from ui.new_project import NOTIONS, new_box
 

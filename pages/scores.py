@@ -7,8 +7,9 @@ from functools import partial
 import streamlit as st
 
 from core.dataset import to_csv
+from core.file_names import file_stem
 from core.plurals import many, plural
-from core.views.scores import ScoresView, file_stem
+from core.views.scores import ScoresView
 from ui import cache, frame, score_figures, trust_panel, vote_checks
 
 project = frame.project()
@@ -98,6 +99,6 @@ headline()
 st.subheader("Ranking")
 ranking()
 if view.n_closed:
-    trust_panel.show(project, area_id, about["votes"])
-    vote_checks.figures(project, area_id, about["votes"])
+    trust_panel.show(project, area_id)
+    vote_checks.figures(project, area_id)
     score_figures.figures(view, project, area_id, stem)

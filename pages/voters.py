@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.views import voters_job
-from core.views.voters import VotersView, is_large
-from core.views.words import slug
-from ui import cache, exclusions_box, frame, kept_jobs, voters_box
+from core.commands.figures.votes import VoterFigures
+from core.file_names import slug
+from ui import cache, exclusions_box, frame, jobs, voters_box
 
 project = frame.project()
 store = frame.store()
@@ -15,16 +14,11 @@ st.title("Voters")
 standings = cache.load_standings(store, project)
 area_id = frame.area(project, standings)
 
-view: VotersView | None = None
-large = is_large(standings, area_id)
-if large:
-    job = kept_jobs.of_votes(voters_job.FIGURES, project, area_id, "Read all votes", place="voters")
-    view = None if job is None else cache.load_voters_of(store, project, area_id, job.id)
-else:
-    with st.spinner("Reading the votes …"):
-        view = cache.load_voters(store, project, area_id)
-if view is None:
+wanted = VoterFigures(project.id, project.revision, area_id)
+found = jobs.figure(wanted, project, "Read all votes", key=f"voters-{project.id}-{area_id}")
+if found is None:
     frame.stop()
+view = cache.load_voters(store, project, area_id, found)
 if view.quality.table.empty:
     frame.nothing_yet("Nobody has voted yet.", "collect", "collect votes")
 
@@ -39,6 +33,6 @@ if said := view.odd_said(hashed):
     odd.warning(frame.plain(said), icon=":material/visibility:")
 voters_box.table(project, view, hashed, slug(project.name))
 voters_box.one(project, view, hashed)
-exclusions_box.decide(project, area_id, view, hashed, large)
+exclusions_box.decide(project, area_id, view, hashed)
 exclusions_box.left_out(project, view, hashed)
 frame.link("scores", "See the scores", icon=":material/leaderboard:")

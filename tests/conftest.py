@@ -22,10 +22,12 @@ from _pytest.nodeid import coerce_node_id
 from hypothesis import HealthCheck, settings
 
 from core.protocols import PROTOCOLS
+from core.questions import KINDS, RoundSettings, default_settings
 from core.store import Store, engine, open_store
 from core.store.engine import _open
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+from tests.odd_ones import OddOne
 from tests.postgres_server import PostgresServer, is_installed, memory_folder, postgres_server
 from tests.quick_workspaces import statements_worked_out_once
 from tests.requirements import extra
@@ -57,8 +59,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     _end_ids_in_groups(config, items)
     on_postgresql = config.getoption("--database") == "postgresql"
     for item in items:
-        if item.path.as_posix().removeprefix(f"{(ROOT / 'tests').as_posix()}/") in ON_BOTH:
-            item.add_marker("both")
         if on_postgresql and item.get_closest_marker("sqlite"):
             item.add_marker(pytest.mark.skip(reason="is about SQLite"))
 
@@ -75,7 +75,10 @@ def _end_ids_in_groups(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Tests that use a fixture of their module's run in one process of xdist's, or each process would make it."""
+    """Marks are there before `-m` looks for them. Tests that use a fixture of their module's run in one process of
+    xdist's, or each process would make it."""
+    if item.path.as_posix().removeprefix(f"{(ROOT / 'tests').as_posix()}/") in ON_BOTH:
+        item.add_marker("both")
     known = getattr(item, "_fixtureinfo", None)
     is_shared = known is not None and any(found[-1].scope == "module" for found in known.name2fixturedefs.values())
     if is_shared and not item.get_closest_marker("xdist_group"):
@@ -142,6 +145,13 @@ def postgres() -> Iterator[PostgresServer]:
         pytest.fail(told) if os.environ.get("CI") else pytest.skip(told)
     with postgres_server() as server:
         yield server
+
+
+@pytest.fixture
+def odd(monkeypatch: pytest.MonkeyPatch) -> RoundSettings:
+    """Settings of a round of a fifth kind of question (`odd_ones`), which is known from here on."""
+    monkeypatch.setitem(KINDS, OddOne.name, OddOne())
+    return default_settings(OddOne.name, seed=3)
 
 
 @pytest.fixture

@@ -29,19 +29,15 @@ MODULES = {
     "plan": "budgets heuristics plan_values registration wages",
     "ballots": "audit check_drawing checks clear_pairs dealing drawing pairing selection trial",
     "voters": "assumed_similarity panel panel_fit panel_search voter_likelihood",
-    "trust": "agreement circles foresight leave_one_out pairwise_agreement quality reliability "
-    "voter_quality voter_rules",
+    "trust": "agreement foresight leave_one_out pairwise_agreement quality reliability voter_quality voter_rules",
     "votes": "counting effects former_spellings matching platforms.answers platforms.base platforms.meanings "
     "platforms.reading platforms.text platforms.times policy row_classes settlement verdicts",
     "questions": "examples platforms.batch platforms.template voting_settings",
     "simulation": "pilot planning",
     "evaluation": "evaluation_intervals evaluation_needed interval_rules proposals resampled",
     "dataset": "campaign_tables dataset_diff datasheet formats published schemes splits",
-    "jobs": "job_sweep",
-    "commands": "archived figures publishing store.archived store.recompute views.checks_job "
-    "views.evaluate_jobs views.kept_figures views.preview_job "
-    "views.project_file_job views.publication_job views.settlement_job views.trust_job views.upload_jobs "
-    "views.voters_job",
+    "jobs": "job_sweep store.invariants",
+    "commands": "archived store.archived store.recompute",
     "voting": "voting_process voting_store voting_texts",
     "charts": "chart_files evaluation_charts settling_chart",
     "worker": "job_process work",

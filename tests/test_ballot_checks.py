@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import sqlalchemy as sa
 from campaigns import BOTH_PROTOCOLS, PLAN, answer_batch, draw_batch, longer_pair, make_project
+from checks_by_voter import checks_by_voter
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_voting import STEPS, Voter, check_tallies, never_wait_for_the_disk, take_steps
@@ -30,7 +31,7 @@ from core.store import schema as t
 from core.store.archive import duplicate_project
 from core.store.audits import read_audit
 from core.store.ballots import read_ballots, read_comparisons, unanswered
-from core.store.checks import check_answers, check_progress, voter_checks
+from core.store.checks import check_answers, check_progress
 from core.store.closing import close_ballot
 from core.store.drawing import draw_next_ballot
 from core.store.engine import _open
@@ -166,7 +167,7 @@ def test_a_top_up_holds_no_check(store):
     withdraw_upload(store, project_id, upload.id)
     with store.read() as conn:
         assert check_progress(conn, ballot.id)["answers"].sum() == 0
-        assert voter_checks(conn, [ballot.id]).empty
+        assert checks_by_voter(conn, [ballot.id]).empty
     assert len(unanswered(store, project_id, 1)) == ballot.n_comparisons
 
 
@@ -215,7 +216,7 @@ def test_how_each_voter_answered_is_counted_by_hand(store):
             told[voter]["overlap_n"] += len(given) - 1
             told[voter]["overlap_agreeing"] += sum(other == answer for other in given.values()) - 1
     with store.read() as conn:
-        found = voter_checks(conn, [ballot.id]).set_index("voter")
+        found = checks_by_voter(conn, [ballot.id]).set_index("voter")
     for voter in voters:
         for column in found.columns.drop("voter_id"):
             assert found.loc[voter, column] == told[voter][column], (voter, column)
@@ -352,7 +353,7 @@ def test_a_copy_of_the_project_keeps_its_checks(store):
     copy = duplicate_project(store, project_id, "Copy")
     ballots = [read_ballots(store, id_) for id_ in (project_id, copy)]
     with store.read() as conn:
-        both = [voter_checks(conn, [b.id for b in held]).drop(columns="voter_id") for held in ballots]
+        both = [checks_by_voter(conn, [b.id for b in held]).drop(columns="voter_id") for held in ballots]
         audits = [read_audit(conn, held[-1].id) for held in ballots]
     pd.testing.assert_frame_equal(*both)
     assert audits[0] == audits[1]
@@ -382,7 +383,7 @@ def test_any_split_and_order_of_files_gives_the_same_figures(tmp_path_factory, c
                 accept_upload(store, project_id, out.getvalue().encode(), "part.csv")
         ballot = read_ballots(store, project_id)[-1]
         with store.read() as conn:
-            found.append((voter_checks(conn, [ballot.id]), check_progress(conn, ballot.id)))
+            found.append((checks_by_voter(conn, [ballot.id]), check_progress(conn, ballot.id)))
     voters = [table.drop(columns="voter_id").sort_values("voter", ignore_index=True) for table, _ in found]
     pd.testing.assert_frame_equal(*voters)
     pd.testing.assert_frame_equal(found[0][1], found[1][1])

@@ -24,7 +24,7 @@ from bench.fuzz_readers import TARGETS, Target
 from core import zips
 from core.dataset import read_dataset
 from core.embeddings import load
-from core.encoders.tensors import read_tensors
+from core.encoders.folder import read_tensors
 from core.errors import InputError, RunoffError
 from core.parquet_pages import unpacked_bytes
 from core.published import is_published, read_published

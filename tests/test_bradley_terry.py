@@ -149,8 +149,8 @@ def test_a_random_clicker_and_one_who_always_takes_the_left_are_found():
     fit = fit_bradley_terry(first, second, won.astype(float), n_items=30, voter=voter, flipped=flipped)
     assert fit.voter_lapse[:2].min() > 0.35
     assert fit.voter_lapse[2:].max() < 0.15
-    assert fit.voter_left[1] > 0.9
-    assert 0.2 < fit.voter_left[0] < 0.8
+    assert fit.effects.side[1] > 0.9
+    assert 0.2 < fit.effects.side[0] < 0.8
 
 
 def test_the_lapse_is_estimated():

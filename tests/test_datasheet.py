@@ -16,6 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import reliability
+from core.commands import facts as view
+from core.commands.publishing import publish
 from core.datasheet.card import yaml_text
 from core.datasheet.checklist import HOLDS, NOT, PARTLY, UNKNOWN, checklist, known_limits
 from core.datasheet.fields import SheetFields, check_fields
@@ -23,7 +25,6 @@ from core.datasheet.markdown import md, quiet, to_markdown
 from core.datasheet.sheet import datasheet, hourly, shown, split_paragraphs
 from core.errors import InputError
 from core.published import read_published
-from core.publishing import publish
 from core.scores.fit import fit_votes
 from core.store import schema as t
 from core.store.areas import add_areas, items_of
@@ -40,7 +41,6 @@ from core.store.tallies import ballot_votes
 from core.store.votes import accept_upload
 from core.templating import environment
 from core.tokens import AreaTokens
-from core.views import datasheet as view
 
 ODD = (
     "*a*",

@@ -17,10 +17,11 @@ from core.platforms.batch import write_batch
 from core.scores import score_campaign
 from core.store.archive import export_project, import_project
 from core.store.areas import n_items_of, read_items
-from core.store.ballots import PILOT, read_ballots, read_comparisons
+from core.store.ballots import read_ballots, read_comparisons
 from core.store.closing import close_ballot
 from core.store.effects import standing_of
 from core.store.pilots import draw_pilot
+from core.store.rankings import PILOT
 from core.store.tallies import ballot_votes
 from core.store.uploads import read_uploads, withdraw_upload
 from core.store.votes import accept_upload

@@ -16,11 +16,11 @@ from embedding_files import binary, numbers, text, write
 from core.embeddings import (
     Embedding,
     EmbeddingInfo,
+    LookUp,
     import_embedding,
     load,
     open_embedding,
     sinks,
-    spellings,
     storage,
 )
 from core.embeddings import text as text_reader
@@ -117,10 +117,10 @@ def test_huge_and_tiny_values(tmp_path: Path) -> None:
 
 
 def test_spellings() -> None:
-    assert spellings("rade") == ("rade",)
-    assert spellings("new york") == ("new york", "new_york")
+    assert LookUp().spellings("rade") == ("rade",)
+    assert LookUp().spellings("new york") == ("new york", "new_york")
     decomposed = unicodedata.normalize("NFD", "café au lait")
-    assert spellings(decomposed) == (decomposed, "café au lait", "café_au_lait")
+    assert LookUp().spellings(decomposed) == (decomposed, "café au lait", "café_au_lait")
 
 
 @pytest.mark.parametrize("tokens", [None, [unicodedata.normalize("NFD", "café"), "new york", "old town"]])

@@ -27,7 +27,7 @@ from property_runs import examples
 
 from core.__main__ import cli
 from core.embeddings import import_embedding, load, open_embedding, sniff, text, word2vec_binary
-from core.encoders.tensors import read_tensors
+from core.encoders.folder import read_tensors
 from core.encoders.wordpiece import read_word_pieces
 from core.errors import InputError
 from core.evaluation import evaluate

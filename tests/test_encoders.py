@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from core.embeddings import open_embedding
 from core.encoders import ENCODED, digest_of, encode_into, encoder_of, look_at, open_encoder
-from core.encoders.tensors import read_tensors
+from core.encoders.folder import read_tensors
 from core.encoders.wordpiece import WordPiece, read_word_pieces
 from core.errors import InputError
 

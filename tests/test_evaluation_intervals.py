@@ -215,8 +215,8 @@ def test_equal_models_are_not_told_apart_and_far_ones_are():
     found, differences = with_intervals(compared(truth, good, good.copy(), bad), Resampled(drawn))
     assert [each.figure for each in differences] == [name for name in (*METRICS, "precision") for _ in range(3)]
     same, clear, also = differences[:3]
-    assert (same.difference, same.is_clear, same.first_better) == (0.0, False, 0.5)
-    assert clear.is_clear
+    assert (same.difference, same.lower <= 0 <= same.upper, same.first_better) == (0.0, True, 0.5)
+    assert clear.lower > 0
     assert clear.first_better > 0.999
     assert (also.first, also.second) == ("m1", "m2")
     figure = found.evaluations[0].overall.rho_w

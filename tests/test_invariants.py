@@ -14,10 +14,10 @@ from core import job_sweep
 from core.__main__ import cli
 from core.store import open_store
 from core.store import schema as t
+from core.store.blobs import put_blob, sweep_blobs
 from core.store.engine import _open
 from core.store.exclusions import exclude_voters, readmit_voters
 from core.store.invariants import RULES, check_store
-from core.store.kept_files import keep_bytes, sweep_kept
 from core.store.votes import accept_upload
 from core.store.voting import open_voting
 from core.voting_settings import VotingSettings
@@ -152,10 +152,10 @@ def test_kept_files_that_are_gone_or_changed_are_found(workspace, change):
 
 
 def test_a_kept_file_that_nothing_needs_is_swept(workspace):
-    digest = keep_bytes(workspace, b"of a command that was cut short")
+    digest = put_blob(workspace, b"of a command that was cut short")
     n = len(list(workspace.uploads.iterdir()))
-    assert sweep_kept(workspace, older_than=3600) == 0  # its command may be at work
-    assert sweep_kept(workspace, older_than=-1) == 1
+    assert sweep_blobs(workspace, older_than=3600) == 0  # its command may be at work
+    assert sweep_blobs(workspace, older_than=-1) == 1
     assert not (workspace.uploads / digest).exists()
     assert len(list(workspace.uploads.iterdir())) == n - 1
     assert broken(workspace) == set()

@@ -13,8 +13,8 @@ from bench.kill_places import OnPostgres
 from bench.kill_scenarios import SCENARIOS
 from bench.kills import CONTEXT, Prepared, digest, leftovers
 from core.store import schema as t
+from core.store.blobs import put_blob
 from core.store.engine import open_apart
-from core.store.kept_files import keep_bytes
 
 pytestmark = [pytest.mark.sqlite, pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")]
 KILLED = [name for name in SCENARIOS if not name.startswith("migrate")] + ["migrate 0001", "migrate 0004"]
@@ -40,7 +40,7 @@ def test_half_a_command_is_found_out(tmp_path):
     prepared = Prepared.of("accept upload", tmp_path)
     with prepared.copied("half") as copy:
         with open_apart(copy) as store:
-            kept = {"sha256": keep_bytes(store, b"x"), "n_bytes": 1, "n_rows": 1, "counts": {}}
+            kept = {"sha256": put_blob(store, b"x"), "n_bytes": 1, "n_rows": 1, "counts": {}}
             with store.write() as conn:
                 values = {"ballot_id": 1, "platform": "mturk", "filename": "x", "accepted_at": "2026", **kept}
                 conn.execute(sa.insert(t.upload).values(values))

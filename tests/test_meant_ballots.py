@@ -64,7 +64,8 @@ def long(kind, **more):
 
 def _take(store, project_id, code):
     named = replace(read_ballots(store, project_id)[1], code=code)
-    TakeUploads.of(project_id, named, [(bring_file(store, results(store, project_id), "a.csv"), None)]).run(store)
+    file = bring_file(store, results(store, project_id), "a.csv")
+    TakeUploads(project_id, None, named.area_id, named.code, ((file, None),)).run(store)
 
 
 def _publish(store, project_id, code):

@@ -299,9 +299,9 @@ def test_quota_by_hand():
     # 10 + 5 items, M 4: 20 and 10 comparisons; tasks of 8: 3 (8, 8, 4) and 2 (8, 2). Two voters a task, four in all.
     first, second = quota(Plan(10, 2, 0.5, 4), 4, 8, votes_per_comparison=2)
     # 6 assignments among 4 voters: 2 each, of at most 16 of the ballot's 40 votes; 3 voters could do it.
-    assert first == Quota(1, 6, 2, 16, 16 / 40, 0.25, 3)
+    assert first == Quota(1, 6, 2, 16, 16 / 40, 3)
     # 4 assignments: 1 each, of at most 8 of 20 votes; all four are needed.
-    assert second == Quota(2, 4, 1, 8, 8 / 20, 0.25, 4)
+    assert second == Quota(2, 4, 1, 8, 8 / 20, 4)
 
 
 @given(st.integers(2, 500), st.integers(1, 3), st.integers(1, 9), st.integers(1, 60), st.integers(1, 40))

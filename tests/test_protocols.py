@@ -12,6 +12,7 @@ from campaigns import PLAN, answer_batch, draw_batch, make_project, run_simulate
 from click.testing import CliRunner
 
 from core.__main__ import cli
+from core.commands.publishing import publish
 from core.errors import InputError
 from core.foresight import foresee
 from core.panel import Panel
@@ -19,7 +20,6 @@ from core.plan import Plan
 from core.planning import Guess, at_other_budgets, number_of_campaigns
 from core.protocols import Held, Votes, collectable, protocol_of
 from core.protocols.paper import Paper
-from core.publishing import publish
 from core.reliability import ceiling, halves
 from core.resampled import draw_scores
 from core.scores import BallotVotes, final_scores, score_campaign

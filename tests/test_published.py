@@ -18,12 +18,12 @@ import pytest
 from campaigns import PLAN, make_project, run_people, run_simulated
 from test_voting import Voter, start
 
-from core import publishing
+from core.commands import publishing
+from core.commands.publishing import WHAT, publish, release
 from core.dataset import read_dataset, to_csv
 from core.datasheet.fields import SheetFields
 from core.errors import InputError, StaleError, StoreError
 from core.published import MANIFEST, is_published, read_published, write_published
-from core.publishing import WHAT, publish, release
 from core.store.archived import import_archived
 from core.store.areas import add_areas
 from core.store.command import command
@@ -298,7 +298,7 @@ def test_the_files_are_of_one_state_though_votes_come_in_while_they_are_read(sto
 def test_votes_that_come_in_meanwhile_hinder_no_version_and_a_command_does(store, voted, monkeypatch):
     project_id, voter = voted
     before = publish(store, project_id, "1.0").data
-    measured = publishing.facts_view.measured
+    measured = publishing.facts_of.measured
 
     def voting(*args):
         voter.vote()
@@ -308,9 +308,9 @@ def test_votes_that_come_in_meanwhile_hinder_no_version_and_a_command_does(store
         with command(store, project_id, "something else"):
             return measured(*args)
 
-    monkeypatch.setattr(publishing.facts_view, "measured", voting)
+    monkeypatch.setattr(publishing.facts_of, "measured", voting)
     assert release_bytes(store, release(store, project_id, "1.0")) == before
-    monkeypatch.setattr(publishing.facts_view, "measured", changing)
+    monkeypatch.setattr(publishing.facts_of, "measured", changing)
     with pytest.raises(StoreError, match="changed while"):
         release(store, project_id, "1.1")
     monkeypatch.undo()
@@ -404,14 +404,14 @@ def test_the_card_says_what_a_models_figure_lies_between_and_the_command_gives_i
 ):
     """By hand: chance by `chance`, the best of the project's own page, and the share of them."""
     from core.__main__ import main
+    from core.commands.figures import evaluation
     from core.evaluation.chance import chance
-    from core.views import evaluate_scale
 
     made = publish(store, project)
     dataset = read_stored(store, project)
     scores = dataset["score"].dropna().to_numpy()
     by_chance = {name: of.mean for name, of in chance(scores, np.arange(len(scores))).items()}
-    best = evaluate_scale.load_top(store, project, 2.0).ceilings
+    best = evaluation.top_of(store, project, 2.0).ceilings
     card = read_published(made.data).files["README.md"].decode()
     for name, sign in (("rho_w", "ρ_w"), ("tau_w", "τ_w")):
         ends = (f"{value:.3f}".replace("-", "−") for value in (by_chance[name], best[name]))

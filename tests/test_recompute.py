@@ -19,10 +19,10 @@ import core
 from core.__main__ import main
 from core.campaign_tables import COMPARED, VOTES, read_table, write_table
 from core.cli.dataset import replay_bytes
+from core.commands.publishing import publish
 from core.errors import InputError
 from core.metrics import average_ranks
 from core.published import read_published, write_published
-from core.publishing import publish
 from core.store import recompute, scores
 from core.store import schema as t
 from core.store.archive import export_project, import_project

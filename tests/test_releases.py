@@ -7,10 +7,10 @@ import pytest
 import sqlalchemy as sa
 from campaigns import make_project, run_people
 
+from core.commands.publishing import publish, release
 from core.dataset import read_dataset
 from core.dataset_diff import diff
 from core.errors import InputError, StoreError
-from core.publishing import publish, release
 from core.store import schema as t
 from core.store.archive import copy_without_ballots, delete_project, export_project, import_project
 from core.store.closing import reopen_ballot

@@ -9,18 +9,6 @@ from tests import rooms
 # A line goes with the import it excuses; none is added.
 EXCEPTIONS = {
     "platforms.base → examples",
-    "publishing → views.datasheet",
-    "publishing → views.scores",
-    "store.invariants → jobs",
-    "views.checks_job → views.checks",
-    "views.evaluate_jobs → views.draws",
-    "views.evaluate_jobs → views.evaluate",
-    "views.evaluate_jobs → views.evaluate_scale",
-    "views.evaluate_jobs → views.evaluate_tokens",
-    "views.evaluate_jobs → views.evaluate_why",
-    "views.preview_job → views.voter_preview",
-    "views.trust_job → views.trust",
-    "views.voters_job → views.voters",
 }
 
 

@@ -21,7 +21,6 @@ from core.store.closing import close_round
 from core.store.comparisons import read_shown
 from core.store.drawing import draw_round
 from core.store.votes import accept_upload
-from core.views import round_people
 from core.views import rounds as view
 from tests.rounds_of_people import BEST_WORST, ORDER, RATING
 
@@ -53,7 +52,7 @@ def with_a_contrarian(store, scheme: str) -> str:
 @pytest.mark.parametrize("scheme", [RATING, BEST_WORST, ORDER])
 def test_who_says_the_opposite_stands_apart(store, scheme):
     project_id = with_a_contrarian(store, scheme)
-    people = round_people.load(store, project_id, read_rounds(store, project_id)[0])
+    people = view.people_of(store, project_id, read_rounds(store, project_id)[0])
     assert people.table["voter"].tolist() == ["W1", "W2", "W3", "W4", "W5"]
     assert [people.names[id_] for id_ in people.apart] == ["W5"]
     figures = dict(zip(people.table["voter"], people.table[people.figure], strict=True))
@@ -135,7 +134,7 @@ def test_who_qualifies_by_the_gold_pairs_of_the_task_page(store):
         [[*line, *(["Answer.gold_1", "Answer.gold_2"] if n == 0 else told[line[at]])] for n, line in enumerate(lines)]
     )
     accept_upload(store, project_id, out.getvalue().encode(), "crowd.csv", ballot_id=found.id)
-    table, silent = round_people.qualification(store, project_id, read_rounds(store, project_id)[0])
+    table, silent = view.qualification(store, project_id, read_rounds(store, project_id)[0])
     assert silent == []
     assert table.to_dict("records") == [
         {"person": "W2", "near enough": 0, "gold pairs": 2, "not rated": 1, "passed": False},
@@ -148,7 +147,7 @@ def test_files_without_gold_columns_are_named(store):
     draw_round(store, project_id, replace(SMALL[RATING], gold=(GoldPair("car", "auto", 4.0),)))
     data = answer_round(batch_of(store, project_id), RATING)
     accept_upload(store, project_id, data, "plain.csv", ballot_id=round_id(store, project_id))
-    table, silent = round_people.qualification(store, project_id, read_rounds(store, project_id)[0])
+    table, silent = view.qualification(store, project_id, read_rounds(store, project_id)[0])
     assert table.empty
     assert len(silent) == 1
     assert "plain.csv says nothing of the gold pairs" in silent[0]

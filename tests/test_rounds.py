@@ -27,6 +27,7 @@ from rounds_of_people import (
     round_id,
 )
 
+from core.commands import facts as datasheet
 from core.dataset import to_csv
 from core.errors import InputError, PlanError, StoreError
 from core.platforms.batch import write_batch
@@ -52,7 +53,7 @@ from core.store.settlement import read_assignments, review_assignments
 from core.store.uploads import uploads_of, withdraw_upload
 from core.store.votes import accept_upload, preview_upload
 from core.tokens import AreaTokens
-from core.views import datasheet, trust
+from core.views import trust
 from tests.rounds_of_people import BEST_WORST, ORDER, RATING, SCHEMES, rated_items, round_progress
 
 

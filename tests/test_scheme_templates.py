@@ -7,7 +7,7 @@ import re
 import pytest
 
 from core.errors import InputError
-from core.platforms.gold_results import read_gold
+from core.platforms.answer_files import read_gold
 from core.questions.pages import page_settings, task_page
 from core.questions.rating.page import read_qualification
 from core.questions.rating.scales import STSS

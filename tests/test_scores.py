@@ -119,13 +119,11 @@ class TestRescale:
         np.testing.assert_allclose(result.y, [0.8, 0.6, 1.0])
         np.testing.assert_allclose(result.mean, [0.8, 0.6, 1.0])
         assert result.count.tolist() == [2, 3, 4]
-        assert not result.is_steep
 
     def test_steep_is_flagged_and_not_clipped(self):
         # Gaps of x: .2, .8; of the mean: .5, 1. b = (.1 + .8)/(.04 + .64) = .9/.68.
         result = rescale([0.8, 0.2], [0.5, 0.0], 1)
         assert result.slope == pytest.approx(0.9 / 0.68)
-        assert result.is_steep
         np.testing.assert_allclose(result.y, 1 - 0.9 / 0.68 * np.array([0.2, 0.8]))
         assert result.y[1] < 0
 
@@ -148,7 +146,6 @@ class TestRescale:
         assert np.isnan(result.slope)
         np.testing.assert_array_equal(result.y, [1.0, 1.0, np.nan])
         np.testing.assert_allclose(result.mean, [0.75, 0.95, 0.4])
-        assert not result.is_steep
 
     def test_no_votes_at_all(self):
         result = rescale([np.nan, np.nan], [0.5, 0.9], [1, 1])

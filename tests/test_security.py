@@ -26,10 +26,9 @@ from core.questions import base as collected
 from core.store import demo
 from core.store import schema as t
 from core.store.backups import back_up, before_migration, restore
-from core.store.brought_files import bring
+from core.store.blobs import put_blob
 from core.store.engine import open_apart
-from core.store.kept_files import keep_bytes
-from core.store.made_files import keep_made
+from core.store.spool import put_made, put_upload
 from core.store.workspace import PARTS
 from core.tabular import workbook
 from core.voting_settings import VotingSettings
@@ -112,9 +111,9 @@ def test_others_read_nothing_of_a_workspace_in_a_folder_of_all(tmp_path, monkeyp
         start.log.handlers[0].doRollover()
         start.log.handlers[0].close()
         voting_process.announce(store, "127.0.0.1", 1)
-        keep_bytes(store, b"votes")
-        bring(store, b"upload")
-        keep_made(store, "job", b"made")
+        put_blob(store, b"votes")
+        put_upload(store, b"upload")
+        put_made(store, "job", b"made")
         before_migration(store, "9999")
         back_up(store, folder / "backups" / "whole.zip")
         restore(store, folder / "backups" / "whole.zip", replace=True)

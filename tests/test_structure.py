@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 CORE = ROOT / "core"
 # Modules of pages that ask for another language: what voters read is chosen, edited or opened there.
-ABOUT_VOTERS = {"offline_box", "schemes_collect_box", "schemes_voting_box", "voting_form", "wording_form"}
+ABOUT_VOTERS = {"offline_box", "schemes_collect_box", "voting_box", "voting_form", "wording_form"}
 FILES = sorted(CORE.rglob("*.py"))
 
 

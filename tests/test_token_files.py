@@ -12,7 +12,7 @@ from workbooks import with_cells, workbook
 
 from core.errors import InputError
 from core.token_columns import Guess
-from core.tokens import AreaTokens, clean_token, guess_columns, preview, read_areas_file, renamed
+from core.tokens import AreaTokens, clean_token, guess_columns, open_list, read_areas_file, renamed
 
 HEADER = ("area", "token")
 
@@ -104,7 +104,7 @@ def test_several_sheets_of_tables_are_named_so_that_one_can_be_chosen():
         read_areas_file(data, "x.xlsx", sheet="Three")
     assert by_area(read_areas_file(data, "x.xlsx", sheet="One")) == {"x": ("sea",)}
     assert by_area(read_areas_file(data, "x.xlsx", sheet="Two", columns=("group", "word"))) == {"y": ("ship",)}
-    seen = preview(data, "x.xlsx", sheet="Two")
+    seen = open_list(data, "x.xlsx", sheet="Two")
     assert seen.sheets == ("One", "Two")
     assert seen.header == ("group", "word")
     assert seen.sample == (("y", "ship"),)
@@ -213,7 +213,7 @@ def test_the_encoding_is_noted_once():
 
 
 def test_what_is_in_a_file():
-    seen = preview(TABLE, "t.csv", n=2)
+    seen = open_list(TABLE, "t.csv", n=2)
     assert seen.header == ("id", "what", "where", "note")
     assert seen.sample == (("1", "ship", "sea", ""), ("2", "boat", "sea", "old"))
     assert seen.sheets == ()

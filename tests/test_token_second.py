@@ -18,7 +18,7 @@ from core.frequency_files import read_frequencies
 from core.store.areas import add_areas, read_areas
 from core.store.frequencies import frequencies_of, source_of, use_list
 from core.store.projects import create_project
-from core.tokens import AreaTokens, open_list, preview, read_areas_file, read_pasted
+from core.tokens import AreaTokens, open_list, read_areas_file, read_pasted
 
 SECOND = Path(__file__).parent / "cases" / "second"
 
@@ -69,7 +69,7 @@ def test_marks_are_quotes_only_where_they_balance_around_fields(data, name, toke
 
 def test_84b_of_two_token_columns_none_is_taken_unless_somebody_chooses():
     data, name = (SECOND / "84b-two-token-columns.csv").read_bytes(), "84b-two-token-columns.csv"
-    seen = preview(data, name)
+    seen = open_list(data, name)
     assert seen.header == ("area", "token", "token")
     assert (seen.guess.token, seen.guess.is_certain) == (None, False)
     assert seen.sample == (("a", "anvil", "barge"), ("a", "candle", "dune"))
@@ -87,7 +87,7 @@ def test_columns_of_one_name_in_any_case_are_refused(header):
     data = f"{header}\na,b,c\nd,e,f\n".encode()
     with pytest.raises(InputError, match="several columns of one name"):
         read_areas_file(data, "x.csv")
-    assert not preview(data, "x.csv").guess.is_certain
+    assert not open_list(data, "x.csv").guess.is_certain
 
 
 def test_doubled_columns_that_nobody_reads_are_no_matter():
@@ -145,7 +145,7 @@ def test_a_whole_file_in_windows_1252_stays_one():
 def test_107_an_encoding_can_be_chosen():
     assert by_area(read("107-gbk.txt", encoding="gbk")) == {"107-gbk": ("铁砧", "驳船", "蜡烛")}
     assert by_area(read("107-gbk.txt", encoding="gb18030")) == {"107-gbk": ("铁砧", "驳船", "蜡烛")}
-    assert preview((SECOND / "107-gbk.txt").read_bytes(), "107-gbk.txt", encoding="gbk").sample[0] == ("铁砧",)
+    assert open_list((SECOND / "107-gbk.txt").read_bytes(), "107-gbk.txt", encoding="gbk").sample[0] == ("铁砧",)
 
 
 @pytest.mark.parametrize(("text", "encoding"), [("лодка", "koi8-r"), ("łódź", "cp1250"), ("船舶", "big5")])

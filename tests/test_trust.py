@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from core import reliability, trust
-from core.circles import circles_of
 from core.errors import DisconnectedError, InputError, UndefinedMetricError
-from core.foresight import Foresight, expected_lost, foresee, is_level
+from core.foresight import Foresight, circles_of, expected_lost, foresee, is_level
 from core.metrics import weighted_spearman
 from core.plan import Plan
 from core.protocols import Held, protocol_of

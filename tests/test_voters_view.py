@@ -16,6 +16,7 @@ from test_exclusions import TRIAL, held, ids_of
 from test_voting import BASIC, Voter, start
 
 from core.__main__ import main
+from core.commands.figures.voter_preview import WithoutVoters
 from core.embeddings import import_embedding
 from core.evaluation import compare
 from core.store import schema as t
@@ -32,7 +33,11 @@ from core.store.simulated import simulate_votes
 from core.store.voter_answers import voter_answers
 from core.store.votes import accept_upload
 from core.store.without_voters import chosen_otherwise, counted_without, dataset_without
-from core.views import voter_preview, voters
+from core.views import voters
+
+
+def preview(store, project_id, area_id, voter_ids):
+    return WithoutVoters(project_id, 0, area_id, voter_ids).measure(store, None)[0]
 
 
 def test_answers_are_those_of_the_file(store):
@@ -123,7 +128,7 @@ def test_the_preview_is_what_then_is(store, tmp_path, protocol, n_closed, opens)
     ids = ids_of(store, project_id)
     two = (ids["simulated-001"], ids["simulated-006"])
     before = read_dataset(store, project_id)
-    found = voter_preview.load(store, project_id, None, two)
+    found = preview(store, project_id, None, two)
     exclude_voters(store, project_id, two, "to see")
     after = read_dataset(store, project_id)
     votes, unvoted = counts(store, project_id)
@@ -181,7 +186,7 @@ def test_a_preview_without_scores_says_why(store):
     project_id = make_project(store, plan=replace(PLAN, protocol="runoff"))
     accept_upload(store, project_id, answer_batch(draw_batch(store, project_id)), "one.csv")
     close_ballot(store, project_id)
-    found = voter_preview.load(store, project_id, None, tuple(list(ids_of(store, project_id).values())[:5]))
+    found = preview(store, project_id, None, tuple(list(ids_of(store, project_id).values())[:5]))
     assert found.problem
     assert len(found.said) == 1
 
@@ -200,7 +205,7 @@ def test_an_area_with_a_ranking_of_its_own_has_its_own_figures(store):
     assert [view.n_votes for view in of_each] == [ballot.n_comparisons for ballot in ballots]
     out = of_each[0].quality.table["voter_id"].tolist()[:1]
     before = read_dataset(store, project_id)
-    found = voter_preview.load(store, project_id, first.area_id, tuple(out))
+    found = preview(store, project_id, first.area_id, tuple(out))
     exclude_voters(store, project_id, out, "why")
     after = read_dataset(store, project_id)
     changed = [

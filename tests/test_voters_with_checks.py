@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 from campaigns import make_project
+from checks_by_voter import checks_by_voter
 from test_ballot_checks import WITH, hold
 from test_exclusions import ids_of, state_of
 
 from core.store.audits import read_audit
 from core.store.ballots import read_ballots
-from core.store.checks import voter_checks
 from core.store.exclusions import exclude_voters, readmit_voters
 from core.store.tallies import write_tallies
 from core.views import checks, voters
@@ -44,7 +44,7 @@ def test_gold_repeats_and_agreement_are_those_of_the_checks(store, project_id):
     view = voters.load(store, project_id)
     found = view.quality.table.set_index("voter_id")
     with store.read() as conn:
-        counted = voter_checks(conn, [ballot.id for ballot in read_ballots(store, project_id)]).set_index("voter_id")
+        counted = checks_by_voter(conn, [ballot.id for ballot in read_ballots(store, project_id)]).set_index("voter_id")
     assert counted["gold_n"].sum() > 0
     assert counted["repeats_n"].sum() > 0
     assert found["gold_right"].to_dict() == counted["gold_right"].to_dict()

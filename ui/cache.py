@@ -6,17 +6,21 @@ A cached value is shared by all sessions and must not be changed.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pandas as pd
 import streamlit as st
 
+from core.commands.figures.base import Figure, Found, measure_now, params_of, read
+from core.commands.figures.votes import VoteChecks
 from core.dataset_diff import DatasetDiff
 from core.evaluation import TOP_K
 from core.foresight import Foresight
+from core.formats import table_of
+from core.jobs import Job
 from core.planning import Guess, PanelCeiling
-from core.publishing import Publication, publish
 from core.settlement import Rules
 from core.store import Store
 from core.store.at_stake import AtStake, of_project, of_upload
@@ -24,9 +28,10 @@ from core.store.ballots import Ballot
 from core.store.forecasts import GuessSource, read_ceiling, read_guess
 from core.store.panel_fits import StoredFit, fit_stored, votes_to_fit
 from core.store.projects import Project
+from core.tables import ASSIGNMENTS
+from core.trust import Line
 from core.views import (
     checks,
-    checks_job,
     collect,
     dealing,
     embedding,
@@ -36,48 +41,59 @@ from core.views import (
     overview,
     paper_figures,
     pilot,
-    preview_job,
     scores,
     settlement,
-    settlement_job,
     settling,
     tokens,
     trust,
-    trust_job,
-    voter_preview,
     voters,
-    voters_job,
 )
+from core.voter_quality import VoterQuality
 
 _KEEP = 32
 Asked = ParamSpec("Asked")
 View = TypeVar("View")
+R = TypeVar("R")
 
 
 def _load(
-    view: Callable[Concatenate[Store, str, Asked], View],
-    store: Store,
-    project: Project,
-    *args: Asked.args,
+    view: Callable[Concatenate[Store, str, Asked], View], store: Store, project: Project, *args: Asked.args,
     **named: Asked.kwargs,
+) -> View:  # fmt: skip
+    name = f"{view.__module__}.{view.__name__}"
+    return _made(name, store, project, (args, tuple(named.items())), lambda: view(store, project.id, *args, **named))
+
+
+def _made(
+    name: str, store: Store, project: Project, of: tuple[object, ...], make: Callable[[], View], at: int | None = None
 ) -> View:
-    key = (f"{view.__module__}.{view.__name__}", str(store.folder), project.id, project.stamp)
-    found: View = _cached(*key, args, view, store, tuple(named.items()))
-    return found
+    """What `make` makes of this name and values, kept until the project changes; `at` stands in for its stamp."""
+    made: View = _cached(name, str(store.folder), project.id, project.stamp if at is None else at, of, make)
+    return made
 
 
 @st.cache_resource(max_entries=_KEEP, show_spinner=False)
 def _cached(
-    name: str,
-    folder: str,
-    project_id: str,
-    stamp: int,
-    args: tuple[object, ...],
-    _view: Callable[..., Any],
-    _store: Store,
-    named: tuple[tuple[str, object], ...] = (),
+    name: str, folder: str, project_id: str, stamp: int, of: tuple[object, ...], _make: Callable[[], Any]
 ) -> Any:
-    return _view(_store, project_id, *args, **dict(named))
+    return _make()
+
+
+def measured(store: Store, project: Project, figure: Figure[R]) -> Found[R]:
+    """A figure of the project and its votes as they are, measured at once."""
+    of = json.dumps(params_of(figure))
+    return _made(figure.name, store, project, (of,), lambda: measure_now(store, figure))
+
+
+def kept(store: Store, project: Project, figure: Figure[R], job: Job) -> Found[R]:
+    """A figure that a job has found."""
+    return _made(figure.name, store, project, (job.id,), lambda: read(store, figure, job), project.revision)
+
+
+def of_found(name: str, store: Store, project: Project, found: Found[Any], make: Callable[[], View], *of: Any) -> View:
+    """What `make` makes of a figure and some values: what comes in after a job doesn't change what it has found."""
+    at = None if found.job is None else project.revision
+    return _made(f"{name}, shown", store, project, (found.key, *of), make, at)
 
 
 def load_at_stake(store: Store, project: Project, upload_id: int | None = None) -> AtStake:
@@ -106,11 +122,10 @@ def load_panel_fit(store: Store, project: Project, area_id: int | None, similari
 
 
 def load_settling(store: Store, project: Project, area_id: int | None) -> settling.SettlingView:
-    def of_scores(store: Store, project_id: str, *_: Any) -> settling.SettlingView:
-        return settling.load(store, project_id, area_id, scored=load_scores(store, project, area_id).scored)
+    def make() -> settling.SettlingView:
+        return settling.load(store, project.id, area_id, scored=load_scores(store, project, area_id).scored)
 
-    of_scores.__name__ = "settling"
-    return _load(of_scores, store, project, area_id)
+    return _made("settling", store, project, (area_id,), make)
 
 
 def load_pilot(store: Store, project: Project, area_id: int | None = None) -> pilot.PilotView:
@@ -132,8 +147,8 @@ def load_standings(store: Store, project: Project) -> tuple[overview.Standing, .
 def load_round(view: Any, store: Store, project: Project, found: Ballot) -> Any:
     """What a view of `core.views.rounds` says of a round."""
     named = getattr(view, "func", view)
-    return _cached(f"{named.__module__}.{named.__name__}", str(store.folder), project.id, project.stamp,
-                   (found.id,), lambda store, project_id, _: view(store, project_id, found), store)  # fmt: skip
+    name = f"{named.__module__}.{named.__name__}"
+    return _made(name, store, project, (found.id,), lambda: view(store, project.id, found))
 
 
 def load_items(store: Store, project: Project) -> pd.DataFrame:
@@ -157,55 +172,37 @@ def load_collect(store: Store, project: Project, area_id: int | None = None) -> 
 
 
 def load_dealt(store: Store, project: Project, ballot_id: int, most: int) -> pd.DataFrame:
-    def dealt(store: Store, _project_id: str, *of: Any) -> pd.DataFrame:
-        return dealing.read_voters(store, *of)
-
-    return _load(dealt, store, project, ballot_id, most)
+    of = (ballot_id, most)
+    return _made("dealt", store, project, of, lambda: dealing.read_voters(store, *of))
 
 
-def load_settlement(store: Store, project: Project, ballot_id: int, rules: Rules) -> settlement.SettlementView:
-    return _load(settlement.load, store, project, ballot_id, rules)
-
-
-def load_settlement_of(
-    store: Store, project: Project, ballot_id: int, rules: Rules, job_id: str
+def load_settlement(
+    store: Store, project: Project, ballot_id: int, rules: Rules, *, found: Found[int]
 ) -> settlement.SettlementView:
-    """By the assignments that a job has read; votes that come in since don't change them. They are read once for all
-    rules."""
-    here = (str(store.folder), project.id, project.revision)
-    read = settlement_job.FIGURES.of_job
-    assignments = _cached("assignments of a job", *here, (job_id,), lambda store, _, id_: read(store, id_), store)
+    """By the assignments that were read, once for all rules."""
 
-    def settled(store: Store, project_id: str, *_: Any) -> settlement.SettlementView:
-        return settlement.load(store, project_id, ballot_id, rules, assignments=assignments)
+    def assignments() -> pd.DataFrame:
+        return table_of(found.read_file(), ASSIGNMENTS)
 
-    return _cached("settlement of a job", *here, (ballot_id, rules, job_id), settled, store)
+    def make() -> settlement.SettlementView:
+        table = of_found("assignments", store, project, found, assignments)
+        return settlement.load(store, project.id, ballot_id, rules, assignments=table)
 
-
-def load_checks(store: Store, project: Project, area_id: int | None = None) -> checks.VoteChecks:
-    return _load(checks.load, store, project, area_id)
+    return of_found("settlement", store, project, found, make, ballot_id, rules)
 
 
-def load_checks_of(store: Store, project: Project, area_id: int | None, job_id: str) -> checks.VoteChecks:
-    return _load(checks_job.load, store, project, area_id, job_id)
+def load_checks(store: Store, project: Project, area_id: int | None, found: Found[VoteChecks]) -> checks.ChecksView:
+    def make() -> checks.ChecksView:
+        return checks.load(store, project.id, area_id, found=found.result)
+
+    return of_found("checks", store, project, found, make, area_id)
 
 
-def load_voters(store: Store, project: Project, area_id: int | None = None) -> voters.VotersView:
-    return _load(voters.load, store, project, area_id)
+def load_voters(store: Store, project: Project, area_id: int | None, found: Found[VoterQuality]) -> voters.VotersView:
+    def make() -> voters.VotersView:
+        return voters.load(store, project.id, area_id, quality=found.result)
 
-
-def load_voters_of(store: Store, project: Project, area_id: int | None, job_id: str) -> voters.VotersView:
-    return _load(voters_job.load, store, project, area_id, job_id)
-
-
-def load_voter_preview(
-    store: Store, project: Project, area_id: int | None, voter_ids: tuple[int, ...]
-) -> voter_preview.Preview:
-    return _load(voter_preview.load, store, project, area_id, voter_ids)
-
-
-def load_voter_preview_of(store: Store, project: Project, area_id: int | None, job_id: str) -> voter_preview.Preview:
-    return _load(preview_job.load, store, project, area_id, job_id)
+    return of_found("voters", store, project, found, make, area_id)
 
 
 def load_scores(store: Store, project: Project, area_id: int | None = None) -> scores.ScoresView:
@@ -213,27 +210,21 @@ def load_scores(store: Store, project: Project, area_id: int | None = None) -> s
 
 
 def load_export(store: Store, project: Project) -> export.ExportView:
-    def of_scores(store: Store, project_id: str, *_: Any) -> export.ExportView:
-        return export.load(store, project_id, dataset=load_scores(store, project).dataset)
+    def make() -> export.ExportView:
+        return export.load(store, project.id, dataset=load_scores(store, project).dataset)
 
-    of_scores.__name__ = "export"
-    return _load(of_scores, store, project)
-
-
-def load_publication(store: Store, project: Project) -> Publication:
-    return _load(publish, store, project)
+    return _made("export", store, project, (), make)
 
 
 def load_diff(store: Store, project: Project, before: int, after: int) -> DatasetDiff:
     return _load(export.load_diff, store, project, before, after)
 
 
-def load_trust(store: Store, project: Project, area_id: int | None = None) -> trust.TrustView:
-    return _load(trust.load, store, project, area_id)
+def load_trust(store: Store, project: Project, area_id: int | None, found: Found[tuple[Line, ...]]) -> trust.TrustView:
+    def make() -> trust.TrustView:
+        return trust.load(store, project.id, area_id, lines=found.result)
 
-
-def load_trust_of(store: Store, project: Project, area_id: int | None, job_id: str) -> trust.TrustView:
-    return _load(trust_job.load, store, project, area_id, job_id)
+    return of_found("trust", store, project, found, make, area_id)
 
 
 def load_foresight(store: Store, project: Project, area_id: int | None = None) -> tuple[Foresight | None, int, bool]:
@@ -251,19 +242,14 @@ def load_figure3(store: Store, project: Project, embedding_id: str) -> embedding
 def load_evaluation(
     store: Store, project: Project, n0: float, notion: str, policy: str = "common", top: int = TOP_K
 ) -> evaluate.EvaluateView:
-    def of_scores(store: Store, project_id: str, *_: Any) -> evaluate.EvaluateView:
+    def make() -> evaluate.EvaluateView:
         dataset = load_scores(store, project).dataset
-        return evaluate.load(store, project_id, n0, notion, policy, top, dataset=dataset)
+        return evaluate.load(store, project.id, n0, notion, policy, top, dataset=dataset)
 
-    of_scores.__name__ = "evaluation"
-    return _load(of_scores, store, project, n0, notion, policy, top)
+    return _made("evaluation", store, project, (n0, notion, policy, top), make)
 
 
 def of_evaluation(made: Any, store: Store, project: Project, view: evaluate.EvaluateView, *args: Any) -> Any:
     """What `made(store, project_id, view, *args)` makes of an evaluation, kept by the evaluation's settings."""
-
-    def of_view(store: Store, project_id: str, *_: Any) -> Any:
-        return made(store, project_id, view, *args)
-
-    of_view.__name__ = f"{made.__module__}.{made.__name__}"
-    return _load(of_view, store, project, *view.key, *args)
+    name = f"{made.__module__}.{made.__name__}"
+    return _made(name, store, project, (*view.key, *args), lambda: made(store, project.id, view, *args))

@@ -6,30 +6,38 @@ from functools import partial
 
 import streamlit as st
 
-from core.errors import RunoffError
+from core.commands.figures.base import Found
+from core.commands.figures.files import DatasetFile, MadeFile
 from core.published import read_published
-from core.publishing import Publication
 from core.store.projects import Project
-from core.views import publication_job
 from core.views.export import FORMATS, ExportView
-from core.views.publication_job import MANY, MadePublication
-from ui import cache, frame, kept_jobs
+from ui import frame, jobs
 
-_BUTTON = "Make the dataset to publish (zip)"
 _ABOUT = (
     "The dataset in all formats, its datasheet, the votes under pseudonyms, plan and seeds, and checksums: a folder "
     "that Hugging Face datasets loads, and from which anybody can compute the scores again."
 )
 
 
-def whole(project: Project, n_votes: int) -> None:
-    """The recommended file, made when it is asked for: in some seconds, or of more than `MANY` votes by a job."""
-    made = _at_once(project) if n_votes <= MANY else _by_job(project)
-    if made is None:
+def whole(project: Project) -> None:
+    """The recommended file, made when it is asked for."""
+    wanted = DatasetFile(project.id, project.revision)
+    found = jobs.figure(
+        wanted,
+        project,
+        "Make the dataset to publish (zip)",
+        key=f"publication-{project.id}",
+        on_request=True,
+        type="primary",
+        icon=":material/inventory_2:",
+    )
+    if found is None:
+        st.caption(_ABOUT)
         return
+    made = found.result
     st.download_button(
         f"Download the dataset (zip, {max(made.size / 1e6, 0.1):.1f} MB)",
-        made.read,
+        found.read_file,
         made.filename,
         "application/zip",
         type="primary",
@@ -42,40 +50,14 @@ def whole(project: Project, n_votes: int) -> None:
             ("Datasheet (Markdown)", "datasheet.md", "text/markdown"),
         ):
             stem = made.filename.removesuffix(".zip")
-            make = partial(_member, made, path)
+            make = partial(_member, found, path)
             st.download_button(label, make, f"{stem}-{path}", mime, on_click="ignore", icon=":material/description:")
     for path, why in made.left_out.items():
         st.caption(frame.plain(f"Not in it: {path}. {why}"))
 
 
-def _by_job(project: Project) -> MadePublication | None:
-    """The zip that a job has made; None as long as none has."""
-    job = kept_jobs.of_votes(publication_job.FIGURES, project, None, _BUTTON, place="publication")
-    if job is None:
-        st.caption(_ABOUT)
-        return None
-    return publication_job.FIGURES.of_job(frame.store(), job.id)
-
-
-def _at_once(project: Project) -> Publication | None:
-    """The zip as the project stands now; None until it is asked for."""
-    asked = (project.id, project.stamp)
-    if st.session_state.get("_publication_asked") != asked:
-        if not st.button(_BUTTON, type="primary", icon=":material/inventory_2:"):
-            st.caption(_ABOUT)
-            return None
-        st.session_state["_publication_asked"] = asked
-        st.rerun()
-    try:
-        with st.spinner("Making the files: agreement and reliability are computed…"):
-            return cache.load_publication(frame.store(), project)
-    except RunoffError as error:
-        frame.show_error(error)
-        return None
-
-
-def _member(made: Publication | MadePublication, path: str) -> bytes:
-    return read_published(made.read()).files[path]
+def _member(made: Found[MadeFile], path: str) -> bytes:
+    return read_published(made.read_file()).files[path]
 
 
 def formats(view: ExportView) -> None:

@@ -7,12 +7,12 @@ import streamlit as st
 from core import charts
 from core.embeddings import Embedding
 from core.errors import InputError
+from core.file_names import slug
 from core.percent import percent
 from core.plurals import many
 from core.store.library import set_subwords
 from core.store.projects import Project
 from core.views.embedding import EmbeddingView, Figure3
-from core.views.words import slug
 from ui import chart_files, coverage, frame
 
 

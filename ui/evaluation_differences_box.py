@@ -6,14 +6,16 @@ import pandas as pd
 import streamlit as st
 
 from core import evaluation_charts
+from core.commands.figures.evaluated import FIGURES
+from core.commands.figures.evaluation import PERMUTATIONS
 from core.evaluation.differences import Told
+from core.file_names import file_stem
 from core.interval_rules import FIGURES as OF_VOTES
 from core.plurals import many
 from core.store.projects import Project
 from core.views import evaluate_tokens
-from core.views.evaluate import FIGURES, EvaluateView, IntervalsView
+from core.views.evaluate import EvaluateView, IntervalsView
 from core.views.evaluate_tokens import TokensView
-from core.views.scores import file_stem
 from ui import chart_files, choosers, evaluation_jobs, frame
 from ui.evaluation_jobs import Visit
 
@@ -99,7 +101,7 @@ def _chance(view: EvaluateView, project: Project) -> None:
     st.subheader("Better than chance?")
     st.caption(
         "Tokens change places within their areas, so that the embedding says all it says, about other tokens. p "
-        f"is the share of {many(evaluate_tokens.PERMUTATIONS, 'such permutation')} that agree with people as "
+        f"is the share of {many(PERMUTATIONS, 'such permutation')} that agree with people as "
         "well."
     )
     about = "Some seconds an embedding for a thousand items, a minute or more for many thousands."

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
+from core.commands.figures.evaluated import FIGURES
 from core.evaluation import POLICIES, TOP_K
 from core.percent import percent
 from core.plurals import many, plural
 from core.store.demo import GLOVE
 from core.store.projects import Project
 from core.views import evaluate_tokens
-from core.views.evaluate import FIGURES, EvaluateView, IntervalsView
+from core.views.evaluate import EvaluateView, IntervalsView
 from core.views.evaluate_tokens import TokensView
 from ui import cache, choosers, frame
 from ui.evaluation_jobs import Visit

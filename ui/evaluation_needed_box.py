@@ -5,10 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from core import jobs
+from core.commands.figures.evaluated import FIGURES
 from core.errors import RunoffError
 from core.store.projects import Project
 from core.views import evaluate_needed
-from core.views.evaluate import FIGURES, EvaluateView
+from core.views.evaluate import EvaluateView
 from core.views.evaluate_needed import KIND, Asked
 from ui import choosers, frame, running_jobs
 

@@ -6,11 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from core import evaluation_charts
+from core.commands.figures.evaluated import FIGURES
 from core.encoders import ENCODED
 from core.evaluation.variants import WHAT
+from core.file_names import file_stem
 from core.views import evaluate_why
-from core.views.evaluate import FIGURES
-from core.views.scores import file_stem
 from ui import cache, chart_files, frame
 from ui.evaluation_jobs import Visit
 

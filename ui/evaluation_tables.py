@@ -6,16 +6,17 @@ import pandas as pd
 import streamlit as st
 
 from core import evaluation_charts
+from core.commands.figures.evaluated import FIGURES
+from core.commands.figures.evaluation import Scale
 from core.csv_writing import table_for_spreadsheets
 from core.evaluation import Comparison
+from core.file_names import file_stem, slug
 from core.plurals import many
 from core.resampled import number_of_resamples
 from core.views import evaluate_scale, evaluate_tokens
-from core.views.evaluate import BOUNDS, FIGURES, IntervalsView
-from core.views.evaluate_scale import SHARE, Scale
+from core.views.evaluate import BOUNDS, IntervalsView
+from core.views.evaluate_scale import SHARE
 from core.views.evaluate_tokens import TokensView
-from core.views.scores import file_stem
-from core.views.words import slug
 from ui import chart_files, choosers, evaluation_jobs, frame
 from ui.evaluation_jobs import Visit
 

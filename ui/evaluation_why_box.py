@@ -6,7 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from core import charts, evaluation_charts
-from core.errors import InputError
+from core.file_names import file_stem, slug
+from core.items import pair_label
 from core.percent import percent
 from core.plurals import many, plural
 from core.store import Store
@@ -14,8 +15,6 @@ from core.store.projects import Project
 from core.views import evaluate_why
 from core.views.evaluate import EvaluateView
 from core.views.evaluate_why import WhyView
-from core.views.scores import file_stem, pair_label
-from core.views.words import slug
 from ui import cache, chart_files, choosers, evaluation_jobs, frame
 from ui.shares import in_percent, share_column
 
@@ -117,14 +116,10 @@ def _map(view: EvaluateView, place: int, stem: str, project: Project) -> None:
     area = choosers.selectbox("Area", areas, key=f"map-{project.id}")
     if area is None:
         return
-    try:
-        found = evaluation_jobs.figure("map", "Draw the map", view, project, place, area)
-    except InputError as error:
-        frame.show_error(error)
-        return
+    found = evaluation_jobs.figure("map", "Draw the map", view, project, place, area)
     if found is None:
         return
-    points, kept = found
+    points, kept = found.points, found.share
     chart_files.show(
         evaluation_charts.layout_map(points),
         points,

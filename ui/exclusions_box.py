@@ -7,14 +7,13 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from core.commands.figures.voter_preview import Preview, WithoutVoters
 from core.commands.voters import ExcludeVoters, ReadmitVoters
 from core.plurals import many, plural
 from core.store.projects import Project
-from core.views import preview_job
-from core.views.voter_preview import Preview
 from core.views.voters import VotersView
 from core.voter_rules import RULES, Rule, n_judged, propose
-from ui import cache, choosers, frame, glossary, jobs, kept_jobs
+from ui import choosers, frame, glossary, jobs
 
 BY_AGREEMENT = {"pairwise", "ranking"}
 _NOW_AND_THEN = ("ρ_w now", "ρ_w then", "τ_w now", "τ_w then")
@@ -76,7 +75,7 @@ def _rule(project: Project, view: VotersView, rule: Rule) -> tuple[bool, float]:
     return on, float(bound)
 
 
-def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool, is_large: bool) -> None:
+def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool) -> None:
     """Choose voters, look at what leaving them out changes, and do it."""
     names = view.called(hashed)
     st.subheader("Leave voters out")
@@ -98,9 +97,12 @@ def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool
             "can be undone at any time."
         )
         return
-    preview = _preview(project, area_id, tuple(sorted(chosen)), is_large)
+    preview = jobs.figure(
+        WithoutVoters(project.id, project.revision, area_id, tuple(sorted(chosen))), project, "See what would change",
+        key=f"preview-{project.id}-{area_id}",
+    )  # fmt: skip
     if preview is not None:
-        show_preview(preview)
+        show_preview(preview.result)
     reasons: dict[int, list[str]] = {}
     for id_, why in zip(found["voter_id"], found["reason"], strict=True):
         reasons.setdefault(int(id_), []).append(why)
@@ -109,16 +111,6 @@ def decide(project: Project, area_id: int | None, view: VotersView, hashed: bool
     detail = {id_: {"proposed": reasons[id_]} for id_ in chosen if id_ in reasons}
     if st.button(f"Leave {many(len(chosen), 'voter')} out", type="primary", disabled=not reason.strip()):
         jobs.send(ExcludeVoters(project.id, frame.expected(), tuple(chosen), reason, detail))
-
-
-def _preview(project: Project, area_id: int | None, chosen: tuple[int, ...], is_large: bool) -> Preview | None:
-    """What leaving them out would change: at once, or of many votes by a job; None as long as it isn't done."""
-    if not is_large:
-        with st.spinner("Scoring without them …"):
-            return cache.load_voter_preview(frame.store(), project, area_id, chosen)
-    button = "See what would change"
-    job = kept_jobs.of_votes(preview_job.FIGURES, project, area_id, button, place="preview", extra=chosen)
-    return None if job is None else cache.load_voter_preview_of(frame.store(), project, area_id, job.id)
 
 
 def _choose(key: str, ids: list[int]) -> None:

@@ -10,23 +10,27 @@ import streamlit as st
 
 from core import charts
 from core.errors import RunoffError
+from core.file_names import slug
 from core.panel import PAPER_PANEL, Panel
 from core.plan import Plan
 from core.planning.ceiling import RELIABLE
 from core.plurals import many
 from core.store.forecasts import GuessSource, make_forecast
 from core.store.library import read_embeddings
+from core.store.panel_fits import BALLOT_VOTES, PILOT_VOTES, StoredFit
 from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.views import planner
-from core.views.words import slug
-from ui import cache, chart_files, choosers, fitted_panel, frame, paper_figures, planner_jobs
+from core.views.panel_fit import fit_table, rests_on
+from ui import cache, chart_files, choosers, frame, planner_jobs
 
 PANELS: dict[str, tuple[str, Panel]] = {
     "paper": ("as in the paper", PAPER_PANEL),
     "noisy": ("with twice the differences of opinion", replace(PAPER_PANEL, nonconformity=(0.04, 0.4))),
     "careless": ("with 10 % random clickers", replace(PAPER_PANEL, random_clickers=0.1)),
 }
+FITTED = {PILOT_VOTES: "as fitted to the pilot's votes", BALLOT_VOTES: "as fitted to this project's votes"}
+EAGER = 5_000  # votes that are fitted before anybody asks, in a fraction of a second
 SHAPES_OF_SIMILARITY = {"exponential": "exponential (few items stand out)", "power_law": "power law (very few do)"}
 
 # Of the columns of the outlook: what each is called and what it means.
@@ -65,7 +69,7 @@ def planner_box(
     _outlook(asked)
     _curve(asked)
     planner_jobs.search_box(asked, locked=locked)
-    paper_figures.paper_figures(project)
+    _paper_figures(project)
     planner_jobs.watch(project)
 
 
@@ -87,7 +91,7 @@ def guess_source(project: Project, area_id: int | None, n_voters: int) -> GuessS
         ),
     )
     key = f"panel-{project.id}"
-    fits, reasons = fitted_panel.offered(project, area_id, similarity, st.session_state.get(key))
+    fits, reasons = _fits_offered(project, area_id, similarity, st.session_state.get(key))
     names = {name: words for name, (words, _) in PANELS.items()} | fits
     if st.session_state.get(key, "paper") not in names:
         st.session_state[key] = "paper"
@@ -104,7 +108,7 @@ def guess_source(project: Project, area_id: int | None, n_voters: int) -> GuessS
     )
     for reason in reasons:
         st.caption(frame.plain(reason))
-    fit = fitted_panel.fitted(project, area_id, similarity, panel, n_voters) if panel in fits else None
+    fit = _fitted(project, area_id, similarity, panel, n_voters) if panel in fits else None
     guessed = PANELS[panel if panel in PANELS else "paper"][1]
     return GuessSource(similarity, fit or replace(guessed, n_voters=n_voters))
 
@@ -181,3 +185,87 @@ def _curve(asked: planner_jobs.Asked) -> None:
         planner_jobs.job_button(
             "Simulate other budgets", "plan_curve", params, asked, help="A quarter to three times these votes."
         )
+
+
+def _fits_offered(
+    project: Project, area_id: int | None, similarity: str, chosen: str | None
+) -> tuple[dict[str, str], list[str]]:
+    """The fitted panels to choose from, with their names, and why others can't be.
+
+    With many votes the fit takes seconds, so it is made once its choice is `chosen`.
+    """
+    there: dict[str, str] = {}
+    reasons: list[str] = []
+    votes = cache.load_votes_to_fit(frame.store(), project, area_id)
+    for which, name in FITTED.items():
+        if not votes[which]:
+            continue
+        if votes[which] > EAGER and chosen != which:
+            there[which] = name
+            continue
+        found = _fit(project, area_id, similarity, which)
+        if found.fit is not None and found.fit.panel() is not None:
+            there[which] = name
+        else:
+            reasons.append(f"Voters {name} aren't offered: {found.reason}")
+    return there, reasons
+
+
+def _fitted(project: Project, area_id: int | None, similarity: str, which: str, n_voters: int) -> Panel | None:
+    """The panel of a fit, shown with what it rests on; None, with the reason, where there is none."""
+    found = _fit(project, area_id, similarity, which)
+    panel = None if found.fit is None else found.fit.panel(n_voters)
+    if panel is None:
+        told = f"Voters {FITTED[which]}: {found.reason} The paper's voters are taken."
+        st.warning(frame.plain(told))
+        return None
+    config = {
+        "mean": st.column_config.TextColumn("mean", help="Over the voters, with a 90 % interval, voters resampled."),
+        "width of the range": st.column_config.TextColumn(
+            "width of the range",
+            help="Voters are taken to lie evenly on a range of this width around the mean. Without a width, all alike.",
+        ),
+    }
+    st.dataframe(fit_table(found), hide_index=True, column_config=config, alt="The fitted panel")
+    st.caption(frame.plain(rests_on(found)))
+    return panel
+
+
+def _fit(project: Project, area_id: int | None, similarity: str, which: str) -> StoredFit:
+    try:
+        return cache.load_panel_fit(frame.store(), project, area_id, similarity, which)
+    except RunoffError as error:
+        return StoredFit(None, str(error))
+
+
+def _paper_figures(project: Project) -> None:
+    """The figures behind a toggle, since few need them while they plan."""
+    if not st.toggle("Show the paper's Figures 2, 3 and 4, simulated", key=f"paper-figures-{project.id}"):
+        return
+    found = cache.load_paper_figures(frame.store(), project)
+    stem = slug(project.name)
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown("**Figure 2: bringing ballot 2 to the scale of ballot 1**")
+        two = found.rescaling
+        chart = charts.rescaling(two.points, two.line, two.ballot)
+        alt = "Rescaling of a simulated ballot"
+        chart_files.show(chart, two.points, name=f"{stem}-simulated-figure-2", alt=alt)
+        st.caption(
+            f"{many(len(two.points), 'item')} of a simulated campaign, σ* = .1 and ε = .01 for all voters; the "
+            f"slope is b̂ = {two.slope:.3f} (Eq. 6)."
+        )
+    with right:
+        st.markdown("**Figure 4: scores by ballot along the true ranks**")
+        chart = charts.scores_by_ballot(found.by_ballot, rank_title="True rank (1 = most related)")
+        alt = "Scores of simulated ballots"
+        chart_files.show(chart, found.by_ballot, name=f"{stem}-simulated-figure-4", alt=alt)
+        st.caption("990 items, exponential, the paper's plan and panel: win ratios x of the first five ballots.")
+    st.markdown("**Figure 3: distributions of the underlying values**")
+    chart = charts.similarity_curves(found.curves, found.value)
+    alt = "Distributions of the underlying values"
+    chart_files.show(chart, found.curves, name=f"{stem}-figure-3", alt=alt)
+    st.caption(
+        "What the simulations take for true, beside an embedding's values within the areas, within one area, and "
+        "between random pairs of its vocabulary."
+    )

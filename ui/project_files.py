@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import streamlit as st
 
-from core.commands.base import PER_SECOND
-from core.commands.executor import AT_ONCE
+from core.commands.figures.files import ProjectFile
 from core.commands.projects import CopyProject, DeleteProject, ImportProject, other_name_said
 from core.errors import RunoffError
 from core.store import Store
 from core.store.archive import (
     archive_project,
-    export_project,
     list_archived,
     restore_project,
 )
-from core.store.brought_files import bring
-from core.store.made_files import read_made
 from core.store.projects import Project, get_project
-from core.views import at_stake, project_file_job
+from core.store.spool import put_upload
+from core.views import at_stake
 from core.views.words import moment
-from ui import cache, frame, jobs, kept_jobs
+from ui import cache, frame, jobs
 
-_PREPARE = "Prepare the project file"
 _HOLDS = "Tokens, plan, ballots, votes, uploads, scores and log; no embeddings."
 
 
@@ -35,7 +30,7 @@ def import_box(store: Store) -> None:
     file = st.file_uploader("Project file (zip)", type=["zip"], key=f"project-file-{turn}")
     if file is not None and st.button("Import this project", type="primary"):
         try:
-            command = ImportProject(bring(store, file.getvalue()), file.name, len(file.getvalue()))
+            command = ImportProject(put_upload(store, file.getvalue()), file.name, len(file.getvalue()))
         except RunoffError as error:
             frame.show_error(error)
             return
@@ -61,10 +56,14 @@ def _restore(store: Store, archived: Project) -> None:
 
 def files_box(store: Store, project: Project) -> None:
     """Export, copy, put away, delete."""
-    data = _file_by_job(project) if _is_large(store, project) else _file_at_once(store, project)
-    if data is not None:
+    wanted = ProjectFile(project.id, project.revision)
+    made = jobs.figure(wanted, project, "Prepare the project file", key="project-file", on_request=True, help=_HOLDS)
+    if made is None:
+        st.caption(_HOLDS)
+    else:
+        name = made.result.filename
         st.download_button(
-            "Download the project file (zip)", data, f"runoff-{project.id}.zip", "application/zip", on_click="ignore"
+            "Download the project file (zip)", made.read_file, name, "application/zip", on_click="ignore"
         )
     with st.form("copy"):
         name = st.text_input("Name of a copy", f"{project.name} (copy)"[:100], max_chars=100)
@@ -84,30 +83,6 @@ def files_box(store: Store, project: Project) -> None:
         typed = st.text_input("To delete the project, type its name", help="A project file is kept in the backups.")
         if st.form_submit_button("Delete this project"):
             jobs.send(DeleteProject(project.id, typed, frame.expected()))
-
-
-def _is_large(store: Store, project: Project) -> bool:
-    standings = cache.load_standings(store, project)
-    n = sum(ballot.n_comparisons for standing in standings for ballot in standing.ballots)
-    return n / PER_SECOND > AT_ONCE
-
-
-def _file_at_once(store: Store, project: Project) -> bytes | None:
-    """The project file that this visitor asked for; it is kept in the session."""
-    if st.button(_PREPARE, help=_HOLDS):
-        with st.spinner("Writing…"):
-            st.session_state["_project_file"] = (project.id, project.revision, export_project(store, project.id))
-    kept = st.session_state.get("_project_file")
-    return kept[2] if kept and kept[:2] == (project.id, project.revision) else None
-
-
-def _file_by_job(project: Project) -> Callable[[], bytes] | None:
-    """What reads the project file that a job has written; None as long as none has."""
-    job = kept_jobs.of_votes(project_file_job.FIGURES, project, None, _PREPARE, place="project-file")
-    if job is None:
-        st.caption(_HOLDS)
-        return None
-    return partial(read_made, project_file_job.FIGURES.of_job(frame.store(), job.id))
 
 
 def open_copy(copy: Callable[[Store, str, str], str], store: Store, project: Project, name: str, *, done: str) -> None:

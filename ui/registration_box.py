@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.file_names import slug
 from core.store.projects import Project
 from core.store.registrations import read_registration, register_plan
-from core.views.words import moment, slug
+from core.views.words import moment
 from ui import frame
 
 

@@ -9,11 +9,12 @@ import streamlit as st
 
 from core.commands.projects import ReleaseVersion
 from core.errors import RunoffError
+from core.file_names import slug
 from core.plurals import many
 from core.store.projects import Project
 from core.store.releases import MAX_NOTE, check_is_new, release_bytes
 from core.views.export import NOW, ExportView, diff_lines
-from core.views.words import moment, slug
+from core.views.words import moment
 from ui import cache, choosers, frame, jobs
 
 # Marks of a version, by their names in its description.

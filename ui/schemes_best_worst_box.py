@@ -6,13 +6,13 @@ import numpy as np
 import streamlit as st
 
 from core.errors import RunoffError
+from core.file_names import slug
 from core.plurals import many
 from core.questions.best_worst.files import Named, read_best_worst, write_tuples
 from core.questions.best_worst.report import BestWorstReport, report
 from core.questions.best_worst.tuples import draw_tuples
 from core.store.projects import Project
 from core.views import best_worst as view
-from core.views.words import slug
 from ui import cache, frame
 from ui.scheme_tables import download, read_asking, show_issues, show_table
 

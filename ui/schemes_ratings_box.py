@@ -1,4 +1,4 @@
-"""Ratings that exist already: a file is read, worked out, and models are held against its means."""
+"""Ratings that exist already: a file is read, worked out, and models, gold and experts are held against it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ import streamlit as st
 from core.errors import RunoffError
 from core.evaluation.rating_report import RatingReport, report, stand
 from core.evaluation.text_vectors import text_similarities
+from core.file_names import slug
 from core.plurals import plural
 from core.questions.rating.cross_level import Standing
+from core.questions.rating.expert_files import crowd_minus_experts, qualify_people
 from core.questions.rating.files import read_ratings
 from core.questions.rating.scales import SCALES, RatingScale
+from core.questions.rating.sets import RatingSet
 from core.store import Store
 from core.store.library import Imported, open_library, other_embeddings, read_embeddings
 from core.store.projects import Project
 from core.views import rating_sets as view
-from core.views.words import slug
 from ui import choosers, frame
 from ui.scheme_tables import download, show_issues, show_table
-from ui.schemes_gold_box import gold_box
 
 SCALE_NAMES = {"": "not checked", "STSS": "STSS: 0 to 4 in tenths", "CLSS": "CLSS: 0 to 4 in quarters", "own": "own"}
 LAYOUTS = (
@@ -59,7 +60,7 @@ def ratings_box(project: Project) -> None:
     _people(found, stem)
     _groups(found)
     _conditions(found, stem)
-    gold_box(project, found, stem)
+    _gold_box(project, found, stem)
     _models(project, found, f"{file.file_id}-{scale}", stem)
 
 
@@ -201,3 +202,57 @@ def _models(project: Project, found: RatingReport, key: str, stem: str) -> None:
     show_table(table, view.MODEL_HELP, "Models against the means")
     download("Download the models (CSV)", partial(view.models, standings), f"{stem}-models.csv")
     st.caption("A level that a model doesn't cover counts 0 in the sum that makes the places.")
+
+
+def _gold_box(project: Project, found: RatingReport, stem: str) -> None:
+    """Both of them, each from a file of its own."""
+    with st.expander("Qualification: who rates gold pairs near enough"):
+        st.caption("A file of the same layouts with the right ratings of some pairs, five as a rule.")
+        gold = _other_file(project, "Gold ratings", "gold")
+        tolerance = st.number_input(
+            "Points off that still pass", 0.05, 10.0, 1.0, 0.25, key=f"tolerance-{project.id}", width=200,
+            help="Every gold pair must be within so many points of its right rating; a pair left out isn't.",
+        )  # fmt: skip
+        if gold is not None:
+            _qualified(found, gold, float(tolerance), stem)
+    with st.expander("Crowd minus experts, by genre"):
+        st.caption("A file of the same layouts with experts' ratings of these items: above 0 the crowd rates higher.")
+        experts = _other_file(project, "Experts' ratings", "experts")
+        if experts is not None:
+            _deviation(found, experts, stem)
+
+
+def _other_file(project: Project, label: str, key: str) -> RatingSet | None:
+    file = st.file_uploader(label, type=["csv", "tsv", "txt", "xlsx"], key=f"{key}-{project.id}")
+    if file is None:
+        return None
+    try:
+        read = read_ratings(file.getvalue(), file.name)
+    except RunoffError as error:
+        frame.show_error(error)
+        return None
+    show_issues(read.issues, read.notes)
+    return read
+
+
+def _qualified(found: RatingReport, gold: RatingSet, tolerance: float, stem: str) -> None:
+    try:
+        people = qualify_people(found.ratings, gold, tolerance=tolerance)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    table = view.qualified(people)
+    st.markdown(f"**{int(table['passed'].sum()):,} of {len(table):,} people pass.**")
+    show_table(table, view.QUALIFIED_HELP, "Who passes the qualification")
+    download("Download the qualification (CSV)", lambda: table, f"{stem}-qualification.csv")
+
+
+def _deviation(found: RatingReport, experts: RatingSet, stem: str) -> None:
+    try:
+        deviations = crowd_minus_experts(found.ratings, experts)
+    except RunoffError as error:
+        frame.show_error(error)
+        return
+    make = partial(view.deviations, deviations)
+    show_table(make(), view.DEVIATION_HELP, "Crowd minus experts")
+    download("Download the deviations (CSV)", make, f"{stem}-crowd-minus-experts.csv")

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core.errors import RunoffError
+from core.file_names import slug
 from core.percent import percent
 from core.platforms.questions import round_files
 from core.plurals import many, plural
@@ -22,14 +23,13 @@ from core.store.uploads import withdraw_upload
 from core.store.votes import UploadPreview, accept_upload, preview_upload
 from core.views import at_stake
 from core.views.rounds import RoundView
-from core.views.words import moment, slug
+from core.views.words import moment
 from ui import cache, choosers, frame
 from ui.questions_box import questions_box, remarks, said_of
 from ui.row_classes_box import classes_box
-from ui.schemes_people_box import people_box
-from ui.schemes_round_results import results_box
-from ui.schemes_voting_box import round_voting_box
+from ui.schemes_round_results import people_box, results_box
 from ui.settlement_box import settle
+from ui.voting_box import round_voting_panel
 
 
 def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
@@ -38,7 +38,7 @@ def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
     st.progress(found.progress.share, text=f"{percent(found.progress.share)}")
     if found.round.is_open:
         _out(project, found)
-        round_voting_box(project, area_id, found.round)
+        round_voting_panel(project, area_id, found.round)
         _back(project, found)
         _uploads(project, found)
         _close(project, area_id, found)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from core.errors import RunoffError
+from core.file_names import slug
 from core.plurals import plural
 from core.questions.best_worst.files import Named
 from core.schemes.scored_files import Scored, of_dataset, read_scored, side_by_side
 from core.schemes.side_by_side import SideBySide
 from core.store.projects import Project
 from core.views import side_by_side as view
-from core.views.words import slug
 from ui import cache, chart_files, choosers, frame
 from ui.scheme_tables import download, read_asking, show_issues, show_table
 

@@ -6,13 +6,13 @@ import streamlit as st
 
 from core import jobs
 from core.errors import RunoffError
+from core.file_names import slug
 from core.percent import percent
 from core.plurals import many
 from core.store.plans import PlanSettings, read_plan
 from core.store.projects import Project
 from core.store.scheme_runs import KIND, MOST_TOKENS, SchemeQuestion, from_result, share_simulated
 from core.views import schemes
-from core.views.words import slug
 from ui import chart_files, choosers, frame, running_jobs
 from ui.planner_box import guess_source
 from ui.tables import named

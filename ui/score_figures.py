@@ -6,10 +6,12 @@ import pandas as pd
 import streamlit as st
 
 from core import charts
+from core.settling_chart import places_by_ballot
 from core.store.library import read_embeddings
 from core.store.projects import Project
 from core.views.scores import ScoresView, line_of, top_of
-from ui import cache, chart_files, choosers, embedding_view, frame, glossary, settling_box
+from core.views.settling import SettlingView
+from ui import cache, chart_files, choosers, embedding_view, frame, glossary
 
 
 def figures(view: ScoresView, project: Project, area_id: int | None, stem: str) -> None:
@@ -18,7 +20,7 @@ def figures(view: ScoresView, project: Project, area_id: int | None, stem: str) 
     if len(top):
         st.subheader("The top and how sure it is", help=glossary.of("Interval"))
         chart_files.show(charts.top_intervals(top), top, name=f"{stem}-top", alt="The first items with intervals")
-    settling_box.show(project, area_id, stem)
+    _settling(project, area_id, stem)
     if view.about.rescales:
         _borda_figures(view, project, stem)
     else:
@@ -93,3 +95,30 @@ def _by_ballot(view: ScoresView, project: Project) -> None:
         "x is the share of votes won (Eq. 1), y is x on the scale of ballot 1 (Eq. 6), ȳ the mean of the y's so "
         "far (Eq. 5)."
     )
+
+
+def _settling(project: Project, area_id: int | None, stem: str) -> None:
+    """The places of the first items after each ballot; a sentence says what the last one changed."""
+    view: SettlingView = cache.load_settling(frame.store(), project, area_id)
+    st.subheader("How the ranking settled")
+    if view.n_ballots < 2:
+        st.caption("It is drawn once two ballots are closed.")
+        return
+    st.markdown(f"**{frame.plain(view.said)}**")
+    chart_files.show(
+        places_by_ballot(view.history),
+        view.history,
+        name=f"{stem}-settling",
+        alt="Places of the first items after each ballot",
+    )
+    if view.history["rank_lower"].notna().any():
+        st.caption(
+            "The 30 items that lead now, and their places after each ballot; tied items share one. Point at an "
+            "item to see the 90 % interval of its place. A dash instead of a dot: the ballot didn't hold the item."
+        )
+        return
+    st.caption(
+        "The 30 items that lead now, and their places after each ballot; tied items share one. Point at an item "
+        "to see its score. A dash instead of a dot: the ballot didn't hold the item."
+    )
+    st.caption("This protocol gives intervals of scores, not of places.")

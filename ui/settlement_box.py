@@ -7,19 +7,16 @@ from functools import partial
 
 import streamlit as st
 
-from core.commands.base import PER_SECOND
-from core.commands.executor import AT_ONCE
+from core.commands.figures.files import Assignments
 from core.commands.voters import ReviewAssignments
 from core.platforms.workbooks import MIME
 from core.settlement import Review, Rules, write_payments
 from core.store import Store
-from core.store.ballots import Ballot
+from core.store.ballots import Ballot, called
 from core.store.projects import Project
-from core.views import settlement_job
 from core.views.collect import CollectView
 from core.views.settlement import SettlementView, review_file
-from core.views.words import called
-from ui import cache, choosers, frame, jobs, kept_jobs
+from ui import cache, choosers, frame, jobs
 
 REVIEW = "review-{}"
 FIRST = Rules(0.5, 0.33)  # what the fields say at first
@@ -67,13 +64,10 @@ def settle(store: Store, project: Project, ballot: Ballot) -> None:
 
 
 def _loader(store: Store, project: Project, ballot: Ballot) -> Callable[[Rules], SettlementView] | None:
-    """What reads the settlement of a ballot: at once, or by the table that a job has read; None until it has."""
-    if ballot.n_comparisons / PER_SECOND <= AT_ONCE:
-        return partial(cache.load_settlement, store, project, ballot.id)
-    job = kept_jobs.of_votes(
-        settlement_job.FIGURES, project, None, "Read the assignments", place=f"settle-{ballot.id}", extra=(ballot.id,)
-    )
-    return None if job is None else partial(cache.load_settlement_of, store, project, ballot.id, job_id=job.id)
+    """What makes the settlement of a ballot by rules; None until its assignments are read."""
+    wanted = Assignments(project.id, project.revision, ballot.id)
+    found = jobs.figure(wanted, project, "Read the assignments", key=f"settle-{ballot.id}-{project.id}")
+    return None if found is None else partial(cache.load_settlement, store, project, ballot.id, found=found)
 
 
 def _rules() -> Rules:

@@ -14,11 +14,11 @@ from core.frequency_files import read_frequencies
 from core.plurals import many, plural
 from core.store import Store
 from core.store.areas import set_item_rules
-from core.store.frequencies import use_list, use_ranks, use_wordfreq
+from core.store.frequencies import RareTokens, use_list, use_ranks, use_wordfreq
 from core.store.item_rules import ItemRules
 from core.store.library import read_embeddings
 from core.store.projects import Project
-from core.views.tokens import RareTokens, TokensView
+from core.views.tokens import TokensView
 from ui import choosers, encoding_box, frame
 from ui.shares import in_percent, share_column
 

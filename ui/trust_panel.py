@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from core.commands.figures.trust import TrustLines
 from core.store.projects import Project
 from core.trust import AMBER, GREEN, RED, Line
-from core.views import trust_job
-from core.views.trust import QUICK, TrustView, bounds_said, headline, worth_said
-from ui import cache, frame, kept_jobs
+from core.views.trust import bounds_said, headline, worth_said
+from ui import cache, frame, jobs
 
 MARKS = {
     GREEN: ":green[:material/check_circle: good]",
@@ -21,12 +21,14 @@ MARKS = {
 WORST_FIRST = (RED, AMBER, GREEN)
 
 
-def show(project: Project, area_id: int | None, n_votes: int) -> None:
-    """The panel of the Scores page: at once where votes are few, else by a job."""
+def show(project: Project, area_id: int | None) -> None:
+    """The panel of the Scores page."""
     st.subheader("How far to trust it")
-    view = _view(project, area_id, n_votes)
-    if view is None:
+    wanted = TrustLines(project.id, project.revision, area_id)
+    found = jobs.figure(wanted, project, "Check the scores", key=f"trust-{project.id}-{area_id}")
+    if found is None:
         return
+    view = cache.load_trust(frame.store(), project, area_id, found)
     st.markdown(f"**{headline(view.lines)}**")
     _lines(view.lines)
     frame.link("voters", "Look at each voter", icon=":material/groups:", area_id=area_id)
@@ -35,14 +37,6 @@ def show(project: Project, area_id: int | None, n_votes: int) -> None:
         return
     st.markdown(frame.plain(worth_said(view.foresight, view.after, is_last=view.is_last)))
     st.caption(frame.plain(bounds_said()))
-
-
-def _view(project: Project, area_id: int | None, n_votes: int) -> TrustView | None:
-    """The lines with what goes with them; None as long as the job of many votes isn't done."""
-    if n_votes <= QUICK:
-        return cache.load_trust(frame.store(), project, area_id)
-    job = kept_jobs.of_votes(trust_job.FIGURES, project, area_id, "Check the scores", place="trust")
-    return None if job is None else cache.load_trust_of(frame.store(), project, area_id, job.id)
 
 
 def worth_of_next(project: Project, area_id: int | None) -> None:

@@ -11,7 +11,7 @@ from core.platforms.base import Outgoing
 from core.platforms.turkle_api import TurkleSite
 from core.plurals import many
 from core.store import Store
-from core.store.ballots import Ballot
+from core.store.ballots import Ballot, called
 from core.store.projects import Project
 from core.store.publications import (
     MAX_ASSIGNMENTS,
@@ -22,7 +22,7 @@ from core.store.publications import (
     publish_on_turkle,
     read_publications,
 )
-from core.views.words import called, moment
+from core.views.words import moment
 from ui import choosers, frame
 from ui.held_files import HeldFile
 

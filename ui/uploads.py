@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from core.commands.effects import top_sentence, voters_said, votes_said
-from core.commands.votes import TakeUploads, WithdrawUpload, bring_file
+from core.commands.figures.base import Found
+from core.commands.figures.files import FileRead, ReadFile
+from core.commands.votes import SetPolicy, TakeUploads, WithdrawUpload, bring_file
 from core.errors import RunoffError
-from core.platforms import LABELS, UnnamedColumnsError
+from core.platforms import LABELS, Mapping
 from core.plurals import many, plural
+from core.policy import REJECTED, REPEATS
 from core.store import Store
-from core.store.ballots import PILOT, Ballot
+from core.store.ballots import Ballot, called
+from core.store.policies import read_policy
 from core.store.projects import Project
+from core.store.rankings import PILOT
 from core.store.uploads import Upload
-from core.store.votes import UploadPreview, preview_upload
 from core.views import at_stake
-from core.views.upload_jobs import LargePreview
-from core.views.words import called, moment
-from ui import cache, choosers, frame, jobs, large_uploads
+from core.views.words import moment
+from ui import cache, choosers, frame, jobs
 from ui.mapping_box import mapping_box
-from ui.policy_box import policy_box
 from ui.questions_box import questions_box, remarks, said_of
 from ui.recoded_files import in_chosen_encoding
 from ui.row_classes_box import classes_box
 
-KEPT = 30  # previews of a session that are not read anew at each run
-LARGE = 200_000  # answers
+_BROUGHT = "_brought"  # in the session: files as they were laid down, by their ids
 
 
 def upload_box(store: Store, project: Project, ballot: Ballot, *, more: Sequence[Any] = ()) -> None:
@@ -45,58 +47,61 @@ def upload_box(store: Store, project: Project, ballot: Ballot, *, more: Sequence
         key=f"results-{project.id}-{turn}",
         help="Nothing is taken until you confirm. A file may be uploaded again: known votes are not doubled.",
     )
-    policy_box(store, project)
+    _policy_box(store, project)
     files = in_chosen_encoding([*files, *more], f"results-{project.id}-{turn}")
     previews = [_look_at(store, project, ballot, file) for file in files]
-    ready = [(file, preview) for file, preview in zip(files, previews, strict=True) if preview is not None]
-    for file, preview in ready:
-        _show(store, project, file, preview)
-    useful = [(file, preview) for file, preview in ready if preview.takes_something]
+    ready = [(file, found) for file, found in zip(files, previews, strict=True) if found is not None]
+    for file, found in ready:
+        _show(store, project, file, found)
+    useful = [(file, found) for file, found in ready if found.result.takes_something]
     if not useful:
-        if ready and not any(preview.questions for _, preview in ready):
+        if ready and not any(found.result.questions for _, found in ready):
             st.info("There is nothing new in these files.", icon=":material/info:")
         return
     label = plural(len(useful), "Take these votes", "Take the votes of {n} files")
     if st.button(label, type="primary", icon=":material/check:"):
-        _take(store, project, ballot, useful)
+        _take(project, ballot, useful)
 
 
-def _look_at(store: Store, project: Project, ballot: Ballot, file: Any) -> UploadPreview | LargePreview | None:
-    """What a file holds; None where it can't be read, or not yet."""
-    if large_uploads.is_large(file):
-        return large_uploads.preview(store, project, ballot, file)
-    return _preview(store, project, ballot, file)
-
-
-def _preview(store: Store, project: Project, ballot: Ballot, file: Any) -> UploadPreview | None:
-    kept, said = st.session_state.setdefault("_previews", {}), said_of(file)
-    key = (file.file_id, project.id, project.stamp, ballot.code, said)
-    if key not in kept:
-        try:
-            area_id, code = ballot.area_id, ballot.code
-            found = preview_upload(
-                store, project.id, file.getvalue(), file.name, mapping=said, area_id=area_id, code=code
-            )
-        except RunoffError as error:
-            large_uploads.show_problem(store, project, file, error, isinstance(error, UnnamedColumnsError))
-            return None
-        st.session_state["_previews"] = {key: found, **dict(list(kept.items())[: _n_kept(found)])}
+def _look_at(store: Store, project: Project, ballot: Ballot, file: Any) -> Found[FileRead] | None:
+    """What a file holds; None where it can't be read, which is told, or isn't yet."""
+    known = st.session_state.setdefault(_BROUGHT, {})
+    try:
+        if file.file_id not in known:
+            known[file.file_id] = bring_file(store, file.getvalue(), file.name)
+    except RunoffError as error:
+        frame.show_error(error)
+        return None
+    wanted = ReadFile.of(project.id, project.revision, ballot, known[file.file_id], said_of(file))
+    box = st.container()
+    found = jobs.figure(
+        wanted, project, "Read it again", key=f"read-{file.file_id}", by_itself=partial(_bring_again, store, file),
+        icon=":material/refresh:", help=None,
+    )  # fmt: skip
+    if found is None or found.result.problem:
+        box.markdown(f"**{frame.plain(file.name)}**")
+    if found is None or not found.result.problem:
         return found
-    return kept[key]
+    if found.result.is_unnamed:
+        st.info("Runoff doesn't know these columns: say which column is which.", icon=":material/view_column:")
+    else:
+        frame.show_error(found.result.error)
+    mapping_box(store, project, file, needed=True)
+    return None
 
 
-def _n_kept(found: UploadPreview) -> int:
-    """How many other previews are kept beside this one: none beside a large file, which holds much memory."""
-    return KEPT if len(found.preview.rows) < LARGE else 0
+def _bring_again(store: Store, file: Any) -> None:
+    """Have a file there for the job that reads it: it goes after a day."""
+    bring_file(store, file.getvalue(), file.name)
 
 
-def _show(store: Store, project: Project, file: Any, preview: UploadPreview | LargePreview) -> None:
-    counts = preview.counts
+def _show(store: Store, project: Project, file: Any, found: Found[FileRead]) -> None:
+    preview = found.result
     with st.container(border=True):
         st.markdown(
             f"**{frame.plain(preview.filename)}**: {many(preview.n_rows, 'row')} "
             f"({LABELS.get(preview.platform, preview.platform)}), for {called(preview.ballot)}. "
-            f"**{many(counts.get('new', 0), 'new vote')}.**"
+            f"**{many(preview.counts.get('new', 0), 'new vote')}.**"
         )
         if preview.accepted_before:
             st.caption(f"The same file was taken on {moment(preview.accepted_before)} UTC.")
@@ -105,32 +110,33 @@ def _show(store: Store, project: Project, file: Any, preview: UploadPreview | La
         for issue in issues[:3]:
             st.warning(frame.plain(str(issue)))
         if len(issues) > 3:
-            n_left_out = preview.n_issues - len(preview.issues) if isinstance(preview, LargePreview) else 0
+            n_left_out = preview.n_issues - len(preview.issues)
             with st.expander(f"All {len(issues) + n_left_out:,} remarks on the file"):
                 if n_left_out:
                     st.caption(f"The first {len(issues):,} of them.")
                 told = [{"row": i.row, "column": i.column, "what": i.message, "found": i.found} for i in issues]
                 st.dataframe(told, hide_index=True, alt="Remarks on the file")
-        classes_box(preview, str(file.file_id))
-        if preview.mapping is not None and preview.mapping.named():
+        classes_box(found, str(file.file_id))
+        if preview.mapping is not None and Mapping.of(preview.mapping).named():
             mapping_box(store, project, file, needed=False)
 
 
-def _take(
-    store: Store, project: Project, ballot: Ballot, files: list[tuple[Any, UploadPreview | LargePreview]]
-) -> None:
+def _take(project: Project, ballot: Ballot, files: list[tuple[Any, Found[FileRead]]]) -> None:
     """Take the votes of files, each with how its columns are read; the upload box is empty then."""
+    brought = st.session_state[_BROUGHT]
     try:
-        told = [(bring_file(store, file.getvalue(), file.name), preview.mapping) for file, preview in files]
+        for file, _ in files:
+            _bring_again(frame.store(), file)
     except RunoffError as error:
         frame.show_error(error)
         return
-    jobs.send(TakeUploads.of(project.id, ballot, told), _empty)
+    told = tuple((brought[file.file_id], found.result.mapping) for file, found in files)
+    jobs.send(TakeUploads(project.id, frame.expected(), ballot.area_id, ballot.code, told), _empty)
 
 
 def _empty() -> None:
     st.session_state["_upload_turn"] += 1
-    st.session_state.pop("_previews", None)
+    st.session_state.pop(_BROUGHT, None)
 
 
 def upload_list(store: Store, project: Project, uploads: tuple[Upload, ...], open_number: int | None) -> None:
@@ -181,3 +187,34 @@ def _state_of(upload: Upload) -> str:
         return f"withdrawn on {time}"
     told = f"withdrawn on {time}: {votes_said(upload.withdrawal)}."
     return f"{told} {top_sentence(upload.withdrawal)}".rstrip()
+
+
+def _policy_box(store: Store, project: Project) -> None:
+    """The policy of the project, and the form that changes it."""
+    now = read_policy(store, project.id)
+    st.caption(
+        f"Answers of rejected assignments are {REJECTED[now.rejected]}; of a voter's several votes on one "
+        f"comparison {REPEATS[now.repeats]}."
+    )
+    with st.expander("Change what counts"), st.form(f"policy-{project.id}"):
+        rejected = choosers.radio(
+            "Answers of rejected assignments are",
+            {name: _choice(words, name == "leave out") for name, words in REJECTED.items()},
+            now.rejected,
+            key=f"rejected-{project.id}-{now.rejected}",
+            help="The owner rejected them on the platform, or in the file's column Reject.",
+        )
+        repeats = choosers.radio(
+            "Of a voter's several votes on one comparison",
+            {name: _choice(words, name == "earliest") for name, words in REPEATS.items()},
+            now.repeats,
+            key=f"repeats-{project.id}-{now.repeats}",
+            help="By the time they were submitted, in whatever order the files come. No vote is lost by any choice.",
+        )
+        st.caption("Open ballots are counted anew at once. Closed ones keep their count until they are reopened.")
+        if st.form_submit_button("Save"):
+            jobs.send(SetPolicy(project.id, frame.expected(), rejected, repeats))
+
+
+def _choice(label: str, is_default: bool) -> str:
+    return f"{label} (default)" if is_default else label

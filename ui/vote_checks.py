@@ -5,26 +5,26 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from core.commands.figures.base import Found
+from core.commands.figures.votes import ChecksOfVotes, VoteChecks
 from core.store.projects import Project
-from core.views import checks_job
-from core.views.checks import CHEAP, MOST_SHOWN, VoteChecks
-from ui import cache, frame, glossary, kept_jobs
+from core.views.checks import MOST_SHOWN
+from ui import cache, frame, glossary, jobs
 from ui.shares import in_percent, share_column
 
 
-def found(project: Project, area_id: int | None, n_votes: int, button: str) -> VoteChecks | None:
-    """The checks of a ranking's votes: at once where they are few, else by a job; None as long as it isn't done."""
-    if n_votes <= CHEAP:
-        return cache.load_checks(frame.store(), project, area_id)
-    job = kept_jobs.of_votes(checks_job.FIGURES, project, area_id, button, place="checks")
-    return None if job is None else cache.load_checks_of(frame.store(), project, area_id, job.id)
+def _found(project: Project, area_id: int | None, button: str) -> Found[VoteChecks] | None:
+    """The checks of a ranking's votes; None as long as they aren't there."""
+    wanted = ChecksOfVotes(project.id, project.revision, area_id)
+    return jobs.figure(wanted, project, button, key=f"checks-{project.id}-{area_id}")
 
 
 def show(project: Project, area_id: int | None, n_votes: int) -> None:
     """What the votes of a ranking look like."""
-    checks = found(project, area_id, n_votes, "Check the votes") if n_votes else None
-    if checks is None:
+    found = _found(project, area_id, "Check the votes") if n_votes else None
+    if found is None:
         return
+    checks = cache.load_checks(frame.store(), project, area_id, found)
     if len(checks.part_sizes) > 1:
         st.warning(frame.plain(checks.parts_said), icon=":material/link_off:")
     flagged = checks.sides.flagged
@@ -52,11 +52,14 @@ def show(project: Project, area_id: int | None, n_votes: int) -> None:
         frame.link("voters", "Look at each voter", icon=":material/groups:", area_id=area_id)
 
 
-def figures(project: Project, area_id: int | None, n_votes: int) -> None:
+def figures(project: Project, area_id: int | None) -> None:
     """What the answers to checks say, on the Scores page; nothing where none was answered."""
-    checks = found(project, area_id, n_votes, "Read the checks")
-    if checks is None or not checks.has_checks:
-        if checks is not None and n_votes > CHEAP:
+    found = _found(project, area_id, "Read the checks")
+    if found is None:
+        return
+    checks = cache.load_checks(frame.store(), project, area_id, found)
+    if not checks.has_checks:
+        if found.job is not None:
             st.caption("No voter answered a check, or a comparison that another voter answered.")
         return
     st.subheader("Checks in the ballots", help=glossary.of("Check"))

@@ -1,4 +1,4 @@
-"""The voting page on the Collect page: its server, its links, how it goes, and what the owner may change."""
+"""The voting page of a ballot or a round: its server, its links, how it goes, and what the owner may change."""
 
 from __future__ import annotations
 
@@ -10,18 +10,30 @@ import streamlit as st
 from core import voting_process
 from core.commands.ballots import OpenVoting
 from core.errors import RunoffError
+from core.language import language
 from core.plurals import many
 from core.store import Store
 from core.store.ballots import Ballot
 from core.store.plans import PlanSettings
 from core.store.projects import Project
-from core.store.voting import invite, read_invitations, read_link, renew_link, set_voting_state
+from core.store.voting import (
+    invite,
+    open_round_voting,
+    read_invitations,
+    read_link,
+    renew_link,
+    round_voting_settings,
+    set_round_voting_state,
+    set_voting_state,
+)
 from core.views import voting as views
 from core.views.words import moment
 from ui import frame, jobs
 from ui.voting_arrivals_box import arrivals_box
 from ui.voting_checks import checks_box, voters_box
-from ui.voting_form import settings_form
+from ui.voting_form import round_form, settings_form
+
+STATES = {"open": "Voting is **open**.", "paused": "Voting is **paused**.", "closed": "Voting is **closed**."}
 
 
 def voting_panel(store: Store, project: Project, ballot: Ballot, plan: PlanSettings) -> None:
@@ -45,6 +57,36 @@ def voting_panel(store: Store, project: Project, ballot: Ballot, plan: PlanSetti
     checks_box(store, project, ballot, view)
     voters_box(project, view)
     arrivals_box(store, project, view.voting)
+
+
+def round_voting_panel(project: Project, area_id: int | None, found: Ballot) -> None:
+    """Everything about the voting page of an open round."""
+    store = frame.store()
+    view = views.load(store, project.id, found)
+    if not st.toggle("Ask on Runoff's own voting page", view.voting is not None, key=f"voting-{found.id}"):
+        return
+    with st.container(border=True):
+        st.markdown(STATES[view.voting.state] if view.voting else "Voting is not open yet.")
+        server_switch(store)
+        old = view.voting.settings if view.voting else round_voting_settings(found)
+        spoken = language(found.settings.language)
+        settings = round_form(old, f"round-{found.id}", spoken, view.hashes, is_new=view.voting is None)
+        if settings is not None:
+            opening = partial(open_round_voting, area_id=area_id)
+            _send(opening, project, found.ordinal, settings, done="Voting is open.")
+        if view.voting is None:
+            return
+        change = partial(set_round_voting_state, area_id=area_id)
+        state_buttons(
+            view.voting.state,
+            lambda state, done: _send(change, project, found.ordinal, state, done=done),
+            closing="Voters get no more. The round stays open for files, until you close it below.",
+            key=str(found.id),
+        )
+        live_figures(store, found.id)
+        links_box(store, project, found)
+        voters_box(project, view, noun="answer")
+        arrivals_box(store, project, view.voting)
 
 
 def _send(action: partial, project: Project, *args: object, done: str) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import InputError
-from .bounds import bounds_of, bounds_text, held_against
 from .evaluate_output import METRICS, SHOWN, evaluation_json, evaluation_text
 from .needed import needed_lines, simulated
 from .shared import with_json, write_json
@@ -212,3 +212,57 @@ def _with_options(loaded: Iterator[Embedding]) -> Iterator[Embedding]:
         raise InputError(f"{error} On the command line: --encoding {error.suggested}.") from error
     except VocabularyError as error:
         raise InputError(f"{error} On the command line: --vocabulary FILE.") from error
+
+
+def bounds_of(texts: Sequence[str]) -> list[tuple[str, float]]:
+    """The bounds of an option's values, such as rho_w=0.6; `InputError` for one that can't be read.
+
+    >>> bounds_of(["rho_w=0.6", "rho = -.1"])
+    [('rho_w', 0.6), ('rho', -0.1)]
+    """
+    found = []
+    for text in texts:
+        name, sign, value = (part.strip() for part in text.partition("="))
+        try:
+            bound = float(value)
+        except ValueError:
+            bound = math.nan
+        if not sign or not name or not math.isfinite(bound):
+            raise InputError(f"--fail-under takes a figure and its bound, such as rho_w=0.6; found {text!r}.")
+        found.append((name, bound))
+    return found
+
+
+def held_against(bounds: Sequence[tuple[str, float]], rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Each bound against the figure of each model over all its items (`rows` as `evaluate --json` has them).
+
+    A figure that is undefined fails, with the reason. Raises `InputError` for a figure that `evaluate` doesn't have.
+    """
+    results = []
+    for row in rows:
+        if row.get("area") is not None:
+            continue
+        known = sorted(name for name, value in row.items() if isinstance(value, Mapping) and "estimate" in value)
+        for name, bound in bounds:
+            if name not in known:
+                raise InputError(f"--fail-under: there is no figure {name!r}; there are {', '.join(known)}.")
+            estimate = row[name]["estimate"]
+            defined = estimate is not None and math.isfinite(estimate)
+            result = {"model": row["model"], "figure": name, "bound": bound, "estimate": estimate}
+            result["passed"] = bool(defined and estimate >= bound)
+            if not defined:
+                result["why"] = f"undefined: {row[name].get('why_undefined') or 'no reason is known'}"
+            elif not result["passed"]:
+                result["why"] = f"{estimate:.4f} is under {bound:g}"
+            results.append(result)
+    return results
+
+
+def bounds_text(results: Sequence[Mapping[str, Any]]) -> str:
+    """A line a bound, for people."""
+    lines = []
+    for result in results:
+        figure = "–" if result["estimate"] is None else f"{result['estimate']:.4f}"
+        verdict = "passed" if result["passed"] else f"FAILED, {result['why']}"
+        lines.append(f"{result['model']}: {result['figure']} = {figure}, bound {result['bound']:g}: {verdict}")
+    return "\n".join(lines)

@@ -11,11 +11,11 @@ import sqlalchemy as sa
 from ..protocols import protocol_of
 from ..store import Store
 from ..store.areas import n_items_of
-from ..store.ballots import PILOT, Ballot, ballots_of, pilot_of
+from ..store.ballots import Ballot, ballots_of, pilot_of
 from ..store.closing import close_ballot, reopen_ballot
 from ..store.drawing import discard_ballot, draw_next_ballot, draw_waiting
 from ..store.plans import settings_of
-from ..store.rankings import rankings_of
+from ..store.rankings import PILOT, rankings_of
 from ..store.simulated import simulate_votes
 from ..store.tallies import progress_of
 from ..store.voting import open_voting, voting_of

@@ -1,4 +1,4 @@
-"""Commands carried out: at once where they are short, else by a job in a process of its own.
+"""Commands carried out and figures measured: at once where they are short, else by a job in a process of its own.
 
 Any tab can say what a job's command does and did, from the row of the job: its parameters are the command as JSON, its
 result what came of it. The job ends in the command's own transaction, so that a command never happens without its job
@@ -14,23 +14,37 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Any, Generic, overload
 
 import sqlalchemy as sa
 
 from .. import jobs
 from ..errors import StoreError
 from ..jobs import JOBS, Job
+from ..progress import Progress
 from ..store import Store
 from ..store import schema as t
 from ..store.job_rows import mark_done
 from . import ballots, projects, voters, votes
 from .base import Command, R
 from .codec import from_json, result_type, to_json
+from .figures import base as figures
+from .figures.base import Figure, Found, measure_now
+from .figures.evaluation import OF_EVALUATION, FirstVisit
+from .figures.files import Assignments, DatasetFile, ProjectFile, ReadFile
+from .figures.trust import TrustLines
+from .figures.voter_preview import WithoutVoters
+from .figures.votes import ChecksOfVotes, VoterFigures
 
 KIND = "command"  # of jobs
 AT_ONCE = 2.0  # seconds that somebody waits for; what takes longer is a job
 OTHER_VERSION = "This work was begun by another version of Runoff. Ask for it again."
+_OF_VOTES: tuple[type[Figure[Any]], ...] = (
+    *(VoterFigures, ChecksOfVotes, TrustLines, WithoutVoters),
+    *(ReadFile, DatasetFile, ProjectFile, Assignments),
+)
+_EVALUATION: tuple[type[Figure[Any]], ...] = (*OF_EVALUATION.values(), FirstVisit)
+FIGURES: dict[str, type[Figure[Any]]] = {figure.name: figure for figure in (*_OF_VOTES, *_EVALUATION)}
 COMMANDS: dict[str, type[Command[Any]]] = {
     command.name: command
     for command in (
@@ -45,34 +59,41 @@ COMMANDS: dict[str, type[Command[Any]]] = {
 
 @dataclass(frozen=True)
 class Done(Generic[R]):
-    """What came of a command."""
+    """What came of a command, or the figure as it was measured (`figures.base.Found`)."""
 
     result: R
 
 
 @dataclass(frozen=True)
 class Started:
-    """The job that carries a command out."""
+    """The job that carries a command out, or measures a figure."""
 
     job_id: str
 
 
-def submit(store: Store, command: Command[R]) -> Done[R] | Started:
-    """Carry a command out at once, or have a job do it, by how long it takes; errors as of the command."""
-    if takes_long(store, command):
-        return Started(start(store, command))
-    return Done(command.run(store))
+@overload
+def submit(store: Store, what: Command[R]) -> Done[R] | Started: ...
+@overload
+def submit(store: Store, what: Figure[R]) -> Done[Found[R]] | Started: ...
+def submit(store: Store, what: Command[Any] | Figure[Any]) -> Done[Any] | Started:
+    """Carry a command out or measure a figure at once, or have a job do it, by how long it takes; errors as of it."""
+    if takes_long(store, what):
+        return Started(start(store, what))
+    return Done(what.run(store) if isinstance(what, Command) else measure_now(store, what))
 
 
-def takes_long(store: Store, command: Command[Any]) -> bool:
-    """Whether a command is one for a job."""
+def takes_long(store: Store, what: Command[Any] | Figure[Any]) -> bool:
+    """Whether a command or a figure is one for a job."""
     with store.read() as conn:
-        return command.seconds(conn) > AT_ONCE
+        return what.seconds(conn) > AT_ONCE
 
 
-def start(store: Store, command: Command[Any]) -> str:
-    """Have a job carry a command out, whatever it takes; the id of the one that does so already, if there is one."""
-    return jobs.start(store, KIND, params_of(command), project_id=command.project_id, once=True)
+def start(store: Store, what: Command[Any] | Figure[Any]) -> str:
+    """Have a job carry a command out or measure a figure, whatever it takes; the id of the one that does so already,
+    if there is one."""
+    if isinstance(what, Command):
+        return jobs.start(store, KIND, params_of(what), project_id=what.project_id, once=True)
+    return jobs.start(store, what.kind, figures.params_of(what), project_id=what.project_id, once=True)
 
 
 def params_of(command: Command[Any]) -> dict[str, Any]:
@@ -95,8 +116,16 @@ def command_of(job: Job) -> Command[Any] | None:
         return None
 
 
+def measure(store: Store, job: Job, progress: Progress | None) -> None:
+    """Measure the figure that a job is for, and keep it."""
+    kind = FIGURES.get(str(job.params.get("figure")))
+    if kind is None or kind.version != job.params.get("version"):
+        raise StoreError(OTHER_VERSION)
+    figures.carry_out(store, figures.figure_of(job, kind), job.id, progress)
+
+
 def carry_out(store: Store, job: Job) -> None:
-    """Do what a job is for. It stops at a signal as an error would, so that what must be put back is."""
+    """Do the command that a job is for. It stops at a signal as an error would, so that what must be put back is."""
     command = command_of(job)
     if command is None:
         raise StoreError(OTHER_VERSION)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from ..publishing import release
 from ..store import Store
 from ..store import schema as t
 from ..store.archive import delete_project, duplicate_project, import_project
-from ..store.brought_files import brought
 from ..store.projects import get_project, read_log
+from ..store.spool import read_upload
 from .base import PER_SECOND, OfProject, OfWorkspace, n_comparisons
+from .publishing import release
 
 BYTES = 500_000  # of a project file that is taken in within a second
 PUBLISHED = 10_000  # votes whose dataset is made in a second
@@ -78,7 +78,7 @@ class DeleteProject(OfWorkspace[None]):
 
 @dataclass(frozen=True)
 class ImportProject(OfWorkspace[Made]):
-    """Take a project in from a file that was brought (`store.brought_files`)."""
+    """Take a project in from a file that was brought (`store.spool`)."""
 
     name = "import project"
     doing = "Importing the project"
@@ -90,7 +90,7 @@ class ImportProject(OfWorkspace[Made]):
         return self.size / BYTES
 
     def run(self, store: Store) -> Made:
-        project_id = import_project(store, brought(store, self.sha256, self.filename))
+        project_id = import_project(store, read_upload(store, self.sha256, self.filename))
         detail = read_log(store, project_id, 1)[0]["detail"]
         missing = tuple(detail.get("embeddings missing", {}).values())
         return Made(project_id, detail["name"], detail.get("name asked for", detail["name"]), missing)

@@ -13,9 +13,9 @@ from ..plurals import many, plural
 from ..policy import Policy
 from ..store import Store
 from ..store import schema as t
-from ..store.ballots import Ballot, every_ballot_of
-from ..store.brought_files import bring, brought
+from ..store.ballots import every_ballot_of
 from ..store.policies import set_policy
+from ..store.spool import put_upload, read_upload
 from ..store.uploads import Withdrawn, withdraw_upload
 from ..store.votes import accept_upload
 from .base import PER_SECOND, OfProject
@@ -65,7 +65,7 @@ def withdrawn_said(name: str, n: int, effect: Effect) -> str:
 
 @dataclass(frozen=True)
 class Brought:
-    """A result file that lies in the workspace for a command (`store.brought_files`), and its size in bytes."""
+    """A result file that lies in the workspace for a command (`store.spool`), and its size in bytes."""
 
     sha256: str
     name: str
@@ -79,7 +79,7 @@ class Brought:
 
 def bring_file(store: Store, data: bytes, name: str) -> Brought:
     """Lay a file down for a command; errors as of `bring`."""
-    return Brought(bring(store, data), name, len(data))
+    return Brought(put_upload(store, data), name, len(data))
 
 
 @dataclass(frozen=True)
@@ -106,12 +106,6 @@ class TakeUploads(OfProject[tuple[Taken, ...]]):
     code: str
     files: tuple[tuple[Brought, dict | None], ...]
 
-    @classmethod
-    def of(cls, project_id: str, ballot: Ballot, files: list[tuple[Brought, Mapping | None]]) -> TakeUploads:
-        """The command for a ballot."""
-        told = tuple((file, None if mapping is None else mapping.stored()) for file, mapping in files)
-        return cls(project_id, None, ballot.area_id, ballot.code, told)
-
     def seconds(self, conn: sa.Connection) -> float:
         return sum(file.seconds for file, _ in self.files)
 
@@ -121,7 +115,7 @@ class TakeUploads(OfProject[tuple[Taken, ...]]):
         for file, stored in self.files:
             mapping = None if stored is None else Mapping.of(stored)
             try:
-                data = brought(store, file.sha256, file.name)
+                data = read_upload(store, file.sha256, file.name)
                 taken = accept_upload(
                     store, self.project_id, data, file.name, self.area_id, mapping=mapping, code=self.code
                 )

@@ -12,7 +12,7 @@ kind "similarities".
 from ..tabular.encoding import ENCODINGS
 from .formats import Recognised
 from .loading import READERS, import_embedding, load, open_embedding, sniff
-from .look_up import MODES, LookUp, Mode, as_mode, spellings
+from .look_up import MODES, LookUp, Mode, as_mode
 from .neighbours import DuplicateVectors, NormsSummary
 from .options import EncodingError, TrustError, VocabularyError
 from .similarities import Similarities
@@ -39,5 +39,4 @@ __all__ = [
     "load",
     "open_embedding",
     "sniff",
-    "spellings",
 ]

@@ -112,12 +112,3 @@ def names_found(
     words = list(dict.fromkeys(word for some in parts for word in some))
     found = dict(zip(words, spelling(words), strict=True))
     return [" + ".join(found[word] or f"{word} (n-grams)" for word in some) for some in parts]
-
-
-def spellings(token: str) -> tuple[str, ...]:
-    """How a token is looked for unless something else is asked for: as it is, composed or not, with "_" for spaces.
-
-    >>> spellings("machine learning")
-    ('machine learning', 'machine_learning')
-    """
-    return LookUp().spellings(token)

@@ -16,12 +16,18 @@ from ..errors import InputError
 from ..evaluation.models import Encoder, sentence_transformer
 from ..file_names import shown_path
 from .bert import Bert
-from .tensors import read_tensors
 from .wordpiece import WordPiece, read_word_pieces
 
 CONFIG, WEIGHTS, PICKLES = "config.json", "model.safetensors", ("*.bin", "*.pt", "*.pth", "*.pkl")
 UNTOLD = ("model", "encoder", "0_Transformer", "onnx")  # names of folders that say nothing of what is in them
 BATCH = 4096  # word pieces of one step
+MOST_HEADER = 100_000_000  # bytes of a weights file's header
+TYPES: dict[str, np.dtype] = {
+    "F64": np.dtype("<f8"),
+    "F32": np.dtype("<f4"),
+    "F16": np.dtype("<f2"),
+    "BF16": np.dtype("<u2"),
+}
 POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}
 
 
@@ -207,3 +213,45 @@ def _why_not_here(home: Path, settings: Mapping[str, Any]) -> str:
     except InputError as error:
         return str(error).rstrip(".")
     return ""
+
+
+def read_tensors(path: Path) -> dict[str, np.ndarray]:
+    """The floating-point arrays of a file of the format safetensors by name, as float32; others, such as position
+    numbers, are left out. The file is eight bytes of length, a JSON header, then numbers; no code is run.
+
+    Reference: https://huggingface.co/docs/safetensors (the format's description).
+
+    Raises `InputError` for a file that isn't of the format, or not whole.
+    """
+    try:
+        held = np.memmap(path, dtype=np.uint8, mode="r")
+        length = int.from_bytes(held[:8].tobytes(), "little")
+        if len(held) < 8 or not 2 <= length <= min(MOST_HEADER, len(held) - 8):
+            raise ValueError(f"a header of {length} bytes in a file of {len(held)}")
+        header = json.loads(held[8 : 8 + length].tobytes())
+        header.pop("__metadata__", None)
+        body = held[8 + length :]
+        _check_apart([entry["data_offsets"] for entry in header.values()])
+        return {name: _array(body, entry) for name, entry in header.items() if entry["dtype"] in TYPES}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(f"{path} is no whole file of weights (safetensors): {error}. Copy the model again.") from error
+
+
+def _check_apart(spans: list[list[int]]) -> None:
+    """Raise ValueError where arrays share bytes: many names for the same few would fill the memory."""
+    end = 0
+    for start, following in sorted(spans):
+        if start < end:
+            raise ValueError(f"two arrays share the byte {start}")
+        end = max(end, following)
+
+
+def _array(body: np.ndarray, entry: dict) -> np.ndarray:
+    start, end = entry["data_offsets"]
+    kind = TYPES[entry["dtype"]]
+    if not 0 <= start <= end <= len(body):
+        raise ValueError(f"an array from byte {start} to {end} of {len(body)}")
+    values = np.frombuffer(body[start:end].tobytes(), dtype=kind).reshape(entry["shape"])
+    if entry["dtype"] == "BF16":  # the upper half of a float32
+        return (values.astype(np.uint32) << 16).view(np.float32)
+    return values.astype(np.float32)

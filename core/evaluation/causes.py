@@ -6,15 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..hubness import skewness
 from .figures import in_top
 from .models import Model
 from .results import Evaluation, model_scores
-
-Floats = NDArray[np.float64]
 
 MANY_TIMES = 2.0  # a token in so many times as many top items as by people, and …
 FEWEST_MORE = 2  # … in so many more, is named

@@ -87,8 +87,7 @@ class PlatformFile:
 class Platform(Protocol):
     """A place where voters work. `name` is for files and URLs, `label` for people.
 
-    `steps` say in order what the owner does there. `publishes` is True where Runoff can put the ballot there and
-    fetch the votes by itself; elsewhere files are carried by hand.
+    `steps` say in order what the owner does there.
     """
 
     @property
@@ -103,9 +102,6 @@ class Platform(Protocol):
 
     @property
     def steps(self) -> tuple[str, ...]: ...
-
-    @property
-    def publishes(self) -> bool: ...
 
     def files(self, ballot: Outgoing) -> tuple[PlatformFile, ...]:
         """What the platform needs of a ballot. Files are named and explained here, and written when asked for."""

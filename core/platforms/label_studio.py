@@ -42,7 +42,6 @@ class LabelStudio:
         "Set how many annotators a task gets, or let one person annotate all.",
         "Export as JSON, JSON-MIN or CSV and upload the file under 2.",
     )
-    publishes: bool = False
 
     def files(self, ballot: Outgoing) -> tuple[PlatformFile, ...]:
         """The labelling interface and the tasks."""

@@ -38,7 +38,6 @@ class MechanicalTurk:
         "Publish the batch in that project.",
         "Download the results with all their columns and upload them under 2.",
     )
-    publishes: bool = False
 
     def files(self, ballot: Outgoing) -> tuple[PlatformFile, ...]:
         """The batch, and the page in both dresses."""

@@ -43,7 +43,6 @@ class Plain:
         "Give each colleague a file, or one file to all. The choice is left, right, tie or unknown.",
         "Upload what comes back under 2, in any order. A file that is only begun may be uploaded too.",
     )
-    publishes: bool = False
 
     def files(self, ballot: Outgoing) -> tuple[PlatformFile, ...]:
         """The comparisons as one table for all, as CSV and for Excel (`colleagues` writes one for each)."""

@@ -64,7 +64,6 @@ class Prolific:
         "When submissions wait for review, export them there (prolific_export_….csv) and check them below.",
         "Paste the lists into Bulk approve, and reject the others one by one with their reason.",
     )
-    publishes: bool = False
 
     def files(self, ballot: Outgoing) -> tuple[PlatformFile, ...]:
         """None: people vote on the voting page."""

@@ -26,7 +26,6 @@ class Turkle:
         "Publish the batch in that project. Several assignments a task ask as many people each comparison.",
         "When people have answered, choose Batches › Download results, and upload the file under 2.",
     )
-    publishes: bool = True
 
     def files(self, ballot: Outgoing) -> tuple[PlatformFile, ...]:
         """The batch and the page."""

@@ -55,21 +55,14 @@ class Rescaled:
     y : rescaled score, NaN where the item has no vote in this ballot.
     mean : ȳ, the mean of the y's that the item has so far, NaN where it has none.
     count : number of those y's.
-    slope : b̂, NaN where no item tells it.
+    slope : b̂, NaN where no item tells it. The paper's footnote 7 expects at most 1, as the chances of an item fall from
+        ballot to ballot; above it the ballot spread its items wider than the mean before it, and a y can fall below 0.
     """
 
     y: Floats
     mean: Floats
     count: Ints
     slope: float
-
-    @property
-    def is_steep(self) -> bool:
-        """b̂ > 1: the ballot spread its items wider than the mean before it, and a y can fall below 0.
-
-        The paper's footnote 7 expects b̂ ≤ 1, as the chances of an item fall from ballot to ballot.
-        """
-        return self.slope > 1.0
 
 
 def rescale(x: ArrayLike, previous_mean: ArrayLike, previous_count: ArrayLike) -> Rescaled:

@@ -93,11 +93,6 @@ class BradleyTerry:
         """ε of each voter."""
         return self.effects.lapse
 
-    @property
-    def voter_left(self) -> Floats:
-        """Probability that a guess of each voter goes to the left."""
-        return self.effects.side
-
     @cached_property
     def standard_error(self) -> Floats:
         """Standard errors of θ by the Fisher information with the ridge, scores summing to zero; NaN without votes.

@@ -13,10 +13,10 @@ import sqlalchemy as sa
 from ..durable import make_folder, write_whole
 from ..errors import InputError, StoreError
 from . import schema as t
+from .blobs import KEEPERS, blobs_of, put_blob
 from .command import check_revision, command, fetch_rows, project_row
 from .csv_tables import FETCH_AGAIN
 from .engine import Store, now
-from .kept_files import KEEPERS, keep_bytes, kept_by
 from .project_rows import belongs_to, check_readable, insert_contents
 from .project_zip import TABLES, Contents, read_zip, write_zip
 from .projects import Project, check_name, list_again, named, new_project_id
@@ -195,7 +195,7 @@ def _kept(conn: sa.Connection, project_id: str | None = None) -> set[str]:
 
 
 def _kept_by(table: sa.Table, project_id: str | None) -> sa.Select[Any]:
-    query = kept_by(table)
+    query = blobs_of(table)
     return query if project_id is None else query.where(belongs_to(table, project_id))
 
 
@@ -209,7 +209,7 @@ def _take_in(store: Store, contents: Contents, name: str | None, action: str) ->
     try:
         with store.write(project_id) as conn:
             for data in contents.uploads.values():
-                keep_bytes(store, data)
+                put_blob(store, data)
             insert_project(conn, contents, project_id, name, action)
     except BaseException as error:
         _remove_unused(store, new_files)

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from ..archived import Archived, ArchivedBallot, archive_mapping, rebuild
 from ..errors import Issue, RunoffError, StoreError
 from ..platforms import Mapping, open_results
+from ..questions import COMPARISON
 from . import schema as t
 from .ballots import ballot_seed
 from .closing import close_ballot
@@ -198,7 +199,7 @@ def _write_comparisons(conn: sa.Connection, ballot_id: int, frame: pd.DataFrame,
     tasks = [(task + at, ballot_id, at, code) for at, code in enumerate(codes.tolist())]
     insert_rows(conn, t.task, ["id", "ballot_id", "position", "code"], tasks)
     ids = range(question, question + len(frame))
-    rows = [(id_, ballot_id, "comparison", "main", 1) for id_ in ids]
+    rows = [(id_, ballot_id, COMPARISON.name, "main", 1) for id_ in ids]
     insert_rows(conn, t.question, ["id", "ballot_id", "kind", "role", "n_wanted"], rows)
     first, second = (item_ids[frame[name].to_numpy()].tolist() for name in ("first", "second"))
     options = [row for id_, one, two in zip(ids, first, second, strict=True) for row in ((id_, 0, one), (id_, 1, two))]

@@ -22,9 +22,8 @@ from . import schema as t
 from .command import fetch_rows
 from .comparisons import comparisons_of
 from .engine import Store
-from .rankings import belongs, is_comparison, ranking_of, rankings_of
+from .rankings import PILOT, belongs, in_campaign, is_comparison, ranking_of, rankings_of
 
-PILOT = 0  # the number of a pilot; rounds have numbers below it
 CAMPAIGN, TRIAL, ROUND = "campaign", "pilot", "round"  # purposes of ballots
 
 
@@ -108,7 +107,11 @@ _COLUMNS = [t.ballot.c["settings" if name == "stored" else name] for name in Bal
 
 
 def called(number: int) -> str:
-    """What sentences call a ballot: "ballot 2", "the pilot", "round 1" of another scheme, whose number is −1."""
+    """What sentences call a ballot by its number.
+
+    >>> called(2), called(0), called(-1)
+    ('ballot 2', 'the pilot', 'round 1')
+    """
     if number < PILOT:
         return f"round {-number}"
     return "the pilot" if number == PILOT else f"ballot {number}"
@@ -128,7 +131,7 @@ def _of_ranking(project_id: str, area_id: int | None) -> sa.Select:
 def ballots_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> list[Ballot]:
     """The ballots of one ranking by number, from 1 on: without its pilot, and without rounds of other schemes."""
     query = _of_ranking(project_id, area_id)
-    return [Ballot(*row) for row in conn.execute(query.where(t.ballot.c.number > PILOT).order_by(t.ballot.c.number))]
+    return [Ballot(*row) for row in conn.execute(query.where(in_campaign()).order_by(t.ballot.c.number))]
 
 
 def pilot_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> Ballot | None:

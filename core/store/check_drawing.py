@@ -15,6 +15,7 @@ from ..check_drawing import DrawnChecks, draw_checks
 from ..checks import AUDIT, GOLD, CheckSettings, n_gold_places
 from ..clear_pairs import clear_pairs
 from ..protocols.base import N_TOP
+from ..questions import COMPARISON
 from ..scores.fit import FittedVotes
 from ..scores.posterior import item_posteriors
 from . import schema as t
@@ -112,7 +113,7 @@ def insert_checks(conn: sa.Connection, ballot_id: int, checks: DrawnChecks, rows
     kinds = [check.kind for check in checks.checks]
     # Gold is shown in several tasks, and on the voting page to whoever comes: there is no number of votes it wants.
     questions = [
-        (i, ballot_id, "comparison", "check", 0 if kind == GOLD else 1) for i, kind in zip(ids, kinds, strict=True)
+        (i, ballot_id, COMPARISON.name, "check", 0 if kind == GOLD else 1) for i, kind in zip(ids, kinds, strict=True)
     ]
     insert_rows(conn, t.question, ["id", "ballot_id", "kind", "role", "n_wanted"], questions)
     options = [

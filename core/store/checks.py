@@ -144,42 +144,6 @@ def _gold_answers(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFram
     return pd.DataFrame(rows, columns=["voter_id", "question_id", "right"]).astype({"right": "bool"})
 
 
-def voter_checks(conn: sa.Connection, ballot_ids: Sequence[int]) -> pd.DataFrame:
-    """How each voter answered checks in some ballots; a row for each voter with at least one, by voter_id.
-
-    Columns: voter_id; voter, the platform's own id; gold_right of gold_n; repeats_same of repeats_n; overlap_agreeing
-    of overlap_n, the counted answers of other voters to the same comparisons that were the voter's own, ties
-    agreeing with ties only. See `check_answers`.
-    """
-    return count_by_voter(check_answers(conn, ballot_ids), conn)
-
-
-def count_by_voter(answers: CheckAnswers, conn: sa.Connection) -> pd.DataFrame:
-    """`voter_checks` of answers that are read already."""
-    overlap = with_others(answers.overlap)
-    counts = pd.concat(
-        [
-            answers.gold.groupby("voter_id")["right"].agg(gold_right="sum", gold_n="count"),
-            answers.repeats.groupby("voter_id")["same"].agg(repeats_same="sum", repeats_n="count"),
-            overlap.groupby("voter_id").agg(overlap_agreeing=("agreeing", "sum"), overlap_n=("others", "sum")),
-        ],
-        axis=1,
-    )
-    counts = counts.fillna(0).astype("int64").sort_index()
-    counts = counts[counts[["gold_n", "repeats_n", "overlap_n"]].sum(axis=1) > 0]
-    names = _voter_names(conn, counts.index.tolist())
-    counts.insert(0, "voter", pd.Series([names[id_] for id_ in counts.index], index=counts.index, dtype="str"))
-    return counts.rename_axis("voter_id").reset_index()
-
-
-def with_others(overlap: pd.DataFrame) -> pd.DataFrame:
-    """`CheckAnswers.overlap` with others, the number of counted answers of other voters, and agreeing, those equal."""
-    of_counted = overlap.assign(n=overlap["counted"].astype("int64"))
-    others = of_counted.groupby("question_id")["n"].transform("sum") - of_counted["n"]
-    agreeing = of_counted.groupby(["question_id", "value"])["n"].transform("sum") - of_counted["n"]
-    return overlap.assign(others=others.astype("int64"), agreeing=agreeing.astype("int64"))
-
-
 def check_progress(conn: sa.Connection, ballot_id: int) -> pd.DataFrame:
     """The checks of a ballot by kind: columns kind, checks (answers asked for in its tasks), answers (that came).
 

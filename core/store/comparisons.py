@@ -9,7 +9,7 @@ import pandas as pd
 import sqlalchemy as sa
 
 from ..ballots import DrawnBallot
-from ..questions import round_kind
+from ..questions import COMPARISON, round_kind
 from ..tables import COMPARISONS, SHOWN
 from . import schema as t
 from .areas import items_of
@@ -37,7 +37,7 @@ def insert_comparisons(
     insert_rows(conn, t.task, ["id", "ballot_id", "position", "code"], tasks)
     ids = first_question + np.arange(len(drawn.first))
     insert_arrays(
-        conn, t.question, {"id": ids, "ballot_id": ballot_id, "kind": "comparison", "role": "main", "n_wanted": 1}
+        conn, t.question, {"id": ids, "ballot_id": ballot_id, "kind": COMPARISON.name, "role": "main", "n_wanted": 1}
     )
     options = {
         "question_id": np.repeat(ids, 2),

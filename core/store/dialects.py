@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from ..errors import BusyError, InputError, RunoffError, StoreError
-from . import sqlite_faults
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -117,11 +116,11 @@ def in_words(engine: sa.Engine, folder: Path, error: sa.exc.SQLAlchemyError | sq
     if isinstance(error, sa.exc.TimeoutError):
         return BusyError("Too much is asked of the database at once. Try again in a moment.")
     if isinstance(error, sqlite3.Error):
-        return sqlite_faults.in_words(folder, error)
+        return _sqlite_in_words(folder, error)
     if not isinstance(error, sa.exc.DBAPIError):
         return None
     if not is_postgresql(engine):
-        return sqlite_faults.in_words(folder, error)
+        return _sqlite_in_words(folder, error)
     if isinstance(error, sa.exc.IntegrityError):
         return None
     said = str(error.orig).strip().partition("\n")[0]
@@ -217,3 +216,35 @@ def check_keys(conn: sa.Connection) -> int:
         postgresql().index_keys(conn)
         return 0
     return len(conn.exec_driver_sql("PRAGMA foreign_key_check").fetchall())
+
+
+# A part of SQLite's own words, and what to do then; the first that fits is taken.
+_CURES = {
+    "locked": "Another program is at work in {folder}: try again.",
+    "readonly": "Runoff may not write there. Give the user who runs it the right to write to {folder} and all in it, "
+    "or choose another folder with RUNOFF_WORKSPACE.",
+    "unable to open": "Runoff may not read or write there, or the disk is full. Look at the rights of {folder} and at "
+    "the room on its disk.",
+    "full": "The disk is full: make room on the one that holds {folder}, and do it again.",
+    "disk I/O": "The disk that holds {folder} may be full, or broken: make room, look at it, and do it again.",
+}
+_DAMAGED = ("malformed", "not a database", "database corruption")
+
+
+def _sqlite_in_words(folder: Path, error: sa.exc.DBAPIError | sqlite3.Error) -> StoreError | None:
+    """What a person is told about an error of SQLite, wrapped or not; None for a fault of the program."""
+    cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    said = str(cause)
+    if any(part in said for part in _DAMAGED):
+        return StoreError(
+            f"The database {folder / 'runoff.sqlite'} can't be read ({said}). "
+            f"Restore a copy from {folder / 'backups'}, or choose another folder with RUNOFF_WORKSPACE."
+        )
+    if not isinstance(cause, sqlite3.OperationalError):
+        return None
+    cures = (cure for part, cure in _CURES.items() if part in said)
+    cure = next(
+        cures, "If it is locked, another program is at work in {folder}: try again. If the disk is full, make room."
+    )
+    kind = BusyError if "locked" in said else StoreError
+    return kind(f"The workspace can't do it now ({said}), and nothing was changed. {cure.format(folder=folder)}")

@@ -18,8 +18,8 @@ from ..protocols import protocol_of
 from ..questions import RoundKind
 from ..scores import rescale
 from . import schema as t
-from .ballots import PILOT
 from .command import fetch_rows
+from .rankings import PILOT
 from .tallies import kind_of_ballot, standing_scores
 
 

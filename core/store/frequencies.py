@@ -5,17 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+import pandas as pd
 import sqlalchemy as sa
 
-from ..errors import InputError, StoreError
-from ..frequencies import RARE_SHARE, Frequencies, from_ranks, from_wordfreq
+from ..errors import InputError, RunoffError, StoreError
+from ..frequencies import RARE_SHARE, Frequencies, from_ranks, from_wordfreq, rare
 from ..frequency_files import read_frequencies
+from ..plurals import plural
+from ..rare_tokens import rare_by_area
 from ..tabular import in_utf8
+from ..tokens import AreaTokens
 from . import schema as t
+from .blobs import put_blob, read_blob, safe_name
 from .command import command
 from .engine import Store
-from .kept_files import keep_bytes, read_kept, safe_name
 from .library import embeddings_of, open_library
+
+SHOWN_NOTES = 3  # of the remarks on a list of frequencies, all of which were shown when it was chosen
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,7 @@ def _set(
         raise InputError("A token is rare below a share of the mean frequency between 0 and 1, such as 0.1.")
     with command(store, project_id, "set frequencies") as change:
         if data is not None:
-            source = replace(source, sha256=keep_bytes(store, data))
+            source = replace(source, sha256=put_blob(store, data))
         change.detail = dict(vars(source)) | ({} if encoding is None else {"encoding": encoding})
         change.conn.execute(sa.delete(t.frequency_source).where(t.frequency_source.c.project_id == project_id))
         change.conn.execute(sa.insert(t.frequency_source).values(project_id=project_id, **vars(source)))
@@ -107,5 +113,35 @@ def _of_language(language: str) -> Frequencies:
 
 @lru_cache(maxsize=4)
 def _of_file(store: Store, sha256: str, label: str) -> Frequencies:
-    data = read_kept(store, sha256, f"The kept copy of {label}", ". Upload it again.")
+    data = read_blob(store, sha256, f"The kept copy of {label}", ". Upload it again.")
     return read_frequencies(data, label)
+
+
+@dataclass(frozen=True)
+class RareTokens:
+    """Which tokens are rare by the project's source: a row an area with advice, a row a token with the reason."""
+
+    source: FrequencySource
+    is_proxy: bool
+    by_area: pd.DataFrame
+    tokens: pd.DataFrame
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def rare_of(store: Store, conn: sa.Connection, project_id: str, areas: list[AreaTokens]) -> RareTokens | None:
+    """Which tokens are rare, None where the project chose no source of frequencies."""
+    source = source_of(conn, project_id)
+    if source is None:
+        return None
+    tokens = list(dict.fromkeys(token for area in areas for token in area.tokens))
+    try:
+        frequencies = frequencies_of(store, conn, project_id, source)
+        judged = rare(tokens, frequencies, source.share, lower=source.lower)
+        by_area = rare_by_area(areas, judged, frequencies)
+    except RunoffError as error:
+        return RareTokens(source, False, pd.DataFrame(), pd.DataFrame(), (), str(error))
+    notes = [str(note) for note in frequencies.notes[:SHOWN_NOTES]]
+    if (n_more := len(frequencies.notes) - SHOWN_NOTES) > 0:
+        notes.append(plural(n_more, "and {n} more remark", "and {n} more remarks"))
+    return RareTokens(source, frequencies.is_proxy, by_area, judged, tuple(notes))

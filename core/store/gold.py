@@ -9,6 +9,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from ..errors import InputError, Issue, StoreError
+from ..questions import COMPARISON
 from . import schema as t
 from .areas import items_of
 from .ballots import open_ballot_of
@@ -53,7 +54,7 @@ def add_gold(
         if len(known) + len(new) > MAX_GOLD:
             raise InputError(f"A ballot can have {MAX_GOLD} checks at most; there would be {len(known) + len(new)}.")
         for more, less in new:
-            values = {"kind": "comparison", "role": "check", "n_wanted": 0}
+            values = {"kind": COMPARISON.name, "role": "check", "n_wanted": 0}
             question_id = insert_one(change.conn, t.question, ballot_id=ballot.id, **values)
             options = [(question_id, 0, ids[more]), (question_id, 1, ids[less])]
             insert_rows(change.conn, t.question_option, ["question_id", "position", "item_id"], options)

@@ -14,12 +14,12 @@ from ..ballots import draw_ballot
 from ..errors import InputError, StoreError
 from . import schema as t
 from .areas import items_of
-from .ballots import PILOT, ballot_seed, ballots_of, pilot_of
+from .ballots import ballot_seed, ballots_of, pilot_of
 from .command import command, fetch_rows
 from .drawing import Chosen, Due, insert_ballot
 from .engine import Store
 from .plans import settings_of
-from .rankings import ranking_of
+from .rankings import PILOT, ranking_of
 
 FEWEST, STANDARD, MOST = 20, 60, 200  # comparisons
 

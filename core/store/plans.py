@@ -163,6 +163,12 @@ def settings_of(conn: sa.Connection, project_id: str, area_id: int | None = None
     return None if row is None else (row.id, _settings(row))
 
 
+def is_last(conn: sa.Connection, project_id: str, area_id: int | None, number: int) -> bool:
+    """Whether the plan has no ballot after this one."""
+    found = settings_of(conn, project_id, area_id)
+    return found is not None and number >= found[1].n_ballots
+
+
 def settings_for(conn: sa.Connection, ballot_id: int) -> PlanSettings:
     """The settings a ballot was drawn by. A pilot keeps its own, its wording and ties too, when the plan changes."""
     query = sa.select(t.plan).join(t.ballot, t.ballot.c.plan_id == t.plan.c.id).where(t.ballot.c.id == ballot_id)

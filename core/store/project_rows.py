@@ -11,11 +11,11 @@ from ..errors import InputError, Issue
 from . import schema as t
 from .areas import items_of
 from .ballots import ballot_seed, ballots_of, check_rounds
+from .blobs import check_blobs
 from .command import insert_rows, next_id, project_row
 from .csv_tables import FETCH_AGAIN, MAX_ISSUES, Rows
 from .engine import now
 from .item_rules import ItemRules
-from .kept_files import check_kept
 from .library import embeddings_of
 from .plans import check_settings, settings_of
 from .project_zip import TABLES, Contents
@@ -146,7 +146,7 @@ def check_readable(conn: sa.Connection, project_id: str) -> None:
             _check_counting("ballots", numbers, 1)
         for ballot_id in conn.execute(sa.select(t.ballot.c.id).where(t.ballot.c.project_id == project_id)).scalars():
             publications_of(conn, ballot_id)  # raises for one that there can't be
-        check_kept(conn, lambda table: belongs_to(table, project_id))
+        check_blobs(conn, lambda table: belongs_to(table, project_id))
         check_rounds(conn, project_id)
         _check_counting("items", items_of(conn, project_id)["item"].tolist(), 0)
         dataset_of(conn, project_id)

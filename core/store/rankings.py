@@ -16,6 +16,8 @@ from .areas import refuse_after_draw
 from .command import command, project_row
 from .engine import Store
 
+PILOT = 0  # the number of a pilot; the campaign's ballots have 1, 2, …, rounds −1, −2, …
+
 
 @dataclass(frozen=True)
 class Ranking:
@@ -58,11 +60,16 @@ def belongs(column: sa.ColumnElement[int], area_id: int | None) -> sa.ColumnElem
 
 
 def is_comparison() -> sa.ColumnElement[bool]:
-    """Whether a row of `ballot` asks comparisons: a ballot or a pilot, no round of another kind.
+    """Whether a row of `ballot` asks comparisons: a ballot of the campaign or a pilot, no round of another kind.
 
     Whatever speaks of a ranking's ballots asks for this; the look-ups of `ballots` do.
     """
-    return t.ballot.c.number >= 0  # a pilot's is 0, rounds have −1, −2, …
+    return t.ballot.c.number >= PILOT
+
+
+def in_campaign() -> sa.ColumnElement[bool]:
+    """Whether a row of `ballot` is of the campaign: no pilot and no round."""
+    return t.ballot.c.number > PILOT
 
 
 def set_ranking(store: Store, project_id: str, ranking: str, *, expected_revision: int | None = None) -> None:
@@ -81,4 +88,4 @@ def set_ranking(store: Store, project_id: str, ranking: str, *, expected_revisio
 def ballot_named(conn: sa.Connection, project_id: str, area_id: int | None, number: int) -> dict[str, Any]:
     """How the log names a ballot or a round: by its number, and its area where each has a ranking of its own."""
     area = ranking_of(conn, project_id, area_id).area
-    return ({"area": area} if area else {}) | ({"ballot": number} if number >= 0 else {"round": -number})
+    return ({"area": area} if area else {}) | ({"ballot": number} if number >= PILOT else {"round": -number})

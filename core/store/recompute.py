@@ -21,7 +21,8 @@ from ..metrics import Rounding, absolutely_rounded_scores, rounded_scores
 from ..protocols import protocol_of
 from ..scores import BallotVotes
 from ..tables import BALLOT_SCORES, DATASET
-from .ballots import PILOT, Ballot
+from .ballots import Ballot
+from .rankings import PILOT
 from .records import Record
 from .scores import build_dataset
 from .scoring import columns_of, scores_of

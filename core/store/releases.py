@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from ..errors import InputError, StoreError
 from ..zips import checksum
 from . import schema as t
+from .blobs import put_blob, read_blob
 from .command import command
 from .engine import Store, now
-from .kept_files import keep_bytes, read_kept
 
 MAX_NOTE = 2000
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}")
@@ -97,7 +97,7 @@ def keep_release(
                 raise InputError(
                     f"Version {known.version} was released already and stays as it is. Choose another name."
                 )
-        digest, at = keep_bytes(store, data), now()
+        digest, at = put_blob(store, data), now()
         values = {"version": name, "sha256": digest, "note": note, "detail": detail, "at": at}
         change.conn.execute(sa.insert(t.release).values(project_id=project_id, **values))
         change.detail = {"version": name, "sha256": digest}
@@ -106,7 +106,7 @@ def keep_release(
 
 def release_bytes(store: Store, release: Release) -> bytes:
     """The file of a version, checked; `StoreError` where it is gone or damaged."""
-    data = read_kept(store, release.sha256, f"The file of version {release.version}")
+    data = read_blob(store, release.sha256, f"The file of version {release.version}")
     if checksum(data) != release.sha256:
         raise StoreError(f"The file of version {release.version} was damaged on the disk. Restore it from a copy.")
     return data

@@ -19,13 +19,13 @@ from ..tables import BALLOT_SCORES, DATASET, ITEMS
 from . import schema as t
 from .answers import rests_on
 from .areas import items_of
-from .ballots import PILOT, Ballot, ballots_of, round_by_id
+from .ballots import Ballot, ballots_of, round_by_id
 from .command import fetch_rows, project_row
 from .engine import Store
 from .foresights import closed_fit_of
 from .origins import proposed_tokens_of
 from .plans import DEFAULT, PlanSettings, settings_of
-from .rankings import Ranking, belongs, rankings_of
+from .rankings import Ranking, belongs, in_campaign, rankings_of
 from .registrations import registration_of
 from .voter_counts import count_voters, scored_ballots
 
@@ -39,7 +39,7 @@ def ballot_scores_of(conn: sa.Connection, project_id: str, area_id: int | None =
         .join(t.ballot, t.ballot.c.id == b.ballot_id)
         .join(t.item, t.item.c.id == b.item_id)
         .where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id))
-        .where(t.ballot.c.number > PILOT)
+        .where(in_campaign())
         .order_by(t.ballot.c.number, t.item.c.position)
     )
     frame = pd.DataFrame(fetch_rows(conn, query), columns=list(BALLOT_SCORES.columns))

@@ -9,8 +9,8 @@ import sqlalchemy as sa
 
 from ..questions import COMPARISON, KINDS
 from . import schema as t
-from .ballots import PILOT
 from .looks import Found, Look
+from .rankings import PILOT
 
 
 def keys_lead_somewhere(look: Look) -> Iterator[Found]:

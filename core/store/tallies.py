@@ -14,7 +14,9 @@ import sqlalchemy as sa
 from ..questions import COMPARISON, Kind, RoundKind, kind_of
 from ..scores import BallotVotes
 from . import schema as t
+from .ballots import Ballot, ballots_of
 from .command import fetch_rows, update_rows
+from .engine import Store
 from .laid_aside import lay_aside
 from .page_tallies import has_voting, write_dealt
 from .reviews import apply_reviews
@@ -302,3 +304,17 @@ def _median_seconds(conn: sa.Connection, ballot_id: int) -> float | None:
     )
     seconds = [row[0] for row in fetch_rows(conn, query)]
     return float(np.median(seconds)) if seconds else None
+
+
+def closed_votes(store: Store, project_id: str, area_id: int | None) -> tuple[list[Ballot], list[BallotVotes]]:
+    """The closed ballots of a ranking in order, and their votes."""
+    with store.read() as conn:
+        return closed_votes_of(conn, project_id, area_id)
+
+
+def closed_votes_of(
+    conn: sa.Connection, project_id: str, area_id: int | None
+) -> tuple[list[Ballot], list[BallotVotes]]:
+    """As `closed_votes`, in a look at the store that is under way."""
+    ballots = [ballot for ballot in ballots_of(conn, project_id, area_id) if not ballot.is_open]
+    return ballots, [ballot_votes(conn, ballot.id) for ballot in ballots]

@@ -10,11 +10,12 @@ import sqlalchemy as sa
 from ..errors import BusyError, RunoffError, StaleError
 from ..voting_settings import VotingSettings
 from . import schema as t
-from .ballots import PILOT, read_ballots
+from .ballots import read_ballots
 from .closing import close_ballot
 from .drawing import draw_next_ballot
 from .engine import Store, now
 from .page_dealing import is_complete, release_expired
+from .rankings import in_campaign
 from .voting import open_voting
 from .voting_rest import wake_voting
 
@@ -94,7 +95,7 @@ def _complete(store: Store, given_up: set[int]) -> list[_Page]:
         sa.select(v.id, v.settings, b.id.label("ballot_id"), b.project_id, p.revision, b.area_id, b.code, b.number)
         .join(t.ballot, b.id == v.ballot_id)
         .join(t.project, p.id == b.project_id)
-        .where(v.state == "open", b.state == "open", b.number > PILOT)  # after a pilot, a person plans
+        .where(v.state == "open", b.state == "open", in_campaign())  # after a pilot, a person plans
     )
     with store.read() as conn:
         pages = [(row, VotingSettings.of(row.settings)) for row in conn.execute(query)]

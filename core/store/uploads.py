@@ -10,11 +10,11 @@ from ..effects import Effect
 from ..errors import StoreError
 from . import schema as t
 from .ballots import Ballot, every_ballot_of, sentence_start
+from .blobs import read_blob
 from .command import Change, command
 from .effects import between, new_and_known, standing_of, voters_heard
 from .engine import Store, now
 from .judgements import write_judgements
-from .kept_files import read_kept
 from .mappings import read_again
 from .rankings import ballot_named, belongs, is_comparison
 from .tallies import write_tallies
@@ -87,7 +87,7 @@ def kept_uploads(store: Store, ballot_id: int) -> list[tuple[str, bytes]]:
     with store.read() as conn:
         query = sa.select(u.filename, u.sha256).where(u.ballot_id == ballot_id, u.withdrawn_at.is_(None))
         rows = conn.execute(query.order_by(u.id)).all()
-    return [(row.filename, read_kept(store, row.sha256, f"The kept copy of {row.filename}")) for row in rows]
+    return [(row.filename, read_blob(store, row.sha256, f"The kept copy of {row.filename}")) for row in rows]
 
 
 def _effects(stored: dict | None) -> tuple[Effect | None, Effect | None]:
@@ -165,7 +165,7 @@ def _replay(store: Store, change: Change, ballot: Ballot) -> None:
     left = sa.select(t.upload).where(t.upload.c.ballot_id == ballot.id, t.upload.c.withdrawn_at.is_(None))
     for upload in conn.execute(left.order_by(t.upload.c.id)).all():
         copy = f"The kept copy of {upload.filename}"
-        data = read_kept(store, upload.sha256, copy, ", so nothing was withdrawn.")
+        data = read_blob(store, upload.sha256, copy, ", so nothing was withdrawn.")
         found = preview_of(conn, change.project_id, ballot, data, upload.filename, read_again(upload.mapping))
         before, heard = standing_of(conn, ballot.id), voters_heard(conn, change.project_id, found.platform)
         write_judgements(change, ballot.id, upload.id, found.platform, found.preview)

@@ -17,10 +17,10 @@ from ..questions import COMPARISON, KINDS, RoundSettings, check_round, round_kin
 from ..questions.base import UNKNOWN
 from ..questions.comparison import VALUES
 from . import schema as t
-from .ballots import PILOT
 from .looks import Found, Look
 from .page_tallies import UNKNOWN_ALLOWED
 from .policies import policy_of
+from .rankings import PILOT
 from .tallies import count_progress
 
 _J, _A, _Q = t.judgement.c, t.assignment.c, t.question.c

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
+from ..questions import COMPARISON
 from ..tables import VOTER_ANSWERS
 from . import schema as t
 from .command import fetch_rows
@@ -70,7 +71,7 @@ def _query(ballot_ids: Sequence[int]) -> sa.Select:
         .outerjoin(t.check_question, t.check_question.c.question_id == q.id)
         .outerjoin(t.task_question, showing)
         .outerjoin(t.deal, dealt)
-        .where(t.assignment.c.ballot_id.in_(list(ballot_ids)), j.status.in_(_STATUSES), q.kind == "comparison")
+        .where(t.assignment.c.ballot_id.in_(list(ballot_ids)), j.status.in_(_STATUSES), q.kind == COMPARISON.name)
         # A voter's first answer to a comparison comes before repeats of it.
         .order_by(t.assignment.c.ballot_id, sa.case((j.status == "repeat", 1), else_=0), j.question_id, j.id)
     )

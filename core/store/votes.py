@@ -25,13 +25,13 @@ from ..row_classes import class_table, count_answers, count_rows
 from ..votes import Preview, classify
 from . import schema as t
 from .ballots import Ballot, check_meant, every_ballot_of, open_ballot_of, round_by_id
+from .blobs import put_blob, safe_name
 from .command import command, insert_one, project_row
 from .comparisons import comparisons_of, shown_of
 from .corrections import former_spellings_of
 from .effects import between, new_and_known, standing_of, voters_heard
 from .engine import Store, now
 from .judgements import as_stored, known_of, left_out_of, voter_ids, write_judgements
-from .kept_files import keep_bytes, safe_name
 from .mappings import kept_mapping, mapping_of
 from .plans import settings_for
 from .policies import policy_of
@@ -313,7 +313,7 @@ def accept_upload(
             found = read(conn, project_id, ballot, data, filename, mapping)
         if not found.takes_something:
             raise StoreError(f"{_why_nothing(found)} Nothing was changed.")
-        digest, counts = keep_bytes(store, data), found.counts
+        digest, counts = put_blob(store, data), found.counts
         before, heard = standing_of(conn, ballot.id), voters_heard(conn, project_id, found.platform)
         upload_id = insert_one(
             conn,

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from ..errors import InputError, Issue, StoreError
 from ..voting_settings import CONSENT, VotingSettings, check_voting
 from . import schema as t
-from .ballots import Ballot, open_ballot_of, round_of
+from .ballots import Ballot, called, open_ballot_of, round_of
 from .command import Change, command, insert_one
 from .engine import Store, now
 from .page_addresses import new_salt, salt_or_new
@@ -155,8 +155,9 @@ def refuse_second_page(conn: sa.Connection, project_id: str, area_id: int | None
     )
     number = conn.execute(query.limit(1)).scalar_one_or_none()
     if number is not None:
-        name = f"round {-number}" if number < 0 else f"ballot {number}"
-        raise StoreError(f"The voting page is open for {name}, and there is one link. Pause or close it first.")
+        raise StoreError(
+            f"The voting page is open for {called(number)}, and there is one link. Pause or close it first."
+        )
 
 
 # Of rounds: a ranking has one link, so one voting page is open at a time, its ballot's or that of one of its rounds.

@@ -30,14 +30,13 @@ from .table import (
     shown_header,
     trimmed,
 )
-from .values import MISSING, NEGATIONS, NO_NUMBER, Numbers, column_numbers, is_missing
+from .values import MISSING, NO_NUMBER, Numbers, column_numbers, is_missing
 from .workbook import MOST_CELLS, Sheet, check_cells, is_spreadsheet, is_workbook, read_workbook
 
 __all__ = [
     "ENCODINGS",
     "MISSING",
     "MOST_CELLS",
-    "NEGATIONS",
     "NO_NUMBER",
     "SPARE_CELLS",
     "CsvTable",

@@ -20,7 +20,6 @@ MISSING = frozenset(
     | {"\u2013", "\u2014", "."}
 )
 # What says no, casefolded: in English, and as spreadsheets in German, French, Spanish, Italian, Portuguese say false.
-NEGATIONS = frozenset({"0", "0.0", "false", "f", "no", "n", "off", "falsch", "faux", "falso"})
 
 NO_NUMBER = "must be a number"  # of a cell that holds none, whatever the column's others are like
 

@@ -10,12 +10,12 @@ from ..plan import Plan
 from ..plurals import many
 from ..store import Store
 from ..store.areas import n_items_of
-from ..store.ballots import PILOT, Ballot, ballots_of, pilot_of
+from ..store.ballots import Ballot, ballots_of, called, pilot_of
 from ..store.plans import PlanSettings, settings_for, settings_of
+from ..store.rankings import PILOT
 from ..store.tallies import Progress, progress_of
 from ..store.uploads import Upload, uploads_of
 from .dealing import Dealing, dealing_of
-from .words import called
 
 
 @dataclass(frozen=True)

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from ..embeddings import Embedding
-from ..errors import RunoffError
-from ..evaluation import TOP_K, Comparison, Correlations, Evaluation, compare
-from ..evaluation_intervals import Difference, Resampled, with_intervals
+from ..commands.figures import evaluated
+from ..commands.figures.evaluated import FIGURES, Evaluated
+from ..commands.figures.evaluation import VOTES_ENDS, VotesFound, with_bounds
+from ..evaluation import TOP_K, Comparison, Correlations
+from ..evaluation_intervals import Difference
 from ..interval_rules import FIGURES as OF_VOTES
 from ..metrics import first_rank_share, rounded_scores
-from ..progress import Progress
 from ..store import Store
-from ..store.library import embeddings_of, open_library
-from ..store.scores import dataset_of
-from .draws import DatasetDraws
 
-FIGURES = (
-    ("rho_w", "ρ_w"), ("tau_w", "τ_w"), ("rho", "ρ"), ("tau", "τ"), ("pearson", "Pearson"),
-    ("precision", "top k"),
-)  # fmt: skip
 NAMED_FROM = 0.5  # of the items: below it no embedding is called the best
 _COLUMNS = ["embedding", "area", "items", "covered", "coverage", *dict(FIGURES).values()]
 # Beside a figure as it was measured: without the noise of the votes, and the interval about that.
@@ -30,43 +23,20 @@ BOUNDS = tuple(f"{label} {end}" for name, label in FIGURES if name in OF_VOTES f
 
 
 @dataclass(frozen=True)
-class EvaluateView:
+class EvaluateView(Evaluated):
     """The evaluations, and their figures as tables with a row an embedding (and an area).
 
     `common` is over the items that all embeddings cover, and empty where each covers the same. `without_proposed` is
     over the items that hold no token which one of the embeddings proposed, and empty where none did. `undefined` says
-    why a figure is blank, `problems` why an embedding can't be opened. `models` are the embeddings as they were opened,
-    in the order of `evaluations`.
+    why a figure is blank.
     """
 
-    dataset: pd.DataFrame
-    evaluations: tuple[Evaluation, ...]
     overall: pd.DataFrame
     by_area: pd.DataFrame
     common: pd.DataFrame
     without_proposed: pd.DataFrame
     undefined: tuple[str, ...]
-    problems: tuple[str, ...]
-    n0: float
-    notion: str
     first_rank_share: float
-    compared: Comparison | None = None
-    models: tuple[Embedding, ...] = field(default=(), repr=False, compare=False)
-
-    @property
-    def key(self) -> tuple[float, str, str, int]:
-        """The settings that the view was loaded with."""
-        return self.n0, self.notion, self.policy, self.top
-
-    @property
-    def top(self) -> int:
-        """The k of the precision among the top k."""
-        return self.evaluations[0].overall.top if self.evaluations else TOP_K
-
-    @property
-    def policy(self) -> str:
-        """What is done about tokens that an embedding lacks, of `evaluation.POLICIES`."""
-        return self.compared.policy if self.compared else "common"
 
     @property
     def chosen(self) -> pd.DataFrame:
@@ -87,11 +57,6 @@ class EvaluateView:
                     else f"{name} lacks items that {others[0]} and others must rank"
                 )
         return f"{'; '.join(told)}: a higher figure over fewer items is no win." if told else ""
-
-    @property
-    def ranked_apart(self) -> bool:
-        """Each area has a ranking of its own: overall figures are means over areas."""
-        return bool(self.dataset.attrs.get("ranking") == "area")
 
     @property
     def leaders(self) -> pd.DataFrame:
@@ -140,38 +105,22 @@ def load(
     *,
     dataset: pd.DataFrame | None = None,
 ) -> EvaluateView:
-    """Evaluate all embeddings of a project with the offset n₀ under a notion (relatedness or similarity).
-
-    `policy` is what is done about tokens that one lacks, `top` the k of the precision among the top k. `dataset` is
-    `dataset_of` the project as it stands, where it has been read already.
-    """
-    with store.read() as conn:
-        dataset = dataset_of(conn, project_id) if dataset is None else dataset
-        imported = embeddings_of(conn, project_id)
-    opened: list[tuple[str, Embedding]] = []
-    problems = []
-    for embedding in imported:
-        try:
-            opened.append((embedding.name, open_library(store, embedding)))
-        except RunoffError as error:
-            problems.append(f"{embedding.name}: {error}")
-    compared: Comparison | None = None
-    if len(dataset) and opened:
-        compared = compare(dataset, [e for _, e in opened], n0=n0, notion=notion, policy=policy, top=top)
-        named = zip(compared.evaluations, opened, strict=True)
-        compared = replace(compared, evaluations=tuple(replace(e, model=name) for e, (name, _) in named))
-    models = tuple(embedding for _, embedding in opened)
-    return replace(view_of(dataset, compared, n0, notion), problems=tuple(problems), models=models)
+    """Evaluate all embeddings of a project; the parameters are those of `evaluated.load`."""
+    return shown(evaluated.load(store, project_id, n0, notion, policy, top, dataset=dataset))
 
 
 def view_of(dataset: pd.DataFrame, compared: Comparison | None, n0: float, notion: str) -> EvaluateView:
     """The tables of a comparison with a dataset, taken with these settings; None for none."""
+    return shown(Evaluated(dataset, compared, (), (), n0, notion))
+
+
+def shown(found: Evaluated) -> EvaluateView:
+    """The tables of an evaluation."""
     overall, by_area, common, without = [], [], [], []
     undefined: list[str] = []
-    evaluations: tuple[Evaluation, ...] = ()
-    policy = compared.policy if compared else "common"
+    compared, evaluations, policy = found.compared, found.evaluations, found.policy
     if compared is not None:
-        evaluations, names = compared.evaluations, compared.names
+        names = compared.names
         for evaluation in evaluations:
             overall.append(_row(evaluation.model, "", evaluation.overall))
             undefined += _reasons(evaluation.model, evaluation.overall)
@@ -189,18 +138,13 @@ def view_of(dataset: pd.DataFrame, compared: Comparison | None, n0: float, notio
     if compared is not None and policy == "own" and not compared.is_even:
         of_all["lacks items of"] = [", ".join(compared.fewer(place)) for place in range(len(evaluations))]
     return EvaluateView(
-        dataset=dataset,
-        evaluations=evaluations,
+        *(found.dataset, found.compared, found.models, found.problems, found.n0, found.notion),
         overall=of_all,
         by_area=_table(by_area),
         common=_table(common),
         without_proposed=_table(without),
         undefined=tuple(undefined),
-        problems=(),
-        n0=n0,
-        notion=notion,
-        first_rank_share=first_rank_share(n0),
-        compared=compared,
+        first_rank_share=first_rank_share(found.n0),
     )
 
 
@@ -216,14 +160,10 @@ class IntervalsView:
     compared: Comparison | None = None
 
 
-def load_intervals(view: EvaluateView, draws: DatasetDraws, *, progress: Progress | None = None) -> IntervalsView:
-    """Intervals by resampled voters; none, and why, where the protocol has none or voters can't be resampled."""
-    if draws.problem or view.compared is None:
-        return intervals_of(view, None, (), 0, draws.problem)
-    rows = view.dataset[view.dataset["score"].notna()]
-    apart = rows["area"].to_numpy() if view.ranked_apart else None
-    found, differences = with_intervals(view.compared, Resampled(draws.columns_of(rows), apart), progress=progress)
-    return intervals_of(view, found, differences, len(draws.drawn), "")
+def intervals(view: EvaluateView, found: VotesFound) -> IntervalsView:
+    """The intervals of a view, as they were found."""
+    compared = with_bounds(view.compared, found.bounds, VOTES_ENDS)
+    return intervals_of(view, compared, found.differences, found.resamples, found.problem)
 
 
 def intervals_of(

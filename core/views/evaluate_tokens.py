@@ -10,19 +10,14 @@ from math import inf
 import numpy as np
 import pandas as pd
 
-from ..errors import InputError
+from ..commands.figures.evaluated import FIGURES
+from ..commands.figures.evaluation import TOKENS_ENDS, TokensFound, with_bounds
 from ..evaluation import Comparison, Correlations, Figure
-from ..evaluation.differences import Told, adjusted, by_tokens, groups, times_needed
-from ..evaluation.permutation import permutation_test
-from ..evaluation.tokens import Coded, with_token_intervals
+from ..evaluation.differences import Told, adjusted, groups, times_needed
+from ..evaluation.tokens import Coded
 from ..evaluation_intervals import Difference
 from ..percent import percent
-from ..progress import Progress
-from ..store import Store
-from ..store.command import project_row
-from .evaluate import FIGURES, EvaluateView
-
-PERMUTATIONS = 999
+from .evaluate import EvaluateView
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,22 +35,9 @@ class TokensView:
         return self.by_figure.get(figure, ())
 
 
-def seeded(store: Store, project_id: str, what: int) -> np.random.Generator:
-    """A generator that follows from the project's seed and a number of its own for each use."""
-    with store.read() as conn:
-        return np.random.default_rng([project_row(conn, project_id).seed, 11, what])
-
-
-def load(store: Store, project_id: str, view: EvaluateView, *, progress: Progress | None = None) -> TokensView:
-    """Resample the tokens of an evaluation's items."""
-    if view.compared is None:
-        return TokensView(None)
-    try:
-        found, draws = with_token_intervals(view.compared, rng=seeded(store, project_id, 1), progress=progress)
-    except InputError as error:
-        return TokensView(None, problem=str(error))
-    told = {key: by_tokens(found.names, draws, key) for key, _ in FIGURES}
-    return TokensView(found, draws.n_tokens, told)
+def tokens_view(view: EvaluateView, found: TokensFound) -> TokensView:
+    """What was found of a view's tokens."""
+    return TokensView(with_bounds(view.compared, found.bounds, TOKENS_ENDS), found.n_tokens, found.told, found.problem)
 
 
 def n_tokens(view: EvaluateView) -> int:
@@ -205,24 +187,3 @@ def joined(votes: Comparison | None, tokens: Comparison | None, plain: Compariso
     evaluations = tuple(replace(one, overall=both(one.overall, other.overall)) for one, other in pairs)
     common = tuple(both(one, other) for one, other in zip(votes.common, tokens.common, strict=True))
     return replace(votes, evaluations=evaluations, common=common)
-
-
-def load_p_values(
-    store: Store, project_id: str, view: EvaluateView, *, progress: Progress | None = None
-) -> pd.DataFrame:
-    """p-values of ρ_w and τ_w of each embedding over its own items, by permuted tokens; a second an embedding.
-
-    `progress` is told how many embeddings are done.
-    """
-    rows = []
-    for number, (evaluation, model) in enumerate(zip(view.evaluations, view.models, strict=True)):
-        if progress is not None:
-            progress(number, len(view.evaluations))
-        rng = seeded(store, project_id, 2)
-        found = permutation_test(evaluation, model, apart=view.ranked_apart, permutations=PERMUTATIONS, rng=rng)
-        for key, label in FIGURES[:2]:
-            if key in found:
-                drawn = found[key]
-                bound = float(np.nanquantile(drawn.drawn, 0.95))
-                rows.append((evaluation.model, label, drawn.estimate, bound, drawn.p))
-    return pd.DataFrame(rows, columns=["embedding", "figure", "estimate", "chance reaches (5 %)", "p"])

@@ -8,24 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..embeddings import Embedding
+from ..commands.figures.evaluated import FIGURES
+from ..commands.figures.evaluation import estimates
 from ..encoders import ENCODED
 from ..errors import InputError, RunoffError, UndefinedMetricError
-from ..evaluation import Correlations, Evaluation, correlations
+from ..evaluation import Evaluation
 from ..evaluation.bands import ORDER, by_frequency, by_rarity, by_relatedness, over_bands
-from ..evaluation.causes import crowding, hub_skewness, layout, with_hubs
-from ..evaluation.variants import WHAT, variants
+from ..evaluation.causes import crowding, hub_skewness, with_hubs
 from ..frequencies import KINDS, rare
-from ..progress import Progress
 from ..store import Store
-from ..store.areas import areas_of
 from ..store.frequencies import frequencies_of, source_of
 from .embedding import N_RANDOM, SEED, curves_of
-from .evaluate import FIGURES, EvaluateView
-from .evaluate_tokens import seeded
+from .evaluate import EvaluateView
 
-OFFSETS = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 30.0, 40.0, 50.0)
-MOST_ITEMS = 50_000  # items beyond which the curve is not drawn
 TOP_SHARE = 0.1  # of the items are the top that hubs crowd
 ALL_ITEMS = "all items"
 
@@ -68,34 +63,6 @@ def contrast(view: EvaluateView, place: int) -> pd.DataFrame:
     return curves_of(cosines, view.notion, points=200)
 
 
-def tokens_map(store: Store, project_id: str, model: Embedding, area: str) -> tuple[pd.DataFrame, float]:
-    """Where the tokens of an area lie in the plane, as `causes.layout` has it. Raises `InputError` for too few."""
-    with store.read() as conn:
-        tokens = next((list(each.tokens) for each in areas_of(conn, project_id) if each.name == area), [])
-    return layout(model, tokens)
-
-
-def curve(view: EvaluateView) -> pd.DataFrame:
-    """ρ_w and τ_w of each embedding along n₀ from 0 to 50, over the items that the policy compares.
-
-    Columns embedding, figure, n0, value. Empty for more than 50,000 items.
-    """
-    rows: list[tuple[str, str, float, float | None]] = []
-    columns = ["embedding", "figure", "n0", "value"]
-    if view.compared is None or len(view.evaluations[0].pairs) > MOST_ITEMS:
-        return pd.DataFrame(rows, columns=columns)
-    own = view.policy in ("own", "lowest")
-    every = np.logical_and.reduce([~np.isnan(e.values) for e in view.evaluations])
-    for evaluation in view.evaluations:
-        kept = ~np.isnan(evaluation.values) if own else every
-        values, scores = evaluation.values[kept], evaluation.pairs["score"].to_numpy()[kept]
-        areas = evaluation.pairs["area"].to_numpy()[kept] if view.ranked_apart else None
-        for n0 in OFFSETS:
-            found = correlations(scores, values, n0=n0, apart=areas, names=("rho_w", "tau_w"))
-            rows += [(evaluation.model, label, n0, getattr(found, key).estimate) for key, label in FIGURES[:2]]
-    return pd.DataFrame(rows, columns=columns).astype({"value": "float64"})
-
-
 @dataclass(frozen=True)
 class BandsView:
     """Figures over parts of the items that all embeddings cover, a row an embedding and part; `source` says where
@@ -132,33 +99,10 @@ def load_bands(store: Store, project_id: str, view: EvaluateView) -> BandsView:
 def _bands(view: EvaluateView, bands: np.ndarray) -> pd.DataFrame:
     every = np.logical_and.reduce([~np.isnan(e.values) for e in view.evaluations])
     rows = [
-        [name, evaluation.model, figures.n_items, *_estimates(figures)]
+        [name, evaluation.model, figures.n_items, *estimates(figures)]
         for evaluation in view.evaluations
         for name, figures in over_bands(evaluation, bands, items=every, apart=view.ranked_apart).items()
     ]
     table = pd.DataFrame(rows, columns=["items", "embedding", "n", *(label for _, label in FIGURES)])
     order = {name: place for place, name in enumerate(ORDER)}
     return table.sort_values("items", key=lambda names: names.map(order), kind="stable").reset_index(drop=True)
-
-
-def _estimates(figures: Correlations) -> list[float]:
-    found = [getattr(figures, key).estimate for key, _ in FIGURES]
-    return [np.nan if value is None else value for value in found]
-
-
-def load_variants(
-    store: Store, project_id: str, view: EvaluateView, *, progress: Progress | None = None
-) -> pd.DataFrame:
-    """Each embedding's variants with their figures over its own items; those without vectors are left out.
-
-    `progress` is told how many embeddings are done.
-    """
-    rows = []
-    for number, (evaluation, model) in enumerate(zip(view.evaluations, view.models, strict=True)):
-        if progress is not None:
-            progress(number, len(view.evaluations))
-        if model.kind != "vectors" or len(evaluation.pairs) > MOST_ITEMS:
-            continue
-        for found in variants(evaluation, model, apart=view.ranked_apart, rng=seeded(store, project_id, 4)):
-            rows.append([evaluation.model, found.name, *_estimates(found.figures), WHAT[found.name]])
-    return pd.DataFrame(rows, columns=["embedding", "cosines", *(label for _, label in FIGURES), "what it is"])

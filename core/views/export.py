@@ -11,13 +11,14 @@ from ..dataset import check_for_gensim, for_gensim, read_dataset, to_csv, to_jso
 from ..dataset_diff import DatasetDiff, diff
 from ..datasheet.fields import SheetFields
 from ..errors import InputError, StoreError
+from ..file_names import file_stem
 from ..formats import for_mteb, for_simlex, to_parquet, to_records
 from ..store import Store
 from ..store.command import project_row
 from ..store.releases import Release, release_bytes, releases_of
 from ..store.scores import dataset_of
 from ..voter_count import VoterCount
-from .scores import file_stem, voters_in
+from .scores import voters_in
 
 NOW = 0  # in place of a release's id: the dataset as it is now
 

@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 
 from ..plurals import many
-from .words import called, moment
+from ..store.ballots import called
+from .words import moment
 
 # What each command of the store is called for people. `{name}` is taken from the entry's details; `{ballot}` may be the
 # pilot, or a round of another scheme.

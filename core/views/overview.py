@@ -12,15 +12,14 @@ from ..percent import percent
 from ..plurals import many, plural
 from ..store import Store
 from ..store.areas import areas_of, n_items_of
-from ..store.ballots import PILOT, Ballot, ballots_of, pilot_of
+from ..store.ballots import Ballot, ballots_of, called, pilot_of
 from ..store.library import embeddings_of
 from ..store.plans import PlanSettings, settings_of
-from ..store.rankings import Ranking, rankings_of
+from ..store.rankings import PILOT, Ranking, rankings_of
 from ..store.simulated import has_simulated_votes
 from ..store.tallies import Progress, progress_of
 from ..store.voter_counts import count_voters, voted_ballots
 from ..voter_count import VoterCount
-from .words import called
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,7 @@ class Overview:
         if not planned or None in planned:
             return None
         total, done = sum(n for n in planned if n), sum(standing.n_answered for standing in self.standings)
-        said = self.standings[0].said if len(self.standings) == 1 else _areas_finished(self.standings)
+        said = self.standings[0].said if len(self.standings) == 1 else areas_finished(self.standings)
         share = 1.0 if all(standing.is_final for standing in self.standings) else min(done / max(total, 1), 1.0)
         of = f" of about {total:,}" if share < 1 else ""
         voted = f"{done:,}{of} comparisons voted on."
@@ -170,10 +169,10 @@ def load(store: Store, project_id: str) -> Overview:
             f"{many(len(areas), 'area')}, {many(n_tokens, 'token')}, {many(n_items, 'item')}",
             n_items > 1,
         ),
-        Step("plan", "Plan", _planned(standings), bool(standings) and all(s.n_planned for s in standings)),
-        Step("collect", "Collect", _collected(standings), done),
-        Step("voters", "Voters", _voted(voters), voters.total > 0 and n_closed > 0),
-        Step("scores", "Scores", _scored(n_closed, standings), n_closed > 0),
+        Step("plan", "Plan", planned(standings), bool(standings) and all(s.n_planned for s in standings)),
+        Step("collect", "Collect", collected(standings), done),
+        Step("voters", "Voters", voted(voters), voters.total > 0 and n_closed > 0),
+        Step("scores", "Scores", scored(n_closed, standings), n_closed > 0),
         Step(
             "evaluate",
             "Evaluate",
@@ -269,10 +268,7 @@ def next_step(standing: Standing | None, n_items: int, n_embeddings: int) -> tup
     return final, "evaluate", "See how the embeddings do"
 
 
-# What stands beside each step of the way
-
-
-def _planned(standings: list[Standing]) -> str:
+def planned(standings: list[Standing]) -> str:
     plans = [standing.n_planned for standing in standings if standing.n_planned]
     if not plans:
         return "not saved yet"
@@ -282,26 +278,26 @@ def _planned(standings: list[Standing]) -> str:
     return f"{len(plans)} of {areas} planned"
 
 
-def _collected(standings: list[Standing]) -> str:
+def collected(standings: list[Standing]) -> str:
     if len(standings) == 1 and (standings[0].ballots or standings[0].pilot_is_open):
         return standings[0].said
     if not any(standing.ballots for standing in standings):
         return "no ballot drawn"
     n_open = sum(s.is_open for s in standings)
     opened = plural(n_open, "{n} ballot open", "{n} ballots open")
-    return f"{opened}; {_areas_finished(standings)}"
+    return f"{opened}; {areas_finished(standings)}"
 
 
-def _areas_finished(standings: Sequence[Standing]) -> str:
+def areas_finished(standings: Sequence[Standing]) -> str:
     areas = many(len(standings), "area")
     return f"{sum(standing.is_final for standing in standings)} of {areas} finished"
 
 
-def _voted(voters: VoterCount) -> str:
+def voted(voters: VoterCount) -> str:
     return voters.said if voters.total or voters.left_out else "nobody voted yet"
 
 
-def _scored(n_closed: int, standings: list[Standing]) -> str:
+def scored(n_closed: int, standings: list[Standing]) -> str:
     if n_closed:
         return plural(n_closed, "from {n} closed ballot", "from {n} closed ballots")
     return "provisional, from the open ballot" if any(s.ballots for s in standings) else "none yet"

@@ -6,29 +6,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..embeddings import Embedding
-from ..errors import RunoffError
+from ..errors import InputError, RunoffError
 from ..evaluation import evaluate
 from ..evaluation.rating_report import RatingReport, report
 from ..evaluation.results import Figure
 from ..percent import percent
+from ..platforms.answer_files import read_gold
 from ..plurals import many
 from ..questions import RoundSettings, round_kind
 from ..questions.order.groups import GroupComparison, score_groups
+from ..questions.rating.gold_pairs import Qualified
 from ..schemes.scored_files import of_dataset, side_by_side
 from ..schemes.side_by_side import SideBySide
 from ..store import Store
+from ..store.answers import answers_of, rating_set
 from ..store.answers import preferences as preferences_of
-from ..store.answers import rating_set
 from ..store.ballots import Ballot, rounds_of
 from ..store.foresights import closed_fit_of
 from ..store.library import open_library, read_embeddings
 from ..store.scores import read_dataset, round_dataset
 from ..store.tallies import Progress, progress_of
-from ..store.uploads import Upload, uploads_of
+from ..store.uploads import Upload, kept_uploads, uploads_of
+from ..store.voter_answers import voter_names
 from . import target_groups
+from .rating_sets import qualified
 from .words import out_of
 
 FIGURES = {"ρ_w": "rho_w", "τ_w": "tau_w", "ρ": "rho", "Pearson": "pearson"}
@@ -58,6 +63,8 @@ FIGURE_HELP = {
     "orders": ("Orders", "Orders that count."),
     "voters": ("Voters", "People whose answers count."),
 }
+
+FEWEST = 3  # people with a figure, before one can stand apart
 
 
 @dataclass(frozen=True)
@@ -132,6 +139,60 @@ def load(store: Store, project_id: str, area_id: int | None = None) -> tuple[Rou
             )
             for found in rounds_of(conn, project_id, area_id)
         )
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """table : voter_id, voter, answers, the figure by its name (NaN where undefined), apart: more than one
+    standard deviation under the mean of all."""
+
+    table: pd.DataFrame
+    figure: str
+    about: str
+
+    @property
+    def apart(self) -> list[int]:
+        """The ids of those who stand apart, the lowest first."""
+        found = self.table[self.table["apart"]].sort_values(self.figure, kind="stable")
+        return [int(id_) for id_ in found["voter_id"]]
+
+    @property
+    def names(self) -> dict[int, str]:
+        """Each person's name by id."""
+        return dict(zip(self.table["voter_id"].tolist(), self.table["voter"].tolist(), strict=True))
+
+
+def people_of(store: Store, project_id: str, found: Ballot) -> People:
+    """The people whose answers count, by name."""
+    with store.read() as conn:
+        answers = answers_of(conn, project_id, found)
+        known = voter_names(conn, project_id)
+    doubled = known["name"].duplicated(keep=False)
+    called = known["name"].where(~doubled, known["name"] + " (" + known["platform"] + ")").set_axis(known["voter_id"])
+    figures = found.asks.people(answers, found.settings)
+    name, about = found.kind.about.figure
+    voters, n = np.unique(answers.voter, return_counts=True)
+    table = pd.DataFrame({"voter_id": voters, "answers": n})
+    table.insert(1, "voter", called.loc[table["voter_id"]].to_numpy())
+    table[name] = [figures.get(id_, np.nan) for id_ in table["voter_id"]]
+    defined = table[name].dropna()
+    bound = defined.mean() - defined.std(ddof=1) if len(defined) >= FEWEST else -np.inf
+    table["apart"] = (table[name] < bound).to_numpy()
+    return People(table.sort_values("voter", kind="stable", ignore_index=True), name, about)
+
+
+def qualification(store: Store, project_id: str, found: Ballot) -> tuple[pd.DataFrame, list[str]]:
+    """How people did on the gold pairs of a round of ratings (`rating_sets.QUALIFIED_HELP`), and files that say nothing
+    of them. Of a person's several assignments the first counts."""
+    people: dict[str, Qualified] = {}
+    silent = []
+    for name, data in kept_uploads(store, found.id):
+        try:
+            for one in read_gold(data, name, found.settings.stored()):
+                people.setdefault(one.voter, one)
+        except InputError as error:
+            silent.append(str(error))
+    return qualified(list(people.values())), silent
 
 
 def cost_said(settings: RoundSettings, n_items: int) -> str:

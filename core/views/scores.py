@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..file_names import slug
+from ..items import pair_label
 from ..plurals import plural
 from ..protocols import About, protocol_of
 from ..store import Store
 from ..store.ballots import Ballot, ballots_of
 from ..store.scores import Scored, scored_of
 from ..voter_count import VoterCount
-from .words import slug
 
 COLUMNS = (
     *("rank", "token_a", "token_b", "area", "score", "lower", "upper"),
@@ -108,32 +109,10 @@ def voters_in(about: Mapping[Hashable, Any]) -> VoterCount:
     return VoterCount(**about["voters"], left_out=about["voters_left_out"])
 
 
-def file_stem(about: dict) -> str:
-    """The name of a dataset's files, without ending: the project's, and what a reader must know at once.
-
-    >>> file_stem({"project": "Jobs & skills", "provisional": True, "simulated_votes": True})
-    'jobs-skills-provisional-simulated'
-    """
-    marks = {"provisional": about["provisional"], "simulated": about["simulated_votes"]}
-    return "-".join([slug(str(about["project"])), *(name for name, is_so in marks.items() if is_so)])
-
-
 def top_of(dataset: pd.DataFrame, n: int = 30) -> pd.DataFrame:
     """The first items that have an interval: place, pair, score, lower, upper, rank, votes."""
     top = dataset.dropna(subset=["lower", "upper"]).head(n)
     return top.assign(place=range(1, len(top) + 1), pair=pair_label(dataset).loc[top.index])
-
-
-def pair_label(frame: pd.DataFrame) -> pd.Series:
-    """How an item is written: its two tokens with a dash, and its area where items of other areas have the same two.
-
-    >>> names = {"area": ["x", "y", "y"], "token_a": ["a", "a", "b"], "token_b": ["c", "c", "c"]}
-    >>> pair_label(pd.DataFrame(names)).tolist()
-    ['a – c (x)', 'a – c (y)', 'b – c']
-    """
-    label = frame["token_a"] + " – " + frame["token_b"]
-    shared = frame.duplicated(["token_a", "token_b"], keep=False)
-    return label.where(~shared, label + " (" + frame["area"] + ")")
 
 
 def _by_ballot(scores: pd.DataFrame, items: pd.DataFrame, dataset: pd.DataFrame, closed: list[int]) -> pd.DataFrame:

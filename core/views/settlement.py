@@ -14,7 +14,7 @@ from ..plurals import many
 from ..settlement import Review, Rules, payments, propose, write_review
 from ..store import Store
 from ..store import schema as t
-from ..store.kept_files import read_kept
+from ..store.blobs import read_blob
 from ..store.plans import settings_for
 from ..store.settlement import assignments_of
 
@@ -115,7 +115,7 @@ def review_file(store: Store, upload_id: int, view: SettlementView) -> bytes:
         row = conn.execute(sa.select(t.upload).where(t.upload.c.id == upload_id)).one_or_none()
     if row is None:
         raise StoreError("There is no such upload any more.")
-    data = read_kept(store, row.sha256, f"The kept copy of {row.filename}")
+    data = read_blob(store, row.sha256, f"The kept copy of {row.filename}")
     decided = view.assignments[(view.assignments["platform"] == MTURK) & (view.assignments["review"] != "")]
     columns = (decided[name].tolist() for name in ("assignment_id", "review", "reason"))
     reviews = {id_: Review(review, reason) for id_, review, reason in zip(*columns, strict=True)}

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from ..items import pair_label
 from ..metrics import average_ranks
 from ..plurals import plural
 from ..store import Store
 from ..store.ballots import Ballot, ballots_of
 from ..store.scores import Scored, field_history_of, scored_of, scores_whole_field
-from .scores import pair_label
 
 N_SHOWN = 30
 COLUMNS = ("place", "pair", "ballot", "rank", "score", "lower", "upper", "rank_lower", "rank_upper", "in_ballot")

@@ -7,28 +7,22 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import pandas as pd
-import sqlalchemy as sa
 
 from ..embeddings import Embedding
 from ..errors import InputError, RunoffError
-from ..frequencies import rare
 from ..items import near_duplicates, shared_pairs
 from ..platforms.text import needs_references
-from ..plurals import plural
-from ..rare_tokens import rare_by_area
 from ..spellings import near_spellings
 from ..store import Store
 from ..store.areas import areas_of, items_of, n_items_of
-from ..store.ballots import every_ballot_of
+from ..store.ballots import called, every_ballot_of
 from ..store.command import project_row
-from ..store.frequencies import FrequencySource, frequencies_of, source_of
+from ..store.frequencies import RareTokens, rare_of
 from ..store.item_rules import ItemRules, make_items
 from ..store.library import Imported, embeddings_of, open_library
 from ..store.origins import origins_of
 from ..tokens import AreaTokens, alike, invisible_characters
-from .words import called
 
-SHOWN_NOTES = 3  # of the remarks on a list of frequencies, all of which were shown when it was chosen
 MAX_SPELLED = 100  # missing tokens that near spellings are looked for
 AT_ONCE = 4_000_000  # so many pairs of a token and a word are compared without being asked for
 
@@ -60,18 +54,6 @@ class Coverage:
     @property
     def covered(self) -> int:
         return self.n_tokens - len(self.missing)
-
-
-@dataclass(frozen=True)
-class RareTokens:
-    """Which tokens are rare by the project's source: a row an area with advice, a row a token with the reason."""
-
-    source: FrequencySource
-    is_proxy: bool
-    by_area: pd.DataFrame
-    tokens: pd.DataFrame
-    notes: tuple[str, ...] = ()
-    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -198,21 +180,3 @@ def _said_of(
         return (), ()
     made = make_items(areas, rules, seed)
     return tuple(map(str, made.unknown)), made.without
-
-
-def rare_of(store: Store, conn: sa.Connection, project_id: str, areas: list[AreaTokens]) -> RareTokens | None:
-    """Which tokens are rare, None where the project chose no source of frequencies."""
-    source = source_of(conn, project_id)
-    if source is None:
-        return None
-    tokens = list(dict.fromkeys(token for area in areas for token in area.tokens))
-    try:
-        frequencies = frequencies_of(store, conn, project_id, source)
-        judged = rare(tokens, frequencies, source.share, lower=source.lower)
-        by_area = rare_by_area(areas, judged, frequencies)
-    except RunoffError as error:
-        return RareTokens(source, False, pd.DataFrame(), pd.DataFrame(), (), str(error))
-    notes = [str(note) for note in frequencies.notes[:SHOWN_NOTES]]
-    if (n_more := len(frequencies.notes) - SHOWN_NOTES) > 0:
-        notes.append(plural(n_more, "and {n} more remark", "and {n} more remarks"))
-    return RareTokens(source, frequencies.is_proxy, by_area, judged, tuple(notes))

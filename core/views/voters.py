@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
 import sqlalchemy as sa
 
+from ..commands.figures.votes import VoterFigures
 from ..csv_writing import csv_text, harmless
 from ..percent import percent
 from ..plurals import many, plural
 from ..store import Store
 from ..store import schema as t
-from ..store.ballots import ballots_of, pilot_of
+from ..store.ballots import ballots_of
 from ..store.exclusions import Exclusion, exclusions_of
-from ..store.voter_answers import voter_answers, voter_names
+from ..store.voter_answers import voter_names
 from ..voter_count import VoterCount
-from ..voter_quality import VoterQuality, measure
+from ..voter_quality import VoterQuality
 from ..voter_rules import RULES, propose
 from ..voting_settings import VotingSettings
-from .overview import Standing
 from .voter_columns import BLANK, COLUMNS, COUNTS
 from .words import agreement_said, moment
 
@@ -31,7 +30,6 @@ NAMED = 5  # voters whom a sentence names
 # The rules whose voters look odd: honest voters are hardly ever named by them (docs/quality.md). Pairwise agreement
 # names one in six of them by nature.
 ODD = tuple(key for key in RULES if key != "pairwise")
-CHEAP = 50_000  # votes whose voters are measured without being asked to, in a second or two
 
 
 @dataclass(frozen=True)
@@ -209,25 +207,11 @@ def _share(row: pd.Series, count: str, total: str) -> str:
     return f"{row[count]:,} of {row[total]:,}"
 
 
-def measured(store: Store, project_id: str, area_id: int | None = None) -> VoterQuality:
-    """The figures of a ranking's voters: of its ballots, or of its pilot as long as there is none.
-
-    Reads all their votes, and fits them: two million take a minute.
-    """
-    with store.read() as conn:
-        ballots = ballots_of(conn, project_id, area_id)
-        pilot = pilot_of(conn, project_id, area_id)
-        if not ballots and pilot is not None:
-            ballots = [pilot]
-        answers = voter_answers(conn, [ballot.id for ballot in ballots])
-    return measure(answers)
-
-
 def load(
     store: Store, project_id: str, area_id: int | None = None, *, quality: VoterQuality | None = None
 ) -> VotersView:
-    """The voters of a ranking, by their figures where these are there already (`quality`), else by `measured`."""
-    found = measured(store, project_id, area_id) if quality is None else quality
+    """The voters of a ranking, by their figures where these are there already (`quality`), else measured now."""
+    found = VoterFigures(project_id, 0, area_id).measure(store, None)[0] if quality is None else quality
     with store.read() as conn:
         known = voter_names(conn, project_id)
         left_out = tuple(exclusions_of(conn, project_id))
@@ -251,12 +235,6 @@ def load(
         frozenset(simulated.tolist()),
         is_open,
     )
-
-
-def is_large(standings: Sequence[Standing], area_id: int | None) -> bool:
-    """Whether reading the votes of a ranking takes long enough to ask before; by the size of its ballots."""
-    mine = [standing for standing in standings if standing.ranking.area_id == area_id]
-    return sum(ballot.n_comparisons for standing in mine for ballot in standing.ballots) > CHEAP
 
 
 def hashed_name(secret: str, platform: str, name: str) -> str:

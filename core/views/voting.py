@@ -17,11 +17,10 @@ from ..store.ballots import Ballot
 from ..store.gold import gold_of
 from ..store.voter_ids import hashing_of
 from ..store.voting import Voting, voting_of
-from ..voting_settings import TRAITS
+from ..voting_settings import FEWEST_TOLD, TRAITS
 
 VOTING = {"open": "Voting is **open**.", "paused": "Voting is **paused**.", "closed": "Voting is **closed**."}
 PACE_MINUTES, ACTIVE_MINUTES = 10, 5
-FEWEST_TOLD = 5  # a smaller number of voters could point at one of them
 PLATFORM_LINKS = {
     "Prolific": "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}",
     "CloudResearch Connect": "?participantId=${participantId}&assignmentId=${assignmentId}",

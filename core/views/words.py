@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from ..agreement import Agreement
 from ..estimates import Estimate
 from ..plurals import many
-from ..store.ballots import PILOT
 
 
 def estimated(found: Estimate, digits: int = 3, unit: str = "") -> str:
@@ -51,26 +48,6 @@ def to_the_second(stored: str) -> str:
     '2026-11-28 03:04:05'
     """
     return f"{moment(stored)}:{stored[17:19]}"
-
-
-def called(number: int) -> str:
-    """What sentences call a ballot, the pilot (0), or a round of another scheme (−1, −2, …).
-
-    >>> called(2), called(0), called(-1)
-    ('ballot 2', 'the pilot', 'round 1')
-    """
-    if number < PILOT:
-        return f"round {-number}"
-    return "the pilot" if number == PILOT else f"ballot {number}"
-
-
-def slug(name: str, otherwise: str = "dataset") -> str:
-    """A name as the start of a file's: small letters, digits and hyphens, or `otherwise` if none are left.
-
-    >>> slug("Jobs & skills"), slug("猫")
-    ('jobs-skills', 'dataset')
-    """
-    return re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-") or otherwise
 
 
 def out_of(n: int, whole: int) -> str:

@@ -20,7 +20,10 @@ def test_the_zip_is_made_on_request_and_replays(server: Server, visit: Callable[
     visitor = visit(server)
     visitor.open("export?project=demo")
     published = read_published(visitor.publication())
-    assert replay_record(record_from(published.files), published.dataset()).same
+    assert replay_record(record_from(published.files), published.dataset()).outcome in (
+        "same",
+        "last bits",
+    )  # the demo was made on another machine
     page = visitor.download("Datasheet (page)")
     assert page == published.files["datasheet.html"]
     visitor.unfold("Single files and other formats")

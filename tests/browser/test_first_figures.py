@@ -10,10 +10,10 @@ import pytest
 import sqlalchemy as sa
 from playwright.sync_api import expect
 
+from core.commands.figures.evaluation import FirstVisit, OfEvaluation
 from core.store import open_store
 from core.store import schema as t
 from core.store.engine import _open
-from core.views import evaluate_jobs
 from tests.browser.server import Server
 from tests.browser.visitor import TIMEOUT_MS, Visitor
 
@@ -45,6 +45,7 @@ def test_intervals_come_without_a_jump_and_are_there_after_a_restart(
     visitor.still()
     assert_in_place(visitor.page.evaluate(_PLACES), before)
     told = visitor.main.get_by_test_id("stMarkdown").first.inner_text()
+    visitor.page.close()  # a page without its server tells of every look that fails
 
     own_server.kill()
     own_server.start()
@@ -64,6 +65,6 @@ def forget(workspace: Path) -> None:
     """As if no figure had been measured yet: the demo may come with its own."""
     store = open_store(workspace)
     with store.write() as conn:
-        conn.execute(sa.delete(t.job).where(t.job.c.kind.in_([evaluate_jobs.KIND, evaluate_jobs.SEVERAL])))
+        conn.execute(sa.delete(t.job).where(t.job.c.kind.in_([OfEvaluation.kind, FirstVisit.kind])))
     store.engine.dispose()
     _open.cache_clear()

@@ -28,6 +28,7 @@ import sqlalchemy as sa
 from core import voting
 from core.ballots import draw_ballot, draw_comparisons
 from core.checks import CheckSettings, GoldPair
+from core.commands.publishing import publish
 from core.examples import Example
 from core.pairing import draw_near_comparisons
 from core.plan import Plan
@@ -39,7 +40,6 @@ from core.platforms.questions import round_files
 from core.protocols import Votes
 from core.protocols.base import balanced
 from core.protocols.runoff import Runoff, spread_appearances
-from core.publishing import publish
 from core.questions import default_settings
 from core.questions.pages import task_page
 from core.simulation import simulate_campaign

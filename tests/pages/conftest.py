@@ -19,6 +19,7 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 
 from core.commands import executor
 from core.commands.base import Command
+from core.commands.figures.base import Figure
 from core.store import Store, open_store
 from core.store.demo import ensure_demo
 from core.store.engine import _open
@@ -130,6 +131,17 @@ def all_commands_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
             return what.seconds(conn) > (0.0 if isinstance(what, Command) else executor.AT_ONCE)
 
     monkeypatch.setattr(executor, "takes_long", takes_long)
+
+
+@pytest.fixture
+def figures_are_long(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Have figures of these kinds count as long, whatever their size."""
+
+    def make_long(*kinds: type[Figure[Any]]) -> None:
+        for kind in kinds:
+            monkeypatch.setattr(kind, "seconds", lambda *_: 1e6)
+
+    return make_long
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from rounds_of_people import SMALL, answer_round, batch_of, round_id
 from streamlit.testing.v1 import AppTest
 
 from core import voting
-from core.publishing import release
+from core.commands.publishing import release
 from core.store import schema as t
 from core.store.areas import add_areas, read_areas
 from core.store.drawing import draw_next_ballot, draw_round

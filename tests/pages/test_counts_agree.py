@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from campaigns import PLAN, answer_batch, draw_batch, make_project
 from page_words import words
 
+from core.commands import facts as datasheet
 from core.datasheet.markdown import to_markdown
 from core.datasheet.sheet import datasheet as page_of
 from core.percent import in_percent, percent
@@ -19,7 +20,7 @@ from core.store import schema as t
 from core.store.closing import close_ballot
 from core.store.exclusions import exclude_voters
 from core.store.votes import accept_upload
-from core.views import datasheet, export, overview, scores, voters
+from core.views import export, overview, scores, voters
 from core.voter_count import VoterCount
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -12,12 +11,14 @@ import streamlit as st
 from campaigns import PLAN, make_project, run_simulated
 from test_trust_pages import add_embedding
 
-from core import figures, job_process, job_sweep, jobs
+from core import job_process, job_sweep, jobs
+from core.commands import executor
+from core.commands.figures import base, draws, evaluated, evaluation
 from core.errors import StoreError
 from core.store.command import command
 from core.store.projects import get_project
 from core.store.scores import dataset_of
-from core.views import draws, evaluate, evaluate_jobs, evaluate_tokens, kept_figures
+from core.views import evaluate, evaluate_tokens
 from tests.pages.test_evaluate_page import add, words
 
 
@@ -33,16 +34,19 @@ def finish(job_id: str) -> None:
 
 
 def made(demo, view, name: str, *extra):
-    """The figure at once, and as a job would keep it."""
-    params = evaluate_jobs.params_of(name, view, get_project(demo, "demo").revision, *extra)
-    kept = json.loads(json.dumps(evaluate_jobs.carry_out(demo, "demo", params)))
-    figure = evaluate_jobs.SLOW[name]
-    return figure.made(demo, "demo", view, *extra), figure.found(kept["found"], view)
+    """The figure at once, and as a job would keep it; as a page shows them."""
+    figure = evaluation.figure_of(name, "demo", view, get_project(demo, "demo").revision, *extra)
+    job_id = jobs.start(demo, figure.kind, base.params_of(figure), project_id="demo")
+    finish(job_id)
+    job = jobs.read_job(demo, job_id)
+    assert job.state == "done", job.error
+    shown = {"votes": evaluate.intervals, "tokens": evaluate_tokens.tokens_view}.get(name, lambda _, found: found)
+    return [shown(view, one.result) for one in (base.measure_now(demo, figure), base.read(demo, figure, job))]
 
 
 @pytest.mark.parametrize("name", ["p_values", "curve", "variants"])
-def test_tables_are_kept_as_they_are(demo, view, name, monkeypatch) -> None:
-    monkeypatch.setattr(evaluate_tokens, "PERMUTATIONS", 9)
+def test_tables_are_kept_as_they_are(demo, view, name, monkeypatch, started) -> None:
+    monkeypatch.setattr(evaluation, "PERMUTATIONS", 9)
     at_once, kept = made(demo, view, name)
     assert len(kept) > 2
     pd.testing.assert_frame_equal(at_once, kept, check_dtype=False)
@@ -56,14 +60,14 @@ def noisy_draws(store, project_id: str, resamples: int, *, progress=None) -> dra
     return draws.DatasetDraws(dataset[draws.KEYS], dataset["score"].to_numpy() + noise)
 
 
-def test_why_there_are_no_intervals_is_kept(demo, view) -> None:
+def test_why_there_are_no_intervals_is_kept(demo, view, started) -> None:
     at_once, kept = made(demo, view, "votes", 20)
     assert kept.problem == at_once.problem != ""
     assert (kept.compared, kept.differences, kept.resamples) == (None, (), 0)
 
 
 @pytest.mark.release
-def test_intervals_are_kept_as_they_are(demo, view, monkeypatch) -> None:
+def test_intervals_are_kept_as_they_are(demo, view, monkeypatch, started) -> None:
     monkeypatch.setattr(draws, "load", noisy_draws)
     at_once, kept = made(demo, view, "votes", 20)
     assert kept.resamples == at_once.resamples == 20
@@ -73,51 +77,41 @@ def test_intervals_are_kept_as_they_are(demo, view, monkeypatch) -> None:
     pd.testing.assert_frame_equal(kept.view.overall, at_once.view.overall)
     at_once, kept = made(demo, view, "tokens")
     assert kept.by_figure == at_once.by_figure
-    assert set(kept.by_figure) == {key for key, _ in evaluate.FIGURES}
+    assert set(kept.by_figure) == {key for key, _ in evaluated.FIGURES}
     assert kept.compared == at_once.compared
     assert kept.compared.common[0].rho_w.token_lower is not None
     assert (kept.n_tokens, kept.problem) == (78, "")
 
 
-def test_floor_top_and_map_are_kept_as_they_are(demo, view) -> None:
+def test_floor_top_and_map_are_kept_as_they_are(demo, view, started) -> None:
     for name in ("floor", "top"):
         at_once, kept = made(demo, view, name)
         pd.testing.assert_frame_equal(kept.floor, at_once.floor, check_dtype=False, check_column_type=False)
         pd.testing.assert_frame_equal(kept.top, at_once.top, check_dtype=False, check_column_type=False)
         assert kept.problems == at_once.problems
         assert kept.band("ρ_w") == at_once.band("ρ_w")
-    (points, share), (kept_points, kept_share) = made(demo, view, "map", 0, "Computing")
-    pd.testing.assert_frame_equal(points, kept_points, check_dtype=False)
-    assert share == kept_share
-
-
-def test_undefined_figures_stay_undefined() -> None:
-    table = pd.DataFrame({"a": ["x", "y"], "b": [np.nan, 0.5], "c": [1, 2], "d": [np.nan, np.nan], "e": [True, False]})
-    kept = json.loads(json.dumps(kept_figures.table_kept(table), allow_nan=False))
-    pd.testing.assert_frame_equal(kept_figures.table_found(kept), table, check_dtype=False)
-    empty = kept_figures.table_found(kept_figures.table_kept(table.iloc[:0]))
-    assert list(empty.columns) == list("abcde")
-    assert len(empty) == 0
+    at_once, kept = made(demo, view, "map", 0, "Computing")
+    pd.testing.assert_frame_equal(at_once.points, kept.points, check_dtype=False)
+    assert at_once.share == kept.share
 
 
 def test_how_long_it_takes_decides_who_measures(demo, view, monkeypatch) -> None:
     seconds = {"votes": 0.0, "tokens": 70.0, "floor": 1.0, "top": 0.4, "curve": 0.1, "variants": 0.11}
-    of = {
-        name: replace(evaluate_jobs.SLOW[name], seconds=lambda _, takes=takes: takes) for name, takes in seconds.items()
-    }
-    monkeypatch.setattr(evaluate_jobs, "SLOW", of)
+    for name, takes in seconds.items():
+        monkeypatch.setattr(evaluation.OF_EVALUATION[name], "takes", lambda self, _, takes=takes: takes)
 
-    def shared(*names: str) -> evaluate_jobs.Shared:
-        return evaluate_jobs.share_out([evaluate_jobs.figure_of(name, "demo", view, 1) for name in names])
+    def shared(*names: str) -> evaluation.Shared:
+        return evaluation.share_out([evaluation.figure_of(name, "demo", view, 1) for name in names])
 
-    assert shared(*seconds) == evaluate_jobs.Shared(("votes", "curve"), ("floor", "top", "variants"), ("tokens",))
-    assert shared("tokens", "top", "curve") == evaluate_jobs.Shared(("top", "curve"), (), ("tokens",))
-    assert shared("top", "variants") == evaluate_jobs.Shared((), ("top", "variants"))  # together too long
+    assert shared(*seconds) == evaluation.Shared(("votes", "curve"), ("floor", "top", "variants"), ("tokens",))
+    assert shared("tokens", "top", "curve") == evaluation.Shared(("top", "curve"), (), ("tokens",))
+    assert shared("top", "variants") == evaluation.Shared((), ("top", "variants"))  # together too long
 
 
 @pytest.mark.release
-def test_a_job_is_found_again_and_never_repeated(demo, visit, started, monkeypatch) -> None:
-    monkeypatch.setattr(evaluate_tokens, "PERMUTATIONS", 9)
+def test_a_job_is_found_again_and_never_repeated(demo, visit, started, monkeypatch, figures_are_long) -> None:
+    figures_are_long(evaluation.PValues)
+    monkeypatch.setattr(evaluation, "PERMUTATIONS", 9)
 
     def button(app):
         return next((each for each in app.button if each.label == "Compute p-values"), None)
@@ -143,9 +137,9 @@ def test_a_job_is_found_again_and_never_repeated(demo, visit, started, monkeypat
 
 @pytest.mark.release
 def test_everything_slow_is_a_job(demo, visit, started, monkeypatch) -> None:
-    monkeypatch.setattr(evaluate_jobs, "BY_ITSELF", -1.0)
-    monkeypatch.setattr(evaluate_jobs, "AT_ONCE", -1.0)
-    monkeypatch.setattr(evaluate_tokens, "PERMUTATIONS", 9)
+    monkeypatch.setattr(evaluation, "BY_ITSELF", -1.0)
+    monkeypatch.setattr(executor, "AT_ONCE", -1.0)
+    monkeypatch.setattr(evaluation, "PERMUTATIONS", 9)
     app = visit("evaluate", "demo")
     assert not app.exception
     wanted = ["over votes", "over tokens", "the floor", "the top", "p-values", "curves", "map", "Try them"]
@@ -164,19 +158,19 @@ def test_everything_slow_is_a_job(demo, visit, started, monkeypatch) -> None:
 
 
 def test_a_figure_of_an_earlier_state_is_not_shown(demo, view, visit, started) -> None:
-    params = evaluate_jobs.params_of("curve", view, get_project(demo, "demo").revision)
-    job_id = jobs.start(demo, evaluate_jobs.KIND, params, project_id="demo")
+    job_id = executor.start(demo, evaluation.figure_of("curve", "demo", view, get_project(demo, "demo").revision))
     with command(demo, "demo", "set frequencies"):
         pass  # the revision goes up
     finish(job_id)
     job = jobs.read_job(demo, job_id)
-    assert (job.state, job.error) == ("failed", figures.CHANGED)
-    fresh = evaluate_jobs.params_of("curve", view, get_project(demo, "demo").revision)
-    assert jobs.same_job(demo, "demo", evaluate_jobs.KIND, fresh) is None
+    assert (job.state, job.error) == ("failed", base.CHANGED)
+    fresh = evaluation.figure_of("curve", "demo", view, get_project(demo, "demo").revision)
+    assert base.job_of(demo, fresh) is None
 
 
 @pytest.mark.release
-def test_a_job_that_failed_says_why_and_can_be_asked_again(demo, visit, started, monkeypatch) -> None:
+def test_a_job_that_failed_says_why_and_can_be_asked_again(demo, visit, started, figures_are_long) -> None:
+    figures_are_long(evaluation.PValues)
     app = visit("evaluate", "demo")
     next(each for each in app.button if each.label == "Compute p-values").click().run()
     jobs._children.clear()
@@ -198,8 +192,9 @@ def small(empty, tmp_path, monkeypatch) -> tuple:
     run_simulated(empty, project_id, 1)
     for name, seed in (("One", 1), ("Two", 2)):
         add_embedding(empty, project_id, tmp_path, name, seed)
-    monkeypatch.setattr(evaluate_jobs, "AT_ONCE", 0.0)
-    monkeypatch.setattr(evaluate_jobs, "LITTLE", 0.0)
+    monkeypatch.setattr(evaluation, "TOGETHER", 0.0)
+    monkeypatch.setattr(evaluation, "LITTLE", 0.0)
+    monkeypatch.setattr(executor, "AT_ONCE", 0.0)
     monkeypatch.setattr(job_sweep, "sweep", lambda _store: 0)  # the jobs' processes are no real ones
     return empty, project_id
 
@@ -213,7 +208,7 @@ def bars(app) -> list[str]:
 
 
 def kept(store, project_id: str) -> list[jobs.Job]:
-    return jobs.project_jobs(store, project_id, evaluate_jobs.KIND, limit=1000)
+    return jobs.project_jobs(store, project_id, evaluation.OfEvaluation.kind, limit=1000)
 
 
 def test_point_figures_come_first_and_nobody_is_named_before_the_intervals(small, visit, begun, monkeypatch) -> None:
@@ -231,7 +226,7 @@ def test_point_figures_come_first_and_nobody_is_named_before_the_intervals(small
     assert app.dataframe[0].value["ρ_w"].tolist() == view.overall["ρ_w"].tolist()
     assert app.expander[0].label.startswith("Floor and top")  # it has its place before it is there
     finish(begun[0])
-    assert {job.params["figure"] for job in kept(store, project_id)} == {*evaluate_jobs.FIRST}
+    assert {job.params["figure"] for job in kept(store, project_id)} == {*evaluation.FIRST}
     for tab in (app.run(), other.run()):
         assert not tab.exception
         assert bars(tab) == []
@@ -243,8 +238,7 @@ def test_point_figures_come_first_and_nobody_is_named_before_the_intervals(small
         raise AssertionError("It is kept.")
 
     st.cache_resource.clear()  # as after a restart
-    anew = {name: replace(slow, made=measured) for name, slow in evaluate_jobs.SLOW.items()}
-    monkeypatch.setattr(evaluate_jobs, "SLOW", anew)
+    monkeypatch.setattr(evaluation.OfEvaluation, "measure", measured)
     again = visit("evaluate", project_id)
     assert not again.exception
     assert headline(again) == headline(app)
@@ -274,7 +268,7 @@ def test_other_settings_and_another_state_are_measured_anew_one_job_at_a_time(sm
     assert len(begun) == 3
     finish(begun[2])
     now = get_project(store, project_id).revision
-    every = [*kept(store, project_id), *jobs.project_jobs(store, project_id, evaluate_jobs.SEVERAL)]
+    every = [*kept(store, project_id), *jobs.project_jobs(store, project_id, evaluation.FirstVisit.kind)]
     assert {job.params["revision"] for job in every} == {now}  # what was kept of earlier states is gone
 
 
@@ -299,35 +293,35 @@ def test_a_job_that_ended_early_isnt_begun_again_unasked(small, visit, begun, st
 def test_figures_are_kept_without_a_page_and_are_those_at_once(small) -> None:
     store, project_id = small
     told: list[tuple[float, float]] = []
-    made = evaluate_jobs.keep_figures(store, project_id, progress=lambda done, total: told.append((done, total)))
-    assert tuple(made) == evaluate_jobs.FIRST
+    made = evaluation.keep_figures(store, project_id, progress=lambda done, total: told.append((done, total)))
+    assert tuple(made) == evaluation.FIRST
     shares = [done / total for done, total in told]
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1)
     view = evaluate.load(store, project_id, 2.0, "relatedness")
     revision = get_project(store, project_id).revision
-    assert evaluate_jobs.figure_of("votes", project_id, view, revision).seconds() == 0  # none by the paper's protocol
-    wanted = [evaluate_jobs.figure_of(name, project_id, view, revision) for name in evaluate_jobs.FIRST]
-    for figure, id_ in zip(wanted, figures.kept_ids(store, wanted), strict=True):
-        assert jobs.read_job(store, id_).result == figures.measured(store, figure)
-    assert evaluate_jobs.keep_figures(store, project_id) == []  # they are there
+    assert evaluation.figure_of("votes", project_id, view, revision).takes(view) == 0  # none by the paper's protocol
+    wanted = [evaluation.figure_of(name, project_id, view, revision) for name in evaluation.FIRST]
+    for figure, id_ in zip(wanted, base.kept_ids(store, wanted), strict=True):
+        assert jobs.read_job(store, id_).result == base.measured(store, figure)[0]
+    assert evaluation.keep_figures(store, project_id) == []  # they are there
     # Elsewhere they are found by what they were asked for, with the revision the project has there.
-    assert jobs.read_job(store, id_).params == evaluate_jobs.params_of(figure.name, view, revision)
+    assert jobs.read_job(store, id_).params == base.params_of(figure)
     with pytest.raises(StoreError, match="changed"):
-        evaluate_jobs.keep_figures(store, project_id, names=["floor"], revision=revision - 1)
+        evaluation.keep_figures(store, project_id, names=["floor"], revision=revision - 1)
 
 
 def test_no_more_are_kept_than_can_be_wanted(small, monkeypatch) -> None:
     store, project_id = small
-    monkeypatch.setattr(figures, "MOST_KEPT", 3)
+    monkeypatch.setattr(base, "MOST_KEPT", 3)
     for n0 in range(5):
-        evaluate_jobs.keep_figures(store, project_id, (float(n0), "relatedness", "common", 20), names=["curve"])
+        evaluation.keep_figures(store, project_id, (float(n0), "relatedness", "common", 20), names=["curve"])
     assert [job.params["settings"][0] for job in kept(store, project_id)] == [4.0, 3.0, 2.0]
 
 
 def test_what_takes_very_long_waits_for_who_asks(small, visit, begun, monkeypatch) -> None:
     _, project_id = small
-    monkeypatch.setattr(evaluate_jobs, "BY_ITSELF", 0.0)
+    monkeypatch.setattr(evaluation, "BY_ITSELF", 0.0)
     app = visit("evaluate", project_id)
     assert begun == []
     assert "Intervals haven't been computed" in headline(app)

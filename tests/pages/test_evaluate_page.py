@@ -8,13 +8,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.commands.figures import evaluation
 from core.evaluation import POLICIES
 from core.evaluation.differences import Told
 from core.evaluation_intervals import Difference
 from core.store.engine import now
-from core.views import evaluate, evaluate_jobs, evaluate_scale, evaluate_tokens, evaluate_why
+from core.views import evaluate, evaluate_scale, evaluate_tokens, evaluate_why
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def found_of(store, view, name: str):
+    """A figure of the evaluation, measured now."""
+    return evaluation.figure_of(name, "demo", view, 1).measure(store, None)[0]
+
+
+def resampled_tokens(store, view) -> evaluate_tokens.TokensView:
+    return evaluate_tokens.tokens_view(view, found_of(store, view, "tokens"))
 
 
 def add(store, folder, name: str, *, lacking: tuple[str, ...] = (), noise: float = 1.0) -> None:
@@ -61,7 +71,7 @@ def test_a_model_over_fewer_items_is_marked(demo, view, visit) -> None:
     own = evaluate.load(demo, "demo", 2.0, "relatedness", "own")
     assert list(own.overall["lacks items of"]) == ["", "", "GloVe 6B 50d, 20,000 words, Noisy"]
     assert "Lacking lacks items" in own.unfair
-    evaluate_jobs.keep_figures(demo, "demo", names=["top"])
+    evaluation.keep_figures(demo, "demo", names=["top"])
     lowest = evaluate.load(demo, "demo", 2.0, "relatedness", "lowest")
     assert not len(lowest.common)
     assert lowest.overall["Pearson"].isna().all()  # each lacks "machine learning" and "parental leave"
@@ -79,7 +89,7 @@ def test_a_model_over_fewer_items_is_marked(demo, view, visit) -> None:
 
 @pytest.mark.release
 def test_tokens_say_what_is_told_apart(demo, view) -> None:
-    tokens = evaluate_tokens.load(demo, "demo", view)
+    tokens = resampled_tokens(demo, view)
     assert tokens.problem == ""
     table = evaluate_tokens.figures_table(tokens.compared)
     assert len(table) == 3 * 6
@@ -102,18 +112,18 @@ def test_tokens_say_what_is_told_apart(demo, view) -> None:
         " with other voters or other words"
     )
     assert "can't tell apart a and b" in evaluate_tokens.unclear((near,), "votes")
-    again = evaluate_tokens.load(demo, "demo", view)
+    again = resampled_tokens(demo, view)
     assert evaluate_tokens.figures_table(again.compared).equals(table)
 
 
 def test_floor_and_top(demo, view) -> None:
-    floor = evaluate_scale.load_floor(demo, "demo", view)
-    assert floor.floor["model"].tolist()[0] == evaluate_scale.RANDOM
+    floor = found_of(demo, view, "floor")
+    assert floor.floor["model"].tolist()[0] == evaluation.RANDOM
     assert len(floor.floor) == 4
     lower, upper = floor.band("ρ")
     assert lower < 0 < upper
-    top = evaluate_scale.load_top(demo, "demo", 2.0)
-    assert top.top["model"].tolist() == [evaluate_scale.HALVES, evaluate_scale.CEILING]
+    top = found_of(demo, view, "top")
+    assert top.top["model"].tolist() == [evaluation.HALVES, evaluation.CEILING]
     halves, ceiling = top.top["ρ_w"]
     assert halves < ceiling <= 1
     assert top.ceilings == {"rho_w": ceiling, "tau_w": top.top["τ_w"][1]}
@@ -125,7 +135,7 @@ def test_floor_and_top(demo, view) -> None:
     assert len(rows) == 3
     lowest = floor.floor["ρ_w"][0]  # of random rankings of all items: nearly that of the common ones
     assert rows["ρ_w share"].to_numpy() == pytest.approx((rows["ρ_w"] - lowest) / (ceiling - lowest), abs=0.03)
-    nothing, why = evaluate_scale.with_shares(view, evaluate_scale.Scale(top.floor, top.top[:0], ("No votes.",)))
+    nothing, why = evaluate_scale.with_shares(view, evaluation.Scale(top.floor, top.top[:0], ("No votes.",)))
     assert nothing is view
     assert why == ("No share from chance to the best that the votes allow: No votes.",)
 
@@ -136,16 +146,16 @@ def test_reasons_parts_and_variants(demo, view) -> None:
     assert why.crowded["by_model"].sum() == pytest.approx(2 * 72)
     assert len(why.worst) == 15
     assert set(evaluate_why.contrast(view, 0)["pairs"]) >= {"Computing", "random pairs"}
-    points, kept = evaluate_why.tokens_map(demo, "demo", view.models[0], "Computing")
+    points, kept = evaluation.tokens_map(demo, "demo", view.models[0], "Computing")
     assert len(points) == 19
     assert 0 < kept < 1
-    curve = evaluate_why.curve(view)
+    curve = found_of(demo, view, "curve")
     at_two = curve[(curve["n0"] == 2) & (curve["figure"] == "ρ_w")]["value"].to_numpy()
     assert at_two == pytest.approx(view.common["ρ_w"].to_numpy())
     bands = evaluate_why.load_bands(demo, "demo", view)
     assert bands.related["n"].sum() == 3 * view.common["items"].iloc[0]
     assert "Tokens page" in bands.source
-    variants = evaluate_why.load_variants(demo, "demo", view)
+    variants = found_of(demo, view, "variants")
     plain = variants[variants["cosines"] == "as it is"]["ρ_w"].to_numpy()
     assert plain == pytest.approx(view.overall["ρ_w"].to_numpy())
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from core import publishing
+from core.commands import executor, publishing
 from core.dataset import read_dataset
 from core.store.releases import read_releases, release_bytes
 from core.store.scores import read_dataset as read_stored
 from core.store.sheets import read_fields
 from core.views import export
-from ui import dataset_files, releases_box
 
 
 def button(app, label):
@@ -34,8 +33,7 @@ def test_the_zip_is_made_when_it_is_asked_for(demo, visit, monkeypatch):
 @pytest.fixture
 def few(demo, monkeypatch):
     """The demo, whose votes count as few enough for its files to be made at once."""
-    monkeypatch.setattr(dataset_files, "MANY", 1_000_000)
-    monkeypatch.setattr(releases_box, "MANY", 1_000_000)
+    monkeypatch.setattr(executor, "AT_ONCE", 1e6)
     return demo
 
 

@@ -14,22 +14,26 @@ from page_words import press, words
 from test_evaluate_jobs import finish
 
 from core import jobs
+from core.commands import executor
+from core.commands.figures import base
+from core.commands.figures.files import Assignments, DatasetFile, ProjectFile
+from core.commands.publishing import publish
 from core.errors import StoreError
+from core.formats import table_of
 from core.job_sweep import LEFT_SECONDS, sweep
 from core.published import read_published
-from core.publishing import publish
 from core.settlement import Rules
 from core.store import schema as t
 from core.store.archive import export_project
 from core.store.ballots import read_ballots
 from core.store.command import command
-from core.store.made_files import made_path
 from core.store.projects import get_project
 from core.store.releases import read_releases, release_bytes
 from core.store.settlement import read_assignments
+from core.store.spool import made_path
 from core.store.votes import accept_upload
-from core.views import project_file_job, publication_job, settlement, settlement_job
-from ui import dataset_files, project_files, settlement_box
+from core.tables import ASSIGNMENTS
+from core.views import settlement
 
 ZIP, FILE = "Make the dataset to publish (zip)", "Prepare the project file"
 # The page, its button, the sign, and what can be downloaded then.
@@ -40,19 +44,18 @@ MADE = {
 
 
 @pytest.fixture
-def many(demo, monkeypatch, all_commands_are_long):
+def many(demo, figures_are_long, all_commands_are_long):
     """The demo, whose votes count as too many for its files to be made at once."""
-    monkeypatch.setattr(dataset_files, "MANY", 1)
-    monkeypatch.setattr(project_files, "AT_ONCE", 0)
+    figures_are_long(DatasetFile, ProjectFile)
     return demo
 
 
 @pytest.fixture
-def settled(empty, monkeypatch, all_commands_are_long):
+def settled(empty, figures_are_long, all_commands_are_long):
     """A ballot of people that counts as too large for its assignments to be read at once."""
     project_id = make_project(empty, plan=PLAN)
     accept_upload(empty, project_id, answer_batch(draw_batch(empty, project_id)), "results.csv")
-    monkeypatch.setattr(settlement_box, "AT_ONCE", 0)
+    figures_are_long(Assignments)
     return empty, project_id
 
 
@@ -130,25 +133,24 @@ def test_a_file_that_is_gone_can_be_made_again(page, many, visit, started):
 def test_a_page_that_stays_open_says_so_of_a_file_that_is_gone(many, visit, started):
     press(visit("export", "demo"), ZIP)
     finish(*started)
-    made = publication_job.FIGURES.of_job(many, *started)
-    assert read_published(made.read()).files["datasheet.html"]
-    assert (made.size, made.filename) == (len(made.read()), publish(many, "demo").filename)
-    made.path.unlink()
+    figure = DatasetFile("demo", get_project(many, "demo").revision)
+    made = base.read(many, figure, jobs.read_job(many, *started))
+    assert read_published(made.read_file()).files["datasheet.html"]
+    found = made.result
+    assert (found.size, found.filename) == (len(made.read_file()), publish(many, "demo").filename)
+    made_path(many, *started).unlink()
     with pytest.raises(StoreError, match="made again"):
-        made.read()
+        made.read_file()
 
 
-@pytest.mark.parametrize(
-    "figures", [project_file_job.FIGURES, pytest.param(publication_job.FIGURES, marks=pytest.mark.release)]
-)
-def test_a_command_in_the_meantime_ends_it_and_leaves_no_file(figures, many):
-    params = figures.params_of(None, get_project(many, "demo").revision)
-    job_id = jobs.start(many, figures.kind, params, project_id="demo")
-    jobs.cancel(many, job_id)
+@pytest.mark.parametrize("kind", [ProjectFile, pytest.param(DatasetFile, marks=pytest.mark.release)])
+def test_a_command_in_the_meantime_ends_it_and_leaves_no_file(kind, many, started):
+    figure = kind("demo", get_project(many, "demo").revision)
+    job_id = executor.start(many, figure)
     with command(many, "demo", "something else"):
         pass
     with pytest.raises(StoreError, match="changed while"):
-        figures.carry_out(many, "demo", params, job_id)
+        base.carry_out(many, figure, job_id, None)
     assert not made_path(many, job_id).exists()
 
 
@@ -209,7 +211,10 @@ def test_assignments_are_read_in_the_background(settled, visit, started):
     assert not app.exception
     assert headline in words(app)
     at_once = settlement.load(store, project_id, ballot.id, Rules())
-    read = settlement_job.FIGURES.of_job(store, *started)
+    figure = Assignments(project_id, get_project(store, project_id).revision, ballot.id)
+    kept = base.read(store, figure, jobs.read_job(store, *started))
+    read = table_of(kept.read_file(), ASSIGNMENTS)
+    assert kept.result == len(read)
     found = settlement.load(store, project_id, ballot.id, Rules(), assignments=read)
     for name in ("assignments", "payments", "table"):
         pd.testing.assert_frame_equal(getattr(found, name), getattr(at_once, name))

@@ -7,9 +7,11 @@ import json
 import pytest
 from page_words import press, words
 
+from core.commands.figures.base import measured, params_of
+from core.commands.figures.evaluation import OF_EVALUATION, figure_of
 from core.store.demo import DATA, DEMO_ID, FIGURES, MODELS
 from core.store.projects import change_project, create_project, get_project
-from core.views import evaluate, evaluate_jobs
+from core.views import evaluate
 from ui.demo_box import CHANGED, OFFSET, PURPOSE
 from ui.tour import STOPS
 
@@ -23,9 +25,10 @@ def test_the_figures_are_those_that_the_page_looks_for(shipped):
     kept = json.loads((DATA / FIGURES).read_text(encoding="utf-8"))
     assert {one["params"]["figure"] for one in kept} >= {"votes", "tokens", "floor", "top"}
     for one in kept:
-        asked = evaluate_jobs.params_of(one["params"]["figure"], view, project.revision)
+        figure = figure_of(one["params"]["figure"], DEMO_ID, view, project.revision)
+        asked = params_of(figure)
         del asked["revision"]
-        assert (one["kind"], one["params"]) == (evaluate_jobs.KIND, asked), f"data/{FIGURES} is stale. {REMAKE}"
+        assert (one["kind"], one["params"]) == (figure.kind, asked), f"data/{FIGURES} is stale. {REMAKE}"
 
 
 @pytest.mark.release
@@ -33,8 +36,11 @@ def test_the_figures_are_what_the_page_would_compute(shipped):
     kept = json.loads((DATA / FIGURES).read_text(encoding="utf-8"))
     project = get_project(shipped, DEMO_ID)
     for one in kept:
-        made = evaluate_jobs.carry_out(shipped, DEMO_ID, {**one["params"], "revision": project.revision})
-        assert flat(made) == pytest.approx(flat(one["result"]), abs=1e-6, nan_ok=True), one["params"]["figure"]
+        kind, settings = OF_EVALUATION[one["params"]["figure"]], tuple(one["params"]["settings"])
+        made = measured(shipped, kind(DEMO_ID, project.revision, settings, tuple(one["params"]["extra"])))[0]
+        assert flat({"found": made["found"]}) == pytest.approx(flat(one["result"]), abs=1e-6, nan_ok=True), one[
+            "params"
+        ]["figure"]
 
 
 def flat(found, path: str = "") -> dict[str, object]:

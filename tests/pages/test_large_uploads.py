@@ -12,22 +12,23 @@ from test_evaluate_jobs import finish
 
 from core import job_sweep, jobs
 from core.commands import executor
+from core.commands.figures import base
+from core.commands.figures.files import ReadFile, answers_of
 from core.row_classes import class_file
 from core.store.ballots import read_ballots, read_comparisons
-from core.store.brought_files import bring
-from core.store.made_files import made_path
+from core.store.spool import made_path, put_upload
 from core.store.tallies import progress_of
 from core.store.uploads import read_uploads, withdraw_upload
 from core.store.votes import accept_upload, preview_upload
-from core.views import upload_jobs
+from ui import row_classes_box
 
 READING = "Reading the file in the background"
 
 
 @pytest.fixture
-def large(empty, monkeypatch, all_commands_are_long):
+def large(empty, figures_are_long, all_commands_are_long):
     """A project whose files all count as large, and answers to its open ballot, one of them rejected."""
-    monkeypatch.setattr(upload_jobs, "LARGE", 10)
+    figures_are_long(ReadFile)
     project_id = make_project(empty)
     data = answer_batch(draw_batch(empty, project_id), status="Submitted")
     return empty, project_id, data.replace(b'"Submitted"', b'"Rejected"', 1)
@@ -45,13 +46,13 @@ def job_of(store, project_id: str, kind: str) -> jobs.Job:
 
 
 def read(store, project_id: str):
-    job = job_of(store, project_id, upload_jobs.KIND)
-    return upload_jobs.found(store, job.id, job.result)
+    job = job_of(store, project_id, ReadFile.kind)
+    return base.read(store, base.figure_of(job, ReadFile), job)
 
 
 def test_a_file_read_and_taken_by_jobs_is_as_at_once(large, visit, started, monkeypatch):
     store, project_id, data = large
-    monkeypatch.setattr(upload_jobs, "MOST_SHOWN", 3)
+    monkeypatch.setattr(row_classes_box, "MOST_SHOWN", 3)
     app = give(visit, project_id, ("results.csv", data))
     assert READING in words(app)
     other = give(visit, project_id, ("results.csv", data))
@@ -61,10 +62,11 @@ def test_a_file_read_and_taken_by_jobs_is_as_at_once(large, visit, started, monk
     finish(started[0])
     app.run()
     at_once, found = preview_upload(store, project_id, data, "results.csv"), read(store, project_id)
-    assert (found.counts, found.row_counts, found.n_rows) == (at_once.counts, at_once.row_counts, at_once.n_rows)
+    told = found.result
+    assert (told.counts, told.row_counts, told.n_rows) == (at_once.counts, at_once.row_counts, at_once.n_rows)
     for name in at_once.counts:
-        assert class_file(found.whole(name)) == class_file(at_once.table(name))
-        assert class_file(found.table(name)) == class_file(at_once.table(name).head(3))
+        assert class_file(answers_of(found, name)) == class_file(at_once.table(name))
+        assert class_file(answers_of(found, name, 3)) == class_file(at_once.table(name).head(3))
     table = next(frame.value for frame in app.dataframe if "class" in frame.value)
     assert table["answers"].sum() == sum(at_once.counts.values())
     press(app, "Take these votes")
@@ -166,7 +168,7 @@ def test_a_file_that_cannot_be_read_says_what_it_says_at_once(large, visit, star
     app = give(visit, project_id, ("odd.csv", data))
     finish(started[0])
     app.run()
-    monkeypatch.setattr(upload_jobs, "LARGE", 1_000_000)
+    monkeypatch.setattr(ReadFile, "seconds", lambda *_: 0.0)
     at_once = give(visit, project_id, ("odd.csv", data))
     assert len(started) == 1
     assert [error.value for error in app.error] == [error.value for error in at_once.error]
@@ -185,7 +187,7 @@ def test_stopped_failed_and_gone_it_can_be_read_again(large, visit, started):
     jobs.finish(store, started[1], state="failed", error="No memory, *at all*.")
     app.run()
     assert "Reading the file ended early. No memory, *at all*." in words(app)
-    (store.incoming / f"upload-{bring(store, data)}").unlink()
+    (store.incoming / f"upload-{put_upload(store, data)}").unlink()
     press(app, "Read it again")
     finish(started[2])
     app.run()
@@ -200,7 +202,7 @@ def test_what_lies_there_for_jobs_goes_after_a_day(large, visit, started):
     store, project_id, data = large
     give(visit, project_id, ("results.csv", data))
     finish(started[0])
-    made, brought = made_path(store, started[0]), store.incoming / f"upload-{bring(store, data)}"
+    made, brought = made_path(store, started[0]), store.incoming / f"upload-{put_upload(store, data)}"
     stray = made_path(store, "0123456789abcdef")
     stray.write_bytes(b"of no job")
     job_sweep.sweep(store)

@@ -8,8 +8,8 @@ from page_words import labelled, press, words
 
 from core.commands.projects import CopyProject, ImportProject
 from core.store.archive import archive_project, export_project
-from core.store.brought_files import bring
 from core.store.projects import create_project, get_project
+from core.store.spool import put_upload
 
 TOLD = "It is called “Words (2)”, as there is a project “Words” already."
 
@@ -96,7 +96,7 @@ def test_a_project_that_is_taken_out_again(page, visit):
 def test_a_project_from_a_file(page):
     store, _, app = page
     data = export_project(store, create_project(store, "Thing"))
-    command = ImportProject(bring(store, data), "a.zip", len(data))
+    command = ImportProject(put_upload(store, data), "a.zip", len(data))
     told = "It is called “Thing (2)”, as there is a project “Thing” already."
     assert command.said(command.run(store)) == f"The project is imported. {told}"
     box = labelled(app.file_uploader, "Project file (zip)")

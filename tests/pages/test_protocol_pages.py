@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from campaigns import AREAS, make_project
+from campaigns import AREAS, PLAN, make_project, run_simulated
 from page_words import labelled, press, words
 from test_pages import KEYS
 
 from core import job_process
+from core.commands.publishing import publish
 from core.planning import number_of_campaigns, recommend
 from core.published import read_published
-from core.publishing import publish
 from core.store.archive import export_project, import_project
 from core.store.ballots import read_ballots
 from core.store.library import import_into
@@ -28,6 +30,18 @@ def brief(monkeypatch):
         monkeypatch.setitem(recommend.__globals__, name, value)
 
 
+def test_pages_have_a_fourth_protocols_own_words(empty, visit, swiss):
+    project_id = make_project(empty, kind="trial", plan=replace(PLAN, protocol=swiss))
+    run_simulated(empty, project_id, 1)
+    chosen = labelled(visit("plan", project_id).get("button_group"), "Protocol")
+    assert (chosen.value, "Swiss lets those meet that won as often." in chosen.help) == (swiss, True)
+    app = visit("scores", project_id)
+    assert not app.exception
+    assert "By this protocol the paper's x, y and ȳ and its Figures 2 and 4 don't exist." in words(app)
+    assert "A hundredth of the votes it won." in app.dataframe[0].proto.columns
+
+
+@pytest.mark.release
 @pytest.mark.usefixtures("brief")
 def test_a_fourth_protocol_goes_its_way_on_the_pages(empty, visit, swiss, started, tmp_path):
     project_id = make_project(empty, kind="trial", plan=None)

@@ -20,7 +20,7 @@ from core.store.library import open_library, read_embeddings
 from core.store.projects import create_project
 from core.store.scheme_runs import KIND, from_result
 from core.store.votes import accept_upload
-from core.views import round_people
+from core.views import rounds
 from core.views.schemes import said
 
 WIDE = b"word1,word2,anna,ben,*cleo*\nship,boat,9,8.5,9\nship,salt,2,4,1\nsea,boat,5,x,6\nsea,salt,7,5,6.5\n"
@@ -256,7 +256,7 @@ def test_a_round_of_ratings_is_drawn_with_gold_pairs_and_people_pass_them(empty,
     data = "\n".join([f'{header},"Answer.gold_1"', *told]).encode()
     accept_upload(empty, project_id, data, "crowd.csv", ballot_id=found.id)
     app = visit("schemes", project_id)
-    table, _ = round_people.qualification(empty, project_id, found)
+    table, _ = rounds.qualification(empty, project_id, found)
     failed = int((~table["passed"]).sum())
     assert 0 < failed < len(table)
     app.session_state[f"people-{found.id}"] = True  # unfolded

@@ -12,6 +12,7 @@ from campaigns import AREAS, BOTH_PROTOCOLS, PLAN, make_project
 from page_words import press, words
 
 from core import job_process
+from core.commands.figures import draws, evaluation
 from core.metrics import spearman
 from core.store import schema as t
 from core.store.closing import close_ballot, reopen_ballot
@@ -22,7 +23,7 @@ from core.store.projects import get_project
 from core.store.rankings import read_rankings, set_ranking
 from core.store.scores import read_dataset
 from core.store.simulated import simulate_votes
-from core.views import draws, evaluate, evaluate_jobs
+from core.views import evaluate
 from core.views import trust as view_of_trust
 
 
@@ -121,7 +122,7 @@ def test_models_have_intervals_and_are_told_apart_or_not(empty, visit, tmp_path)
     project_id = held(empty, "runoff", 2)
     for name, seed in (("One", 1), ("Two", 2)):
         add_embedding(empty, project_id, tmp_path, name, seed)
-    assert "votes" in evaluate_jobs.keep_figures(empty, project_id)
+    assert "votes" in evaluation.keep_figures(empty, project_id)
     app = visit("evaluate", project_id)
     assert not app.exception
     said = words(app)
@@ -135,7 +136,8 @@ def test_models_have_intervals_and_are_told_apart_or_not(empty, visit, tmp_path)
     assert (row["embedding"], row["against"]) == ("One", "Two")
     assert row["difference"] == pytest.approx(overall["ρ_w"][0] - overall["ρ_w"][1])
     assert ("These votes can't tell apart One and Two" in said) == (row["lower"] <= 0 <= row["upper"])
-    view = evaluate.load_intervals(evaluate.load(empty, project_id, 2.0, "relatedness"), draws.load(empty, project_id))
+    plain = evaluate.load(empty, project_id, 2.0, "relatedness")
+    view = evaluate.intervals(plain, evaluation.of_draws(plain, draws.load(empty, project_id)))
     assert set(evaluate.BOUNDS) <= set(view.view.table.columns)  # and so in the file
     assert view.view.table["ρ_w lower"].notna().sum() == 2 * 3  # of each embedding: over all, and in two areas
 

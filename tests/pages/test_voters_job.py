@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pandas as pd
 import pytest
 from campaigns import PLAN, answer_batch, draw_batch, make_project
@@ -11,24 +9,32 @@ from page_words import labelled, press, words
 from test_evaluate_jobs import finish
 
 from core import jobs
+from core.commands.figures import base
+from core.commands.figures.votes import VoterFigures
 from core.errors import StoreError
-from core.figures import CHANGED
 from core.store.command import command
 from core.store.exclusions import exclude_voters
 from core.store.projects import get_project
 from core.store.votes import accept_upload
-from core.views import voters, voters_job
+from core.views import voters
 
 
 @pytest.fixture
-def large(empty, monkeypatch):
+def large(empty, figures_are_long):
     """A project with shared comparisons, so that α is defined, that counts as too large to be measured at once."""
     project_id = make_project(empty, plan=PLAN)
     batch = draw_batch(empty, project_id)
     accept_upload(empty, project_id, answer_batch(batch), "results.csv")
     accept_upload(empty, project_id, answer_batch(batch, voters=("W8",), tag="B"), "more.csv")
-    monkeypatch.setattr(voters, "CHEAP", 1)
+    figures_are_long(VoterFigures)
     return empty, project_id
+
+
+def by_job(store, project_id):
+    """The figures as a job keeps them, through the table of jobs."""
+    figure = VoterFigures(project_id, get_project(store, project_id).revision, None)
+    job_id = base.keep(store, figure, base.measured(store, figure)[0])
+    return base.read(store, figure, jobs.read_job(store, job_id)).result
 
 
 def same(found, other):
@@ -62,35 +68,28 @@ def test_the_figures_of_the_job_are_those_at_once(large):
     store, project_id = large
     at_once = voters.load(store, project_id)
     assert at_once.quality.alpha is not None
-    told = voters_job.FIGURES.carry_out(
-        store, project_id, voters_job.FIGURES.params_of(None, get_project(store, project_id).revision)
-    )
-    found = voters_job.found(json.loads(json.dumps(told))["found"])
-    same(voters.load(store, project_id, quality=found), at_once)
+    same(voters.load(store, project_id, quality=by_job(store, project_id)), at_once)
 
 
 def test_a_voter_who_is_left_out_is_so_in_the_figures_of_a_job(large):
     store, project_id = large
     (voter_id,) = (id_ for id_, name in voters.load(store, project_id).names.items() if name == "W8")
     exclude_voters(store, project_id, [voter_id], "answers at random")
-    told = voters_job.FIGURES.carry_out(
-        store, project_id, voters_job.FIGURES.params_of(None, get_project(store, project_id).revision)
-    )
-    found = voters.load(store, project_id, quality=voters_job.found(told["found"]))
+    found = voters.load(store, project_id, quality=by_job(store, project_id))
     same(found, voters.load(store, project_id))
     assert found.quality.table.set_index("voter_id")["left_out"].loc[voter_id]
 
 
 def test_a_change_in_the_meantime_is_told_and_it_can_be_asked_again(large, visit, started):
     store, project_id = large
-    params = voters_job.FIGURES.params_of(None, get_project(store, project_id).revision)
+    figure = VoterFigures(project_id, get_project(store, project_id).revision, None)
     press(visit("voters", project_id), "Read all votes")
     with command(store, project_id, "something else"):
         pass
     finish(*started)
-    assert jobs.read_job(store, started[0]).error == CHANGED
+    assert jobs.read_job(store, started[0]).error == base.CHANGED
     with pytest.raises(StoreError, match="changed while"):
-        voters_job.FIGURES.carry_out(store, project_id, params)
+        base.measured(store, figure)
     app = visit("voters", project_id)
     assert [button for button in app.button if button.label == "Read all votes"]
 

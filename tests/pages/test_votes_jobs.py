@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -13,24 +13,18 @@ from page_words import labelled, press, words
 from test_evaluate_jobs import finish
 
 from core import jobs
+from core.commands.figures import base
+from core.commands.figures import trust as figures_of_trust
+from core.commands.figures.trust import TrustLines
+from core.commands.figures.voter_preview import WithoutVoters
+from core.commands.figures.votes import ChecksOfVotes, VoterFigures
 from core.errors import NotConvergedError, StoreError
-from core.figures import CHANGED
 from core.store import schema as t
 from core.store.command import command
 from core.store.projects import get_project
 from core.store.votes import accept_upload
-from core.views import (
-    checks,
-    checks_job,
-    preview_job,
-    trust,
-    trust_job,
-    voter_preview,
-    voters,
-    voters_job,
-)
-from core.views.kept_figures import KeptFigures
-from ui import trust_panel, vote_checks
+from core.views import checks, trust, voters
+from ui import vote_checks
 
 PAGES = {"collect": ("Check the votes", "Checking the votes"), "scores": ("Check the scores", "Checking the scores")}
 
@@ -47,11 +41,11 @@ def sentences(store, page: str) -> list[str]:
     return [trust.headline(lines), *(line.reason for line in lines)]
 
 
-def made(store, project_id: str, figures: KeptFigures):
+def made(store, project_id: str, kind, *of):
     """What a job keeps, through JSON as the store has it, and back."""
-    params = figures.params_of(None, get_project(store, project_id).revision)
-    told = figures.carry_out(store, project_id, params)
-    return figures.found(json.loads(json.dumps(told, allow_nan=False))["found"])
+    figure = kind(project_id, get_project(store, project_id).revision, None, *of)
+    job_id = base.keep(store, figure, base.measured(store, figure)[0])
+    return base.read(store, figure, jobs.read_job(store, job_id)).result
 
 
 def two_tasks(store) -> str:
@@ -79,14 +73,13 @@ def no_votes(store) -> str:
 
 
 @pytest.fixture
-def many(demo, monkeypatch):
+def many(demo, figures_are_long):
     """The demo, whose votes count as too many to be read by a page."""
-    monkeypatch.setattr(vote_checks, "CHEAP", 1)
-    monkeypatch.setattr(trust_panel, "QUICK", 1)
+    figures_are_long(ChecksOfVotes, TrustLines, WithoutVoters)
     return demo
 
 
-def said_of(found: checks.VoteChecks) -> tuple:
+def said_of(found: checks.ChecksView) -> tuple:
     sentences = (found.parts_said, found.sides_said, found.agreement_said)
     return found.n_votes, sentences, found.figures.to_csv(), found.sides.voters.to_csv(), found.sides.flagged.to_csv()
 
@@ -96,12 +89,12 @@ def test_checks_of_a_job_are_those_at_once(request, made_of):
     is_demo = made_of not in (two_tasks, shared, no_votes)
     store = request.getfixturevalue("demo" if is_demo else "empty")
     project_id = made_of(store)
-    found = made(store, project_id, checks_job.FIGURES)
+    found = checks.load(store, project_id, found=made(store, project_id, ChecksOfVotes))
     assert said_of(found) == said_of(checks.load(store, project_id))
 
 
 def test_lines_of_a_job_are_those_at_once(demo):
-    found = made(demo, "demo", trust_job.FIGURES)
+    found = made(demo, "demo", TrustLines)
     at_once = trust.load(demo, "demo")
     assert found == at_once.lines
     view = trust.load(demo, "demo", lines=found)
@@ -111,7 +104,7 @@ def test_lines_of_a_job_are_those_at_once(demo):
 
 def test_a_job_of_voters_keeps_why_they_have_no_alpha(empty):
     project_id = two_tasks(empty)
-    quality = made(empty, project_id, voters_job.FIGURES)
+    quality = made(empty, project_id, VoterFigures)
     assert quality.alpha is None
     view = voters.load(empty, project_id, quality=quality)
     assert "answered comparisons none" in view.alpha_said
@@ -156,26 +149,42 @@ def test_both_pages_have_one_job_of_the_checks(many, visit, started):
 
 @pytest.mark.parametrize("page", EITHER_PAGE)
 def test_a_change_in_the_meantime_is_told_and_it_can_be_asked_again(page, many, visit, started):
-    figures = {"collect": checks_job.FIGURES, "scores": trust_job.FIGURES}[page]
-    params = figures.params_of(None, get_project(many, "demo").revision)
+    kind = {"collect": ChecksOfVotes, "scores": TrustLines}[page]
+    figure = kind("demo", get_project(many, "demo").revision, None)
     press(visit(page, "demo"), PAGES[page][0])
     with command(many, "demo", "something else"):
         pass
     finish(*started)
-    assert jobs.read_job(many, *started).error == CHANGED
+    assert jobs.read_job(many, *started).error == base.CHANGED
     with pytest.raises(StoreError, match="changed while"):
-        figures.carry_out(many, "demo", params)
+        base.measured(many, figure)
     assert PAGES[page][0] in buttons(visit(page, "demo"))
 
 
-def test_a_change_while_it_reads_is_told(demo):
-    def measured(store, project_id, area_id):
-        with command(store, project_id, "something else"):
-            return {}
+@dataclass(frozen=True)
+class Nothing(base.Figure[int]):
+    """A figure, and what happens while it is measured."""
 
-    figures = KeptFigures("vote_checks", 1, "", measured, dict, dict)
+    name = "nothing"
+    version = 1
+    doing = "Measuring nothing"
+    meanwhile: Any = None
+
+    def seconds(self, conn):
+        return 0.0
+
+    def measure(self, store, progress) -> tuple[int, None]:
+        self.meanwhile()
+        return 0, None
+
+
+def test_a_change_while_it_reads_is_told(demo):
+    def meanwhile():
+        with command(demo, "demo", "something else"):
+            pass
+
     with pytest.raises(StoreError, match="changed while"):
-        figures.carry_out(demo, "demo", figures.params_of(None, get_project(demo, "demo").revision))
+        base.measured(demo, Nothing("demo", get_project(demo, "demo").revision, meanwhile))
 
 
 def vote(store, n: int) -> None:
@@ -185,16 +194,9 @@ def vote(store, n: int) -> None:
 
 
 def test_votes_that_come_in_while_it_reads_are_since(demo):
-    def measured(store, project_id, area_id):
-        vote(store, 2)
-        return {}
-
-    figures = KeptFigures("vote_checks", 1, "", measured, dict, dict)
     before = get_project(demo, "demo")
-    assert figures.carry_out(demo, "demo", figures.params_of(None, before.revision)) == {
-        "pulse": before.pulse,
-        "found": {},
-    }
+    told, _ = base.measured(demo, Nothing("demo", before.revision, lambda: vote(demo, 2)))
+    assert told == {"pulse": before.pulse, "found": 0}
 
 
 @pytest.mark.parametrize("page", EITHER_PAGE)
@@ -247,8 +249,8 @@ def test_a_page_sends_no_more_voters_than_it_may(demo, visit, monkeypatch):
 
 
 @pytest.mark.release
-def test_what_leaving_voters_out_would_change_is_a_job_too(many, visit, started, monkeypatch):
-    monkeypatch.setattr(voters, "CHEAP", 1)
+def test_what_leaving_voters_out_would_change_is_a_job_too(many, visit, started, figures_are_long):
+    figures_are_long(VoterFigures)
     press(visit("voters", "demo"), "Read all votes")
     finish(*started)
     view = voters.load(many, "demo")
@@ -262,13 +264,12 @@ def test_what_leaving_voters_out_would_change_is_a_job_too(many, visit, started,
     assert "Scoring without them in the background" in words(app)
     assert labelled(app.text_input, "Reason")  # it can be decided all the same
     finish(started[1])
-    expected = voter_preview.load(many, "demo", None, chosen)
+    expected = WithoutVoters("demo", 0, None, chosen).measure(many, None)[0]
     app = choose()
     assert not app.exception
     assert [sentence for sentence in expected.said if sentence not in words(app)] == []
     assert "See what would change" not in buttons(app)
-    params = preview_job.FIGURES.params_of(None, get_project(many, "demo").revision, *chosen)
-    kept = preview_job.found(preview_job.FIGURES.carry_out(many, "demo", params)["found"])
+    kept = made(many, "demo", WithoutVoters, chosen)
     pd.testing.assert_frame_equal(kept.models, expected.models)
     assert replace(kept, models=None) == replace(expected, models=None)
 
@@ -277,7 +278,7 @@ def test_a_fit_that_does_not_settle_is_a_line(demo, monkeypatch):
     def fit(votes):
         raise NotConvergedError("The scores did not settle in 200 steps.")
 
-    monkeypatch.setattr(trust, "fit_votes", fit)
+    monkeypatch.setattr(figures_of_trust, "fit_votes", fit)
     lines = {line.name: line for line in trust.load(demo, "demo").lines}
     assert lines["The top"].reason == "There is no ranking of all items: The scores did not settle in 200 steps."
     assert lines["Noise ceiling"].reason == "The scores did not settle in 200 steps."

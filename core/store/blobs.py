@@ -27,7 +27,7 @@ def safe_name(filename: str) -> str:
     return "".join(c for c in name if c.isprintable())[:120] or "results.csv"
 
 
-def keep_bytes(store: Store, data: bytes) -> str:
+def put_blob(store: Store, data: bytes) -> str:
     """Have the file under its hash on the disk before its votes are in the store, so that no vote is without source."""
     digest = hashlib.sha256(data).hexdigest()
     target = store.uploads / digest
@@ -44,7 +44,7 @@ def keep_bytes(store: Store, data: bytes) -> str:
     return digest
 
 
-def read_kept(store: Store, sha256: str, what: str, then: str = ".") -> bytes:
+def read_blob(store: Store, sha256: str, what: str, then: str = ".") -> bytes:
     """The bytes of a kept file; where they are gone, `StoreError` with what it is and what to do (`then`)."""
     if not _DIGEST.fullmatch(sha256):
         raise StoreError(f"{what} can't be read (it is named as no kept file is){then}")
@@ -54,27 +54,27 @@ def read_kept(store: Store, sha256: str, what: str, then: str = ".") -> bytes:
         raise StoreError(f"{what} can't be read ({error.strerror}){then}") from error
 
 
-def check_kept(conn: sa.Connection, belongs_to: Callable[[sa.Table], sa.ColumnElement[bool]]) -> None:
+def check_blobs(conn: sa.Connection, belongs_to: Callable[[sa.Table], sa.ColumnElement[bool]]) -> None:
     """Raise ValueError where a row names a kept file as none is named: it would be read from another place."""
     for table in KEEPERS:
-        for name in conn.execute(kept_by(table).where(belongs_to(table))).scalars():
+        for name in conn.execute(blobs_of(table).where(belongs_to(table))).scalars():
             if not _DIGEST.fullmatch(name):
                 raise ValueError(f"no kept file is called {name[:80]!r}")
 
 
-def kept_by(table: sa.Table) -> sa.Select[Any]:
+def blobs_of(table: sa.Table) -> sa.Select[Any]:
     """The names of the files that one of `KEEPERS` needs."""
     return sa.select(table.c.sha256).where(table.c.sha256.is_not(None))
 
 
-def sweep_kept(store: Store, *, older_than: float) -> int:
+def sweep_blobs(store: Store, *, older_than: float) -> int:
     """Remove kept files that nothing needs and that are older than so many seconds; returns how many.
 
     A command that was cut short can leave one: the file is written before its row, and goes after it.
     """
 
     def unneeded(conn: sa.Connection) -> Iterator[Path]:
-        needed = {digest for table in KEEPERS for digest in conn.execute(kept_by(table)).scalars()}
+        needed = {digest for table in KEEPERS for digest in conn.execute(blobs_of(table)).scalars()}
         for path in store.uploads.iterdir():
             is_kept = _DIGEST.fullmatch(path.name) and path.name not in needed
             if is_kept and time.time() - path.stat().st_mtime > older_than:

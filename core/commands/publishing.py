@@ -9,23 +9,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .campaign_tables import COMPARED, VOTES
-from .dataset import for_gensim, to_csv, to_json, to_tsv
-from .datasheet.card import card
-from .datasheet.facts import Facts
-from .datasheet.markdown import to_markdown
-from .datasheet.sheet import datasheet
-from .errors import InputError, StoreError
-from .formats import for_mteb, for_simlex, parquet, to_parquet, to_records
-from .published import write_published
-from .splits import Split, split_by_tokens
-from .store import Store
-from .store.command import check_revision, project_row
-from .store.record_files import record_files
-from .store.records import record_of, voter_secret
-from .store.releases import Release, check_is_new, keep_release
-from .views import datasheet as facts_view
-from .views.scores import file_stem
+from ..campaign_tables import COMPARED, VOTES
+from ..dataset import for_gensim, to_csv, to_json, to_tsv
+from ..datasheet.card import card
+from ..datasheet.facts import Facts
+from ..datasheet.markdown import to_markdown
+from ..datasheet.sheet import datasheet
+from ..errors import InputError, StoreError
+from ..file_names import file_stem
+from ..formats import for_mteb, for_simlex, parquet, to_parquet, to_records
+from ..published import write_published
+from ..splits import Split, split_by_tokens
+from ..store import Store
+from ..store.command import check_revision, project_row
+from ..store.record_files import record_files
+from ..store.records import record_of, voter_secret
+from ..store.releases import Release, check_is_new, keep_release
+from . import facts as facts_of
 
 WHAT = {
     "README.md": "this card",
@@ -92,11 +92,11 @@ def publish(store: Store, project_id: str, version: str = "", *, expected_revisi
     with store.read() as conn:
         row = project_row(conn, project_id)
         check_revision(row, expected_revision)
-        facts, closed = facts_view.look(store, conn, project_id, version)
+        facts, closed = facts_of.look(store, conn, project_id, version)
         if facts.dataset.empty:
             raise StoreError("There is no dataset to publish yet: it needs votes.")
         record = record_of(conn, project_id, secret)
-    facts = facts_view.measured(facts, closed)
+    facts = facts_of.measured(facts, closed)
     stem = file_stem(facts.about) + (f"-{version}" if version else "")
     facts, files = dataset_files(facts, stem)
     files |= record_files(record)

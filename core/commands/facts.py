@@ -36,15 +36,17 @@ from ..store import schema as t
 from ..store.areas import areas_of, n_items_of
 from ..store.ballots import Ballot, ballots_of, pilot_of
 from ..store.command import fetch_rows, project_row
+from ..store.frequencies import rare_of
 from ..store.item_rules import ItemRules
 from ..store.origins import proposed_tokens_of
 from ..store.plans import PlanSettings, settings_of
 from ..store.rankings import Ranking, is_comparison, rankings_of
 from ..store.scores import dataset_of
+from ..store.tallies import closed_votes_of
 from ..store.voter_counts import scored_ballots
-from . import checks, draws
-from .tokens import rare_of
-from .voting import FEWEST_TOLD
+from ..voting_settings import FEWEST_TOLD
+from .figures.draws import NOT_CLOSED
+from .figures.votes import agreement_of
 
 # The closed ballots of each ranking with their votes.
 Closed = tuple[tuple[list[Ballot], list[BallotVotes]], ...]
@@ -96,7 +98,7 @@ def look(store: Store, conn: sa.Connection, project_id: str, version: str = "") 
         split=None,
         left_out_formats={},
     )
-    return facts, tuple(draws.closed_votes_of(conn, project_id, ranking.area_id) for ranking in rankings)
+    return facts, tuple(closed_votes_of(conn, project_id, ranking.area_id) for ranking in rankings)
 
 
 def measured(facts: Facts, closed: Closed) -> Facts:
@@ -256,7 +258,7 @@ def _ranking(
 ) -> RankingFacts:
     pilot = pilot_of(conn, project_id, ranking.area_id)
     ballots = ballots_of(conn, project_id, ranking.area_id)
-    alpha, no_alpha = checks.agreement_of(conn, [ballot.id for ballot in ballots])
+    alpha, no_alpha = agreement_of(conn, [ballot.id for ballot in ballots])
     closed = [ballot for ballot in ballots if not ballot.is_open]
     drawn = [pilot, *ballots] if pilot else ballots
     return RankingFacts(
@@ -268,7 +270,7 @@ def _ranking(
         no_alpha,
         _UNKNOWN,
         _UNKNOWN,
-        (closed[-1].interval_note or "") if closed else draws.NOT_CLOSED,
+        (closed[-1].interval_note or "") if closed else NOT_CLOSED,
     )
 
 

@@ -6,20 +6,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-import sqlalchemy as sa
 
-from ..errors import RunoffError
-from ..evaluation_intervals import WHY_NOT_PAPER
-from ..progress import Progress, split
-from ..protocols import protocol_of
-from ..resampled import ScoreDraws, draw_scores, number_of_resamples
-from ..scores import BallotVotes
-from ..store import Store
-from ..store.areas import items_of
-from ..store.ballots import Ballot, ballots_of
-from ..store.command import project_row
-from ..store.rankings import read_rankings
-from ..store.tallies import ballot_votes
+from ...errors import RunoffError
+from ...evaluation_intervals import WHY_NOT_PAPER
+from ...progress import Progress, split
+from ...protocols import protocol_of
+from ...resampled import ScoreDraws, draw_scores, number_of_resamples
+from ...store import Store
+from ...store.areas import items_of
+from ...store.command import project_row
+from ...store.rankings import read_rankings
+from ...store.tallies import closed_votes
 
 KEYS = ["area", "token_a", "token_b"]
 NOT_CLOSED = "Intervals come once a ballot is closed."
@@ -45,20 +42,6 @@ class DatasetDraws:
         known = ~np.isnan(found)
         result[:, known] = self.drawn[:, found[known].astype(int)]
         return result
-
-
-def closed_votes(store: Store, project_id: str, area_id: int | None) -> tuple[list[Ballot], list[BallotVotes]]:
-    """The closed ballots of a ranking in order, and their votes."""
-    with store.read() as conn:
-        return closed_votes_of(conn, project_id, area_id)
-
-
-def closed_votes_of(
-    conn: sa.Connection, project_id: str, area_id: int | None
-) -> tuple[list[Ballot], list[BallotVotes]]:
-    """As `closed_votes`, in a look at the store that is under way."""
-    ballots = [ballot for ballot in ballots_of(conn, project_id, area_id) if not ballot.is_open]
-    return ballots, [ballot_votes(conn, ballot.id) for ballot in ballots]
 
 
 def load(store: Store, project_id: str, resamples: int = 0, *, progress: Progress | None = None) -> DatasetDraws:

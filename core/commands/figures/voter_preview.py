@@ -6,16 +6,18 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ..effects import N_TOP
-from ..embeddings import Embedding
-from ..errors import RunoffError
-from ..evaluation import compare
-from ..plurals import many, plural
-from ..store import Store
-from ..store.laid_aside import excluded_ids
-from ..store.library import embeddings_of, open_library
-from ..store.scores import dataset_of
-from ..store.without_voters import Counted, chosen_otherwise, counted_without, dataset_without
+from ...effects import N_TOP
+from ...embeddings import Embedding
+from ...errors import RunoffError
+from ...evaluation import compare
+from ...plurals import many, plural
+from ...progress import Progress
+from ...store import Store
+from ...store.laid_aside import excluded_ids
+from ...store.library import embeddings_of, open_library
+from ...store.scores import dataset_of
+from ...store.without_voters import Counted, chosen_otherwise, counted_without, dataset_without
+from .votes import OfRanking
 
 KEYS = ["area", "token_a", "token_b"]
 
@@ -70,8 +72,20 @@ class Preview:
         return votes, " ".join(told)
 
 
-def load(store: Store, project_id: str, area_id: int | None, voter_ids: tuple[int, ...]) -> Preview:
+@dataclass(frozen=True)
+class WithoutVoters(OfRanking[Preview]):
     """The preview of leaving voters out besides those who are left out already."""
+
+    name = "voter_preview"
+    version = 3
+    doing = "Scoring without them"
+    voter_ids: tuple[int, ...]
+
+    def measure(self, store: Store, progress: Progress | None) -> tuple[Preview, None]:
+        return _preview(store, self.project_id, self.area_id, self.voter_ids), None
+
+
+def _preview(store: Store, project_id: str, area_id: int | None, voter_ids: tuple[int, ...]) -> Preview:
     with store.read() as conn:
         out = excluded_ids(conn, project_id)
         then = out | set(voter_ids)

@@ -1,0 +1,153 @@
+"""How far the scores of a ranking can be trusted, line by line (`trust`), from the votes of its closed ballots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import sqlalchemy as sa
+
+from ... import reliability, trust
+from ...errors import RunoffError
+from ...foresight import Foresight
+from ...items import pair_label
+from ...progress import Progress
+from ...protocols import protocol_of
+from ...protocols.base import N_TOP
+from ...resampled import draw_scores, number_of_resamples
+from ...scores import BallotVotes
+from ...scores.borda import tally
+from ...scores.connection import connected_parts
+from ...scores.fit import FittedVotes, fit_votes, joined
+from ...scores.posterior import item_posteriors
+from ...store import Store
+from ...store.areas import items_of
+from ...store.audits import read_audit
+from ...store.ballots import Ballot, ballots_of
+from ...store.foresights import closed_fit_of, stored_foresight
+from ...store.plans import is_last
+from ...store.tallies import closed_votes, progress_of
+from ...trust import Line
+from .votes import OfRanking, agreement_of
+
+SCORED = 10_000  # votes that are fitted, and scored again some twenty times, in a second
+
+
+@dataclass(frozen=True)
+class TrustLines(OfRanking[tuple[Line, ...]]):
+    """All lines of a ranking, by its closed ballots; none before one is closed.
+
+    Reads all their votes, fits them once, and scores them again some twenty times.
+    """
+
+    name = "trust_lines"
+    version = 4
+    doing = "Checking the scores"
+
+    def seconds(self, conn: sa.Connection) -> float:
+        ballots = [ballot for ballot in ballots_of(conn, self.project_id, self.area_id) if not ballot.is_open]
+        return sum(progress_of(conn, ballot.id).votes for ballot in ballots) / SCORED
+
+    def measure(self, store: Store, progress: Progress | None) -> tuple[tuple[Line, ...], None]:
+        return _lines(store, self.project_id, self.area_id), None
+
+
+def _lines(store: Store, project_id: str, area_id: int | None) -> tuple[Line, ...]:
+    ballots, votes = closed_votes(store, project_id, area_id)
+    if not ballots:
+        return ()
+    with store.read() as conn:
+        foresight = stored_foresight(conn, ballots[-1].id)
+        items = items_of(conn, project_id, area_id=area_id)
+        audit = read_audit(conn, ballots[-1].id)
+        tied = closed_fit_of(conn, ballots[-1].id).get("tied_for_first", [])
+        last = is_last(conn, project_id, area_id, ballots[-1].number)
+        agreed = agreement_of(conn, [ballot.id for ballot in ballots_of(conn, project_id, area_id)])
+    names = dict(zip(items["item"], pair_label(items), strict=True))
+    lines = _vote_lines(ballots, votes, last)
+    fitted = _fitted(votes)
+    if isinstance(fitted, FittedVotes):
+        try:
+            lines += _ranking_lines(ballots[-1], votes, fitted, tied, names, foresight, last)
+        except RunoffError as error:
+            lines.append(_no_ranking(str(error)))
+    else:
+        lines.append(_no_ranking(fitted))
+    if len(ballots) > 1 and (cut := trust.cut_lost(foresight, audit)) is not None:  # ballot 1 holds all: nothing is cut
+        lines.append(cut)
+    return (*lines, trust.agreement(*agreed), *_reliability_lines(ballots[-1], votes, fitted))
+
+
+def _fitted(votes: list[BallotVotes]) -> FittedVotes | str:
+    """The fit of all votes, or why there is none."""
+    try:
+        return fit_votes(votes)
+    except RunoffError as error:
+        return str(error)
+
+
+def _no_ranking(error: str) -> Line:
+    why = f"There is no ranking of all items: {error}"
+    return Line("The top", trust.RED, why, "See the lines above.")
+
+
+def _vote_lines(ballots: list[Ballot], votes: list[BallotVotes], is_last: bool) -> list[Line]:
+    """What the votes allow at all: how many, won and lost, joined."""
+    items = np.sort(votes[0].items)
+    first, second, outcome, _ = joined(votes, items)
+    points, times = tally(first, second, outcome, n_items=len(items))
+    planned = np.zeros(len(items), dtype=np.int64)
+    for ballot, held in zip(ballots, votes, strict=True):
+        planned[np.searchsorted(items, held.items)] += ballot.appearances
+    parts = connected_parts(first, second, len(items))
+    top = np.argsort(-points / np.maximum(times, 1), kind="stable")[:N_TOP]
+    return [
+        trust.one_graph([len(part) for part in parts], int((times == 0).sum())),
+        trust.enough_votes(times, planned),
+        trust.won_and_lost(points, times, top, is_last=is_last),
+    ]
+
+
+def _ranking_lines(
+    ballot: Ballot,
+    votes: list[BallotVotes],
+    fitted: FittedVotes,
+    tied: list[int],
+    names: dict[int, str],
+    foresight: Foresight | None,
+    is_last: bool,
+) -> list[Line]:
+    """What is known of the ranking: its top, its first, contradictions, and what was cut."""
+    n_top = min(N_TOP, len(fitted.items) - 1)
+    if protocol_of(ballot.protocol).of_fit(fitted) is not None:
+        probability = item_posteriors(fitted.fit).top_probability(n_top)
+    else:
+        rng = np.random.default_rng([ballot.seed, 4])
+        n_votes = sum(len(held.first) for held in votes)
+        draws = draw_scores(votes, ballot.protocol, resamples=number_of_resamples(n_votes), rng=rng)
+        probability, tied = draws.top_probability(n_top), draws.tied_for_first().tolist()
+    lines = [trust.certain_top(probability, n_top, is_last=is_last)]
+    if tied:
+        lines.append(trust.first_place([names[item] for item in tied], is_last=is_last))
+    if (found := trust.no_circles(foresight)) is not None:
+        lines.append(found)
+    return lines
+
+
+def _reliability_lines(ballot: Ballot, votes: list[BallotVotes], fitted: FittedVotes | str) -> list[Line]:
+    """Halves of the voters and the noise ceiling."""
+    measures = (
+        (trust.halves, reliability.halves, reliability.HALVES_SEED),
+        (trust.ceiling, reliability.ceiling, reliability.CEILING_SEED),
+    )
+    lines = []
+    for line, measure, number in measures:
+        if isinstance(fitted, str):
+            lines.append(line(None, fitted))
+            continue
+        try:
+            rng = np.random.default_rng([ballot.seed, number])
+            lines.append(line(measure(votes, ballot.protocol, fitted, rng=rng), ""))
+        except RunoffError as error:
+            lines.append(line(None, str(error)))
+    return lines

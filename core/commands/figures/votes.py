@@ -1,0 +1,166 @@
+"""Figures of all votes of a ranking: of each voter, and checks of the votes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+import sqlalchemy as sa
+
+from ...agreement import Agreement, agreement, raw_agreement
+from ...errors import UndefinedMetricError
+from ...estimates import Share, share
+from ...plurals import plural
+from ...progress import Progress
+from ...quality import SideBias, side_bias
+from ...scores.connection import connected_parts
+from ...store import Store
+from ...store.areas import items_of
+from ...store.ballots import ballots_of, pilot_of
+from ...store.checks import CheckAnswers, check_answers, counted_votes, voted_pairs
+from ...store.tallies import progress_of
+from ...store.voter_answers import voter_answers
+from ...voter_quality import VoterQuality, measure
+from .base import Figure, R
+
+READ = 25_000  # votes that are read and looked at in a second
+NAMED = 3
+NO_GOLD = Share(None, reason="Nobody answered a comparison with a known answer.")
+NO_REPEATS = Share(None, reason="Nobody answered the same comparison twice.")
+NO_OVERLAP = Share(None, reason="No comparison has answers of two voters.")
+
+
+@dataclass(frozen=True)
+class OfRanking(Figure[R]):
+    """A figure of the votes of a ranking."""
+
+    area_id: int | None
+
+    def seconds(self, conn: sa.Connection) -> float:
+        ballots = ballots_of(conn, self.project_id, self.area_id)
+        return sum(ballot.n_comparisons for ballot in ballots) / READ
+
+
+@dataclass(frozen=True)
+class VoterFigures(OfRanking[VoterQuality]):
+    """The figures of a ranking's voters: of its ballots, or of its pilot as long as there is none.
+
+    Reads all their votes, and fits them: two million take a minute.
+    """
+
+    name = "voter_figures"
+    version = 5
+    doing = "Measuring the voters"
+
+    def measure(self, store: Store, progress: Progress | None) -> tuple[VoterQuality, None]:
+        with store.read() as conn:
+            ballots = ballots_of(conn, self.project_id, self.area_id)
+            pilot = pilot_of(conn, self.project_id, self.area_id)
+            if not ballots and pilot is not None:
+                ballots = [pilot]
+            answers = voter_answers(conn, [ballot.id for ballot in ballots])
+        return measure(answers), None
+
+
+@dataclass(frozen=True)
+class VoteChecks:
+    """What the votes of all ballots of a ranking look like.
+
+    `part_sizes` are the items of each part that votes join, the largest first; one part is as it should be. `apart`
+    are the words of the first `NAMED` items of the others. `agreement` is None where α is not defined, and
+    `no_agreement` tells why.
+    """
+
+    n_votes: int
+    part_sizes: tuple[int, ...]
+    apart: tuple[str, ...]
+    sides: SideBias
+    agreement: Agreement | None
+    no_agreement: str
+    gold: Share = NO_GOLD
+    repeats: Share = NO_REPEATS
+    overlap: Share = NO_OVERLAP
+    n_overlapping: int = 0
+
+    @property
+    def has_checks(self) -> bool:
+        """Whether any check was answered."""
+        return any(share.total for share in (self.gold, self.repeats, self.overlap))
+
+
+@dataclass(frozen=True)
+class ChecksOfVotes(OfRanking[VoteChecks]):
+    """The checks of a ranking; reads all its votes, so a second or two for a hundred thousand."""
+
+    name = "vote_checks"
+    version = 4
+    doing = "Checking the votes"
+
+    def seconds(self, conn: sa.Connection) -> float:
+        ballots = ballots_of(conn, self.project_id, self.area_id)
+        return sum(progress_of(conn, ballot.id).votes for ballot in ballots) / READ
+
+    def measure(self, store: Store, progress: Progress | None) -> tuple[VoteChecks, None]:
+        with store.read() as conn:
+            ids = [ballot.id for ballot in ballots_of(conn, self.project_id, self.area_id)]
+            pairs = voted_pairs(conn, ids)
+            votes, answers = counted_votes(conn, ids), check_answers(conn, ids)
+            parts = connected_parts(pairs[:, 0], pairs[:, 1], int(pairs.max(initial=-1)) + 1)
+            apart = [item for part in parts[1 : NAMED + 1] for item in part[:NAMED].tolist()][:NAMED]
+            words = {}
+            if apart:
+                items = items_of(conn, self.project_id)
+                words = dict(zip(items["item"], items["token_a"] + " – " + items["token_b"], strict=True))
+        sided = votes.dropna(subset=["left"])
+        shared = _shared(answers)
+        found, reason = _agreement(shared, len(pairs))
+        found_checks = VoteChecks(
+            n_votes=len(votes),
+            part_sizes=tuple(map(len, parts)),
+            apart=tuple(words[item] for item in apart),
+            sides=side_bias(sided["voter"].to_numpy(), sided["left"].to_numpy() == 1),
+            agreement=found,
+            no_agreement=reason,
+            **_shares(answers, shared),
+        )
+        return found_checks, None
+
+
+def agreement_of(conn: sa.Connection, ballot_ids: Sequence[int]) -> tuple[Agreement | None, str]:
+    """How far voters agree in some ballots, and the reason where α is not defined; reads all their votes."""
+    return _agreement(_shared(check_answers(conn, ballot_ids)), len(voted_pairs(conn, ballot_ids)))
+
+
+def _shared(answers: CheckAnswers) -> pd.DataFrame:
+    """The counted answers to comparisons that have several of them."""
+    shared = answers.overlap[answers.overlap["counted"]]
+    return shared[shared.duplicated("question_id", keep=False)]
+
+
+def _shares(answers: CheckAnswers, shared: pd.DataFrame) -> dict[str, Any]:
+    """The shares of the view that there are; Wilson's intervals take answers of one voter as independent."""
+    found: dict[str, Any] = {}
+    for name, column in (("gold", answers.gold["right"]), ("repeats", answers.repeats["same"])):
+        if len(column):
+            found[name] = share(int(column.sum()), len(column))
+    if len(shared):
+        found["overlap"] = raw_agreement(shared["question_id"], shared["value"])
+        found["n_overlapping"] = int(shared["question_id"].nunique())
+    return found
+
+
+def _agreement(shared: pd.DataFrame, n_answered: int) -> tuple[Agreement | None, str]:
+    """α over the comparisons that several voters answered; first, second and tie are the same or not (nominal)."""
+    if shared.empty:
+        return None, (
+            "Krippendorff's α (agreement of voters) is not defined: none of {comparisons} was answered by two voters."
+        ).format(comparisons=plural(n_answered, "{n} answered comparison", "{n} answered comparisons"))
+    # α doesn't ask who answered: places stand for voters, of whom there may be thousands.
+    places = shared.assign(place=shared.groupby("question_id").cumcount())
+    try:
+        found = agreement(places.pivot(index="place", columns="question_id", values="value"), distance="nominal")
+    except UndefinedMetricError as error:
+        return None, f"Krippendorff's α (agreement of voters): {error!s}"
+    return replace(found, n_voters=shared["voter_id"].nunique()), ""

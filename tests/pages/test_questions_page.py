@@ -1,0 +1,28 @@
+"""A fifth kind of question on the page Other schemes: chosen, drawn, answered, closed and shown; no page knows it."""
+
+from __future__ import annotations
+
+from page_words import labelled, press, words
+
+from core.store.ballots import read_rounds
+from tests.odd_ones import OddOne
+
+
+def test_a_fifth_kind_is_on_the_pages(demo, visit, odd):
+    app = visit("schemes", "demo")
+    (scheme,) = [group for group in app.get("button_group") if group.label == "Scheme"]
+    scheme.set_value("odd").run()
+    assert OddOne.about.offered in words(app)
+    labelled(app.number_input, "Tuples an item").set_value(2).run()
+    press(app, "Draw the round")
+    assert not app.exception
+    found = read_rounds(demo, "demo")[-1]
+    assert (found.scheme, found.settings.appearances) == ("odd", 2)
+    press(app, "Let simulated people answer")
+    assert not app.exception
+    press(app, f"Close round {found.ordinal}")
+    assert not app.exception
+    assert found.title in str([box.options for box in app.selectbox])
+    assert {"rank", "score", "answers"} <= set(app.dataframe[0].value.columns)
+    assert labelled(app.metric, "Voters").value == "20"
+    assert not read_rounds(demo, "demo")[-1].is_open
