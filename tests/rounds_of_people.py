@@ -116,7 +116,7 @@ def texts_of(shown: Mapping[str, str], scheme: str, n: int) -> list[tuple[str, s
 
 def batch_of(store: Store, project_id: str, number: int = 1) -> bytes:
     """The batch file of a round."""
-    found = next(one for one in read_rounds(store, project_id) if one.ordinal == number)
+    found = next(one for one in read_rounds(store, project_id) if one.number == number)
     return write_round(read_shown(store, project_id, found.id), found.asks, ascii_only=False)
 
 
@@ -162,7 +162,7 @@ def round_progress(store: Store, ballot_id: int) -> Progress:
 
 
 def round_id(store: Store, project_id: str, number: int = 1) -> int:
-    return next(one.id for one in read_rounds(store, project_id) if one.ordinal == number)
+    return next(one.id for one in read_rounds(store, project_id) if one.number == number)
 
 
 def collected(store: Store, scheme: str, settings: RoundSettings | None = None) -> str:

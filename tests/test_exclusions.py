@@ -116,10 +116,10 @@ def test_closed_ballots_are_scored_as_if_the_votes_had_never_come(store, protoco
     ballots = read_ballots(store, project_id)
     with store.write() as conn:
         later = sa.update(t.ballot).where(t.ballot.c.id == ballots[1].id)
-        conn.execute(later.values(number=99, state="closed"))
+        conn.execute(later.values(ordinal=99, state="closed"))
     reopen_and_close(store, project_id, ballots[0].id, number=1)
     with store.write() as conn:
-        conn.execute(sa.update(t.ballot).where(t.ballot.c.id == ballots[1].id).values(number=2))
+        conn.execute(sa.update(t.ballot).where(t.ballot.c.id == ballots[1].id).values(ordinal=2))
     reopen_and_close(store, project_id, ballots[1].id, number=2)
     again = read_dataset(store, project_id)
     assert found.equals(again)
@@ -130,7 +130,7 @@ def reopen_and_close(store, project_id, ballot_id, number):
     """The scores of one ballot taken off and computed by closing it."""
     with store.write() as conn:
         conn.execute(sa.delete(t.item_score).where(t.item_score.c.ballot_id == ballot_id))
-        hidden = sa.update(t.ballot).where(t.ballot.c.number > number)
+        hidden = sa.update(t.ballot).where(t.ballot.c.ordinal > number)
         conn.execute(hidden.values(area_id=None, project_id=other_project(conn)))
         conn.execute(sa.update(t.ballot).where(t.ballot.c.id == ballot_id).values(state="open"))
     close_ballot(store, project_id)

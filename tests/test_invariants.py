@@ -85,7 +85,7 @@ BREAKS = {
     "projects": ["UPDATE voter SET project_id = (SELECT project_id FROM ballot WHERE id = 3) WHERE id = 1"],
     "positions": ["UPDATE item SET position = 99 WHERE id = 1"],
     "areas": ["UPDATE item SET token_b_id = (SELECT MAX(id) FROM token) WHERE id = 1"],
-    "numbers": ["UPDATE ballot SET number = 3 WHERE id = 2"],
+    "numbers": ["UPDATE ballot SET ordinal = 3 WHERE id = 2"],
     "sizes": ["UPDATE ballot SET n_comparisons = n_comparisons + 1 WHERE id = 1"],
     "options": [f"DELETE FROM question_option WHERE position = 1 AND question_id = (SELECT MIN(id) FROM ({OF_TWO}))"],
     "log": ["UPDATE log SET revision = 1 WHERE id = 2"],

@@ -189,10 +189,47 @@ def test_every_table_has_rows_and_every_state_is_there(old):
 def test_every_cell_is_kept_but_the_names_of_twins(old, brought_up):
     before, after = rows_of_kept(old), rows_of_kept(brought_up)
     assert after.keys() == before.keys()
-    for table in before.keys() - {"alembic_version"}:
-        names = [name for name in before[table][0] if (table, name) != ("project", "name")]
+    changed = {("project", "name"), *(("ballot", name) for name in ("number", "scheme", "plan_id"))}
+    for table in before.keys() - {"alembic_version", "plan"}:
+        names = [name for name in before[table][0] if (table, name) not in changed]
         assert values(after, table, *names) == values(before, table, *names), table
         assert len(after[table][1]) == len(before[table][1])
+
+
+@pytest.mark.sqlite
+def test_what_a_ballot_is_stands_in_columns_and_rounds_have_no_plan(old, brought_up):
+    before, after = rows_of_kept(old), rows_of_kept(brought_up)
+    numbered = values(before, "ballot", "id", "number", "scheme", "plan_id")
+    of = {-1: "round", 0: "pilot", 1: "campaign"}
+    expected = {
+        (id_, of[np.sign(number)], scheme, abs(number), None if number < 0 else plan)
+        for id_, number, scheme, plan in numbered
+    }
+    assert values(after, "ballot", "id", "purpose", "kind", "ordinal", "plan_id") == expected
+    assert {purpose for _, purpose, *_ in expected} == set(of.values())
+    planned = {plan for _, number, _, plan in numbered if number < 0}
+    columns = before["plan"][0]
+    gone = values(before, "plan", *columns) - values(after, "plan", *columns)
+    # Copies of "Twin" without its ballots have plans of its rounds, too.
+    assert {row[columns.index("protocol")] for row in gone} == set(SCHEMES)
+    assert planned <= {row[columns.index("id")] for row in gone}
+    assert not values(after, "plan", *columns) - values(before, "plan", *columns)
+
+
+@pytest.mark.sqlite
+def test_a_migration_that_fails_leaves_the_workspace_as_it_was(old, tmp_path, monkeypatch):
+    folder = tmp_path / "workspace"
+    shutil.copytree(old, folder)
+    before = rows_of_kept(folder)
+    monkeypatch.setattr("core.store.dialects.check_keys", lambda conn: 1)
+    with pytest.raises(StoreError, match="would lose 1 links"):
+        open_store(folder)
+    assert rows_of_kept(folder) == before
+    monkeypatch.undo()
+    store = open_store(folder)
+    assert_brought_up(store)
+    store.engine.dispose()
+    _open.cache_clear()
 
 
 def assert_brought_up(store: Store) -> None:
@@ -265,7 +302,7 @@ def expected_of(project_id: str) -> Expected:
 
 def closed_rounds(store: Store, project_id: str) -> dict[tuple[str, int], Ballot]:
     return {
-        (ranking.area, found.ordinal): found
+        (ranking.area, found.number): found
         for ranking in read_rankings(store, project_id)
         for found in read_rounds(store, project_id, ranking.area_id)
         if not found.is_open
@@ -370,11 +407,11 @@ def test_open_ballots_and_rounds_are_closed_and_the_campaign_goes_on(workspace, 
                 is_answered = len(answers_of(conn, project_id, found).text) > 0
             if not found.is_open:
                 continue
-            if found.ordinal > 1 and is_answered:
-                close_round(workspace, project_id, found.ordinal, area_id=area)
+            if found.number > 1 and is_answered:
+                close_round(workspace, project_id, found.number, area_id=area)
             else:  # somebody is in the midst of it, or nobody has come yet
                 with pytest.raises(StoreError, match="no answer"):
-                    close_round(workspace, project_id, found.ordinal, area_id=area)
+                    close_round(workspace, project_id, found.number, area_id=area)
         close_ballot(workspace, project_id, area_id=area)
         closed = read_dataset(workspace, project_id)
         reopen_ballot(workspace, project_id, area_id=area)

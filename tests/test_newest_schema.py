@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pytest
 import sqlalchemy as sa
-from old_workspaces import MAIN, NEWEST, TRIAL, unpack_kept_workspace
+from old_workspaces import GONE_ON, MAIN, TRIAL, unpack_kept_workspace
 from test_migrations import assert_datasets, expected_of, kept
 
 from core import voting
@@ -34,10 +34,10 @@ SESSION = sa.select(t.sitting, t.voter.c.external_id, t.voter.c.platform).join(
 )
 
 
-@pytest.fixture
-def workspace(tmp_path):
+@pytest.fixture(params=GONE_ON, ids=lambda path: path.stem[-4:])
+def workspace(tmp_path, request):
     """A copy of the kept workspace, opened."""
-    unpack_kept_workspace(tmp_path / "workspace", NEWEST)
+    unpack_kept_workspace(tmp_path / "workspace", request.param)
     opened = open_store(tmp_path / "workspace")
     yield opened
     opened.engine.dispose()
@@ -45,8 +45,9 @@ def workspace(tmp_path):
 
 
 @pytest.mark.sqlite
-def test_it_opens_and_says_what_it_said(workspace):
-    assert NEWEST.stem.endswith(HEAD) or (workspace.folder / "backups").exists()
+def test_it_opens_and_says_what_it_said(workspace, request):
+    is_newest = request.node.callspec.params["workspace"].stem.endswith(HEAD)
+    assert is_newest != any((workspace.folder / "backups").glob("*.sqlite"))
     for project_id in (MAIN, TRIAL):
         assert_datasets(workspace, project_id, expected_of(project_id))
     assert {fault.rule.name: fault.n for fault in check_store(workspace).faults} == {"jobs": 2}
@@ -62,8 +63,9 @@ def test_it_opens_and_says_what_it_said(workspace):
         ]
 
 
-def test_the_project_comes_in_with_its_rounds_pilot_pages_and_registration(store):
-    data, _ = kept("0007")
+@pytest.mark.parametrize("schema", [path.stem[-4:] for path in GONE_ON])
+def test_the_project_comes_in_with_its_rounds_pilot_pages_and_registration(store, schema):
+    data, _ = kept(schema)
     project_id = import_project(store, data)
     assert_datasets(store, project_id, expected_of(MAIN))
     assert [part.part for part in read_registration(store, project_id).kept if not part.same] == ["the items"]
@@ -72,7 +74,9 @@ def test_the_project_comes_in_with_its_rounds_pilot_pages_and_registration(store
         answers = conn.execute(sa.select(t.deal.c.answer_n).where(t.deal.c.answer_n.is_not(None))).scalars().all()
         here = conn.execute(sa.select(t.sitting.c.nonce, t.sitting.c.address)).all()
         confirmed = set(conn.execute(sa.select(t.publication.c.confirmed)).scalars())
-        states = sa.select(t.ballot.c.number, t.ballot.c.state).where(t.ballot.c.project_id == project_id)
+        states = sa.select(t.ballot.c.purpose, t.ballot.c.ordinal, t.ballot.c.state).where(
+            t.ballot.c.project_id == project_id
+        )
         counts = {table.name: conn.execute(sa.select(sa.func.count()).select_from(table)).scalar_one()
                   for table in (t.check_question, t.exclusion, t.deal, t.judgement, t.voting, t.release)}  # fmt: skip
         found = {tuple(row) for row in conn.execute(states)}
@@ -80,7 +84,8 @@ def test_the_project_comes_in_with_its_rounds_pilot_pages_and_registration(store
     assert set(here) == {(None, None)}  # these stay in their workspace
     assert confirmed == {False}
     assert counts == {name: len(rows[name]) for name in counts}
-    assert found >= {(0, "closed"), (1, "closed"), (2, "open"), (-1, "closed"), (-4, "open")}
+    assert found >= {("pilot", 0, "closed"), ("campaign", 1, "closed"), ("campaign", 2, "open")}
+    assert found >= {("round", 1, "closed"), ("round", 4, "open")}
 
 
 @pytest.mark.sqlite

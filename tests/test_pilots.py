@@ -349,12 +349,12 @@ def test_a_pilot_comes_out_and_in_bit_for_bit(store, project_id):
     assert found(store, copy_without_ballots(store, project_id, "Bare")) is None
 
 
-def test_a_number_below_that_of_a_pilot_is_refused(store, project_id):
+def test_a_round_of_comparisons_is_refused(store, project_id):
     draw_pilot(store, project_id)
     members = members_of(export_project(store, project_id))
-    forged = members["tables/ballot.csv"].replace(b",0,b0-", b",-1,b0-", 1)
+    forged = members["tables/ballot.csv"].replace(b",pilot,comparison,0,b0-", b",round,comparison,1,b0-", 1)
     assert forged != members["tables/ballot.csv"]
-    refused(store, signed(members | {"tables/ballot.csv": forged}), "the scheme 'comparison' and the number -1")
+    refused(store, signed(members | {"tables/ballot.csv": forged}), "round 1 asks 'comparison'")
 
 
 # What it tells

@@ -57,8 +57,8 @@ def item_score(conn: sa.Connection, id_: int) -> None:
         (ORDER, of_judgement(answer="1 1"), "values"),
         (RATING, of_ballot(settings={"raters": 0}), "values"),
         (RATING, of_ballot(settings=sa.null()), "values"),
-        (RATING, of_ballot(number=7), "numbers"),
-        (RATING, of_ballot(scheme="comparison"), "numbers"),
+        (RATING, of_ballot(purpose="campaign"), "numbers"),
+        (RATING, of_ballot(kind="comparison"), "numbers"),
         (BEST_WORST, last_option, "options"),
         (RATING, last_option, "options"),
         (BEST_WORST, item_tally, "item tallies"),
@@ -76,7 +76,7 @@ def test_a_break_is_found_and_named(store, scheme, break_it, rule):
     assert rule in {fault.rule.name for fault in check_store(store).faults}
 
 
-@pytest.mark.parametrize("change", [{"number": 1}, {"scheme": "guess"}, {"settings": {"raters": 0}}])
+@pytest.mark.parametrize("change", [{"purpose": "campaign"}, {"kind": "guess"}, {"settings": {"raters": 0}}])
 def test_a_file_with_a_round_that_is_none_is_refused(store, change):
     project_id = collected(store, RATING, SMALL[RATING])
     with store.write(project_id) as conn:

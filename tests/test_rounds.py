@@ -167,7 +167,7 @@ def test_a_round_waits_for_the_one_of_its_scheme_and_fixes_the_tokens(store):
         add_areas(store, project_id, [AreaTokens("Birds", ("duck", "goose"))])
     save_plan(store, project_id, PLAN)  # a round has settings of its own, so a plan can still be made
     discard_round(store, project_id, 1)
-    assert [found.ordinal for found in read_rounds(store, project_id)] == [2]
+    assert [found.number for found in read_rounds(store, project_id)] == [2]
     fine(store)
 
 
@@ -505,7 +505,7 @@ def test_a_project_with_rounds_comes_back_from_its_file_bit_for_bit(store, schem
     fine(store)
     close = next(found for found in other if found.is_open) if scheme == BEST_WORST else None
     if close is not None:
-        close_round(store, again, close.ordinal)
+        close_round(store, again, close.number)
     fine(store)
 
 

@@ -60,7 +60,7 @@ def test_the_dataset_is_the_fit_of_all_votes(store, closed):
     dataset = read_dataset(store, closed)
     with store.read() as conn:
         query = sa.select(t.item.c.position, t.item_score.c.theta, t.item_score.c.error).join(t.item)
-        query = query.join(t.ballot, t.ballot.c.id == t.item_score.c.ballot_id).where(t.ballot.c.number == 2)
+        query = query.join(t.ballot, t.ballot.c.id == t.item_score.c.ballot_id).where(t.ballot.c.ordinal == 2)
         rows = np.array(conn.execute(query.order_by(t.item.c.position)).fetchall(), dtype=float)
     np.testing.assert_allclose(rows[:, 1], fit.theta, atol=1e-9)
     np.testing.assert_allclose(rows[:, 2], fit.standard_error, atol=1e-9)
@@ -124,7 +124,7 @@ def test_reopening_takes_the_scores_off_and_closing_gives_them_back(store, close
     reopen_ballot(store, closed)
     with store.read() as conn:
         of_second = sa.select(sa.func.count()).select_from(t.item_score).join(t.ballot)
-        assert conn.execute(of_second.where(t.ballot.c.number == 2)).scalar() == 0
+        assert conn.execute(of_second.where(t.ballot.c.ordinal == 2)).scalar() == 0
     assert read_dataset(store, closed)["score"].tolist() != before["score"].tolist()  # those of ballot 1 again
     close_ballot(store, closed)
     pd.testing.assert_frame_equal(read_dataset(store, closed), before, check_flags=False)

@@ -62,7 +62,7 @@ def test_places_by_the_protocol_runoff_have_the_intervals_that_each_ballot_wrote
     project_id = campaign(store, "runoff", 2)
     history = settling.load(store, project_id).history
     with store.read() as conn:
-        query = sa.select(t.ballot.c.number, t.item_score.c.rank_lower).join(
+        query = sa.select(t.ballot.c.ordinal, t.item_score.c.rank_lower).join(
             t.ballot, t.ballot.c.id == t.item_score.c.ballot_id
         )
         stored = pd.DataFrame(conn.execute(query).all(), columns=["ballot", "lower"])

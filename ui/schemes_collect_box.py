@@ -42,7 +42,7 @@ def collect_box(project: Project, area_id: int | None, n_items: int) -> None:
         st.info("This project has no items yet. Add tokens on the Tokens page first.", icon=":material/info:")
         return
     rounds = view.load(frame.store(), project.id, area_id)
-    numbers = {found.round.ordinal: found for found in reversed(rounds)}
+    numbers = {found.round.number: found for found in reversed(rounds)}
     chosen = NEW
     if numbers:
         key = f"round-{project.id}-{area_id}"
@@ -78,7 +78,7 @@ def _new(project: Project, area_id: int | None, n_items: int, rounds: tuple[view
             closed = [one.round for one in rounds if one.round.scheme == scheme and not one.round.is_open]
             with row:
                 settings, after = _leading(settings, key, closed)
-            before = next((one for one in closed if one.ordinal == after), None)
+            before = next((one for one in closed if one.number == after), None)
             n = n_items if before is None else max(1, kept(before.n_items, settings.keep))
         for name in kind.about.editors:
             settings = EDITORS[name](settings, key, project, row)
@@ -180,7 +180,7 @@ def _leading(settings: RoundSettings, key: str, closed: list[Ballot]) -> tuple[R
     """After which round to go on with the leading items, and with what share of them."""
     if not closed:
         return settings, None
-    names = {one.ordinal: f"the leading items of round {one.ordinal}" for one in reversed(closed)}
+    names = {one.number: f"the leading items of round {one.number}" for one in reversed(closed)}
     after = choosers.selectbox(
         "Items", names | {NEW: "all items"}, key=f"after-{key}", width=240,
         help="A next round keeps the items with the highest scores, and near ones meet.",

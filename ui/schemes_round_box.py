@@ -44,7 +44,7 @@ def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
         _uploads(project, found)
         _close(project, area_id, found)
         if not found.progress.untouched:
-            people_box(project, found, slug(f"{project.name}-round-{found.round.ordinal}"))
+            people_box(project, found, slug(f"{project.name}-round-{found.round.number}"))
         _settle(project, found)
         return
     results_box(project, area_id, found)
@@ -52,10 +52,10 @@ def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
     with st.expander("Uploads and reopening"):
         _uploads(project, found)
         frame.command_button(
-            f"Reopen round {found.round.ordinal}",
+            f"Reopen round {found.round.number}",
             _of_round(reopen_ballot, found),
             project.id,
-            done=f"Round {found.round.ordinal} is open again.",
+            done=f"Round {found.round.number} is open again.",
             help="Its scores are taken off until it is closed again.",
         )
 
@@ -240,10 +240,10 @@ def _close(project: Project, area_id: int | None, found: RoundView) -> None:
     )
     with st.container(horizontal=True):
         frame.command_button(
-            f"Close round {found.round.ordinal}",
+            f"Close round {found.round.number}",
             _of_round(close_ballot, found),
             project.id,
-            done=f"Round {found.round.ordinal} is closed: what it says stands below.",
+            done=f"Round {found.round.number} is closed: what it says stands below.",
             type="primary" if progress.is_complete else "secondary",
             disabled=not sure,
         )
@@ -252,7 +252,7 @@ def _close(project: Project, area_id: int | None, found: RoundView) -> None:
                 "Discard this round",
                 _of_round(discard_ballot, found),
                 project.id,
-                done=f"Round {found.round.ordinal} is discarded.",
+                done=f"Round {found.round.number} is discarded.",
             )
 
 

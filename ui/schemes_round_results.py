@@ -23,7 +23,7 @@ from ui.schemes_side_box import show_side_by_side
 
 def results_box(project: Project, area_id: int | None, found: RoundView) -> None:
     """All that a closed round says."""
-    stem = slug(f"{project.name}-round-{found.round.ordinal}")
+    stem = slug(f"{project.name}-round-{found.round.number}")
     with st.container(horizontal=True):
         for label, value, about in found.figures:
             st.metric(label, value, help=about, width="content")

@@ -12,7 +12,7 @@ from core.commands.voters import ReviewAssignments
 from core.platforms.workbooks import MIME
 from core.settlement import Review, Rules, write_payments
 from core.store import Store
-from core.store.ballots import Ballot, called
+from core.store.ballots import Ballot
 from core.store.projects import Project
 from core.views.collect import CollectView
 from core.views.settlement import SettlementView, review_file
@@ -37,7 +37,7 @@ def settlement_box(store: Store, project: Project, view: CollectView) -> None:
         ballot = ballots[0]
         if len(ballots) > 1:
             by_id = {one.id: one for one in ballots}
-            names = {id_: called(one.number) for id_, one in by_id.items()}
+            names = {id_: one.called for id_, one in by_id.items()}
             ballot = by_id[choosers.selectbox("Ballot", names, key=f"settled-{project.id}")]
         settle(store, project, ballot)
 

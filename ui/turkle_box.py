@@ -11,7 +11,7 @@ from core.platforms.base import Outgoing
 from core.platforms.turkle_api import TurkleSite
 from core.plurals import many
 from core.store import Store
-from core.store.ballots import Ballot, called
+from core.store.ballots import Ballot
 from core.store.projects import Project
 from core.store.publications import (
     MAX_ASSIGNMENTS,
@@ -119,7 +119,7 @@ def _publish(
             placeholder="https://turkle.example.org",
             help="Without /admin/ or /api/. Use https where the server isn't this machine.",
         )
-        name = st.text_input("Name of the batch there", f"{project.name}, {called(ballot.number)}"[:100])
+        name = st.text_input("Name of the batch there", f"{project.name}, {ballot.called}"[:100])
         about = "So many people answer each comparison."
         n = int(st.number_input("Voters a task", 1, MAX_ASSIGNMENTS, 1, help=about))
         choices = {_WHOLE: whole} | ({_MISSING: top_up} if top_up else {})

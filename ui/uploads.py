@@ -18,7 +18,7 @@ from core.platforms import LABELS, Mapping
 from core.plurals import many, plural
 from core.policy import REJECTED, REPEATS
 from core.store import Store
-from core.store.ballots import Ballot, called
+from core.store.ballots import Ballot
 from core.store.policies import read_policy
 from core.store.projects import Project
 from core.store.rankings import PILOT
@@ -52,7 +52,7 @@ def upload_box(store: Store, project: Project, ballot: Ballot, *, more: Sequence
     previews = [_look_at(store, project, ballot, file) for file in files]
     ready = [(file, found) for file, found in zip(files, previews, strict=True) if found is not None]
     for file, found in ready:
-        _show(store, project, file, found)
+        _show(store, project, ballot, file, found)
     useful = [(file, found) for file, found in ready if found.result.takes_something]
     if not useful:
         if ready and not any(found.result.questions for _, found in ready):
@@ -95,12 +95,12 @@ def _bring_again(store: Store, file: Any) -> None:
     bring_file(store, file.getvalue(), file.name)
 
 
-def _show(store: Store, project: Project, file: Any, found: Found[FileRead]) -> None:
+def _show(store: Store, project: Project, ballot: Ballot, file: Any, found: Found[FileRead]) -> None:
     preview = found.result
     with st.container(border=True):
         st.markdown(
             f"**{frame.plain(preview.filename)}**: {many(preview.n_rows, 'row')} "
-            f"({LABELS.get(preview.platform, preview.platform)}), for {called(preview.ballot)}. "
+            f"({LABELS.get(preview.platform, preview.platform)}), for {ballot.called}. "
             f"**{many(preview.counts.get('new', 0), 'new vote')}.**"
         )
         if preview.accepted_before:

@@ -65,7 +65,7 @@ def list_command(project: str, area: str | None, as_json: bool) -> None:
     rounds = load(store, project_id, area_id)
     if as_json:
         write_json({"rounds": [
-            {"number": v.round.ordinal, "scheme": v.round.scheme, "state": v.round.state,
+            {"number": v.round.number, "scheme": v.round.scheme, "state": v.round.state,
              "answered": v.progress.answered, "wanted": v.progress.wanted, "figures": v.fit} for v in rounds
         ]})  # fmt: skip
         return
@@ -217,7 +217,7 @@ def close_command(project: str, number: int, area: str | None, as_json: bool) ->
 
     store, project_id, area_id = _opened(project, area)
     close_ballot(store, project_id, area_id=area_id, code=_found(store, project_id, number, area_id).code)
-    view = next(view for view in load(store, project_id, area_id) if view.round.ordinal == number)
+    view = next(view for view in load(store, project_id, area_id) if view.round.number == number)
     if as_json:
         write_json({"round": number, "figures": view.fit})
     else:

@@ -40,7 +40,7 @@ from ..store.frequencies import rare_of
 from ..store.item_rules import ItemRules
 from ..store.origins import proposed_tokens_of
 from ..store.plans import PlanSettings, settings_of
-from ..store.rankings import Ranking, is_comparison, rankings_of
+from ..store.rankings import Ranking, in_campaign, is_comparison, rankings_of
 from ..store.scores import dataset_of
 from ..store.tallies import closed_votes_of
 from ..store.voter_counts import scored_ballots
@@ -159,7 +159,7 @@ def _main(project_id: str) -> sa.Select[Any]:
         .join(t.assignment, t.assignment.c.id == t.judgement.c.assignment_id)
         .join(t.question, t.question.c.id == t.judgement.c.question_id)
         .join(t.ballot, t.ballot.c.id == t.question.c.ballot_id)
-        .where(t.ballot.c.project_id == project_id, t.ballot.c.number > 0)
+        .where(t.ballot.c.project_id == project_id, in_campaign())
     )
 
 
@@ -179,7 +179,7 @@ def _votes(conn: sa.Connection, project_id: str) -> VoteFacts:
         .select_from(t.question)
         .join(t.ballot, t.ballot.c.id == q.ballot_id)
         .outerjoin(t.gold, t.gold.c.question_id == q.id)
-        .where(t.ballot.c.project_id == project_id, t.ballot.c.number > 0, q.role == "check")
+        .where(t.ballot.c.project_id == project_id, in_campaign(), q.role == "check")
     )
     n_checks, n_all = conn.execute(of_checks).one()
     several = counted.add_columns(j.question_id).group_by(j.question_id).having(sa.func.count() > 1).subquery()

@@ -42,7 +42,7 @@ def answers_of(conn: sa.Connection, project_id: str, found: Ballot, without: fro
     ids, _, items = options_of(conn, found.id).T
     questions, starts = np.unique(ids, return_index=True)
     return Answers(
-        number=found.ordinal,
+        number=found.number,
         items=np.unique(items),
         questions=questions,
         starts=np.append(starts, len(ids)),
@@ -73,7 +73,7 @@ def rests_on(conn: sa.Connection, project_id: str, found: Ballot) -> list[Ballot
     if not found.asks.about.pools:
         return []
     rounds = rounds_of(conn, project_id, found.area_id)
-    return [r for r in rounds if r.scheme == found.scheme and r.ordinal < found.ordinal and not r.is_open]
+    return [r for r in rounds if r.scheme == found.scheme and r.number < found.number and not r.is_open]
 
 
 def preferences(conn: sa.Connection, project_id: str, found: Ballot) -> list[GroupComparison]:

@@ -21,6 +21,7 @@ from .command import Change, command, fetch_rows, insert_one, insert_rows, next_
 from .engine import Store, now
 from .plans import PlanSettings
 from .projects import create_project
+from .schema.ballots import CAMPAIGN
 from .tallies import Progress
 from .votes import accept_upload
 
@@ -175,7 +176,9 @@ def _write_ballot(
         t.ballot,
         project_id=change.project_id,
         plan_id=plan_id,
-        number=number,
+        purpose=CAMPAIGN,
+        kind=COMPARISON.name,
+        ordinal=number,
         code=f"a{number}-{ballot.code}",
         state="open",
         protocol=settings.protocol,

@@ -18,6 +18,7 @@ from .command import Change, command, fetch_rows, insert_rows, next_id
 from .engine import Store
 from .item_rules import ItemRules, make_items
 from .origins import NEIGHBOUR, kept_origins
+from .schema.ballots import CAMPAIGN, TRIAL
 
 Origins = Mapping[tuple[str, str], str]  # (area, token) → where the token came from
 MAX_ITEMS = 500_000
@@ -32,26 +33,26 @@ def refuse_after_draw(
     A drawn pilot (ballot 0) and rounds of other schemes fix it too, unless `pilot` is False: plans are made after a
     pilot, and a round has settings of its own.
     """
-    query = sa.select(t.ballot.c.number).where(t.ballot.c.project_id == project_id)
+    query = sa.select(t.ballot.c.purpose).where(t.ballot.c.project_id == project_id)
     if area_id is not None:
         query = query.where(t.ballot.c.area_id == area_id)
-    newest = conn.execute(query.order_by(t.ballot.c.number.desc()).limit(1)).scalar_one_or_none()
-    if newest is None or (newest <= 0 and not pilot):
-        return
-    if newest > 0:
+    drawn = set(conn.execute(query.distinct()).scalars())
+    if CAMPAIGN in drawn:
         raise StoreError(
             f"{what} can't be changed any more: ballot 1 is drawn. "
             "Discard the ballot while it has no votes, or start another project."
         )
-    if newest < 0:
-        raise StoreError(
-            f"{what} can't be changed any more: a round of another scheme is drawn. "
-            "Discard the round while it has no answers, or start another project."
-        )
-    if newest == 0:
+    if not pilot:
+        return
+    if TRIAL in drawn:
         raise StoreError(
             f"{what} can't be changed any more: the pilot is drawn. "
             "Discard the pilot while it has no votes, or start another project."
+        )
+    if drawn:
+        raise StoreError(
+            f"{what} can't be changed any more: a round of another scheme is drawn. "
+            "Discard the round while it has no answers, or start another project."
         )
 
 

@@ -1,9 +1,10 @@
 """The ballots of a project and what stands in them; `drawing` draws them, `closing` closes them.
 
-A ranking may have a pilot before ballot 1: a ballot with the number 0, whose votes never enter a score (`pilots`).
-It may have rounds, which ask another kind of question (`core.questions`): ballots with settings of their own and the
-numbers −1, −2, … in the order in which they are drawn, whatever their kinds. So tasks, uploads, voters, exclusions,
-settlement and the voting page are shared, and nothing that looks for ballots 1, 2, … finds one.
+A ballot has a purpose. Those of the campaign are numbered 1, 2, …, and have a plan. A ranking may have a pilot before:
+it has a plan and the number 0, and its votes never enter a score (`pilots`). It may have rounds, which ask another kind
+of question (`core.questions`): they have settings in place of a plan, and numbers 1, 2, … of their own in the order in
+which they are drawn, whatever their kinds. So tasks, uploads, voters, exclusions, settlement and the voting page are
+shared.
 """
 
 from __future__ import annotations
@@ -22,14 +23,17 @@ from . import schema as t
 from .command import fetch_rows
 from .comparisons import comparisons_of
 from .engine import Store
-from .rankings import PILOT, belongs, in_campaign, is_comparison, ranking_of, rankings_of
-
-CAMPAIGN, TRIAL, ROUND = "campaign", "pilot", "round"  # purposes of ballots
+from .rankings import belongs, in_campaign, is_comparison, ranking_of, rankings_of
+from .schema.ballots import CAMPAIGN, ROUND, TRIAL
 
 
 @dataclass(frozen=True)
 class Ballot:
-    """A ballot as pages see it."""
+    """A ballot as pages see it.
+
+    purpose : what it is held for: the campaign, as its pilot, or as a round by itself. number : 1, 2, … among those of
+    its ranking that have its purpose; 0 for the pilot.
+    """
 
     id: int
     number: int
@@ -49,20 +53,11 @@ class Ballot:
     area_id: int | None = None  # the area that it ranks, where each has a ranking of its own
     scheme: str = COMPARISON.name  # the name of its kind of question
     stored: Mapping[str, Any] | None = field(default=None, compare=False)  # a round's settings
+    purpose: str = CAMPAIGN
 
     @property
     def is_open(self) -> bool:
         return self.state == "open"
-
-    @property
-    def purpose(self) -> str:
-        """What it is held for: the campaign, as its pilot, or as a round by itself."""
-        return ROUND if self.number < PILOT else TRIAL if self.number == PILOT else CAMPAIGN
-
-    @property
-    def ordinal(self) -> int:
-        """1, 2, … among those of its ranking that have its purpose."""
-        return max(abs(self.number), 1)
 
     @property
     def kind(self) -> Kind:
@@ -93,7 +88,7 @@ class Ballot:
     @property
     def called(self) -> str:
         """What sentences call it."""
-        return called(self.number)
+        return called(self.number, self.purpose)
 
     @property
     def title(self) -> str:
@@ -103,18 +98,17 @@ class Ballot:
         )
 
 
-_COLUMNS = [t.ballot.c["settings" if name == "stored" else name] for name in Ballot.__annotations__]
+_IN_STORE = {"number": "ordinal", "scheme": "kind", "stored": "settings"}
+_COLUMNS = [t.ballot.c[_IN_STORE.get(name, name)] for name in Ballot.__annotations__]
 
 
-def called(number: int) -> str:
-    """What sentences call a ballot by its number.
+def called(number: int, purpose: str) -> str:
+    """What sentences call a ballot.
 
-    >>> called(2), called(0), called(-1)
+    >>> called(2, CAMPAIGN), called(0, TRIAL), called(1, ROUND)
     ('ballot 2', 'the pilot', 'round 1')
     """
-    if number < PILOT:
-        return f"round {-number}"
-    return "the pilot" if number == PILOT else f"ballot {number}"
+    return "the pilot" if purpose == TRIAL else f"{'round' if purpose == ROUND else 'ballot'} {number}"
 
 
 def sentence_start(text: str) -> str:
@@ -131,13 +125,13 @@ def _of_ranking(project_id: str, area_id: int | None) -> sa.Select:
 def ballots_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> list[Ballot]:
     """The ballots of one ranking by number, from 1 on: without its pilot, and without rounds of other schemes."""
     query = _of_ranking(project_id, area_id)
-    return [Ballot(*row) for row in conn.execute(query.where(in_campaign()).order_by(t.ballot.c.number))]
+    return [Ballot(*row) for row in conn.execute(query.where(in_campaign()).order_by(t.ballot.c.ordinal))]
 
 
 def pilot_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> Ballot | None:
     """The pilot of one ranking, None where there is none."""
     query = _of_ranking(project_id, area_id)
-    row = conn.execute(query.where(t.ballot.c.number == PILOT)).one_or_none()
+    row = conn.execute(query.where(t.ballot.c.purpose == TRIAL)).one_or_none()
     return None if row is None else Ballot(*row)
 
 
@@ -158,12 +152,12 @@ def read_rounds(store: Store, project_id: str, area_id: int | None = None) -> li
         return rounds_of(conn, project_id, area_id)
 
 
-def round_of(conn: sa.Connection, project_id: str, ordinal: int, area_id: int | None = None) -> Ballot:
+def round_of(conn: sa.Connection, project_id: str, number: int, area_id: int | None = None) -> Ballot:
     """A round by its number, 1, 2, …; `StoreError` where there is none."""
     for found in rounds_of(conn, project_id, area_id):
-        if found.ordinal == ordinal:
+        if found.number == number:
             return found
-    raise StoreError(f"There is no round {ordinal}. Draw one on the page Other schemes first.")
+    raise StoreError(f"There is no round {number}. Draw one on the page Other schemes first.")
 
 
 def round_by_id(conn: sa.Connection, project_id: str, ballot_id: int) -> Ballot:
@@ -175,10 +169,14 @@ def round_by_id(conn: sa.Connection, project_id: str, ballot_id: int) -> Ballot:
 
 
 def check_rounds(conn: sa.Connection, project_id: str) -> None:
-    """Raise `ValueError` unless the ballots that aren't comparisons are rounds: a kind, settings, numbers."""
+    """Raise `ValueError` unless the ballots that aren't comparisons are rounds, with settings in place of a plan."""
+    of = t.ballot.c
+    planned = set(conn.execute(sa.select(of.id).where(of.project_id == project_id, of.plan_id.is_not(None))).scalars())
     for ballot in every_ballot_of(conn, project_id):
         if ballot.scheme not in KINDS or (ballot.kind is not COMPARISON) != ballot.is_round:
-            raise ValueError(f"a ballot has the scheme {ballot.scheme!r} and the number {ballot.number}")
+            raise ValueError(f"{ballot.called} asks {ballot.scheme!r}")
+        if {ballot.id in planned, ballot.stored is None} != {not ballot.is_round}:
+            raise ValueError(f"{ballot.called} has {'a' if ballot.id in planned else 'no'} plan")
     for ranking in rankings_of(conn, project_id):
         for found in rounds_of(conn, project_id, ranking.area_id):
             try:
@@ -249,7 +247,8 @@ def unanswered(store: Store, project_id: str, number: int, area_id: int | None =
     query = (
         sa.select(t.question.c.id)
         .join(t.ballot, t.ballot.c.id == t.question.c.ballot_id)
-        .where(t.ballot.c.project_id == project_id, t.ballot.c.number == number, belongs(t.ballot.c.area_id, area_id))
+        .where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id), is_comparison())
+        .where(t.ballot.c.ordinal == number)
         .where(t.question.c.role == "main", t.question.c.n_votes < t.question.c.n_wanted)
         .order_by(t.question.c.id)
     )
@@ -263,5 +262,5 @@ def read_comparisons(store: Store, project_id: str, number: int, area_id: int | 
         pilot = pilot_of(conn, project_id, area_id)
         ballots = {b.number: b for b in (*ballots_of(conn, project_id, area_id), *([pilot] if pilot else []))}
         if number not in ballots:
-            raise StoreError(f"{sentence_start(called(number))} isn't drawn yet.")
+            raise StoreError(f"{f'Ballot {number}' if number else 'The pilot'} isn't drawn yet.")
         return comparisons_of(conn, ballots[number].id, project_id)

@@ -82,7 +82,7 @@ def _mark_closed(
     _mark_no_longer_open(change.conn, ballot)
     counts: dict[str, Any] = {"votes": n_votes, "comparisons": ballot.n_comparisons, "slope": slope}
     counts |= {"cut audit": audit} if audit else {}
-    change.detail = ballot_named(change.conn, change.project_id, ballot.area_id, ballot.number) | counts
+    change.detail = ballot_named(change.conn, change.project_id, ballot.area_id, ballot.number, ballot.purpose) | counts
 
 
 def _mark_no_longer_open(conn: sa.Connection, ballot: Ballot) -> None:
@@ -99,7 +99,7 @@ def _close_round(store: Store, project: sa.Row, found: Ballot, scores: RoundScor
         write_round_scores(change, found, scores)
         _mark_no_longer_open(change.conn, found)
         end_voting(change.conn, found.id)
-        change.detail = ballot_named(change.conn, project.id, found.area_id, found.number)
+        change.detail = ballot_named(change.conn, project.id, found.area_id, found.number, found.purpose)
         change.detail |= {"scheme": found.scheme} | scores.fit
 
 
@@ -132,7 +132,7 @@ def reopen_ballot(
     with command(store, project_id, "reopen ballot", expected_revision=expected_revision) as change:
         found = next((one for one in rounds_of(change.conn, project_id, area_id) if one.code == code), None)
         ballot = _newest_closed(change, area_id, code) if found is None else found
-        change.detail = ballot_named(change.conn, project_id, area_id, ballot.number)
+        change.detail = ballot_named(change.conn, project_id, area_id, ballot.number, ballot.purpose)
         if ballot.is_round:
             _check_reopens(change.conn, project_id, ballot)
             change.action = "reopen round"
@@ -157,5 +157,5 @@ def _check_reopens(conn: sa.Connection, project_id: str, found: Ballot) -> None:
     if found.is_open:
         raise StoreError(f"{found.title}, is open.")
     rounds = rounds_of(conn, project_id, found.area_id)
-    if about.pools and any(one.scheme == found.scheme and one.ordinal > found.ordinal for one in rounds):
+    if about.pools and any(one.scheme == found.scheme and one.number > found.number for one in rounds):
         raise StoreError(f"A later round of {about.label} rests on {found.title}. Only the newest can be reopened.")

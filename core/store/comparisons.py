@@ -172,7 +172,7 @@ def shown_of(conn: sa.Connection, project_id: str, ballot_id: int) -> pd.DataFra
     at = items.index.get_indexer(pd.Index(frame["id"]))
     for name in ("item", "token_a", "token_b", "area"):
         frame[name] = items[name].array.take(at)
-    kind = round_kind(conn.execute(sa.select(t.ballot.c.scheme).where(t.ballot.c.id == ballot_id)).scalar_one())
+    kind = round_kind(conn.execute(sa.select(t.ballot.c.kind).where(t.ballot.c.id == ballot_id)).scalar_one())
     starts = np.flatnonzero(frame["place"].to_numpy() == 0)
     pairs = list(zip(frame["token_a"], frame["token_b"], strict=True))
     turned: list[tuple[str, str]] = []

@@ -17,7 +17,7 @@ from ..metrics import rounded_scores
 from ..plan_values import kept
 from ..protocols import Held, Protocol, Scored, Votes, protocol_of
 from ..protocols.base import balanced
-from ..questions import RoundSettings, round_kind, round_kinds
+from ..questions import COMPARISON, RoundSettings, round_kind, round_kinds
 from ..questions.base import DrawnRound
 from ..scores.fit import FittedVotes, fit_votes
 from . import schema as t
@@ -36,8 +36,9 @@ from .check_drawing import Coming, Pairs, Rows, draw_for, gold_by_hand, insert_c
 from .command import Change, check_revision, command, fetch_rows, insert_one, insert_rows, next_id, project_row
 from .comparisons import insert_comparisons
 from .engine import Store, now
-from .plans import PlanSettings, Wording, settings_of
-from .rankings import Ranking, ballot_named, ranking_of, read_rankings
+from .plans import PlanSettings, settings_of
+from .rankings import PILOT, Ranking, ballot_named, ranking_of, read_rankings
+from .schema.ballots import CAMPAIGN, ROUND, TRIAL
 from .scoring import fitted_items
 from .tallies import Progress, ballot_votes, write_progress
 
@@ -206,6 +207,7 @@ def _chosen_by(protocol: Protocol, held: Sequence[Held], due: Due) -> Chosen:
 def insert_ballot(change: Change, due: Due, drawn: DrawnBallot, checks: DrawnChecks | None = None) -> None:
     """Write a drawn ballot with its items, tasks, comparisons and checks, and say so in the log."""
     conn, chosen = change.conn, due.chosen
+    purpose = TRIAL if due.number == PILOT else CAMPAIGN
     code = ballot_code(change.project_id, due.number, due.seed, drawn, checks)
     ballot_id = insert_one(
         conn,
@@ -213,7 +215,9 @@ def insert_ballot(change: Change, due: Due, drawn: DrawnBallot, checks: DrawnChe
         project_id=change.project_id,
         plan_id=due.plan_id,
         area_id=due.ranking.area_id,
-        number=due.number,
+        purpose=purpose,
+        kind=COMPARISON.name,
+        ordinal=due.number,
         code=code,
         state="open",
         protocol=due.settings.protocol,
@@ -233,7 +237,7 @@ def insert_ballot(change: Change, due: Due, drawn: DrawnBallot, checks: DrawnChe
     if checks is not None and checks.checks:
         insert_checks(conn, ballot_id, checks, Rows(conn, change.project_id, *first_ids))
     change.detail = (
-        ballot_named(conn, change.project_id, due.ranking.area_id, due.number)
+        ballot_named(conn, change.project_id, due.ranking.area_id, due.number, purpose)
         | {
             "items": len(chosen.positions),
             "comparisons": len(drawn.first),
@@ -273,14 +277,11 @@ def discard_ballot(
             raise StoreError(
                 f"{sentence_start(ballot.called)} has answers, so it stays. Close it when its votes are in."
             )
-        plan_id = sa.select(t.ballot.c.plan_id).where(t.ballot.c.id == ballot.id)
-        plan = change.conn.execute(plan_id).scalar_one()
-        change.detail = ballot_named(change.conn, project_id, area_id, ballot.number)
+        change.detail = ballot_named(change.conn, project_id, area_id, ballot.number, ballot.purpose)
         change.conn.execute(sa.delete(t.ballot).where(t.ballot.c.id == ballot.id))
-        if ballot.is_round:  # its row of `plan` is its own
+        if ballot.is_round:
             change.action = "discard round"
             change.detail |= {"scheme": ballot.scheme}
-            change.conn.execute(sa.delete(t.plan).where(t.plan.c.id == plan))
 
 
 # Rounds
@@ -312,7 +313,7 @@ def draw_round(
         waiting = [found for found in rounds if found.is_open and found.scheme == settings.scheme]
         if waiting:
             raise StoreError(f"{waiting[0].title}, is still open. Close it before the next one is drawn.")
-        number = max((found.ordinal for found in rounds), default=0) + 1
+        number = max((found.number for found in rounds), default=0) + 1
         items = items_of(conn, project_id, area_id=area_id)
         before = None if after is None else round_of(conn, project_id, after, area_id)
         entry = None if before is None else _leading(conn, before, settings)
@@ -346,26 +347,6 @@ def _leading(conn: sa.Connection, before: Ballot, settings: RoundSettings) -> pd
     return fitted.iloc[leading].sort_index()
 
 
-def _plan_of_round(change: Change, ranking: Ranking, settings: RoundSettings, n_items: int) -> int:
-    """The row of `plan` that a round has as every ballot does: what money and wording are read from."""
-    row = PlanSettings(
-        n_ballots=1,
-        keep=settings.keep,
-        appearances=round_kind(settings.scheme).wanted_of_item(settings),
-        task_size=settings.task_size,
-        ties_allowed=False,
-        n_voters=max(settings.raters, 20),
-        seconds_per_comparison=settings.seconds,
-        reward=settings.reward,
-        fee=settings.fee,
-        seed=settings.seed,
-        wording=Wording(settings.question, settings.instructions, language=settings.language),
-        protocol=settings.scheme,
-    ).stored()
-    about = {"project_id": change.project_id, "area_id": ranking.area_id, "n_items": n_items, "created_at": now()}
-    return insert_one(change.conn, t.plan, **about, **row)
-
-
 def _insert_round(
     change: Change,
     ranking: Ranking,
@@ -384,9 +365,10 @@ def _insert_round(
         conn,
         t.ballot,
         project_id=change.project_id,
-        plan_id=_plan_of_round(change, ranking, settings, len(positions)),
         area_id=ranking.area_id,
-        number=-number,
+        purpose=ROUND,
+        kind=settings.scheme,
+        ordinal=number,
         code=code,
         state="open",
         protocol=settings.scheme,
@@ -395,7 +377,6 @@ def _insert_round(
         n_items=len(positions),
         n_comparisons=n,
         drawn_at=now(),
-        scheme=settings.scheme,
         settings=settings.stored(),
     )
     score_of = {} if entry is None else dict(zip(entry.index.tolist(), entry["score"].tolist(), strict=True))
@@ -423,7 +404,7 @@ def _insert_round(
     insert_rows(conn, t.task_question, columns, showings)
     write_progress(conn, ballot_id)
     told = {"scheme": settings.scheme, "items": len(positions), "questions": n, "tasks": n_tasks, "seed": seed}
-    change.detail = ballot_named(conn, change.project_id, ranking.area_id, -number) | told
+    change.detail = ballot_named(conn, change.project_id, ranking.area_id, number, ROUND) | told
 
 
 def round_code(project_id: str, number: int, seed: int, drawn: DrawnRound) -> str:

@@ -19,7 +19,7 @@ from ..questions import RoundKind
 from ..scores import rescale
 from . import schema as t
 from .command import fetch_rows
-from .rankings import PILOT
+from .schema.ballots import CAMPAIGN, TRIAL
 from .tallies import kind_of_ballot, standing_scores
 
 
@@ -107,7 +107,7 @@ def _scores_whole_field(conn: sa.Connection, ballot_id: int) -> bool:
 
 
 def _is_pilot(conn: sa.Connection, ballot_id: int) -> bool:
-    return conn.execute(sa.select(t.ballot.c.number).where(t.ballot.c.id == ballot_id)).scalar_one() == PILOT
+    return conn.execute(sa.select(t.ballot.c.purpose).where(t.ballot.c.id == ballot_id)).scalar_one() == TRIAL
 
 
 def _previous(conn: sa.Connection, ballot_id: int) -> int:
@@ -115,8 +115,9 @@ def _previous(conn: sa.Connection, ballot_id: int) -> int:
     this, last = t.ballot, t.ballot.alias("last")
     query = (
         sa.select(last.c.id)
-        .join(this, (this.c.project_id == last.c.project_id) & (this.c.number == last.c.number + 1))
-        .where(this.c.id == ballot_id, last.c.number > PILOT, this.c.area_id.is_not_distinct_from(last.c.area_id))
+        .join(this, (this.c.project_id == last.c.project_id) & (this.c.ordinal == last.c.ordinal + 1))
+        .where(this.c.purpose == CAMPAIGN, last.c.purpose == CAMPAIGN)
+        .where(this.c.id == ballot_id, this.c.area_id.is_not_distinct_from(last.c.area_id))
     )
     return conn.execute(query).scalar_one_or_none() or 0
 

@@ -59,7 +59,9 @@ def add_gold(
             options = [(question_id, 0, ids[more]), (question_id, 1, ids[less])]
             insert_rows(change.conn, t.question_option, ["question_id", "position", "item_id"], options)
             change.conn.execute(sa.insert(t.gold).values(question_id=question_id, answer="first"))
-        change.detail = ballot_named(change.conn, project_id, area_id, ballot.number) | {"checks": len(new)}
+        change.detail = ballot_named(change.conn, project_id, area_id, ballot.number, ballot.purpose) | {
+            "checks": len(new)
+        }
         return len(new)
 
 
@@ -99,7 +101,7 @@ def remove_gold(
         if change.conn.execute(placed).first() is not None:
             raise StoreError("This check stands in the ballot's tasks, so it stays.")
         change.conn.execute(sa.delete(t.question).where(t.question.c.id == question_id))
-        change.detail = ballot_named(change.conn, project_id, area_id, ballot.number)
+        change.detail = ballot_named(change.conn, project_id, area_id, ballot.number, ballot.purpose)
 
 
 def gold_of(conn: sa.Connection, ballot_id: int) -> list[Gold]:
@@ -144,7 +146,7 @@ def propose_gold(
             .join(t.ballot, t.ballot.c.id == b.ballot_id)
             .where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id), b.mean.is_not(None))
             .where(is_comparison())
-            .order_by(t.ballot.c.number)
+            .order_by(t.ballot.c.ordinal)
         )
         scores = dict(fetch_rows(conn, query))  # of an item's several, the last one
     rng = np.random.default_rng([seed, len(scores)])

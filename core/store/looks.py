@@ -9,9 +9,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from . import schema as t
-from .ballots import called
 from .command import fetch_rows
 from .engine import Store
+from .schema.ballots import ROUND
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,13 @@ class Look:
     def ballots(self) -> dict[int, str]:
         """What a ballot is called, by its id."""
         b = t.ballot.c
-        query = sa.select(b.id, b.project_id, b.number, t.area.c.name).outerjoin(t.area, t.area.c.id == b.area_id)
+        query = sa.select(b.id, b.project_id, b.ordinal, b.purpose, t.area.c.name).outerjoin(
+            t.area, t.area.c.id == b.area_id
+        )
         return {
-            id_: f"{self.project(project)}, {called(number) if number < 0 else f'ballot {number}'}"
+            id_: f"{self.project(project)}, {f'round {number}' if purpose == ROUND else f'ballot {number}'}"
             + (f" of {area}" if area is not None else "")
-            for id_, project, number, area in self.rows(query)
+            for id_, project, number, purpose, area in self.rows(query)
         }
 
     def project(self, project_id: str) -> str:

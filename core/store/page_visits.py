@@ -87,12 +87,12 @@ _WHERE_A_LINK_LEADS = (
     sa.select(
         _LINK.secret, _LINK.voter_secret, t.project.c.id, t.project.c.notion, t.plan.c.wording, t.project.c.archived_at,
         _VOTING.state, _VOTING.opened_at, _VOTING.id.label("voting_id"), _VOTING.settings, _VOTING.address_salt,
-        _BALLOT.id.label("ballot_id"), _BALLOT.area_id, _BALLOT.state.label("ballot_state"), _BALLOT.scheme,
+        _BALLOT.id.label("ballot_id"), _BALLOT.area_id, _BALLOT.state.label("ballot_state"), _BALLOT.kind,
         _BALLOT.settings.label("round"),
     )
     .join(t.project, t.project.c.id == _LINK.project_id)
     .join(t.ballot, sa.and_(_BALLOT.project_id == _LINK.project_id, _SAME_AREA))
-    .join(t.plan, t.plan.c.id == _BALLOT.plan_id)
+    .outerjoin(t.plan, t.plan.c.id == _BALLOT.plan_id)  # a round has none
     .join(t.voting, _VOTING.ballot_id == _BALLOT.id)
     .where(_LINK.code == sa.bindparam("code"))
     .order_by(sa.case((_VOTING.state == "open", 0), else_=1), _VOTING.id.desc())
@@ -108,12 +108,15 @@ def link_at(conn: sa.Connection, code: str) -> At | None:
     if row is None:
         return None
     is_open = row.ballot_state == "open" and row.archived_at is None
-    other = None if row.round is None else RoundSettings.of({**row.round, "scheme": row.scheme})
+    other = None if row.round is None else RoundSettings.of({**row.round, "scheme": row.kind})
     table = Table(row.voting_id, row.ballot_id, VotingSettings.of(row.settings), other)
     state = row.state if is_open else "closed"
     if state == "closed" and row.archived_at is None and _has_more_to_come(conn, row):
         state = "next"
-    told = (row.notion, row.wording, state, row.opened_at, table, row.address_salt)
+    wording = row.wording
+    if other is not None:
+        wording = {"question": other.question, "instructions": other.instructions, "language": other.language}
+    told = (row.notion, wording, state, row.opened_at, table, row.address_salt)
     return At(row.secret, row.voter_secret, row.id, *told)
 
 
@@ -121,15 +124,15 @@ def _has_more_to_come(conn: sa.Connection, row: sa.Row) -> bool:
     """Whether the plan has a ballot after the voting page that a link leads to, whose own page isn't there yet."""
     same_area = _BALLOT.area_id.is_(None) if row.area_id is None else _BALLOT.area_id == row.area_id
     newest = conn.execute(
-        sa.select(_BALLOT.id, _BALLOT.number, _BALLOT.state, t.plan.c.n_ballots)
+        sa.select(_BALLOT.id, _BALLOT.ordinal, _BALLOT.state, t.plan.c.n_ballots)
         .join(t.plan, t.plan.c.id == _BALLOT.plan_id)
         .where(_BALLOT.project_id == row.id, same_area, is_comparison())
-        .order_by(_BALLOT.number.desc())
+        .order_by(_BALLOT.ordinal.desc())
         .limit(1)
     ).one_or_none()
     if newest is None:  # rounds of other schemes alone, which no plan numbers
         return False
-    return newest.number < newest.n_ballots or (newest.state == "open" and newest.id != row.ballot_id)
+    return newest.ordinal < newest.n_ballots or (newest.state == "open" and newest.id != row.ballot_id)
 
 
 def pages_of(at: At) -> sa.Select:

@@ -1,7 +1,7 @@
 """The pilot: some comparisons before ballot 1, for their time, ties, unknown tokens and a first look at the voters.
 
-It is a ballot with the number 0, with batch, task page, uploads and withdrawals like any other. Its votes enter no
-score, no dataset, and no choice of items; ballots are numbered as if there were none.
+It is a ballot with a purpose of its own and the number 0, with batch, task page, uploads and withdrawals like any
+other. Its votes enter no score, no dataset, and no choice of items; ballots are numbered as if there were none.
 """
 
 from __future__ import annotations

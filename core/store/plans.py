@@ -17,7 +17,6 @@ from ..plan import Cost, Plan, cost
 from ..plan_values import check_limits
 from ..protocols import collectable, protocol_of
 from ..protocols.paper import Paper
-from ..questions import round_kinds
 from . import schema as t
 from .areas import n_items_of, refuse_after_draw
 from .command import command
@@ -158,7 +157,6 @@ def save_plan(
 def settings_of(conn: sa.Connection, project_id: str, area_id: int | None = None) -> tuple[int, PlanSettings] | None:
     """The id and settings of a ranking's newest plan, or None where none was saved."""
     query = sa.select(t.plan).where(t.plan.c.project_id == project_id, belongs(t.plan.c.area_id, area_id))
-    query = query.where(t.plan.c.protocol.not_in(list(round_kinds())))  # a round has a row of its own
     row = conn.execute(query.order_by(t.plan.c.id.desc()).limit(1)).one_or_none()
     return None if row is None else (row.id, _settings(row))
 
@@ -170,7 +168,8 @@ def is_last(conn: sa.Connection, project_id: str, area_id: int | None, number: i
 
 
 def settings_for(conn: sa.Connection, ballot_id: int) -> PlanSettings:
-    """The settings a ballot was drawn by. A pilot keeps its own, its wording and ties too, when the plan changes."""
+    """The settings a ballot was drawn by; a round has its own (`Ballot.settings`). A pilot keeps its plan, wording and
+    ties too, when the plan changes."""
     query = sa.select(t.plan).join(t.ballot, t.ballot.c.plan_id == t.plan.c.id).where(t.ballot.c.id == ballot_id)
     return _settings(conn.execute(query).one())
 

@@ -16,6 +16,7 @@ import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -26,6 +27,7 @@ from ..zips import DAMAGED, MAX_JSON, check_sizes, pack, read_member, sums
 from . import schema as t
 from .csv_tables import FETCH_AGAIN, Rows, read_table, write_table
 from .engine import HEAD
+from .schema.ballots import CAMPAIGN, ROUND, TRIAL
 
 FORMAT = 1
 MAX_BYTES = 2**30  # of the zip, and of all that is packed in it
@@ -194,9 +196,41 @@ def _check_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, manifest: _M
 
 
 def _table(table: sa.Table, archive: zipfile.ZipFile, manifest: _Manifest) -> Rows:
-    """The rows of a table, as many as the manifest says."""
+    """The rows of a table, as many as the manifest says, as this schema has them."""
     if not is_of(table, manifest.schema):
         return []
-    where = f"tables/{table.name}.csv"
+    where, is_former = f"tables/{table.name}.csv", manifest.schema < _PURPOSES
+    written = BALLOT_TO_0007 if is_former and table is t.ballot else table
     with archive.open(where) as handle:
-        return read_table(table, handle, where, manifest.rows.get(table.name, 0), manifest.schema)
+        rows = read_table(written, handle, where, manifest.rows.get(table.name, 0), manifest.schema)
+    if is_former and table is t.ballot:
+        return [_with_purpose(dict(zip(written.c.keys(), row, strict=True))) for row in rows]
+    if is_former and table is t.plan:
+        protocol = list(table.c.keys()).index("protocol")
+        return [row for row in rows if row[protocol] not in _ASKED_IN_ROUNDS]
+    return rows
+
+
+# Exports up to schema 0007, as the migration to 0008 has it: the number of a ballot said its purpose, 0 the pilot and
+# −1, −2, … rounds; a round had a row of `plan`, which said nothing that its settings don't.
+_PURPOSES = "0008"
+_ASKED_IN_ROUNDS = ("rating", "best-worst", "order")
+
+
+def _ballot_to_0007() -> sa.Table:
+    named = t.ballot.c
+    kept = [sa.Column(c.name, c.type, nullable=c.nullable, info=c.info) for c in named if c.name not in _OF_PURPOSE]
+    kept.insert(list(named.keys()).index("plan_id") + 1, sa.Column("number", sa.Integer, nullable=False))
+    scheme = sa.Column("scheme", sa.Text, nullable=False, server_default="comparison", info={"since": "0006"})
+    return sa.Table("ballot", sa.MetaData(), *kept[:-1], scheme, kept[-1])
+
+
+_OF_PURPOSE = ("purpose", "kind", "ordinal")
+BALLOT_TO_0007 = _ballot_to_0007()
+
+
+def _with_purpose(row: dict[str, Any]) -> tuple[Any, ...]:
+    number = row["number"]
+    row["purpose"] = ROUND if number < 0 else CAMPAIGN if number else TRIAL
+    row |= {"kind": row["scheme"], "ordinal": abs(number), "plan_id": None if number < 0 else row["plan_id"]}
+    return tuple(row[column.name] for column in t.ballot.c)

@@ -118,7 +118,7 @@ def publish_on_turkle(
     with command(store, project_id, "publish ballot") as change:
         values = {"platform": "turkle", "address": site.address, "detail": detail, "at": now()}
         id_ = insert_one(change.conn, t.publication, ballot_id=drawn.id, **values)
-        change.detail = ballot_named(change.conn, project_id, area_id, drawn.number)
+        change.detail = ballot_named(change.conn, project_id, area_id, drawn.number, drawn.purpose)
         change.detail |= {"platform": "Turkle", "address": site.address, "batch": made.batch, "tasks": n_tasks}
         return _publication(change.conn.execute(sa.select(t.publication).where(t.publication.c.id == id_)).one())
 

@@ -15,8 +15,9 @@ from . import schema as t
 from .areas import refuse_after_draw
 from .command import command, project_row
 from .engine import Store
+from .schema.ballots import CAMPAIGN, ROUND
 
-PILOT = 0  # the number of a pilot; the campaign's ballots have 1, 2, …, rounds −1, −2, …
+PILOT = 0  # the number of a pilot; the campaign's ballots have 1, 2, …, and rounds 1, 2, … of their own
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,12 @@ def is_comparison() -> sa.ColumnElement[bool]:
 
     Whatever speaks of a ranking's ballots asks for this; the look-ups of `ballots` do.
     """
-    return t.ballot.c.number >= PILOT
+    return t.ballot.c.purpose != ROUND
 
 
 def in_campaign() -> sa.ColumnElement[bool]:
     """Whether a row of `ballot` is of the campaign: no pilot and no round."""
-    return t.ballot.c.number > PILOT
+    return t.ballot.c.purpose == CAMPAIGN
 
 
 def set_ranking(store: Store, project_id: str, ranking: str, *, expected_revision: int | None = None) -> None:
@@ -85,7 +86,9 @@ def set_ranking(store: Store, project_id: str, ranking: str, *, expected_revisio
         change.conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(ranking=ranking))
 
 
-def ballot_named(conn: sa.Connection, project_id: str, area_id: int | None, number: int) -> dict[str, Any]:
+def ballot_named(
+    conn: sa.Connection, project_id: str, area_id: int | None, number: int, purpose: str
+) -> dict[str, Any]:
     """How the log names a ballot or a round: by its number, and its area where each has a ranking of its own."""
     area = ranking_of(conn, project_id, area_id).area
-    return ({"area": area} if area else {}) | ({"ballot": number} if number >= PILOT else {"round": -number})
+    return ({"area": area} if area else {}) | {"round" if purpose == ROUND else "ballot": number}

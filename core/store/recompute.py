@@ -24,6 +24,7 @@ from ..tables import BALLOT_SCORES, DATASET
 from .ballots import Ballot
 from .rankings import PILOT
 from .records import Record
+from .schema.ballots import CAMPAIGN, TRIAL
 from .scores import build_dataset
 from .scoring import columns_of, scores_of
 
@@ -163,7 +164,7 @@ def closed_votes_of(record: Record) -> list[tuple[str, list[Ballot], list[Ballot
     try:
         for described in record.plan["rankings"]:
             ranking = _Ranking(record, described, rounded_scores)
-            closed = [ballot for ballot in ranking.ballots if ballot.number != PILOT and not ballot.is_open]
+            closed = [ballot for ballot in ranking.ballots if not ballot.is_pilot and not ballot.is_open]
             if closed:
                 found.append((ranking.area, closed, [ranking.votes_of(ballot.number)[0] for ballot in closed]))
     except (KeyError, TypeError, AttributeError, IndexError) as error:
@@ -194,6 +195,7 @@ class _Ranking:
         self.fits: list[dict[str, Any]] = []
         for about in described["ballots"]:
             values = {f.name: about[f.name] for f in fields(Ballot) if f.name in about}
+            values["purpose"] = TRIAL if about["number"] == PILOT else CAMPAIGN
             self.ballots.append(Ballot(id=len(self.ballots), **values))
             self.fits.append(about["fit"])
         tables = ("ballot_items", "fit_scores", "comparisons", "votes")
@@ -230,7 +232,7 @@ class _Ranking:
             votes, told = self.votes_of(ballot.number)
             found.n_ballots, found.n_votes = found.n_ballots + 1, found.n_votes + len(votes.first)
             rows = self._tallies(found, where, ballot, told)
-            if ballot.number == PILOT:
+            if ballot.is_pilot:
                 continue
             held.append(votes)
             if not ballot.is_open:
@@ -240,7 +242,7 @@ class _Ranking:
                     note = Difference(f"{where}, scores", "", "scores", f"none: {error}")
                     found.note(note, np.inf, 1, 1)
             by_ballot.append(rows.assign(ballot=ballot.number))
-        ballots = [ballot for ballot in self.ballots if ballot.number > PILOT]
+        ballots = [ballot for ballot in self.ballots if not ballot.is_pilot]
         kinds = {name: "int64" if kind == "int" else "float64" for name, kind in BALLOT_SCORES.columns.items()}
         scores = pd.concat(by_ballot, ignore_index=True)[list(BALLOT_SCORES.columns)].astype(kinds)
         return build_dataset(self.items, scores, ballots, last, rounding=self.rounding)

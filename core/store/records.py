@@ -23,7 +23,7 @@ from .engine import Store
 from .rankings import Ranking, rankings_of
 from .registrations import registration_of
 
-_PRIVATE = ("id", "project_id", "area_id", "scheme", "stored")  # ids of the workspace say nothing outside
+_PRIVATE = ("id", "project_id", "area_id", "scheme", "stored", "purpose")  # ids of the workspace say nothing outside
 
 
 @dataclass(frozen=True, eq=False)

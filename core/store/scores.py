@@ -35,12 +35,12 @@ def ballot_scores_of(conn: sa.Connection, project_id: str, area_id: int | None =
     b = t.ballot_item.c
     names = ("wins", "ties", "losses", "unknowns", "x", "y", "mean", "lower", "upper")
     query = (
-        sa.select(t.ballot.c.number, t.item.c.position, *[b[name] for name in names])
+        sa.select(t.ballot.c.ordinal, t.item.c.position, *[b[name] for name in names])
         .join(t.ballot, t.ballot.c.id == b.ballot_id)
         .join(t.item, t.item.c.id == b.item_id)
         .where(t.ballot.c.project_id == project_id, belongs(t.ballot.c.area_id, area_id))
         .where(in_campaign())
-        .order_by(t.ballot.c.number, t.item.c.position)
+        .order_by(t.ballot.c.ordinal, t.item.c.position)
     )
     frame = pd.DataFrame(fetch_rows(conn, query), columns=list(BALLOT_SCORES.columns))
     kinds = {name: "int64" if kind == "int" else "float64" for name, kind in BALLOT_SCORES.columns.items()}
@@ -205,11 +205,11 @@ def field_history_of(conn: sa.Connection, ballots: Sequence[Ballot]) -> pd.DataF
     and those of its rank; by ballot and item."""
     names = ("score", "lower", "upper", "rank_lower", "rank_upper")
     query = (
-        sa.select(t.ballot.c.number, t.item.c.position, *(t.item_score.c[name] for name in names))
+        sa.select(t.ballot.c.ordinal, t.item.c.position, *(t.item_score.c[name] for name in names))
         .join(t.item, t.item.c.id == t.item_score.c.item_id)
         .join(t.ballot, t.ballot.c.id == t.item_score.c.ballot_id)
         .where(t.item_score.c.ballot_id.in_([ballot.id for ballot in ballots]))
-        .order_by(t.ballot.c.number, t.item.c.position)
+        .order_by(t.ballot.c.ordinal, t.item.c.position)
     )
     frame = pd.DataFrame(fetch_rows(conn, query), columns=["ballot", "item", *names])
     return frame.astype(dict.fromkeys(("ballot", "item"), "int64") | dict.fromkeys(names, "float64"))
@@ -267,7 +267,7 @@ def round_dataset(store: Store, project_id: str, ballot_id: int) -> pd.DataFrame
         "project": project.name,
         "notion": project.notion,
         "scheme": found.scheme,
-        "round": found.ordinal,
+        "round": found.number,
         "settings": found.settings.stored(),
         "estimator": about.estimator,
         "scale": about.scale,

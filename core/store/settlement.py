@@ -151,7 +151,7 @@ def review_assignments(
         if ballot.is_open:  # also where no vote moved: answers "I don't know" and repeats are counted too
             write_tallies(conn, ballot.id)
         counts = {name: sum(r is not None and r.decision == name for r in checked.values()) for name in _DECISIONS}
-        change.detail = ballot_named(conn, project_id, ballot.area_id, ballot.number)
+        change.detail = ballot_named(conn, project_id, ballot.area_id, ballot.number, ballot.purpose)
         change.detail |= {"approved": counts["approve"], "rejected": counts["reject"]}
         change.detail |= {"decision taken back": sum(r is None for r in checked.values())}
         change.detail |= {"votes out": out, "votes back": back}

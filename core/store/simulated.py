@@ -72,7 +72,7 @@ def simulate_votes(
         update_rows(change.conn, t.item, ["similarity"], ["id"], beliefs.new)
         _write(change, ballot.id, made)
         write_tallies(change.conn, ballot.id)
-        change.detail = ballot_named(change.conn, project_id, area_id, ballot.number)
+        change.detail = ballot_named(change.conn, project_id, area_id, ballot.number, ballot.purpose)
         change.detail |= {"votes": len(made.question), "voters": len(np.unique(made.voter))}
     return len(made.question)
 
@@ -309,7 +309,7 @@ def _write_round(store: Store, project: sa.Row, found: Ballot, made: _RoundMade)
         update_rows(change.conn, t.item, ["similarity"], ["id"], made.beliefs.new)
         _write_answers(change, found, made.dealt, made.answers)
         write_tallies(change.conn, found.id)
-        change.detail = ballot_named(change.conn, project.id, found.area_id, found.number)
+        change.detail = ballot_named(change.conn, project.id, found.area_id, found.number, found.purpose)
         change.detail |= {"answers": len(made.answers), "voters": len({voter for _, voter, _ in made.dealt})}
     return len(made.answers)
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from ..questions import COMPARISON, KINDS
 from . import schema as t
 from .looks import Found, Look
-from .rankings import PILOT
+from .schema.ballots import CAMPAIGN, ROUND
 
 
 def keys_lead_somewhere(look: Look) -> Iterator[Found]:
@@ -99,25 +99,24 @@ def tokens_of_area(look: Look) -> Iterator[Found]:
 
 
 def ballot_numbers(look: Look) -> Iterator[Found]:
-    """Rankings whose ballots have gaps in their numbers, or several of them open; a pilot has the number 0.
+    """Rankings whose ballots have gaps in their numbers, or several of them open; ballots not made for their purpose.
 
-    Rounds of other schemes, and they alone, have numbers below it.
+    Rounds, and they alone, ask something else than comparisons, and have settings in place of a plan.
     """
     b = t.ballot.c
-    strange = sa.select(b.id, b.scheme, b.number).where((b.scheme == COMPARISON.name) != (b.number >= PILOT))
-    for ballot_id, scheme, number in look.rows(strange):
-        yield Found(look.ballot(ballot_id), f"{scheme} with the number {number}")
+    is_round = b.purpose == ROUND
+    apart = [(b.kind != COMPARISON.name) != is_round, b.plan_id.is_(None) != is_round, b.settings.is_(None) == is_round]
+    for ballot_id, purpose, kind in look.rows(sa.select(b.id, b.purpose, b.kind).where(sa.or_(*apart))):
+        yield Found(look.ballot(ballot_id), f"the purpose {purpose} with the kind {kind}, its plan or its settings")
     drawn: dict[tuple[str, int | None], list[tuple[int, str]]] = {}
-    for project_id, area_id, number, state in look.rows(
-        sa.select(b.project_id, b.area_id, b.number, b.state).where(b.number >= PILOT).order_by(b.project_id, b.number)
-    ):
+    query = sa.select(b.project_id, b.area_id, b.ordinal, b.state).where(b.purpose == CAMPAIGN)
+    for project_id, area_id, number, state in look.rows(query.order_by(b.project_id, b.ordinal)):
         drawn.setdefault((project_id, area_id), []).append((number, state))
-    for (project_id, area_id), found in drawn.items():
+    for (project_id, area_id), ballots in drawn.items():
         where = look.project(project_id) + ("" if area_id is None else f", area {area_id}")
-        ballots = [(number, state) for number, state in found if number != PILOT]
         numbers = [number for number, _ in ballots]
-        if numbers != list(range(1, len(numbers) + 1)) or len(found) - len(ballots) > 1:
-            yield Found(where, f"ballots {', '.join(str(number) for number, _ in found)}")
+        if numbers != list(range(1, len(numbers) + 1)):
+            yield Found(where, f"ballots {', '.join(map(str, numbers))}")
         if any(state == "open" for _, state in ballots[:-1]):
             yield Found(where, "an earlier ballot than the newest is open")
 

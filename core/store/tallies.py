@@ -111,7 +111,7 @@ def write_tallies(conn: sa.Connection, ballot_id: int) -> None:
 
 def kind_of_ballot(conn: sa.Connection, ballot_id: int) -> Kind:
     """What the questions of a ballot are."""
-    return kind_of(str(conn.execute(sa.select(t.ballot.c.scheme).where(t.ballot.c.id == ballot_id)).scalar_one()))
+    return kind_of(str(conn.execute(sa.select(t.ballot.c.kind).where(t.ballot.c.id == ballot_id)).scalar_one()))
 
 
 def _item_counts(conn: sa.Connection, ballot_id: int, kind: Kind, items: np.ndarray) -> np.ndarray:

@@ -92,7 +92,7 @@ def _complete(store: Store, given_up: set[int]) -> list[_Page]:
     """The open pages of adaptive ballots that lack nothing."""
     v, b, q, p = t.voting.c, t.ballot.c, t.question.c, t.project.c
     query = (
-        sa.select(v.id, v.settings, b.id.label("ballot_id"), b.project_id, p.revision, b.area_id, b.code, b.number)
+        sa.select(v.id, v.settings, b.id.label("ballot_id"), b.project_id, p.revision, b.area_id, b.code, b.ordinal)
         .join(t.ballot, b.id == v.ballot_id)
         .join(t.project, p.id == b.project_id)
         .where(v.state == "open", b.state == "open", in_campaign())  # after a pilot, a person plans
@@ -100,7 +100,7 @@ def _complete(store: Store, given_up: set[int]) -> list[_Page]:
     with store.read() as conn:
         pages = [(row, VotingSettings.of(row.settings)) for row in conn.execute(query)]
         return [
-            _Page(row.id, row.project_id, row.revision, row.area_id, row.code, row.number, settings)
+            _Page(row.id, row.project_id, row.revision, row.area_id, row.code, row.ordinal, settings)
             for row, settings in pages
             if settings.adaptive
             and row.id not in given_up

@@ -58,7 +58,7 @@ def uploads_of(
     query = (
         sa.select(
             t.upload.c.id,
-            t.ballot.c.number,
+            t.ballot.c.ordinal,
             t.upload.c.platform,
             t.upload.c.filename,
             t.upload.c.n_rows,
@@ -132,7 +132,7 @@ def withdraw_upload(store: Store, project_id: str, upload_id: int) -> Withdrawn:
         kept = {**(row.effect or {}), "withdrawal": effect.stored()}
         conn.execute(sa.update(t.upload).where(t.upload.c.id == upload_id).values(effect=kept))
         withdrawn = _n_withdrawn(conn, ballot.id) - before
-        change.detail = ballot_named(conn, project_id, ballot.area_id, ballot.number)
+        change.detail = ballot_named(conn, project_id, ballot.area_id, ballot.number, ballot.purpose)
         change.detail |= {"file": row.filename, "judgements": withdrawn}
         return Withdrawn(withdrawn, effect)
 

@@ -20,7 +20,7 @@ from . import schema as t
 from .looks import Found, Look
 from .page_tallies import UNKNOWN_ALLOWED
 from .policies import policy_of
-from .rankings import PILOT
+from .schema.ballots import TRIAL
 from .tallies import count_progress
 
 _J, _A, _Q = t.judgement.c, t.assignment.c, t.question.c
@@ -59,10 +59,10 @@ def values(look: Look) -> Iterator[Found]:
 
 def _values_of_rounds(look: Look) -> Iterator[Found]:
     of, option = t.ballot.c, t.question_option.c
-    query = sa.select(of.id, of.scheme, of.settings).where(of.scheme != COMPARISON.name)
+    query = sa.select(of.id, of.kind, of.settings).where(of.kind != COMPARISON.name)
     for row in look.conn.execute(query).all():
         try:
-            settings = check_round(RoundSettings.of({**row.settings, "scheme": row.scheme}))
+            settings = check_round(RoundSettings.of({**row.settings, "scheme": row.kind}))
         except (PlanError, TypeError, ValueError, KeyError, AttributeError) as error:
             yield Found(look.ballot(row.id), f"its settings can't be read: {error}")
             continue
@@ -215,15 +215,15 @@ def scores(look: Look) -> Iterator[Found]:
     per_item = sa.and_(s.ballot_id == i.ballot_id, s.item_id == i.item_id)
     counts = (sa.func.count(i.mean), sa.func.count(s.item_id), sa.func.max(sa.func.coalesce(fitted.c.n, 0)))
     query = (
-        sa.select(b.id, b.number, b.state, b.protocol, b.n_items, *counts, sa.func.max(b.scheme))
+        sa.select(b.id, b.purpose, b.state, b.protocol, b.n_items, *counts, sa.func.max(b.kind))
         .join(t.ballot_item, i.ballot_id == b.id)
         .outerjoin(t.item_score, per_item)
         .outerjoin(fitted, fitted.c.ballot_id == b.id)
-        .group_by(b.id, b.number, b.state, b.protocol, b.n_items)
+        .group_by(b.id, b.purpose, b.state, b.protocol, b.n_items)
     )
-    for ballot_id, number, state, protocol, n_items, with_mean, with_fit, fits, scheme in look.rows(query):
+    for ballot_id, purpose, state, protocol, n_items, with_mean, with_fit, fits, scheme in look.rows(query):
         kind = KINDS.get(scheme, COMPARISON)
-        if state == "open" or number == PILOT or not kind.about.scores_items:
+        if state == "open" or purpose == TRIAL or not kind.about.scores_items:
             if with_mean or fits:
                 yield Found(look.ballot(ballot_id), f"{state}, with {max(with_mean, fits)} scores")
             continue

@@ -26,7 +26,7 @@ READS: Mapping[sa.Table, str] = {
     t.invitation: "voting_link_id, name, token",
     t.project: "id, notion, archived_at, pulse",
     t.plan: "id, wording, n_ballots",
-    t.ballot: "id, project_id, area_id, plan_id, number, scheme, settings, state, progress",
+    t.ballot: "id, project_id, area_id, plan_id, purpose, kind, ordinal, settings, state, progress",
     t.voting: "id, ballot_id, state, settings, opened_at, address_salt",
     t.sitting: ALL,
     t.deal: ALL,

@@ -332,7 +332,7 @@ def accept_upload(
         write_tallies(conn, ballot.id)
         effect = between(before, standing_of(conn, ballot.id), new_and_known(found.preview.rows, heard))
         conn.execute(sa.update(t.upload).where(t.upload.c.id == upload_id).values(effect=effect.stored()))
-        change.detail = ballot_named(conn, project_id, ballot.area_id, ballot.number)
+        change.detail = ballot_named(conn, project_id, ballot.area_id, ballot.number, ballot.purpose)
         change.detail |= {"file": found.filename, "sha256": digest, "counts": counts}
         if found.mapping is not None and found.mapping.told:
             change.detail |= {"said": found.mapping.told}

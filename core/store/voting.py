@@ -81,7 +81,9 @@ def open_voting(
         if not ballot.is_round:
             _want_votes(conn, ballot.id, settings.votes_per_comparison)
         write_dealt(conn, ballot.id)
-        change.detail = ballot_named(conn, project_id, area_id, ballot.number) | {"settings": settings.told()}
+        change.detail = ballot_named(conn, project_id, area_id, ballot.number, ballot.purpose) | {
+            "settings": settings.told()
+        }
         return link_row(conn, project_id, area_id).code
 
 
@@ -129,7 +131,7 @@ def set_voting_state(
         conn = change.conn
         ballot = open_ballot_of(conn, project_id, area_id, code)
         change_state(conn, project_id, area_id, ballot.id, state, "round" if ballot.is_round else "ballot")
-        change.detail = ballot_named(conn, project_id, area_id, ballot.number)
+        change.detail = ballot_named(conn, project_id, area_id, ballot.number, ballot.purpose)
 
 
 def change_state(
@@ -156,15 +158,15 @@ def refuse_second_page(conn: sa.Connection, project_id: str, area_id: int | None
     """`StoreError` while the ranking's link leads to the open voting page of another ballot or round."""
     b = t.ballot.c
     query = (
-        sa.select(b.number)
+        sa.select(b.ordinal, b.purpose)
         .join(t.voting, t.voting.c.ballot_id == b.id)
         .where(b.project_id == project_id, belongs(b.area_id, area_id), b.id != ballot_id)
         .where(t.voting.c.state == "open", b.state == "open")
     )
-    number = conn.execute(query.limit(1)).scalar_one_or_none()
-    if number is not None:
+    other = conn.execute(query.limit(1)).one_or_none()
+    if other is not None:
         raise StoreError(
-            f"The voting page is open for {called(number)}, and there is one link. Pause or close it first."
+            f"The voting page is open for {called(*other)}, and there is one link. Pause or close it first."
         )
 
 

@@ -10,9 +10,9 @@ from ..plan import Plan
 from ..plurals import many
 from ..store import Store
 from ..store.areas import n_items_of
-from ..store.ballots import Ballot, ballots_of, called, pilot_of
+from ..store.ballots import Ballot, ballots_of, called, pilot_of, sentence_start
 from ..store.plans import PlanSettings, settings_for, settings_of
-from ..store.rankings import PILOT
+from ..store.schema.ballots import CAMPAIGN
 from ..store.tallies import Progress, progress_of
 from ..store.uploads import Upload, uploads_of
 from .dealing import Dealing, dealing_of
@@ -20,7 +20,7 @@ from .dealing import Dealing, dealing_of
 
 @dataclass(frozen=True)
 class Stage:
-    """One ballot of the plan, still to come; one that is drawn is a `DrawnStage`. A pilot has the number 0."""
+    """One ballot of the plan, still to come; one that is drawn is a `DrawnStage`."""
 
     number: int
     n_items: int
@@ -33,16 +33,14 @@ class Stage:
 
     @property
     def called(self) -> str:
-        """What sentences call it: "ballot 2", "the pilot"."""
-        return called(self.number)
+        """What sentences call it: "ballot 2"."""
+        return called(self.number, CAMPAIGN)
 
     @property
     def title(self) -> str:
         """Its heading."""
-        message = "Ballot {number}: {comparisons:,} comparisons of {items:,} items"
-        if self.number == PILOT:
-            message = "Pilot: {comparisons:,} comparisons of {items:,} items"
-        return message.format(number=self.number, comparisons=self.n_comparisons, items=self.n_items)
+        name = sentence_start(self.called).removeprefix("The ").capitalize()
+        return f"{name}: {self.n_comparisons:,} comparisons of {self.n_items:,} items"
 
 
 @dataclass(frozen=True)
@@ -55,6 +53,11 @@ class DrawnStage(Stage):
     @property
     def state(self) -> str:
         return self.ballot.state
+
+    @property
+    def called(self) -> str:
+        """What sentences call it: "ballot 2", "the pilot"."""
+        return self.ballot.called
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ class CollectView:
         stage = self.open_stage
         if stage is not None:
             message = "**Ballot {number} of {ballots} is open: {n:,} of {wanted:,} comparisons have a vote.**"
-            if stage.number == PILOT:
+            if stage.ballot.is_pilot:
                 message = "**The pilot is open: {n:,} of {wanted:,} comparisons have a vote.**"
             n, wanted = stage.progress.answered, stage.progress.wanted
             return message.format(number=stage.number, ballots=len(self.stages), n=n, wanted=wanted)

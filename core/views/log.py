@@ -10,6 +10,7 @@ import pandas as pd
 
 from ..plurals import many
 from ..store.ballots import called
+from ..store.schema.ballots import CAMPAIGN, ROUND, TRIAL
 from .words import moment
 
 # What each command of the store is called for people. `{name}` is taken from the entry's details; `{ballot}` may be the
@@ -114,9 +115,9 @@ def what(action: str, detail: Mapping[str, Any]) -> str:
     """
     named = {key: RANKINGS.get(str(value), str(value)) for key, value in detail.items()}
     if "ballot" in detail:
-        named["ballot"] = called(detail["ballot"])
+        named["ballot"] = called(detail["ballot"], CAMPAIGN if detail["ballot"] else TRIAL)
     if "round" in detail:
-        named["ballot"] = called(-detail["round"])
+        named["ballot"] = called(detail["round"], ROUND)
     sentence = OF_ROUNDS.get(action) if "round" in detail else None
     sentence = sentence or SENTENCES.get(action)
     if sentence is None or not set(_PLACE.findall(sentence)) <= set(named):

@@ -12,10 +12,10 @@ from ..percent import percent
 from ..plurals import many, plural
 from ..store import Store
 from ..store.areas import areas_of, n_items_of
-from ..store.ballots import Ballot, ballots_of, called, pilot_of
+from ..store.ballots import Ballot, ballots_of, pilot_of
 from ..store.library import embeddings_of
 from ..store.plans import PlanSettings, settings_of
-from ..store.rankings import PILOT, Ranking, rankings_of
+from ..store.rankings import Ranking, rankings_of
 from ..store.simulated import has_simulated_votes
 from ..store.tallies import Progress, progress_of
 from ..store.voter_counts import count_voters, voted_ballots
@@ -58,7 +58,8 @@ class Standing:
     @property
     def fixed_by(self) -> str:
         """What fixes token lists, notion and ranking, as sentences call it; empty while nothing does."""
-        return called(1) if self.ballots else called(PILOT) if self.pilot else ""
+        first = self.ballots[0] if self.ballots else self.pilot
+        return first.called if first else ""
 
     @property
     def n_closed(self) -> int:

@@ -14,6 +14,7 @@ from ..plurals import many
 from ..settlement import Review, Rules, payments, propose, write_review
 from ..store import Store
 from ..store import schema as t
+from ..store.ballots import every_ballot_of
 from ..store.blobs import read_blob
 from ..store.plans import settings_for
 from ..store.settlement import assignments_of
@@ -98,14 +99,15 @@ def load(
     """
     with store.read() as conn:
         frame = assignments_of(conn, ballot_id) if assignments is None else assignments
-        settings = settings_for(conn, ballot_id)
+        ballot = next(one for one in every_ballot_of(conn, project_id) if one.id == ballot_id)
+        terms = ballot.settings if ballot.is_round else settings_for(conn, ballot_id)
         u = t.upload.c
         query = sa.select(u.id, u.filename).where(
             u.ballot_id == ballot_id, u.platform == MTURK, u.withdrawn_at.is_(None)
         )
         uploads = tuple((int(id_), str(name)) for id_, name in conn.execute(query.order_by(u.id)))
     frame = frame.assign(proposal=propose(frame, rules))
-    due = payments(frame, reward=settings.reward, task_size=settings.task_size)
+    due = payments(frame, reward=terms.reward, task_size=terms.task_size)
     return SettlementView(frame, due, uploads)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,12 +15,13 @@ from ..platforms.text import needs_references
 from ..spellings import near_spellings
 from ..store import Store
 from ..store.areas import areas_of, items_of, n_items_of
-from ..store.ballots import called, every_ballot_of
+from ..store.ballots import Ballot, every_ballot_of
 from ..store.command import project_row
 from ..store.frequencies import RareTokens, rare_of
 from ..store.item_rules import ItemRules, make_items
 from ..store.library import Imported, embeddings_of, open_library
 from ..store.origins import origins_of
+from ..store.schema.ballots import CAMPAIGN, ROUND, TRIAL
 from ..tokens import AreaTokens, alike, invisible_characters
 
 MAX_SPELLED = 100  # missing tokens that near spellings are looked for
@@ -138,12 +139,18 @@ def load_items(store: Store, project_id: str) -> pd.DataFrame:
         return items_of(conn, project_id)[["area", "token_a", "token_b"]]
 
 
+def _fixed_by(ballots: Sequence[Ballot]) -> str:
+    """What fixes the tokens, as sentences call it: ballot 1, else the pilot, else a round; empty if nothing does."""
+    of_first = {ballot.purpose: ballot for ballot in sorted(ballots, key=lambda one: -one.number)}
+    return next((of_first[purpose].called for purpose in (CAMPAIGN, TRIAL, ROUND) if purpose in of_first), "")
+
+
 def load(store: Store, project_id: str) -> TokensView:
     """The tokens view of a project."""
     with store.read() as conn:
         areas = areas_of(conn, project_id)
         embeddings = embeddings_of(conn, project_id)
-        numbers = [ballot.number for ballot in every_ballot_of(conn, project_id)]
+        fixed_by = _fixed_by(every_ballot_of(conn, project_id))
         n_items = n_items_of(conn, project_id)
         project = project_row(conn, project_id)
         rules = ItemRules.of(project.item_rules)
@@ -162,7 +169,7 @@ def load(store: Store, project_id: str) -> TokensView:
         tuple(shared_pairs(areas)),
         tuple(hidden),
         tuple(row for row in rows if needs_references(row[1])),
-        called(min(max(numbers), 1)) if numbers else "",
+        fixed_by,
         rules,
         rare_tokens,
         near_duplicates(areas),

@@ -66,7 +66,7 @@ from core.views.tasks import load as load_pages
 from core.views.ways import outgoing
 from core.voters import exponential
 from tests.campaigns import AREAS, answer_batch
-from tests.old_workspaces import MAIN, NEWEST, unpack_kept_workspace
+from tests.old_workspaces import GONE_ON, MAIN, unpack_kept_workspace
 from tests.rounds_of_people import SCHEMES, SMALL
 from voting import pages
 
@@ -233,21 +233,21 @@ def rows_of(store: Store, query: sa.Select) -> list[list[Any]]:
 def stored(store: Store, project_id: str) -> dict[str, Any]:
     """What a project's ballots, items, votes and log say, without times and ids of rows."""
     b, i, s, r = t.ballot.c, t.item.c, t.item_score.c, t.ballot_item.c
-    named = [b.number, b.code, b.seed, b.appearances, b.n_items, b.n_comparisons, b.n_tied, b.n_tied_kept, b.slope]
-    of = (b.project_id == project_id, b.scheme == "comparison")
-    items = sa.select(b.number, i.position, r.entry_score, r.x, r.y, r.mean, r.count, r.lower, r.upper)
+    named = [b.ordinal, b.code, b.seed, b.appearances, b.n_items, b.n_comparisons, b.n_tied, b.n_tied_kept, b.slope]
+    of = (b.project_id == project_id, b.kind == "comparison")
+    items = sa.select(b.ordinal, i.position, r.entry_score, r.x, r.y, r.mean, r.count, r.lower, r.upper)
     items = items.join(t.ballot, b.id == r.ballot_id).join(t.item, i.id == r.item_id).where(*of)
-    scores = sa.select(b.number, i.position, s.theta, s.error, s.score, s.lower, s.upper, s.rank_lower, s.rank_upper)
+    scores = sa.select(b.ordinal, i.position, s.theta, s.error, s.score, s.lower, s.upper, s.rank_lower, s.rank_upper)
     scores = scores.join(t.ballot, b.id == s.ballot_id).join(t.item, i.id == s.item_id).where(*of)
-    fits = rows_of(store, sa.select(b.number, b.fit, b.interval_note).where(*of).order_by(b.number))
+    fits = rows_of(store, sa.select(b.ordinal, b.fit, b.interval_note).where(*of).order_by(b.ordinal))
     log = [
         [entry["action"], re.sub(r"[0-9a-f]{64}", "…", json.dumps(entry["detail"]))]
         for entry in read_log(store, project_id)
     ]
     return {
-        "ballots": {str(row[0]): row[1:] for row in rows_of(store, sa.select(*named).where(*of).order_by(b.number))},
-        "items": rows_of(store, items.order_by(b.number, i.position)),
-        "fitted": rows_of(store, scores.order_by(b.number, i.position)),
+        "ballots": {str(row[0]): row[1:] for row in rows_of(store, sa.select(*named).where(*of).order_by(b.ordinal))},
+        "items": rows_of(store, items.order_by(b.ordinal, i.position)),
+        "fitted": rows_of(store, scores.order_by(b.ordinal, i.position)),
         # The gradient at the end of a fit is noise.
         "fits": {str(n): {"note": note} | (fit or {}) | {"gradient": None} for n, fit, note in fits},
         "dataset": read_dataset(store, project_id).to_csv(index=False),
@@ -402,7 +402,7 @@ def leaves(value: Any, place: str = "", but: Iterable[str] = ()) -> dict[str, An
 
 def voters_pages(folder: Path) -> dict[str, Any]:
     """The voting page as those see it who come to the workspace that is kept as schema 0007."""
-    unpack_kept_workspace(folder, NEWEST)
+    unpack_kept_workspace(folder, GONE_ON[0])
     store = open_store(folder)
     areas = {ranking.area: ranking.area_id for ranking in read_rankings(store, MAIN)}
     links = {area: read_link(store, MAIN, area_id) or "" for area, area_id in areas.items()}

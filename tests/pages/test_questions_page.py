@@ -20,7 +20,7 @@ def test_a_fifth_kind_is_on_the_pages(demo, visit, odd):
     assert (found.scheme, found.settings.appearances) == ("odd", 2)
     press(app, "Let simulated people answer")
     assert not app.exception
-    press(app, f"Close round {found.ordinal}")
+    press(app, f"Close round {found.number}")
     assert not app.exception
     assert found.title in str([box.options for box in app.selectbox])
     assert {"rank", "score", "answers"} <= set(app.dataframe[0].value.columns)

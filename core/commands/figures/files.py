@@ -49,7 +49,6 @@ class FileRead:
     problem: str = ""
     is_unnamed: bool = False
     platform: str = ""
-    ballot: int = 0
     n_rows: int = 0
     counts: dict[str, int] = field(default_factory=dict)
     row_counts: dict[str, int] = field(default_factory=dict)
@@ -69,7 +68,7 @@ class ReadFile(Figure[FileRead]):
     """Read a result file that was brought, for a ballot, with what somebody said of its values (`Mapping.stored`)."""
 
     name = "upload_preview"
-    version = 3
+    version = 4
     doing = "Reading the file"
     file: Brought
     area_id: int | None
@@ -101,7 +100,6 @@ class ReadFile(Figure[FileRead]):
             issues=found.issues[:MOST_ISSUES],
             n_issues=len(found.issues),
             platform=found.platform,
-            ballot=found.ballot,
             n_rows=found.n_rows,
             counts=found.counts,
             row_counts=found.row_counts,

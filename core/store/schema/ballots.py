@@ -18,13 +18,17 @@ from sqlalchemy import (
 
 from .parts import count_, id_, metadata, since_, text_, to_
 
+CAMPAIGN, TRIAL, ROUND = "campaign", "pilot", "round"  # purposes of ballots
+
 ballot = Table(
     "ballot",
     metadata,
     id_(),
     Column("project_id", ForeignKey("project.id", ondelete="CASCADE"), nullable=False),
-    to_("plan"),
-    Column("number", Integer, nullable=False),
+    to_("plan", nullable=True),  # NULL for rounds, which have settings
+    text_("purpose"),  # campaign, pilot or round
+    text_("kind"),  # of its questions: comparison, or one of core/questions that rounds ask
+    Column("ordinal", Integer, nullable=False),  # 1, 2, … of its purpose in its ranking; the pilot's is 0
     text_("code"),  # start of its task ids; follows from what was drawn, so that files of another draw are known
     text_("state"),
     text_("protocol"),
@@ -43,15 +47,15 @@ ballot = Table(
     since_(
         "0003", Column("fit", JSON)
     ),  # of a closed ballot: what the estimator says of itself, what another would change
-    # comparison, or a scheme of core/schemes/collected.py: then it is a round, and its number −1, −2, …
-    since_("0006", text_("scheme", default="comparison")),
     since_("0006", Column("settings", JSON)),  # of a round; NULL for comparisons, which a plan describes
-    UniqueConstraint("project_id", "area_id", "number"),
+    UniqueConstraint("project_id", "area_id", "purpose", "ordinal"),
     CheckConstraint("state IN ('open', 'closed')", name="state"),
+    CheckConstraint("purpose IN ('campaign', 'pilot', 'round')", name="purpose"),
+    CheckConstraint("(purpose = 'pilot') = (ordinal = 0) AND ordinal >= 0", name="ordinal"),
 )
 # NULLs differ from each other, so the constraint alone would let a ranking over all areas have the same ballot twice.
 Index(
-    "uq_ballot_of_all_areas", ballot.c.project_id, ballot.c.number, unique=True,
+    "uq_ballot_of_all_areas", ballot.c.project_id, ballot.c.purpose, ballot.c.ordinal, unique=True,
     sqlite_where=ballot.c.area_id.is_(None), postgresql_where=ballot.c.area_id.is_(None),
 )  # fmt: skip
 
@@ -107,7 +111,7 @@ question = Table(
     metadata,
     id_(),
     to_("ballot"),
-    text_("kind"),  # comparison, rating, best-worst or order: the scheme of its ballot
+    text_("kind"),  # that of its ballot
     text_("role"),  # main, or check (gold, repeat, overlap): checks never enter scores
     Column("n_wanted", Integer, nullable=False),
     count_("n_votes"),
