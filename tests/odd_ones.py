@@ -9,10 +9,22 @@ import pandas as pd
 
 from core.errors import InputError
 from core.language import Language
+from core.platforms.text import encode
 from core.questions import About, Answers, RoundKind, RoundScores, RoundSettings
 from core.questions.base import LOSS, TIE, Answering, Floats, refuse_unscored
 from core.questions.best_worst.tuples import draw_tuples
-from core.questions.task_page import PageSettings, Words, two_words, unknown_box
+from core.questions.task_page import PageSettings, Words
+from core.templating import environment
+
+INSIDE = """
+{%- from "parts.html.j2" import two_words, variable with context %}
+{%- from "question_parts.html.j2" import unknown_box with context %}
+{%- for k in (1, 2, 3) -%}
+<p class="ro-row"><label><input type="radio" name="odd_{{ n }}" value="{{ k }}" required>
+{{ two_words(variable("odd_{}_a_{}".format(n, k)), variable("odd_{}_b_{}".format(n, k))) }}</label></p>
+{%- endfor %}
+{{- unknown_box(n) }}
+"""
 
 
 class OddOne(RoundKind):
@@ -56,12 +68,8 @@ class OddOne(RoundKind):
         return [(f"odd_{n}_item_{place}", str(item)), (f"odd_{n}_a_{place}", token_a), (f"odd_{n}_b_{place}", token_b)]
 
     def inside(self, settings: PageSettings, n: int) -> str:
-        rows = "".join(
-            f'<p class="ro-row"><label><input type="radio" name="odd_{n}" value="{k}" required> '
-            f"{two_words(settings, f'${{odd_{n}_a_{k}}}', f'${{odd_{n}_b_{k}}}')}</label></p>"
-            for k in (1, 2, 3)
-        )
-        return rows + unknown_box(settings, n)
+        box = environment("core.platforms", encode).from_string(INSIDE)
+        return box.render(language=settings.spoken, n=n)
 
     def read(self, settings: RoundSettings, given: str, n_shown: int, spoken: Language) -> str:
         if given not in ("1", "2", "3"):

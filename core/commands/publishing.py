@@ -13,8 +13,8 @@ from ..campaign_tables import COMPARED, VOTES
 from ..dataset import for_gensim, to_csv, to_json, to_tsv
 from ..datasheet.card import card
 from ..datasheet.facts import Facts
-from ..datasheet.sections import datasheet
-from ..datasheet.writing import to_html, to_markdown
+from ..datasheet.markdown import to_markdown
+from ..datasheet.sheet import datasheet
 from ..errors import InputError, StoreError
 from ..file_names import file_stem
 from ..formats import for_mteb, for_simlex, parquet, to_parquet, to_records
@@ -145,8 +145,8 @@ def dataset_files(facts: Facts, stem: str) -> tuple[Facts, dict[str, bytes]]:
         except InputError as error:
             left_out[path] = str(error)
     facts = replace(facts, split=split.sizes if split else None, left_out_formats=left_out)
-    sheet = datasheet(facts)
-    files |= {"datasheet.md": to_markdown(sheet), "datasheet.html": to_html(sheet)}
+    page = datasheet(facts)
+    files |= {"datasheet.md": to_markdown(page), "datasheet.html": page}
     return facts, files
 
 

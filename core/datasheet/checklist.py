@@ -1,4 +1,5 @@
-"""Whether a dataset is fit to be a gold standard: what O'Shea et al. (2010, section 3) look at, with what holds here.
+"""Whether a dataset is fit to be a gold standard: what O'Shea et al. (2010, section 3) look at, with what holds here;
+and what it can't be used for, as far as it knows itself.
 
 They name what can spoil such a dataset: who was sampled, which items, how precise and how accurate the judgements are,
 the scale, and five ways in which experiments differed without saying so (materials, order, instructions, anchors of the
@@ -10,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from ..plurals import many, plural
 from ..protocols import protocol_of
 from ..trust import FAIR_CEILING, FAIR_HALVES, GOOD_CEILING, GOOD_HALVES
-from .blocks import count
 from .facts import Facts, RankingFacts, Reliability
 
 HOLDS, PARTLY, NOT, UNKNOWN = "holds", "in part", "does not hold", "not recorded"
@@ -67,10 +68,10 @@ def checklist(facts: Facts) -> tuple[Criterion, ...]:
 def _people(facts: Facts) -> Criterion:
     name, voters = "Voters represent the people the dataset is about", facts.voters
     if not voters.n_people:
-        return Criterion(name, NOT, f"No person voted; {count(voters.n_simulated, 'simulated voter')} did.")
-    said = f"{count(voters.n_people, 'person', 'people')} voted"
+        return Criterion(name, NOT, f"No person voted; {many(voters.n_simulated, 'simulated voter')} did.")
+    said = plural(voters.n_people, "{n} person voted", "{n} people voted")
     if voters.n_simulated:
-        said += f", and {count(voters.n_simulated, 'simulated voter')}"
+        said += f", and {many(voters.n_simulated, 'simulated voter')}"
     if facts.fields.voters_note:
         return Criterion(
             name, PARTLY, f"{said}. The owner says who they are; whether they stand for others isn't tested."
@@ -186,7 +187,7 @@ def _blunders(facts: Facts) -> Criterion:
     name, votes = "Blunders are caught", facts.votes
     answered = votes.check_right + votes.check_wrong
     n_out = sum(reason.n_voters for reason in facts.exclusions)
-    told = [f"{count(n_out, 'voter')} left out"] if n_out else []
+    told = [f"{many(n_out, 'voter')} left out"] if n_out else []
     if answered:
         told.insert(0, f"{votes.check_right:,} of {answered:,} answers to checks were right")
         return Criterion(name, HOLDS, "; ".join(told) + ".")
@@ -198,3 +199,49 @@ def _blunders(facts: Facts) -> Criterion:
         return Criterion(name, PARTLY, "; ".join(told).capitalize() + ".")
     told.insert(0, "no comparison with a known answer")
     return Criterion(name, PARTLY if n_out else NOT, "; ".join(told).capitalize() + ".")
+
+
+def known_limits(facts: Facts) -> tuple[str, ...]:
+    """The limits that hold here, a sentence each, with the numbers behind them."""
+    about, limits = facts.about, []
+    if about.get("by_chance"):
+        limits.append("Voters agree no more than coin tosses would: these scores rank no model.")
+    if facts.voters.n_simulated:
+        limits.append(
+            f"{many(facts.voters.n_simulated, 'simulated voter')}: these scores say what a model believes, not people."
+        )
+    if facts.is_provisional:
+        planned = about.get("ballots_planned")
+        of = f" of {planned}" if planned else ""
+        limits.append(f"Provisional: {about['ballots_closed']}{of} ballots are closed; scores will change.")
+    if about.get("unscored_items"):
+        limits.append(f"{about['unscored_items']:,} of {facts.n_items:,} items have no score and are left out.")
+    limits.append(
+        "Exact at the top, less so below: later ballots ask about leading items only. "
+        + _votes_said(facts)
+        + " Compare models by the top-weighted figures ρ_w and τ_w, with their intervals."
+    )
+    notion = about["notion"]
+    other = "similarity (ship and boat)" if notion == "relatedness" else "relatedness (ship and sea)"
+    ranks = "|cos|" if notion == "relatedness" else "cos"
+    limits.append(f"It is about {notion}, not {other}: rank models by {ranks} of their vectors.")
+    if len(facts.areas) > 1 and about.get("ranking") == "area":
+        limits.append("Each area has a ranking of its own: scores of different areas don't compare.")
+    else:
+        limits.append("Only tokens of the same area were paired: it says nothing of pairs across areas.")
+    limits.append("Items share tokens, so they aren't independent: test and split by tokens, not by items.")
+    if about.get("tokens_proposed_by"):
+        names = ", ".join(name for name, _ in facts.proposed_by)
+        limits.append(f"Tokens proposed by {names} favour that embedding; `evaluate` warns and gives figures without.")
+    if facts.exclusions:
+        limits.append("Voters were left out, which the intervals don't know of.")
+    return tuple(limits)
+
+
+def _votes_said(facts: Facts) -> str:
+    dataset = facts.dataset
+    if dataset.empty or "votes" not in dataset:
+        return ""
+    n = min(10, len(dataset))
+    top, rest = dataset["votes"].head(n).mean(), dataset["votes"].tail(n).mean()
+    return f"The first {n} items have {top:.0f} votes on average, the last {n} have {rest:.0f}."

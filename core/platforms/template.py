@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import InputError, Issue
 from ..examples import Example
-from ..language import STANDARD, Language, translatable
+from ..language import STANDARD, translatable
 from ..language import language as language_of
 from ..templating import environment
 from .batch import suffixes
@@ -42,7 +42,6 @@ NOTIONS = {
 }
 TIE = {"relatedness": translatable("Both equally related"), "similarity": translatable("Both equally similar")}
 UNKNOWN = translatable("I don’t know a word here")
-_CROWD = "https://assets.crowd.aws/crowd-html-elements.js"
 _DARK, _SCHEMES = "@media (prefers-color-scheme: dark)", "color-scheme: light dark;"  # in template.css
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
@@ -102,26 +101,6 @@ def render(name: str, language: str, **values: Any) -> str:
 def paragraphs_of(text: str) -> list[str]:
     """The paragraphs of a plain text; a blank line begins one."""
     return [part.strip() for part in re.split(r"\n\s*\n", text) if part.strip()]
-
-
-def opening(spoken: Language, *scripts: str, classes: str = "ro") -> str:
-    """The beginning of a page's root, with the texts that its scripts show in other languages than English."""
-    texts = spoken.of_scripts(*scripts)
-    data = f' data-texts="{encode(texts)}"' if texts else ""
-    return f'<div class="{classes}" id="runoff" lang="{spoken.code}"{data}>'
-
-
-def without_script(spoken: Language) -> str:
-    """What stands where JavaScript is switched off."""
-    told = spoken.text("Please switch on JavaScript; without it, it may be impossible to submit.")
-    return f"<noscript><p>{told}</p></noscript>"
-
-
-def wrapped(page: str, target: str) -> str:
-    """`page` as a platform takes it: Mechanical Turk in a `<crowd-form>`, Turkle as it is."""
-    if target == "mturk":
-        return f'<script src="{_CROWD}"></script>\n<crowd-form answer-format="flatten-objects">\n{page}</crowd-form>\n'
-    return page
 
 
 def asset(name: str) -> str:

@@ -7,10 +7,10 @@ from typing import Any
 
 from ..errors import InputError
 from ..language import translatable
-from ..platforms.text import encode
+from ..platforms.template import render
 from . import round_kinds
 from .rating.page import SORTING
-from .task_page import Page, PageSettings, Words, settings_of_page, unknown_box, whole_page
+from .task_page import Page, PageSettings, Words, settings_of_page, whole_page
 
 MAX_WRITTEN = 2000
 _STEPS = translatable(
@@ -34,19 +34,7 @@ class WritingPage(Page):
         return [f"larger_{n}", f"wanted_{n}", f"anchor_{n}"]
 
     def inside(self, settings: PageSettings, n: int) -> str:
-        spoken = settings.spoken
-        wanted = spoken.text(
-            "Wanted: {value} of {most}.", value=f"<b>${{wanted_{n}}}</b>", most=spoken.number(settings.scale.high)
-        )
-        yours = encode(spoken.text("Your {smaller}", smaller=spoken.text(settings.smaller)))
-        return (
-            f'<blockquote class="ro-larger ro-token" dir="auto">${{larger_{n}}}</blockquote>'
-            f'<p class="ro-wanted">{wanted} '
-            f'<span dir="auto">${{anchor_{n}}}</span></p>'
-            f'<label for="text_{n}">{yours}</label>'
-            f'<textarea id="text_{n}" name="text_{n}" rows="3" maxlength="{MAX_WRITTEN}" required dir="auto">'
-            "</textarea>" + unknown_box(settings, n, translatable("I can’t write one for this text"))
-        )
+        return render(self.kind, settings.language, settings=settings, n=n, max_written=MAX_WRITTEN)
 
 
 def pages() -> dict[str, Page]:

@@ -2,7 +2,8 @@
 
 Like the comparison's page (`platforms.template`): plain HTML with `${variables}` named as the batch file's columns, no
 external file, by mouse, touch and keyboard, on a phone and in the dark. Every text of a task stands as a variable and
-is escaped in the batch file (`text.encode`); what stands here as plain text is escaped here.
+is escaped in the batch file (`text.encode`), what is plain text where the template prints it; the templates lie with
+the comparison's.
 
 | page | columns, with n the place in the task | fields |
 |---|---|---|
@@ -22,17 +23,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from markupsafe import Markup
+
 from ..errors import InputError, Issue
 from ..language import LANGUAGES, STANDARD, Language, translatable
 from ..language import language as language_of
-from ..platforms.template import opening, packaged, without_script, wrapped
-from ..platforms.text import encode
+from ..platforms.template import packaged, render
 from .rating.gold_pairs import TOLERANCE, GoldPair
 from .rating.scales import CLSS, SCALES, Anchor, RatingScale
 
 NOTIONS = ("relatedness", "similarity")
 MOST_ROWS = 50  # items of a tuple, words of an order
-ALL_KNOWN = translatable("I don’t know a word here")
 EXPLAINED = {
     "relatedness": translatable(
         "Two words are related when what they stand for has to do with each other in any way: a part, a place, a "
@@ -113,11 +114,11 @@ class PageSettings:
             standard = f"{self.spoken.text(EXPLAINED[self.notion])}\n\n{standard}"
         return [part.strip() for part in (self.instructions or standard).split("\n\n") if part.strip()]
 
-    def keys(self, *, is_alone: bool = False) -> str:
-        """What keys do, as HTML; where a question stands alone on its page, an answer is sent by itself."""
+    def keys(self, *, is_alone: bool = False) -> Markup:
+        """What keys do; where a question stands alone on its page, an answer is sent by itself."""
         adjective = self.spoken.text(_ADJECTIVE[self.notion])
-        keys = self.spoken.text(self.page.keys_alone if is_alone else self.page.keys, adjective=adjective)
-        return self.spoken.text("With a keyboard: {keys}.", keys=keys)
+        keys = self.spoken.html(self.page.keys_alone if is_alone else self.page.keys, adjective=adjective)
+        return self.spoken.html("With a keyboard: {keys}.", keys=keys)
 
     def _told(self, text: str) -> str:
         # The owner's word goes in unescaped; whoever shows the result escapes it.
@@ -147,17 +148,13 @@ class Page(ABC):
         """The columns of a batch file that question `n` of a task shows, in order; `task_id` and the ids of items stand
         beside them."""
 
-    @abstractmethod
     def inside(self, settings: PageSettings, n: int) -> str:
-        """What stands in the box of question `n`."""
+        """What stands in the box of question `n`, as HTML: the template named as `kind`, or whatever a page makes."""
+        return render(self.kind, settings.language, settings=settings, n=n)
 
     def own_settings(self, stored: Mapping[str, Any], scale: RatingScale, issues: list[Issue]) -> dict[str, Any]:
         """What only this page has of its settings, `page` among them where they choose another; adds to `issues`."""
         return {}
-
-    def before(self, settings: PageSettings, question: str) -> list[str]:
-        """Boxes before those of the questions; `question` is HTML."""
-        return []
 
     def script(self) -> str:
         """The page's script."""
@@ -246,102 +243,9 @@ def whole_page(found: PageSettings, *, task_size: int, target: str = "turkle") -
         raise InputError(f"A task needs at least one question, not {task_size}.")
     if target not in ("turkle", "mturk"):
         raise InputError(f"The target of a task page is turkle or mturk, not {target!r}.")
-    question = encode(found.asked)
-    scale = [scale_list(found)] if found.page.has_scale else []
-    body = [
-        f"<style>\n{page_style()}</style>",
-        _opening(found),
-        f'<h1 dir="auto">{question}</h1>',
-        *(f"<p>{encode(part)}</p>" for part in found.paragraphs),
-        *scale,
-        f'<p class="ro-keys">{found.keys()}</p>',
-        *found.page.before(found, question),
-        '<div id="ro-boxes">',
-        *(_box(found, n, task_size, question) for n in range(1, task_size + 1)),
-        "</div>",
-        '<p class="ro-progress" role="status" aria-live="polite"></p>',
-        "</div>",
-        without_script(found.spoken),
-        f"<script>\n{found.page.script()}</script>",
-        "",
-    ]
-    return wrapped("\n".join(body), target)
+    return render("question_task", found.language, settings=found, task_size=task_size, target=target)
 
 
 def single_question(settings: PageSettings) -> str:
     """One question for the voting page, its texts still variables; names of fields end in 1."""
-    question = encode(settings.asked)
-    explained = "".join(f"<p>{encode(part)}</p>" for part in settings.paragraphs)
-    summary = settings.spoken.text("What is asked")
-    scale = [scale_list(settings)] if settings.page.has_scale else []
-    return "\n".join(
-        [
-            _opening(settings),
-            f'<h1 dir="auto">{question}</h1>',
-            f'<details class="ro-help"><summary>{summary}</summary>{explained}</details>',
-            f'<p class="ro-keys">{settings.keys(is_alone=True)}</p>',
-            *scale,
-            f'<div id="ro-boxes">{_box(settings, 1, 1, question)}</div>',
-            "</div>",
-        ]
-    )
-
-
-def page_style() -> str:
-    """The style of these pages: the comparison's, and what they have more."""
-    return packaged("template.css") + packaged("scheme.css")
-
-
-def _opening(settings: PageSettings) -> str:
-    return opening(settings.spoken, *settings.page.scripts, classes=f"ro ro-scheme-{settings.page.name}")
-
-
-def _box(settings: PageSettings, n: int, of: int, question: str) -> str:
-    """The fieldset of place `n` of a task of `of`; `question` is HTML, read out by screen readers."""
-    count = settings.spoken.text("{at} of {of}", at=n, of=of) if of > 1 else ""
-    return fieldset(count, question, settings.page.inside(settings, n), f"ro-{settings.page.kind}")
-
-
-# Parts that pages share
-
-
-def scale_list(settings: PageSettings) -> str:
-    """The scale with its anchors, from the lower end up; the page's script makes buttons and piles of it."""
-    scale, spoken = settings.scale, settings.spoken
-    entries = [
-        (anchor.value, spoken.text(anchor.text)) for anchor in sorted(scale.anchors, key=lambda anchor: anchor.value)
-    ]
-    if not entries:
-        entries = [(scale.low, f"{settings.least}."), (scale.high, f"{settings.most}.")]
-    items = "".join(
-        f'<li data-value="{value:g}"><b>{spoken.number(value)}</b> <span dir="auto">{encode(text)}</span></li>'
-        for value, text in entries
-    )
-    return f'<ul class="ro-scale" aria-label="{spoken.text("The scale")}">{items}</ul>'
-
-
-def fieldset(count: str, question: str, inside: str, classes: str) -> str:
-    """A box of the page; count : "2 of 5", or nothing."""
-    shown = f'<span class="ro-count">{count}</span> ' if count else ""
-    return (
-        f'<fieldset class="ro-comparison {classes}" tabindex="-1">'
-        f'<legend>{shown}<span class="ro-hidden">{question}</span></legend>\n'
-        f'{inside}\n<p class="ro-fault" role="alert" hidden></p></fieldset>'
-    )
-
-
-def two_words(settings: PageSettings, first: str, second: str) -> str:
-    """The two words of an item, "a and b"; both are HTML."""
-    joined = settings.spoken.text("and")
-    return (
-        f'<bdi class="ro-token" dir="auto">{first}</bdi> <span class="ro-and">{joined}</span> '
-        f'<bdi class="ro-token" dir="auto">{second}</bdi>'
-    )
-
-
-def unknown_box(settings: PageSettings, n: int, text: str = ALL_KNOWN) -> str:
-    """The box to tick by somebody who can't answer."""
-    return (
-        f'<label class="ro-small ro-unknown"><input type="checkbox" name="unknown_{n}" value="1">'
-        f"<span>{encode(settings.spoken.text(text))}</span></label>"
-    )
+    return render("question", settings.language, settings=settings)

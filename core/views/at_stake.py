@@ -18,8 +18,5 @@ def said(sentence: str, stake: AtStake, *, noun: str = "vote", whom: str = "") -
     >>> said(TAKES_OUT, AtStake(0, 0, None), noun="answer", whom="Anna")
     'This takes 0 answers of Anna out of the count.'
     """
-    told = {"votes": many(stake.votes, noun), "voters": whom or many(stake.voters, "voter")}
-    what = "{votes} of {voters}".format(**told)
-    if stake.last is not None:
-        what = "{votes} of {voters}, the last from {moment} UTC".format(moment=moment(stake.last), **told)
-    return sentence.format(what=what)
+    last = f", the last from {moment(stake.last)} UTC" if stake.last is not None else ""
+    return sentence.format(what=f"{many(stake.votes, noun)} of {whom or many(stake.voters, 'voter')}{last}")

@@ -34,16 +34,9 @@ HALVES_HELP = (
 def headline(found: BestWorstReport) -> str:
     """The file in a sentence."""
     read = found.read
-    told = {
-        "name": read.name,
-        "judgements": many(read.n_judgements, "judgement"),
-        "items": many(len(read.items), "item"),
-        "size": read.answers.shown.shape[1],
-    }
-    if not read.voters:
-        return "{name}: {judgements} of {items}, {size} at a time, by voters it doesn't name.".format(**told)
-    voters = many(len(read.voters), "voter")
-    return "{name}: {judgements} of {items}, {size} at a time, by {voters}.".format(voters=voters, **told)
+    voters = many(len(read.voters), "voter") if read.voters else "voters it doesn't name"
+    judgements, items = many(read.n_judgements, "judgement"), many(len(read.items), "item")
+    return f"{read.name}: {judgements} of {items}, {read.answers.shown.shape[1]} at a time, by {voters}."
 
 
 def figures(found: BestWorstReport) -> list[tuple[str, str, str]]:

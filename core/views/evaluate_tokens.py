@@ -98,15 +98,9 @@ def unclear(told: tuple[Told, ...], unit: str) -> str:
     """Which embeddings votes or tokens (`unit`) can't tell apart, in a sentence."""
     pairs = [with_and([pair.first, pair.second]) for pair in told if not pair.is_apart]
     if not pairs:
-        return "The votes tell all of them apart." if unit == "votes" else "The tokens tell all of them apart."
-    some, more = "; ".join(pairs[:3]), len(pairs) - 3
-    if unit == "votes":
-        if more > 0:
-            return f"These votes can't tell apart {some}, nor {more:,} more pairs: the difference may be none."
-        return f"These votes can't tell apart {some}: the difference may be none."
-    if more > 0:
-        return f"These tokens can't tell apart {some}, nor {more:,} more pairs: the difference may be none."
-    return f"These tokens can't tell apart {some}: the difference may be none."
+        return f"The {unit} tell all of them apart."
+    more = f", nor {len(pairs) - 3:,} more pairs" if len(pairs) > 3 else ""
+    return f"These {unit} can't tell apart {'; '.join(pairs[:3])}{more}: the difference may be none."
 
 
 def with_and(names: Sequence[str]) -> str:

@@ -83,14 +83,9 @@ def headline(found: RatingReport) -> str:
     ratings = found.ratings
     if not ratings.has_people:
         return f"{ratings.name}: means of {many(ratings.n_items, 'item')}; who rated what isn't in the file."
-    return "{name}: {ratings} of {items} by {people}, from {least:g} to {most:g}.".format(
-        name=ratings.name,
-        ratings=many(len(ratings.rating), "rating"),
-        items=many(ratings.n_items, "item"),
-        people=plural(len(ratings.people), "{n} person", "{n} people"),
-        least=ratings.rating.min(),
-        most=ratings.rating.max(),
-    )
+    of = f"{many(len(ratings.rating), 'rating')} of {many(ratings.n_items, 'item')}"
+    people = plural(len(ratings.people), "{n} person", "{n} people")
+    return f"{ratings.name}: {of} by {people}, from {ratings.rating.min():g} to {ratings.rating.max():g}."
 
 
 def figures(found: RatingReport) -> list[tuple[str, str, str]]:

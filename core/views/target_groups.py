@@ -57,9 +57,8 @@ def isolated(text: str) -> str:
 def headline(read: GroupFile, groups: Sequence[TargetGroup]) -> str:
     """What a file holds."""
     kinds = {kind: sum(c.kind == kind for c in read.comparisons) for kind in ("positive", "distractor", "random")}
-    return "{groups}, {comparisons} ({positive:,} positive, {distractor:,} distractor, {random:,} random).".format(
-        groups=many(len(groups), "target group"), comparisons=many(len(read.comparisons), "comparison"), **kinds
-    )
+    of = ", ".join(f"{n:,} {kind}" for kind, n in kinds.items())
+    return f"{many(len(groups), 'target group')}, {many(len(read.comparisons), 'comparison')} ({of})."
 
 
 def table(groups: Sequence[TargetGroup]) -> pd.DataFrame:

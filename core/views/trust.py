@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ from ..store.ballots import ballots_of
 from ..store.foresights import stored_foresight
 from ..store.plans import is_last
 from ..trust import Line
+
+_NAMED = {trust.RED: "bad", trust.AMBER: "weak"}
 
 
 @dataclass(frozen=True)
@@ -36,21 +39,12 @@ def headline(lines: Sequence[Line]) -> str:
     >>> headline([Line("a", trust.RED, ""), Line("b", trust.GREEN, "")]), headline([Line("b", trust.GREEN, "")])
     ('1 bad of 2 points; the rest is good.', 'The only point is good.')
     """
-    count = {level: sum(line.level == level for line in lines) for level in (trust.RED, trust.AMBER)}
-    if not any(count.values()):
+    count = Counter(line.level for line in lines)
+    named = " and ".join(f"{count[level]} {word}" for level, word in _NAMED.items() if count[level])
+    if not named:
         return f"All {len(lines)} points are good." if len(lines) > 1 else "The only point is good."
-    n, values = sum(count.values()), {"bad": count[trust.RED], "weak": count[trust.AMBER], "n": len(lines)}
-    if not values["weak"]:
-        if n == len(lines):
-            return "{bad} bad of {n} points.".format(**values)
-        return "{bad} bad of {n} points; the rest is good.".format(**values)
-    if not values["bad"]:
-        if n == len(lines):
-            return "{weak} weak of {n} points.".format(**values)
-        return "{weak} weak of {n} points; the rest is good.".format(**values)
-    if n == len(lines):
-        return "{bad} bad and {weak} weak of {n} points.".format(**values)
-    return "{bad} bad and {weak} weak of {n} points; the rest is good.".format(**values)
+    rest = "; the rest is good" if count[trust.GREEN] else ""
+    return f"{named} of {len(lines)} points{rest}."
 
 
 def load(
@@ -83,6 +77,11 @@ of the first 3: go on.'
     'not settled yet, but the plan has no ballot left.'
     """
     f = foresight
+    if f.by_chance:
+        return (
+            f"The ranking isn't settled after ballot {after}: different voters agree no more than coin tosses would. "
+            "Look at the Voters page before more is spent."
+        )
     if f.circles or f.level or f.rho_w is None:
         if f.circles:
             return (

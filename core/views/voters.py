@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 from dataclasses import dataclass, replace
-from typing import Any
 
 import pandas as pd
 import sqlalchemy as sa
@@ -145,9 +144,9 @@ class VotersView:
         fit = f"{many(int(row['votes']), 'vote')}, given the scores"
         agrees, expected = percent(row["agrees"]), percent(row["expected"])
         judged = f"{row['judged']:,} votes: {agrees}, where {expected} is to be expected"
-        shared = "{shared:,} shared comparisons".format(**_of(row, "shared"))
+        shared = f"{row['shared']:,} shared comparisons"
         others = many(int(row["others"]), "other voter")
-        left = "left in {left:,} of {sided:,}".format(**_of(row, "left", "sided"))
+        left = f"left in {row['left']:,} of {row['sided']:,}"
         timed = f"{many(int(row['timed']), 'answer')} with a time"
         rows = [
             self._line(row, "Agreement with the ranking of the others", "gap", judged),
@@ -202,10 +201,6 @@ class VotersView:
             for name, *values in zip(voters, *(found[column] for column in columns), strict=True)
         )
         return csv_text(["voter", *columns], rows).encode("utf-8")
-
-
-def _of(row: pd.Series, *names: str) -> dict[str, Any]:
-    return {name: row[name] for name in names}
 
 
 def _share(row: pd.Series, count: str, total: str) -> str:

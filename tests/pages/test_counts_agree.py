@@ -12,8 +12,8 @@ from campaigns import PLAN, answer_batch, draw_batch, make_project
 from page_words import words
 
 from core.commands import facts as datasheet
-from core.datasheet.sections import datasheet as blocks
-from core.datasheet.writing import to_markdown
+from core.datasheet.markdown import to_markdown
+from core.datasheet.sheet import datasheet as page_of
 from core.percent import in_percent, percent
 from core.store import Store
 from core.store import schema as t
@@ -75,7 +75,7 @@ def test_who_is_left_out_or_never_voted_is_counted_nowhere_as_a_voter(empty, vis
     for page in ("project", "scores", "export"):
         assert "5 people (1 more left out)" in words(visit(page, project_id)), page
     assert "5 people gave" in words(visit("voters", project_id))
-    sheet = to_markdown(blocks(datasheet.load(empty, project_id))).decode()
+    sheet = to_markdown(page_of(datasheet.load(empty, project_id))).decode()
     assert " of 5." in sheet
 
 

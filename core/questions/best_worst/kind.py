@@ -34,7 +34,7 @@ from ..base import (
     refuse_unscored,
     too_few,
 )  # fmt: skip
-from ..task_page import PageSettings, Words, two_words, unknown_box
+from ..task_page import Words
 from .tuples import BLUR, SIZE, BestWorst, draw_tuples
 
 RESAMPLES = 300
@@ -131,19 +131,6 @@ class BestWorstKind(RoundKind):
             (f"{of}_token_a_{place}", token_a),
             (f"{of}_token_b_{place}", token_b),
         ]
-
-    def inside(self, settings: PageSettings, n: int) -> str:
-        most, least = settings.most, settings.least
-        rows = "".join(
-            f'<div class="ro-row"><label class="ro-end-most"><input type="radio" name="best_{n}" value="{k}" required>'
-            f'<span class="ro-hidden">{most}</span></label><span class="ro-texts">'
-            + two_words(settings, f"${{tuple_{n}_token_a_{k}}}", f"${{tuple_{n}_token_b_{k}}}")
-            + f'</span><label class="ro-end-least"><input type="radio" name="worst_{n}" value="{k}" required>'
-            f'<span class="ro-hidden">{least}</span></label></div>'
-            for k in range(1, settings.rows + 1)
-        )
-        head = f'<div class="ro-heads" aria-hidden="true"><span>{most}</span><span>{least}</span></div>'
-        return f'<div class="ro-table">{head}{rows}</div>{unknown_box(settings, n)}'
 
     def written(self, *values: str) -> str:
         return f"best={values[0]};worst={values[1]}" if any(values) else ""

@@ -15,7 +15,7 @@ import pandas as pd
 from ...errors import InputError, Issue, PlanError, UndefinedMetricError
 from ...language import Language, translatable
 from ..base import About, Answering, Answers, Floats, Ints, RoundKind, RoundScores, RoundSettings, refuse_unscored
-from ..task_page import PageSettings, Words, unknown_box
+from ..task_page import Words
 from .agreement import group_agreement
 from .groups import GroupComparison, TargetGroup, from_orders
 
@@ -119,21 +119,6 @@ class Order(RoundKind):
         """The target, which all items share, comes first."""
         (target,) = set.intersection(*(set(pair) for pair in pairs))
         return [(target, pair[0] if pair[1] == target else pair[1]) for pair in pairs]
-
-    def inside(self, settings: PageSettings, n: int) -> str:
-        text = settings.spoken.text
-        target = text("Target: {word}", word=f'<bdi class="ro-token" dir="auto">${{order_{n}_target}}</bdi>')
-        words = "".join(
-            f'<li class="ro-row" data-place="{k}"><bdi class="ro-token" dir="auto">${{order_{n}_word_{k}}}</bdi></li>'
-            for k in range(1, settings.rows + 1)
-        )
-        return (
-            f'<p class="ro-target">{target}</p>'
-            f'<p class="ro-end">{settings.most}</p><ol class="ro-words">{words}</ol>'
-            f'<p class="ro-end">{settings.least}</p><input type="hidden" name="order_{n}" value="">'
-            '<div class="ro-others"><label class="ro-small ro-sure"><input type="checkbox" required>'
-            f"<span>{text('This is my order')}</span></label>{unknown_box(settings, n)}</div>"
-        )
 
     def read(self, settings: RoundSettings, given: str, n_shown: int, spoken: Language) -> str:
         """Places with spaces, commas or > between."""

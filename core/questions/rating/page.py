@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from ...errors import InputError, Issue
 from ...language import translatable
-from ...platforms.text import encode
-from ..task_page import Page, PageSettings, Words, fieldset, settings_of_page, two_words, unknown_box
+from ..task_page import Page, Words, settings_of_page
 from .gold_pairs import MOST_GOLD, GoldPair, Qualification, qualify
 from .scales import RatingScale
 
@@ -42,13 +41,6 @@ class RatingPage(Page):
 
     def columns(self, n: int, rows: int) -> list[str]:
         return [f"token_a_{n}", f"token_b_{n}"]
-
-    def inside(self, settings: PageSettings, n: int) -> str:
-        texts = _texts(settings, f"${{token_a_{n}}}", f"${{token_b_{n}}}")
-        return texts + _control(settings, f"rating_{n}") + unknown_box(settings, n)
-
-    def before(self, settings: PageSettings, question: str) -> list[str]:
-        return [_gold_box(settings, n, question) for n in range(1, len(settings.gold) + 1)]
 
     def own_settings(self, stored: Mapping[str, Any], scale: RatingScale, issues: list[Issue]) -> dict[str, Any]:
         if stored.get("sort_first", scale.sorts_first):
@@ -116,26 +108,3 @@ def _gold(stored: Any, scale: RatingScale, issues: list[Issue]) -> tuple[GoldPai
     if len(pairs) > MOST_GOLD:
         issues.append(Issue(f"{MOST_GOLD} pairs are the most", column="gold", found=str(len(pairs))))
     return tuple(pairs)
-
-
-def _gold_box(settings: PageSettings, n: int, question: str) -> str:
-    """The fieldset of gold pair `n`, with its texts, and without its rating."""
-    pair = settings.gold[n - 1]
-    inside = _texts(settings, encode(pair.first), encode(pair.second)) + _control(settings, f"gold_{n}")
-    count = settings.spoken.text("To begin with: {at} of {of}", at=n, of=len(settings.gold))
-    return fieldset(count, question, inside, "ro-rating ro-gold")
-
-
-def _texts(settings: PageSettings, first: str, second: str) -> str:
-    return f'<p class="ro-texts">{two_words(settings, first, second)}</p>'
-
-
-def _control(settings: PageSettings, name: str) -> str:
-    """A number, which works without the script; the script puts buttons and a slider beside it."""
-    scale, spoken = settings.scale, settings.spoken
-    reach = spoken.text("{low} to {high}", low=spoken.number(scale.low), high=spoken.number(scale.high))
-    bounds = f'min="{scale.low:g}" max="{scale.high:g}" step="{scale.step:g}"'
-    return (
-        f'<div class="ro-rate"><label for="{name}">{reach}</label> '
-        f'<input type="number" id="{name}" name="{name}" {bounds} required inputmode="decimal"></div>'
-    )
