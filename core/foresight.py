@@ -27,6 +27,7 @@ from .scores import BallotVotes
 from .scores.bradley_terry import BradleyTerry
 from .scores.fit import FittedVotes, joined
 from .scores.posterior import Posteriors, item_posteriors
+from .scores.signal import by_chance
 from .scores.simulated_votes import likely_scores, simulated_outcomes
 
 Floats = NDArray[np.float64]
@@ -46,7 +47,8 @@ class Foresight:
     changes : expected number of the first `n_top` items that would not be among them any more.
     lost : expected number of the true first `n_top` that aren't among the items of the newest ballot.
     level : the first items have the same score, so there is no ranking yet; circles : items of the top whose votes go
-    round in a circle, more than by chance. simulations : behind the means.
+    round in a circle, more than by chance. simulations : behind the means. by_chance : different voters agree no more
+    than coin tosses would (`scores.signal`).
     """
 
     n_items: int
@@ -59,11 +61,14 @@ class Foresight:
     level: bool
     circles: int
     simulations: int
+    by_chance: bool = False
 
     @property
     def settled(self) -> bool:
-        """Whether the ranking would hardly move, and votes don't contradict each other."""
-        if self.level or self.circles or self.rho_w is None or self.tau_w is None or self.changes is None:
+        """Whether the ranking would hardly move, votes don't contradict each other, and voters share an opinion."""
+        if self.by_chance or self.level or self.circles:
+            return False
+        if self.rho_w is None or self.tau_w is None or self.changes is None:
             return False
         return self.rho_w <= MOVE_RHO_W and self.tau_w <= MOVE_TAU_W and self.changes <= CHANGES
 
@@ -73,8 +78,8 @@ class Foresight:
 
     @classmethod
     def of(cls, stored: Mapping[str, Any] | None) -> Foresight | None:
-        """As it was stored; None where nothing was, or by another version."""
-        if not stored or set(stored) != {field.name for field in fields(cls)}:
+        """As it was stored; None where nothing was, or by another version. Older ones don't know of `by_chance`."""
+        if not stored or {*stored, "by_chance"} != {field.name for field in fields(cls)}:
             return None
         return cls(**stored)
 
@@ -125,6 +130,7 @@ def foresee(
         level=is_level(fit, now),
         circles=circles_of(first, second, outcome, _top(now, N_TOP)),
         simulations=simulations,
+        by_chance=bool(by_chance(votes)),
     )
 
 

@@ -39,9 +39,14 @@ STOPPED = "The program stopped while this was running. Start it again; runoff.lo
 JOBS = "jobs"  # what `Store.write` calls them
 # What `work` can do.
 KINDS = (
-    "import_embedding", "encode_tokens", "command", "figure", "evaluation_figure", "evaluation_figures", "plan_curve",
-    "plan_search", "scheme_table", "needed",
-)  # fmt: skip
+    "import_embedding",
+    "encode_tokens",
+    "command",
+    "figure",
+    "evaluation_figure",
+    "evaluation_figures",
+    "simulation",
+)
 
 
 @dataclass(frozen=True)

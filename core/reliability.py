@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import metrics
-from .errors import InputError
+from .errors import InputError, UndefinedMetricError
 from .protocols import protocol_of
 from .scores import BallotVotes
 from .scores.fit import FittedVotes, fit_votes
 from .scores.reliability import Agreement, Metric
+from .scores.signal import by_chance
 
 Floats = NDArray[np.float64]
 
@@ -64,10 +65,13 @@ def ceiling(
     """The ρ_w that a model with the true ranking would be given by votes like these, simulation by simulation.
 
     workers : as in `halves`. Raises `InputError` for no simulation, and `UndefinedMetricError` where simulated scores
-    are all equal.
+    are all equal, or where the votes can't be told from coin tosses: scores fitted to those lie apart too, and votes
+    simulated from them would agree with them.
     """
     if simulations < 1:
         raise InputError(f"A noise ceiling takes at least one simulation, found {simulations}.")
+    if why := by_chance(votes):
+        raise UndefinedMetricError(why)
     return protocol_of(protocol).ceiling(votes, fitted, metric, simulations, rng, workers)
 
 

@@ -32,6 +32,7 @@ GOOD_HALVES, FAIR_HALVES = 0.8, 0.6
 GOOD_CEILING, FAIR_CEILING = 0.95, 0.8
 NAMED = 3
 # The plan has no ballot left, and is fixed once ballot 1 is drawn.
+BY_CHANCE = "Look at the voters on the Voters page, or collect more votes from others."
 AFTER_LAST = "The plan has no ballot left: reopen the last one for more votes, or publish with this said."
 
 
@@ -160,12 +161,15 @@ def no_circles(foresight: Foresight | None) -> Line | None:
     return Line(name, GREEN, "No circle of clear majorities at the top.")
 
 
-def certain_top(probability: Floats, n_top: int, *, is_last: bool = False) -> Line:
+def certain_top(probability: Floats, n_top: int, *, is_last: bool = False, chance: str = "") -> Line:
     """How many of the first `n_top` surely belong there: probability of 95 % or more.
 
-    probability : of each item to be truly among them, (n_items,). Green: all; amber: at least half; else red.
+    probability : of each item to be truly among them, (n_items,), by a fit that takes voters to share an opinion;
+    chance : that they don't (`scores.signal.by_chance`). Green: all; amber: at least half; else red.
     """
     name = f"The top {n_top}"
+    if chance:
+        return Line(name, RED, f"{chance} So nothing says which items belong there.", BY_CHANCE)
     certain = int((probability >= CERTAIN).sum())
     possible = int((probability > 1 - CERTAIN).sum())
     reason = plural(
@@ -182,9 +186,11 @@ def certain_top(probability: Floats, n_top: int, *, is_last: bool = False) -> Li
     return Line(name, AMBER if certain >= MOSTLY * n_top else RED, reason, cure)
 
 
-def first_place(names: Sequence[str], *, is_last: bool = False) -> Line:
-    """Whether the first is alone: `names` are the items that can't be told from it, best first."""
+def first_place(names: Sequence[str], *, is_last: bool = False, chance: str = "") -> Line:
+    """Whether the first is alone: `names` are the items that can't be told from it, best first; chance : as above."""
     name = "First place"
+    if chance:
+        return Line(name, RED, f"{chance} So any item may be the first.", BY_CHANCE)
     if len(names) == 1:
         return Line(name, GREEN, f"{names[0]} is ahead of all others at 90 %.")
     values = {"n": len(names), "items": ", ".join(names[:NAMED]), "more": len(names) - NAMED}
@@ -198,13 +204,16 @@ def first_place(names: Sequence[str], *, is_last: bool = False) -> Line:
     return Line(name, AMBER, reason, AFTER_LAST if is_last else another)
 
 
-def agreement(alpha: Alpha | None, why_not: str) -> Line:
-    """Whether voters agree more than by chance. Green: α's interval is above 0; red: below; else amber.
+def agreement(alpha: Alpha | None, why_not: str, *, chance: str = "") -> Line:
+    """Whether voters agree more than by chance. Green: α's interval is above 0; red: below, or where the votes on the
+    same items say that they don't (`chance`); else amber.
 
     The usual bounds of α (.67, .8) are for labels of single things. Later ballots ask about near neighbours, where
     careful voters differ, so only the sign is judged.
     """
     name = "Agreement"
+    if chance:
+        return Line(name, RED, chance, BY_CHANCE)
     if alpha is None:
         return Line(name, AMBER, why_not, "Put some comparisons before several voters.")
     cure = "Put some comparisons before several voters; look at the voters who prefer a side."
@@ -267,9 +276,11 @@ def halves(found: Agreement | None, why_not: str) -> Line:
     return _graded(name, reason, cure, found.mean, GOOD_HALVES, FAIR_HALVES)
 
 
-def ceiling(found: Agreement | None, why_not: str) -> Line:
-    """What a perfect model would score. Green from .95, amber from .8."""
+def ceiling(found: Agreement | None, why_not: str, *, chance: str = "") -> Line:
+    """What a perfect model would score. Green from .95, amber from .8; red by chance, where there is none."""
     name, cure = "Noise ceiling", "More votes: no model can be seen to be better than the votes allow."
+    if chance:
+        return Line(name, RED, f"{chance} So there is no ranking that a model could meet.", BY_CHANCE)
     if found is None:
         return Line(name, AMBER, why_not, cure)
     reason = (

@@ -12,17 +12,11 @@ from .embeddings import import_embedding
 from .encoders import digest_of, encode_into, encoder_of, look_at, open_encoder
 from .file_names import shown_path
 from .jobs import JOBS, Job, Reporter, remove_upload
-from .panel import Panel
-from .plan import Plan
-from .planning import Guess, at_other_budgets
 from .store import Store
 from .store.areas import areas_of
 from .store.command import command
-from .store.forecasts import GuessSource, make_forecast, make_search, read_guess
 from .store.job_rows import mark_done
 from .store.library import adopt_import, embeddings_of, link_embedding, record_import, unlink_embedding
-from .store.scheme_runs import SchemeQuestion, as_result, run_schemes
-from .views.evaluate_needed import simulate
 
 
 def _import_embedding(store: Store, job: Job, report: Reporter) -> None:
@@ -82,51 +76,6 @@ def _encode_tokens(store: Store, job: Job, report: Reporter) -> None:
         mark_done(change.conn, job.id, result)
 
 
-def _plan_curve(store: Store, job: Job, report: Reporter) -> None:
-    """Forecasts of a plan's ballots at other budgets, by each protocol; those known already are passed over."""
-    guess, plan = _guess(store, job), Plan(**job.params["plan"])
-    wanted = [(other, protocol) for other in at_other_budgets(plan) for protocol in job.params["protocols"]]
-    for done, (other, protocol) in enumerate(wanted):
-        report(done, len(wanted), f"{other.n_comparisons:,} votes")
-        make_forecast(store, guess, other, protocol, workers=None)
-    with store.write(JOBS) as conn:
-        mark_done(conn, job.id, {"forecasts": len(wanted)})
-
-
-def _plan_search(store: Store, job: Job, report: Reporter) -> None:
-    """The search for the plan that makes most of a budget."""
-    made = make_search(
-        store,
-        _guess(store, job),
-        job.params["n_comparisons"],
-        job.params["protocol"],
-        job.params["goal"],
-        workers=None,
-        progress=lambda done, total: report(done, total, "campaigns simulated"),
-    )
-    with store.write(JOBS) as conn:
-        mark_done(conn, job.id, {"plans": made.n_tried if made else 0})
-
-
-def _scheme_table(store: Store, job: Job, report: Reporter) -> None:
-    """The schemes side by side; the rows are the job's result."""
-    asked = SchemeQuestion.of(job.params)
-    rows = run_schemes(
-        store, str(job.project_id), asked, progress=lambda done, total: report(done, total, "panels simulated")
-    )
-    with store.write() as conn:
-        mark_done(conn, job.id, as_result(rows))
-
-
-def _needed(store: Store, job: Job, report: Reporter) -> None:
-    """How many votes and tokens tell two embeddings apart; the answer is the job's result."""
-    found = simulate(
-        store, str(job.project_id), job.params, progress=lambda done, total: report(done, total, "simulated")
-    )
-    with store.write() as conn:
-        mark_done(conn, job.id, found)
-
-
 def _command(store: Store, job: Job, report: Reporter) -> None:
     executor.carry_out(store, job)
 
@@ -135,20 +84,9 @@ def _figure(store: Store, job: Job, report: Reporter) -> None:
     executor.measure(store, job, report)
 
 
-def _guess(store: Store, job: Job) -> Guess:
-    params = job.params["guess"]
-    panel: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in params["panel"].items()}
-    source = GuessSource(params["similarity"], Panel(**panel))
-    return read_guess(store, str(job.project_id), job.params["area_id"], source)
-
-
 WORK: dict[str, Callable[[Store, Job, Reporter], None]] = {
     "import_embedding": _import_embedding,
     "encode_tokens": _encode_tokens,
-    "plan_curve": _plan_curve,
-    "plan_search": _plan_search,
-    "scheme_table": _scheme_table,
-    "needed": _needed,
     executor.KIND: _command,
     **dict.fromkeys({figure.kind for figure in executor.FIGURES.values()}, _figure),
 }

@@ -7,6 +7,7 @@ import html
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -19,11 +20,15 @@ from core.questions.rating.kind import RatedItems
 from core.questions.rating.kind import rated_items as rated
 from core.store import Store
 from core.store.answers import answers_of
-from core.store.ballots import read_rounds, round_by_id
+from core.store.ballots import read_rounds, round_by_id, round_of
+from core.store.closing import close_ballot, reopen_ballot
 from core.store.comparisons import read_shown
-from core.store.drawing import draw_round
+from core.store.drawing import discard_ballot, draw_round
+from core.store.simulated import simulate_votes
 from core.store.tallies import Progress, progress_of
 from core.store.votes import accept_upload
+from core.store.voting import open_voting, round_voting_settings, set_voting_state
+from core.voting_settings import VotingSettings
 from tests.campaigns import make_project
 
 RATING, BEST_WORST, ORDER = SCHEMES = tuple(round_kinds())
@@ -121,6 +126,34 @@ def read_answer(settings: RoundSettings, given: str, n_shown: int, spoken: Langu
 
 def rated_items(conn: sa.Connection, project_id: str, ballot_id: int) -> RatedItems:
     return rated(answers_of(conn, project_id, round_by_id(conn, project_id, ballot_id)))
+
+
+def code_of(store: Store, project_id: str, number: int, area_id: int | None = None) -> str:
+    with store.read() as conn:
+        return round_of(conn, project_id, number, area_id).code
+
+
+def _by_number(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A command of a ballot as one of a round by its number."""
+
+    def of_round(store: Store, project_id: str, number: int, *args: Any, **more: Any) -> Any:
+        code = code_of(store, project_id, number, more.get("area_id"))
+        return command(store, project_id, *args, code=code, **more)
+
+    return of_round
+
+
+close_round, reopen_round, discard_round = (_by_number(one) for one in (close_ballot, reopen_ballot, discard_ballot))
+simulate_round, set_round_voting_state = _by_number(simulate_votes), _by_number(set_voting_state)
+
+
+def open_round_voting(
+    store: Store, project_id: str, number: int, settings: VotingSettings | None = None, **more: Any
+) -> str:
+    if settings is None:
+        with store.read() as conn:
+            settings = round_voting_settings(round_of(conn, project_id, number, more.get("area_id")))
+    return _by_number(open_voting)(store, project_id, number, settings, **more)
 
 
 def round_progress(store: Store, ballot_id: int) -> Progress:

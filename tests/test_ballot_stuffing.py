@@ -14,22 +14,14 @@ from core import voting
 from core.errors import InputError, StoreError
 from core.store import schema as t
 from core.store.archive import duplicate_project, export_project
-from core.store.closing import close_ballot, close_round, reopen_ballot
+from core.store.closing import close_ballot, reopen_ballot
 from core.store.drawing import draw_next_ballot
 from core.store.projects import read_log
-from core.store.voting import (
-    invite,
-    open_round_voting,
-    open_voting,
-    read_invitations,
-    read_voting,
-    set_voting_state,
-    withdraw_voters,
-)
+from core.store.voting import invite, open_voting, read_invitations, read_voting, set_voting_state, withdraw_voters
 from core.views import arrivals
 from core.views import voting as views
 from core.voting_settings import ADDRESS_KEPT, VotingSettings, check_voting
-from tests.rounds_of_people import RATING
+from tests.rounds_of_people import RATING, close_round, open_round_voting
 from voting import pages
 
 HALL, HOME = "192.0.2.7", "2001:db8:1:2::/64"

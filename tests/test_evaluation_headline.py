@@ -53,6 +53,14 @@ def test_below_half_of_the_items_no_winner_is_named() -> None:
     assert "leads" not in text
 
 
+def test_by_votes_that_are_coin_tosses_no_winner_is_named() -> None:
+    view = seen(TOKENS, TOKENS)
+    view.dataset.attrs["by_chance"] = True
+    assert answer(view, None, None) == (
+        "**No embedding is named the best**: different voters agree no more than coin tosses would."
+    )
+
+
 def test_a_leader_of_its_own_items_needs_half_of_all_too() -> None:
     named = answer(seen(TOKENS[:5], TOKENS, "own"), None, None)
     assert named == "**Good leads, over fewer items than Poor: ρ_w = 1.000** on 5 of 10 items."

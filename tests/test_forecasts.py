@@ -10,6 +10,8 @@ import pytest
 from campaigns import make_project
 
 from core import jobs
+from core.commands import executor
+from core.commands.figures.simulations import BestPlan, OtherBudgets
 from core.errors import StoreError
 from core.panel import PAPER_PANEL
 from core.plan import Plan
@@ -118,17 +120,16 @@ def test_a_project_file_holds_no_simulations(store, guess):
 def test_jobs_fill_the_curve_and_the_search(store):
     project_id = make_project(store)
     guess = read_guess(store, project_id, None, GuessSource(panel=PANEL))
-    source = {"similarity": "exponential", "panel": {"n_voters": 10}}
+    source = GuessSource(panel=PANEL)
     plan = {"n_items": 21, "n_ballots": 2, "keep": 0.5, "appearances": 4}
-    params = {"area_id": None, "guess": source, "plan": plan, "protocols": list(planner.compared())}
-    finish(store, jobs.start(store, "plan_curve", params, project_id=project_id))
+    curve = OtherBudgets(project_id, 0, None, source, plan, tuple(planner.compared()))
+    finish(store, executor.start(store, curve))
     curve = planner.load_curve(store, guess, PLAN)
     assert len(curve) == planner.n_wanted(PLAN) * 2
     assert sorted(set(curve["votes"])) == sorted({other.n_comparisons for other in at_other_budgets(PLAN)})
     assert planner.load_outlook(store, guess, PLAN).is_complete
     assert planner.load_outlook(store, guess, PLAN).table()["votes"].tolist() == [64, 64, 64]
-    params = {"area_id": None, "guess": source, "n_comparisons": 30, "protocol": "paper", "goal": "rho_w"}
-    finish(store, jobs.start(store, "plan_search", params, project_id=project_id))
+    finish(store, executor.start(store, BestPlan(project_id, 0, None, source, 30, "paper", "rho_w")))
     assert known_search(store, guess, 30, "paper", "rho_w").best.plan.n_comparisons <= 30
 
 
@@ -149,13 +150,7 @@ def finish(store, job_id):
 
 def test_a_budget_that_pays_for_nothing_is_told_by_the_job(store):
     project_id = make_project(store)
-    params = {
-        "area_id": None,
-        "guess": {"similarity": "exponential", "panel": {}},
-        "n_comparisons": 10,
-        "protocol": "paper",
-        "goal": "both",
-    }
-    job = ended(store, jobs.start(store, "plan_search", params, project_id=project_id))
+    wanted = BestPlan(project_id, 0, None, GuessSource(), 10, "paper", "both")
+    job = ended(store, executor.start(store, wanted))
     assert job.state == "failed"
     assert "the budget is 10" in job.error

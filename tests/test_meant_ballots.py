@@ -23,7 +23,7 @@ from core.store import schema as t
 from core.store import tending
 from core.store.ballots import open_ballot_of, pilot_of, read_ballots, read_comparisons, read_rounds
 from core.store.closing import close_ballot, reopen_ballot
-from core.store.drawing import discard_ballot, discard_round, draw_next_ballot, draw_round
+from core.store.drawing import discard_ballot, draw_next_ballot, draw_round
 from core.store.gold import add_gold, gold_of, remove_gold
 from core.store.pilots import draw_pilot
 from core.store.plans import save_plan
@@ -33,7 +33,7 @@ from core.store.simulated import simulate_votes
 from core.store.votes import accept_upload, preview_upload
 from core.store.voting import open_voting, read_voting, set_voting_state
 from core.voting_settings import VotingSettings
-from tests.rounds_of_people import RATING
+from tests.rounds_of_people import RATING, discard_round
 
 
 @pytest.fixture

@@ -58,7 +58,7 @@ from core.store import schema as t
 from core.store.answers import answers_of
 from core.store.archive import export_project, import_project, list_archived, restore_project
 from core.store.ballots import Ballot, read_ballots, read_rounds, rounds_of
-from core.store.closing import close_ballot, close_round, reopen_ballot, reopen_round
+from core.store.closing import close_ballot, reopen_ballot
 from core.store.drawing import draw_next_ballot
 from core.store.engine import HEAD, Store, _open
 from core.store.invariants import check_store
@@ -73,7 +73,7 @@ from core.store.scores import read_dataset, round_dataset
 from core.store.scoring import score_round
 from core.store.voting import read_invitations, read_link, read_voting
 from core.zips import checksum
-from tests.rounds_of_people import ORDER, SCHEMES
+from tests.rounds_of_people import ORDER, SCHEMES, close_round, reopen_round
 
 TEXTS = ("area", "token_a", "token_b", "project", "ranking")
 NUMBERS = ("lower", "upper", "rank_lower", "rank_upper")

@@ -33,10 +33,10 @@ from core.store.projects import create_project, list_projects, read_log
 from core.store.scores import read_dataset
 from core.store.tending import tend
 from core.store.votes import accept_upload
-from core.store.voting import invite, open_round_voting, open_voting, read_invitations, set_voting_state
+from core.store.voting import invite, open_voting, read_invitations, set_voting_state
 from core.tokens import AreaTokens
 from core.voting_settings import VotingSettings
-from tests.rounds_of_people import BEST_WORST, ORDER, RATING, SCHEMES
+from tests.rounds_of_people import BEST_WORST, ORDER, RATING, SCHEMES, open_round_voting
 
 ROOT = Path(__file__).resolve().parents[1]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="PostgreSQL's programs are started as on Linux")

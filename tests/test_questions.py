@@ -21,20 +21,18 @@ from core.questions.pages import task_page
 from core.store.answers import answers_of
 from core.store.archive import export_project, import_project
 from core.store.ballots import read_rounds
-from core.store.closing import close_round, reopen_round
 from core.store.comparisons import read_shown
 from core.store.drawing import draw_round
 from core.store.exclusions import exclude_voters
 from core.store.invariants import check_store
 from core.store.scores import round_dataset
-from core.store.simulated import simulate_round
 from core.store.voter_answers import voter_names
 from core.store.votes import accept_upload, preview_upload
-from core.store.voting import open_round_voting
 from core.views import rounds as round_views
 from core.voting_settings import VotingSettings
 from tests.architecture import ROOT
 from tests.odd_ones import OddOne
+from tests.rounds_of_people import close_round, open_round_voting, reopen_round, simulate_round
 
 NAMES = {"comparison", "rating", "best-worst", "order"}
 

@@ -9,9 +9,8 @@ from rounds_of_people import SMALL, collected, round_id
 from core.errors import InputError
 from core.store import schema as t
 from core.store.archive import export_project, import_project
-from core.store.closing import close_round
 from core.store.invariants import check_store
-from tests.rounds_of_people import BEST_WORST, ORDER, RATING
+from tests.rounds_of_people import BEST_WORST, ORDER, RATING, close_round
 
 J = t.judgement
 

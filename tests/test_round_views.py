@@ -17,12 +17,11 @@ from core.platforms.questions import round_files
 from core.questions import RoundSettings, check_round
 from core.questions.rating.gold_pairs import GoldPair, read_rated_pairs
 from core.store.ballots import read_rounds
-from core.store.closing import close_round
 from core.store.comparisons import read_shown
 from core.store.drawing import draw_round
 from core.store.votes import accept_upload
 from core.views import rounds as view
-from tests.rounds_of_people import BEST_WORST, ORDER, RATING
+from tests.rounds_of_people import BEST_WORST, ORDER, RATING, close_round
 
 
 def with_a_contrarian(store, scheme: str) -> str:

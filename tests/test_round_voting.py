@@ -19,20 +19,23 @@ from core.errors import InputError, StoreError
 from core.store import schema as t
 from core.store.archive import export_project, import_project
 from core.store.ballots import read_rounds
-from core.store.closing import close_round
 from core.store.comparisons import read_shown
-from core.store.drawing import discard_round, draw_next_ballot, draw_round
+from core.store.drawing import draw_next_ballot, draw_round
 from core.store.invariants import check_store
 from core.store.plans import save_plan
-from core.store.voting import (
-    open_round_voting,
-    open_voting,
-    round_voting_settings,
-    set_round_voting_state,
-    set_voting_state,
-)
+from core.store.voting import open_voting, round_voting_settings, set_voting_state
 from core.voting_settings import VotingSettings
-from tests.rounds_of_people import BEST_WORST, ORDER, RATING, SCHEMES, read_answer
+from tests.rounds_of_people import (
+    BEST_WORST,
+    ORDER,
+    RATING,
+    SCHEMES,
+    close_round,
+    discard_round,
+    open_round_voting,
+    read_answer,
+    set_round_voting_state,
+)
 
 SETTINGS = VotingSettings(task_size=3, tasks_per_voter=50)
 GIVEN = {

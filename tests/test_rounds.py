@@ -40,9 +40,9 @@ from core.store.answers import answers_of, preferences
 from core.store.archive import export_project, import_project
 from core.store.areas import add_areas
 from core.store.ballots import read_ballots, read_comparisons, read_rounds
-from core.store.closing import close_ballot, close_round, reopen_round
+from core.store.closing import close_ballot
 from core.store.comparisons import read_shown
-from core.store.drawing import discard_round, draw_next_ballot, draw_round, next_settings
+from core.store.drawing import draw_next_ballot, draw_round, next_settings
 from core.store.exclusions import exclude_voters, readmit_voters
 from core.store.invariants import check_store
 from core.store.plans import read_plan, save_plan
@@ -54,7 +54,17 @@ from core.store.uploads import uploads_of, withdraw_upload
 from core.store.votes import accept_upload, preview_upload
 from core.tokens import AreaTokens
 from core.views import trust
-from tests.rounds_of_people import BEST_WORST, ORDER, RATING, SCHEMES, rated_items, round_progress
+from tests.rounds_of_people import (
+    BEST_WORST,
+    ORDER,
+    RATING,
+    SCHEMES,
+    close_round,
+    discard_round,
+    rated_items,
+    reopen_round,
+    round_progress,
+)
 
 
 def fine(store) -> None:

@@ -18,9 +18,9 @@ from core import voting
 from core.examples import Example
 from core.store import schema as t
 from core.store.drawing import draw_next_ballot, draw_round
-from core.store.voting import invite, open_round_voting, open_voting, read_invitations, set_voting_state
+from core.store.voting import invite, open_voting, read_invitations, set_voting_state
 from core.voting_settings import VotingSettings
-from tests.rounds_of_people import SCHEMES
+from tests.rounds_of_people import SCHEMES, open_round_voting
 from voting.app import make_app
 
 pytestmark = pytest.mark.sqlite  # which lets all ids be changed

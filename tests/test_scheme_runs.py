@@ -9,14 +9,18 @@ import numpy as np
 import pytest
 from campaigns import make_project
 
+from core.commands.codec import from_json, to_json
+from core.commands.figures.base import figure_of, params_of
+from core.commands.figures.simulations import SchemesAtEqualCost
 from core.errors import InputError
+from core.jobs import Job
 from core.panel import Panel
 from core.simulation.scheme_table import compare_schemes
 from core.simulation.schemes import Question, Times, groups_of_tokens
 from core.store import open_store
 from core.store.forecasts import DISTRIBUTIONS, GuessSource
 from core.store.projects import create_project
-from core.store.scheme_runs import SEED, SchemeQuestion, as_result, from_result, run_schemes, share_simulated
+from core.store.scheme_runs import SEED, SchemeQuestion, run_schemes, share_simulated
 from core.views import schemes as view
 
 ASKED = SchemeQuestion(None, 0, 2.0, 3.0, 3.0, 2, GuessSource("exponential", Panel(n_voters=9)))
@@ -39,18 +43,20 @@ def test_the_projects_own_items_are_compared(store):
     question = Question(z, groups_of_tokens(a, b, rng=rng), 7200, Times())
     expected = compare_schemes(question, simulations=2, seed=SEED, panel=Panel(n_voters=9))
     assert str(rows) == str(expected)
-    back = from_result(json.loads(json.dumps(as_result(rows), allow_nan=False)))
-    assert str(back) == str(rows)
+    kind = SchemesAtEqualCost.result()
+    back = from_json(json.loads(json.dumps(to_json(tuple(rows), kind), allow_nan=False)), kind)
+    assert str(list(back)) == str(rows)
     assert view.table(rows)["judgements"].tolist() == [round(row.n_judgements) for row in rows]
     assert view.headline(rows).startswith("Best in these simulations: ")
 
 
 def test_a_question_comes_back_from_a_jobs_parameters(store):
     project_id = make_project(store)
-    params = ASKED.params(store, project_id)
-    assert SchemeQuestion.of(json.loads(json.dumps(params))) == ASKED
-    assert json.loads(json.dumps(params)) == params
-    assert replace(ASKED, tokens=7).params(store, project_id)["items"] != params["items"]
+    wanted = SchemesAtEqualCost.of(store, project_id, ASKED)
+    params = params_of(wanted)
+    job = Job("j", project_id, wanted.kind, params, "queued", None, 0, 0, "", None, None, "", None, None, None)
+    assert figure_of(job, SchemesAtEqualCost) == wanted
+    assert replace(ASKED, tokens=7).digest(store, project_id) != wanted.items
 
 
 @pytest.mark.release

@@ -103,7 +103,7 @@ def test_others_read_nothing_of_a_workspace_in_a_folder_of_all(tmp_path, monkeyp
     with open_apart(folder) as store:
         demo.ensure_demo(store)
         make_project(store)
-        for begin in (lambda: jobs.start(store, "plan_curve", {}), lambda: voting_process.start_server(store)):
+        for begin in (lambda: jobs.start(store, "simulation", {}), lambda: voting_process.start_server(store)):
             with pytest.raises((StoreError, OSError)):
                 begin()
         logs = readable(folder)

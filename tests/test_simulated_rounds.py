@@ -13,12 +13,19 @@ from core.errors import StoreError
 from core.questions.order.kind import given_orders
 from core.store.answers import answers_of
 from core.store.ballots import read_rounds
-from core.store.closing import close_round
 from core.store.drawing import draw_round
 from core.store.invariants import check_store
 from core.store.scores import round_dataset
-from core.store.simulated import simulate_round
-from tests.rounds_of_people import BEST_WORST, ORDER, RATING, SCHEMES, rated_items, round_progress
+from tests.rounds_of_people import (
+    BEST_WORST,
+    ORDER,
+    RATING,
+    SCHEMES,
+    close_round,
+    rated_items,
+    round_progress,
+    simulate_round,
+)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -23,9 +23,9 @@ from core.store.plans import save_plan
 from core.store.rankings import read_rankings, set_ranking
 from core.store.tending import tend
 from core.store.voter_ids import seal
-from core.store.voting import open_round_voting, open_voting, renew_link
+from core.store.voting import open_voting, renew_link
 from core.voting_settings import VotingSettings
-from tests.rounds_of_people import RATING, SCHEMES
+from tests.rounds_of_people import RATING, SCHEMES, open_round_voting
 
 EXAMPLES = (Example(("ship", "harbour"), ("ship", "dentist"), "left"),) * 2
 PROLIFIC = voting.Who("prolific", "5f0c")

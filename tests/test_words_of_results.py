@@ -77,18 +77,6 @@ def test_what_is_needed_is_said_as_its_own_words_have_it(unit: str) -> None:
     assert evaluate_needed.simulated(known) == f"5 simulations of 50 to 9,000 {unit}."
 
 
-def test_who_voted_in_a_simulation_is_read_as_earlier_versions_kept_it() -> None:
-    words = "voters fitted to these votes (σ* {sigma_from:.3f} to {sigma_to:.3f}, ε {epsilon_from:.3f} to "
-    words += "{epsilon_to:.3f})"
-    values = {"sigma_from": 0.01, "sigma_to": 0.2, "epsilon_from": 0.005, "epsilon_to": 0.05}
-    kept = {"found": [], "problems": [], "voters": words, "of_voters": values}
-    assert (
-        evaluate_needed.answer_of(kept).voters == "voters fitted to these votes (σ* 0.010 to 0.200, ε 0.005 to 0.050)"
-    )
-    whole = {"found": [], "problems": [], "voters": "voters like the paper's, as none could be fitted: {x} is odd"}
-    assert evaluate_needed.answer_of(whole).voters == whole["voters"]
-
-
 def test_who_is_told_apart() -> None:
     near, far = told("a", "b", -0.1, 0.2), told("a", "c", 0.1, 0.3)
     by = {"votes": (near, far), "tokens": (far,)}

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core import jobs
 from core.commands.figures.evaluated import FIGURES
-from core.errors import RunoffError
+from core.commands.figures.needed import Answer, WhatItTakes
 from core.store.projects import Project
 from core.views import evaluate_needed
 from core.views.evaluate import EvaluateView
-from core.views.evaluate_needed import KIND, Asked
-from ui import choosers, frame, running_jobs
+from ui import choosers, frame, jobs
 
 VOTERS = {"paper": "like the paper's voters", "fitted": "as fitted to this project's votes"}
 
@@ -27,20 +25,15 @@ def show(view: EvaluateView, project: Project) -> None:
     asked = _asked(view, project)
     if asked is None:
         return
-    recent = jobs.project_jobs(frame.store(), project.id, KIND, limit=60)
-    same = [job for job in recent if job.params == asked.params()]
-    done = next((job for job in same if job.state == "done" and job.result), None)
-    if done is not None:
-        _answer(view, asked, done)
-    else:
-        _button(project, asked, busy=any(not job.ended for job in recent))
-        if same and same[0].state == "failed":
-            st.error(frame.plain(f"The simulation ended early. {same[0].error}"))
-    if any(not job.ended for job in recent):
-        running_jobs.watch(project, {KIND: "Simulating"}, at_most=True)
+    found = jobs.figure(
+        asked, project, "Simulate what it takes", key=f"needed-go-{project.id}", icon=":material/science:",
+        help="A minute for 100 items, some minutes for 1,000. It goes on in the background.",
+    )  # fmt: skip
+    if found is not None:
+        _answer(view, asked, found.result)
 
 
-def _asked(view: EvaluateView, project: Project) -> Asked | None:
+def _asked(view: EvaluateView, project: Project) -> WhatItTakes | None:
     names = {evaluation.model: evaluation.model for evaluation in view.evaluations}
     labels = {label: key for key, label in FIGURES}
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -58,29 +51,17 @@ def _asked(view: EvaluateView, project: Project) -> Asked | None:
         )
     if second is None:
         return None
-    return Asked.about(view, first, second, labels[label], voters, project.revision)
+    extra = (first, second, labels[label], voters)
+    return WhatItTakes(project.id, project.revision, view.key, extra, view)
 
 
-def _button(project: Project, asked: Asked, *, busy: bool) -> None:
-    if st.button(
-        "Simulate what it takes", icon=":material/science:", key=f"needed-go-{project.id}", disabled=busy,
-        help="A minute for 100 items, some minutes for 1,000. It goes on in the background."):  # fmt: skip
-        try:
-            choosers.refuse_if_gone()
-            jobs.start(frame.store(), KIND, asked.params(), project_id=project.id)
-        except RunoffError as error:
-            frame.show_error(error)
-            return
-        st.rerun()
-
-
-def _answer(view: EvaluateView, asked: Asked, job: jobs.Job) -> None:
-    answer = evaluate_needed.answer_of(job.result or {})
+def _answer(view: EvaluateView, asked: WhatItTakes, answer: Answer) -> None:
+    first, second = asked.extra[:2]
     tokens = {*zip(view.dataset["area"], view.dataset["token_a"], strict=True)}
     tokens |= {*zip(view.dataset["area"], view.dataset["token_b"], strict=True)}
     now = {"votes": view.dataset.attrs["votes"], "tokens": len(tokens)}
     for needed in answer.found:
-        said = evaluate_needed.sentence(needed, asked.first, asked.second, now[needed.unit])
+        said = evaluate_needed.sentence(needed, first, second, now[needed.unit])
         st.markdown(f"**{frame.plain(said)}**")
         st.caption(evaluate_needed.simulated(needed))
     for problem in answer.problems:

@@ -6,6 +6,7 @@ What is short is there when this returns; else a job does it, and any tab of the
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -195,7 +196,7 @@ def _ask(
 ) -> None:
     """The sign of the job that measures a figure, or the button that starts one, with why the last ended early."""
     if job is not None and not job.ended:
-        watch(job.id, lambda job: so_far(wanted.doing, job), key)
+        watch(job.id, partial(so_far, wanted.doing), key)
         return
     if job is not None and job.state == "failed":
         st.warning(frame.plain(f"{wanted.doing} ended early. {job.error}"))

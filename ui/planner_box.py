@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from core import charts
+from core.commands.figures.simulations import OtherBudgets
 from core.errors import RunoffError
 from core.file_names import slug
 from core.panel import PAPER_PANEL, Panel
@@ -181,10 +182,9 @@ def _curve(asked: planner_jobs.Asked) -> None:
         st.caption("Lines are means, bands hold 90 % of the campaigns. The dashed line is this plan.")
     if len(curve) < planner.n_wanted(asked.plan) * len(planner.CURVES):
         plan = {name: getattr(asked.plan, name) for name in ("n_items", "n_ballots", "keep", "appearances")}
-        params = asked.params(plan=plan, protocols=list(planner.compared()))
-        planner_jobs.job_button(
-            "Simulate other budgets", "plan_curve", params, asked, help="A quarter to three times these votes."
-        )
+        wanted = OtherBudgets(asked.project.id, 0, asked.area_id, asked.source, plan, tuple(planner.compared()))
+        about = "A quarter to three times these votes."
+        planner_jobs.job_button("Simulate other budgets", wanted, asked, help=about)
 
 
 def _fits_offered(

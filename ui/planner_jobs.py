@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from core import jobs
+from core import jobs as rows
 from core.budgets import affordable_comparisons
-from core.errors import PlanError, RunoffError
+from core.commands.figures.base import job_of
+from core.commands.figures.simulations import BestPlan, OtherBudgets, Simulation
+from core.errors import PlanError
 from core.plan import Plan
 from core.planning import GOALS, Guess, Search
 from core.plurals import many
@@ -17,9 +20,8 @@ from core.store.forecasts import GuessSource, known_search
 from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.views import planner
-from ui import choosers, frame, running_jobs
+from ui import choosers, frame, jobs
 
-DOING = {"plan_curve": "Simulating other budgets", "plan_search": "Searching the best plan"}
 BUDGETS = {"votes": "votes", "hours": "voters' hours", "total": "money, with fees"}
 
 
@@ -34,11 +36,6 @@ class Asked:
     source: GuessSource
     guess: Guess
     key: str
-
-    def params(self, **more: Any) -> dict[str, Any]:
-        """What a job needs to know."""
-        guess = {"similarity": self.source.similarity, "panel": asdict(self.source.panel)}
-        return {"area_id": self.area_id, "guess": guess, **more}
 
 
 def search_box(asked: Asked, *, locked: bool) -> None:
@@ -55,12 +52,13 @@ def search_box(asked: Asked, *, locked: bool) -> None:
         )
         found = known_search(frame.store(), asked.guess, budget, asked.settings.protocol, goal)
         if found is None and budget:
-            params = asked.params(n_comparisons=budget, protocol=asked.settings.protocol, goal=goal)
+            of = (budget, asked.settings.protocol, goal)
+            wanted = BestPlan(asked.project.id, 0, asked.area_id, asked.source, *of)
             about = (
                 "Over a hundred plans are tried: numbers of ballots, α, M the same in each, rising or falling. "
                 "It takes half a minute by the paper's protocol, some minutes by Runoff's own."
             )
-            job_button("Find the best plan", "plan_search", params, asked, help=about)
+            job_button("Find the best plan", wanted, asked, help=about)
     if found is not None:
         _found(found, asked, locked=locked)
 
@@ -133,26 +131,28 @@ def _use(plan: Plan, key: str) -> None:
     st.session_state[f"m-{key}"] = planner.appearances_said(plan.appearances_by_ballot)
 
 
-def job_button(label: str, kind: str, params: dict[str, Any], asked: Asked, *, help: str) -> None:
-    running = [job for job in jobs.project_jobs(frame.store(), asked.project.id, kind) if not job.ended]
-    busy = any(job.params == params for job in running)
-    if st.button(label, key=f"{kind}-{asked.key}", help=help, disabled=busy) and not busy:
-        try:
-            jobs.start(frame.store(), kind, params, project_id=asked.project.id)
-        except RunoffError as error:
-            frame.show_error(error)
-            return
-        st.rerun()
+def job_button(label: str, wanted: Simulation[Any], asked: Asked, *, help: str) -> None:
+    """The button that has something simulated, unless it is under way."""
+    job = job_of(frame.store(), wanted)
+    jobs.start_button(
+        wanted, label, f"{wanted.name}-{asked.key}", help=help, icon=None, disabled=job is not None and not job.ended
+    )
 
 
 def watch(project: Project) -> None:
     """Simulations under way; one that failed says why, once."""
-    recent = jobs.project_jobs(frame.store(), project.id, *DOING)
+    recent = [job for job in rows.project_jobs(frame.store(), project.id, Simulation.kind) if _doing(job)]
     told = st.session_state.setdefault("_told_jobs", set())
     for job in recent:
         if job.state == "failed" and job.id in told:
             told.discard(job.id)
             st.error(frame.plain(f"The simulation ended early. {job.error}"))
-    if any(not job.ended for job in recent):
-        told.update(job.id for job in recent if not job.ended)
-        running_jobs.watch(project, DOING)
+    told.update(job.id for job in recent if not job.ended)
+    for job in recent:
+        if not job.ended:
+            jobs.watch(job.id, partial(jobs.so_far, _doing(job)), job.id)
+
+
+def _doing(job: rows.Job) -> str:
+    """What a job of the planner does; "" for another one."""
+    return {of.name: of.doing for of in (OtherBudgets, BestPlan)}.get(str(job.params.get("figure")), "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -14,11 +15,11 @@ from core.percent import percent
 from core.platforms.questions import round_files
 from core.plurals import many, plural
 from core.store.ballots import short_questions
-from core.store.closing import close_round, reopen_round
+from core.store.closing import close_ballot, reopen_ballot
 from core.store.comparisons import read_shown
-from core.store.drawing import discard_round
+from core.store.drawing import discard_ballot
 from core.store.projects import Project
-from core.store.simulated import simulate_round
+from core.store.simulated import simulate_votes
 from core.store.uploads import withdraw_upload
 from core.store.votes import UploadPreview, accept_upload, preview_upload
 from core.views import at_stake
@@ -38,7 +39,7 @@ def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
     st.progress(found.progress.share, text=f"{percent(found.progress.share)}")
     if found.round.is_open:
         _out(project, found)
-        round_voting_panel(project, area_id, found.round)
+        round_voting_panel(project, found.round)
         _back(project, found)
         _uploads(project, found)
         _close(project, area_id, found)
@@ -52,9 +53,8 @@ def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
         _uploads(project, found)
         frame.command_button(
             f"Reopen round {found.round.ordinal}",
-            partial(reopen_round, area_id=area_id),
+            _of_round(reopen_ballot, found),
             project.id,
-            found.round.ordinal,
             done=f"Round {found.round.ordinal} is open again.",
             help="Its scores are taken off until it is closed again.",
         )
@@ -109,9 +109,8 @@ def _out(project: Project, found: RoundView) -> None:
     if project.kind != "real":
         frame.command_button(
             "Let simulated people answer",
-            partial(simulate_round, area_id=one.area_id),
+            _of_round(simulate_votes, found),
             project.id,
-            one.ordinal,
             done=lambda n: f"{many(n, 'answer')} of simulated people. They are marked so for ever.",
             icon=":material/science:",
             disabled=found.progress.is_complete,
@@ -242,9 +241,8 @@ def _close(project: Project, area_id: int | None, found: RoundView) -> None:
     with st.container(horizontal=True):
         frame.command_button(
             f"Close round {found.round.ordinal}",
-            partial(close_round, area_id=area_id),
+            _of_round(close_ballot, found),
             project.id,
-            found.round.ordinal,
             done=f"Round {found.round.ordinal} is closed: what it says stands below.",
             type="primary" if progress.is_complete else "secondary",
             disabled=not sure,
@@ -252,8 +250,12 @@ def _close(project: Project, area_id: int | None, found: RoundView) -> None:
         if progress.untouched:
             frame.command_button(
                 "Discard this round",
-                partial(discard_round, area_id=area_id),
+                _of_round(discard_ballot, found),
                 project.id,
-                found.round.ordinal,
                 done=f"Round {found.round.ordinal} is discarded.",
             )
+
+
+def _of_round(command: Callable[..., Any], found: RoundView) -> partial[Any]:
+    """A command on the round that the page shows."""
+    return partial(command, area_id=found.round.area_id, code=found.round.code)

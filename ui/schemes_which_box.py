@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core import jobs
+from core.commands.figures.simulations import SchemesAtEqualCost
 from core.errors import RunoffError
 from core.file_names import slug
 from core.percent import percent
 from core.plurals import many
+from core.simulation.scheme_table import SchemeRow
 from core.store.plans import PlanSettings, read_plan
 from core.store.projects import Project
-from core.store.scheme_runs import KIND, MOST_TOKENS, SchemeQuestion, from_result, share_simulated
+from core.store.scheme_runs import MOST_TOKENS, SchemeQuestion, share_simulated
 from core.views import schemes
-from ui import chart_files, choosers, frame, running_jobs
+from ui import chart_files, choosers, frame, jobs
 from ui.planner_box import guess_source
 from ui.tables import named
 
 _PLAN = "_plan_for_schemes"
-KEPT = 60  # newest jobs among which a result is looked for
 
 
 def plan_link(project: Project, area_id: int | None, settings: PlanSettings) -> None:
@@ -42,22 +42,17 @@ def which_box(project: Project, area_id: int | None, n_items: int) -> None:
     if asked is None:
         return
     try:
-        params = asked.params(frame.store(), project.id)
+        wanted = SchemesAtEqualCost.of(frame.store(), project.id, asked)
     except RunoffError as error:
         frame.show_error(error)
         return
-    recent = jobs.project_jobs(frame.store(), project.id, KIND, limit=KEPT)
-    same = [job for job in recent if job.params == params]
-    done = next((job for job in same if job.state == "done" and job.result), None)
-    if done is not None:
+    found = jobs.figure(
+        wanted, project, "Compare the schemes", key=f"schemes-go-{project.id}", type="primary",
+        icon=":material/science:", help=None,
+    )  # fmt: skip
+    if found is not None:
         n = n_items if not asked.tokens else asked.tokens * (asked.tokens - 1) // 2
-        _result(project, asked, done, n)
-    else:
-        _button(project, asked, params, busy=any(not job.ended for job in same))
-        if same and same[0].state == "failed":
-            st.error(frame.plain(f"The simulation ended early. {same[0].error}"))
-    if any(not job.ended for job in recent):
-        running_jobs.watch(project, {KIND: "Simulating the schemes"})
+        _result(project, asked, list(found.result), n)
 
 
 def _asked(project: Project, area_id: int | None, n_items: int) -> SchemeQuestion | None:
@@ -133,20 +128,7 @@ def _usual_hours(settings: PlanSettings | None, n_project: int, n: int) -> float
     return max(0.1, round(n * 89 / 3600, 1))
 
 
-def _button(project: Project, asked: SchemeQuestion, params: dict, *, busy: bool) -> None:
-    if st.button(
-        "Compare the schemes", type="primary", icon=":material/science:", key=f"schemes-go-{project.id}", disabled=busy
-    ):
-        try:
-            jobs.start(frame.store(), KIND, params, project_id=project.id)
-        except RunoffError as error:
-            frame.show_error(error)
-            return
-        st.rerun()
-
-
-def _result(project: Project, asked: SchemeQuestion, job: jobs.Job, n_items: int) -> None:
-    rows = from_result(job.result or {"rows": []})
+def _result(project: Project, asked: SchemeQuestion, rows: list[SchemeRow], n_items: int) -> None:
     share = share_simulated(n_items)
     st.markdown(f"**{frame.plain(schemes.headline(rows))}**")
     about = schemes.HELP

@@ -18,12 +18,11 @@ from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.store.voting import (
     invite,
-    open_round_voting,
+    open_voting,
     read_invitations,
     read_link,
     renew_link,
     round_voting_settings,
-    set_round_voting_state,
     set_voting_state,
 )
 from core.views import voting as views
@@ -59,7 +58,7 @@ def voting_panel(store: Store, project: Project, ballot: Ballot, plan: PlanSetti
     arrivals_box(store, project, view.voting)
 
 
-def round_voting_panel(project: Project, area_id: int | None, found: Ballot) -> None:
+def round_voting_panel(project: Project, found: Ballot) -> None:
     """Everything about the voting page of an open round."""
     store = frame.store()
     view = views.load(store, project.id, found)
@@ -72,14 +71,14 @@ def round_voting_panel(project: Project, area_id: int | None, found: Ballot) -> 
         spoken = language(found.settings.language)
         settings = round_form(old, f"round-{found.id}", spoken, view.hashes, is_new=view.voting is None)
         if settings is not None:
-            opening = partial(open_round_voting, area_id=area_id)
-            _send(opening, project, found.ordinal, settings, done="Voting is open.")
+            opening = partial(open_voting, area_id=found.area_id, code=found.code)
+            _send(opening, project, settings, done="Voting is open.")
         if view.voting is None:
             return
-        change = partial(set_round_voting_state, area_id=area_id)
+        change = partial(set_voting_state, area_id=found.area_id, code=found.code)
         state_buttons(
             view.voting.state,
-            lambda state, done: _send(change, project, found.ordinal, state, done=done),
+            lambda state, done: _send(change, project, state, done=done),
             closing="Voters get no more. The round stays open for files, until you close it below.",
             key=str(found.id),
         )

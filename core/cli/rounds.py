@@ -196,10 +196,11 @@ def upload_command(project: str, number: int, source: Path, area: str | None, ac
 @with_json
 def simulate_round_command(project: str, number: int, area: str | None, as_json: bool) -> None:
     """Let simulated voters answer what round NUMBER still lacks; in demo and trial projects only."""
-    from ..store.simulated import simulate_round
+    from ..store.simulated import simulate_votes
 
     store, project_id, area_id = _opened(project, area)
-    n = simulate_round(store, project_id, number, area_id=area_id)
+    found = _found(store, project_id, number, area_id)
+    n = simulate_votes(store, project_id, area_id=area_id, code=found.code)
     if as_json:
         write_json({"answers": n})
     else:
@@ -211,11 +212,11 @@ def simulate_round_command(project: str, number: int, area: str | None, as_json:
 @with_json
 def close_command(project: str, number: int, area: str | None, as_json: bool) -> None:
     """Close round NUMBER of a PROJECT: its scores are computed and kept."""
-    from ..store.closing import close_round
+    from ..store.closing import close_ballot
     from ..views.rounds import load
 
     store, project_id, area_id = _opened(project, area)
-    close_round(store, project_id, number, area_id=area_id)
+    close_ballot(store, project_id, area_id=area_id, code=_found(store, project_id, number, area_id).code)
     view = next(view for view in load(store, project_id, area_id) if view.round.ordinal == number)
     if as_json:
         write_json({"round": number, "figures": view.fit})

@@ -32,6 +32,8 @@ from .figures import base as figures
 from .figures.base import Figure, Found, measure_now
 from .figures.evaluation import OF_EVALUATION, FirstVisit
 from .figures.files import Assignments, DatasetFile, ProjectFile, ReadFile
+from .figures.needed import WhatItTakes
+from .figures.simulations import BestPlan, OtherBudgets, SchemesAtEqualCost
 from .figures.trust import TrustLines
 from .figures.voter_preview import WithoutVoters
 from .figures.votes import ChecksOfVotes, VoterFigures
@@ -43,8 +45,9 @@ _OF_VOTES: tuple[type[Figure[Any]], ...] = (
     *(VoterFigures, ChecksOfVotes, TrustLines, WithoutVoters),
     *(ReadFile, DatasetFile, ProjectFile, Assignments),
 )
-_EVALUATION: tuple[type[Figure[Any]], ...] = (*OF_EVALUATION.values(), FirstVisit)
-FIGURES: dict[str, type[Figure[Any]]] = {figure.name: figure for figure in (*_OF_VOTES, *_EVALUATION)}
+_EVALUATION: tuple[type[Figure[Any]], ...] = (*OF_EVALUATION.values(), FirstVisit, WhatItTakes)
+_SIMULATED: tuple[type[Figure[Any]], ...] = (OtherBudgets, BestPlan, SchemesAtEqualCost)
+FIGURES: dict[str, type[Figure[Any]]] = {figure.name: figure for figure in (*_OF_VOTES, *_EVALUATION, *_SIMULATED)}
 COMMANDS: dict[str, type[Command[Any]]] = {
     command.name: command
     for command in (

@@ -196,8 +196,14 @@ def read_ballots(store: Store, project_id: str, area_id: int | None = None) -> l
 def open_ballot_of(conn: sa.Connection, project_id: str, area_id: int | None = None, code: str | None = None) -> Ballot:
     """The open ballot of a ranking, else its open pilot; `StoreError` if neither is.
 
-    `code` says which ballot somebody means: `StaleError` where that isn't the one that is open (`check_meant`).
+    `code` says which ballot somebody means: `StaleError` where that isn't the one that is open (`check_meant`). That of
+    a round means the round, which must be open.
     """
+    named = next((one for one in rounds_of(conn, project_id, area_id) if code is not None and one.code == code), None)
+    if named is not None:
+        if not named.is_open:
+            raise StaleError(f"{named.title}, is closed. Reopen it first. Nothing was done.")
+        return named
     pilot = pilot_of(conn, project_id, area_id)
     ballots = [*ballots_of(conn, project_id, area_id), *([pilot] if pilot else [])]
     found = next((ballot for ballot in ballots if ballot.is_open), None)

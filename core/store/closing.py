@@ -7,6 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ..errors import StoreError
+from ..questions import RoundScores
 from . import schema as t
 from .audits import audit_votes, stored_audit
 from .ballots import (
@@ -15,7 +16,6 @@ from .ballots import (
     check_meant,
     open_ballot_of,
     pilot_of,
-    round_of,
     rounds_of,
     sentence_start,
 )
@@ -42,7 +42,8 @@ def close_ballot(
     """Close the open ballot (the one of this `code`, see `ballots.check_meant`), with scores and 90 % intervals.
 
     By the paper's protocol these are x, y and ȳ of its items; by the protocol "runoff" θ and the expected Borda score
-    of every item of the ranking, from the votes of all ballots. A pilot is only closed: it scores nothing.
+    of every item of the ranking, from the votes of all ballots. A pilot is only closed: it scores nothing. A round,
+    which its code names, is scored as its kind of question has it.
     Raises `StoreError` if the ballot has no votes, or if an item has none in any (then it would have no score),
     `DisconnectedError` where votes leave items apart.
     """
@@ -50,10 +51,16 @@ def close_ballot(
         project = project_row(conn, project_id)
         check_revision(project, expected_revision)
         ballot = open_ballot_of(conn, project_id, area_id, code)
-        ballots = [ballot] if ballot.is_pilot else ballots_of(conn, project_id, area_id)
-        votes = [ballot_votes(conn, b.id) for b in ballots]
-        coming = next_after(conn, project_id, ballot)
-        audited = audit_votes(conn, [b.id for b in ballots])
+        if ballot.is_round:
+            of_round = score_round(conn, project_id, ballot)
+        else:
+            ballots = [ballot] if ballot.is_pilot else ballots_of(conn, project_id, area_id)
+            votes = [ballot_votes(conn, b.id) for b in ballots]
+            coming = next_after(conn, project_id, ballot)
+            audited = audit_votes(conn, [b.id for b in ballots])
+    if ballot.is_round:
+        _close_round(store, project, ballot, of_round)
+        return
     n_votes = len(votes[-1].first)
     if n_votes == 0:
         raise StoreError(f"{sentence_start(ballot.called)} has no votes yet. Upload results before it is closed.")
@@ -84,29 +91,15 @@ def _mark_no_longer_open(conn: sa.Connection, ballot: Ballot) -> None:
     forget_addresses(conn, ballot.id)
 
 
-def close_round(
-    store: Store, project_id: str, number: int, *, area_id: int | None = None, expected_revision: int | None = None
-) -> None:
-    """Close a round and write its scores; see `Kind.score`.
-
-    Raises `StoreError` where it is closed already, has no answers, or an item would have no score,
-    `DisconnectedError` where tuples leave items apart.
-    """
-    with store.read() as conn:
-        project = project_row(conn, project_id)
-        check_revision(project, expected_revision)
-        found = round_of(conn, project_id, number, area_id)
-        if not found.is_open:
-            raise StoreError(f"{found.title}, is closed already.")
-        scores = score_round(conn, project_id, found)
-        stamp = project.revision + project.pulse
-    with command(store, project_id, "close round", expected_revision=project.revision) as change:
-        if change.project.revision + change.project.pulse != stamp:  # an answer of the voting page came between
-            scores = score_round(change.conn, project_id, found)
+def _close_round(store: Store, project: sa.Row, found: Ballot, scores: RoundScores) -> None:
+    """Close a round with these scores; they are computed anew where an answer of the voting page came between."""
+    with command(store, project.id, "close round", expected_revision=project.revision) as change:
+        if change.project.revision + change.project.pulse != project.revision + project.pulse:
+            scores = score_round(change.conn, project.id, found)
         write_round_scores(change, found, scores)
         _mark_no_longer_open(change.conn, found)
         end_voting(change.conn, found.id)
-        change.detail = ballot_named(change.conn, project_id, area_id, found.number)
+        change.detail = ballot_named(change.conn, project.id, found.area_id, found.number)
         change.detail |= {"scheme": found.scheme} | scores.fit
 
 
@@ -123,25 +116,6 @@ def _mark_open(change: Change, ballot: Ballot) -> None:
     write_tallies(conn, ballot.id)
 
 
-def reopen_round(
-    store: Store, project_id: str, number: int, *, area_id: int | None = None, expected_revision: int | None = None
-) -> None:
-    """Open a closed round again; its scores are taken off.
-
-    Where later rounds of its kind were drawn by its scores, only the newest can be.
-    """
-    with command(store, project_id, "reopen round", expected_revision=expected_revision) as change:
-        found = round_of(change.conn, project_id, number, area_id)
-        if found.is_open:
-            raise StoreError(f"{found.title}, is open.")
-        about = found.kind.about
-        rounds = rounds_of(change.conn, project_id, area_id)
-        if about.pools and any(one.scheme == found.scheme and one.ordinal > number for one in rounds):
-            raise StoreError(f"A later round of {about.label} rests on {found.title}. Only the newest can be reopened.")
-        _mark_open(change, found)
-        change.detail = ballot_named(change.conn, project_id, area_id, found.number) | {"scheme": found.scheme}
-
-
 def reopen_ballot(
     store: Store,
     project_id: str,
@@ -152,14 +126,36 @@ def reopen_ballot(
 ) -> None:
     """Open the newest ballot again, as long as no later one is drawn; its scores are taken off.
 
-    That is the pilot while ballot 1 isn't drawn. `code` is that of the one which is meant (`ballots.check_meant`).
+    That is the pilot while ballot 1 isn't drawn. `code` is that of the one which is meant (`ballots.check_meant`), or
+    of a round; where later rounds of its kind were drawn by its scores, only the newest can be.
     """
     with command(store, project_id, "reopen ballot", expected_revision=expected_revision) as change:
-        pilot = pilot_of(change.conn, project_id, area_id)
-        ballots = ballots_of(change.conn, project_id, area_id) or ([pilot] if pilot else [])
-        check_meant(change.conn, project_id, ballots[-1] if ballots else None, code)
-        if not ballots or ballots[-1].is_open:
-            raise StoreError("There is no closed ballot to reopen, or a later one is drawn already.")
-        ballot = ballots[-1]
+        found = next((one for one in rounds_of(change.conn, project_id, area_id) if one.code == code), None)
+        ballot = _newest_closed(change, area_id, code) if found is None else found
         change.detail = ballot_named(change.conn, project_id, area_id, ballot.number)
+        if ballot.is_round:
+            _check_reopens(change.conn, project_id, ballot)
+            change.action = "reopen round"
+            change.detail |= {"scheme": ballot.scheme}
         _mark_open(change, ballot)
+
+
+def _newest_closed(change: Change, area_id: int | None, code: str | None) -> Ballot:
+    """The newest ballot of a ranking, else its pilot, which can be opened again."""
+    conn, project_id = change.conn, change.project_id
+    pilot = pilot_of(conn, project_id, area_id)
+    ballots = ballots_of(conn, project_id, area_id) or ([pilot] if pilot else [])
+    check_meant(conn, project_id, ballots[-1] if ballots else None, code)
+    if not ballots or ballots[-1].is_open:
+        raise StoreError("There is no closed ballot to reopen, or a later one is drawn already.")
+    return ballots[-1]
+
+
+def _check_reopens(conn: sa.Connection, project_id: str, found: Ballot) -> None:
+    """`StoreError` where a round is open, or others rest on it."""
+    about = found.kind.about
+    if found.is_open:
+        raise StoreError(f"{found.title}, is open.")
+    rounds = rounds_of(conn, project_id, found.area_id)
+    if about.pools and any(one.scheme == found.scheme and one.ordinal > found.ordinal for one in rounds):
+        raise StoreError(f"A later round of {about.label} rests on {found.title}. Only the newest can be reopened.")

@@ -22,10 +22,11 @@ PART = 100_000  # rows that are made Python's at once
 
 @dataclass
 class Change:
-    """A command under way: its connection, the project's row before it, and what the log will say."""
+    """A command under way: its connection, the project's row before it, and what the log will call it and say."""
 
     conn: sa.Connection
     project: sa.Row
+    action: str
     detail: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -62,13 +63,13 @@ def command(
     with store.write(project_id) as conn:
         row = project_row(conn, project_id)
         check_revision(row, expected_revision)
-        change = Change(conn, row)
+        change = Change(conn, row, action)
         yield change
         revision = row.revision + 1
         conn.execute(sa.update(t.project).where(t.project.c.id == project_id).values(revision=revision))
         conn.execute(
             sa.insert(t.log).values(
-                project_id=project_id, revision=revision, at=now(), who=who, action=action, detail=change.detail
+                project_id=project_id, revision=revision, at=now(), who=who, action=change.action, detail=change.detail
             )
         )
         if store.job_id is not None:

@@ -263,9 +263,9 @@ def discard_ballot(
     code: str | None = None,
     expected_revision: int | None = None,
 ) -> None:
-    """Take back the newest ballot, or the pilot, while it is open and has no answers at all.
+    """Take back the newest ballot, the pilot or a round, while it is open and has no answers at all.
 
-    `code` is that of the one which is meant (`ballots.check_meant`).
+    `code` is that of the one which is meant (`ballots.open_ballot_of`).
     """
     with command(store, project_id, "discard ballot", expected_revision=expected_revision) as change:
         ballot = open_ballot_of(change.conn, project_id, area_id, code)
@@ -273,8 +273,14 @@ def discard_ballot(
             raise StoreError(
                 f"{sentence_start(ballot.called)} has answers, so it stays. Close it when its votes are in."
             )
+        plan_id = sa.select(t.ballot.c.plan_id).where(t.ballot.c.id == ballot.id)
+        plan = change.conn.execute(plan_id).scalar_one()
         change.detail = ballot_named(change.conn, project_id, area_id, ballot.number)
         change.conn.execute(sa.delete(t.ballot).where(t.ballot.c.id == ballot.id))
+        if ballot.is_round:  # its row of `plan` is its own
+            change.action = "discard round"
+            change.detail |= {"scheme": ballot.scheme}
+            change.conn.execute(sa.delete(t.plan).where(t.plan.c.id == plan))
 
 
 # Rounds
@@ -425,23 +431,6 @@ def round_code(project_id: str, number: int, seed: int, drawn: DrawnRound) -> st
     digest = hashlib.sha256(f"{project_id}/round {number}/{seed}".encode())
     digest.update(repr((drawn.options, drawn.swapped.tolist(), drawn.task.tolist(), drawn.place.tolist())).encode())
     return f"r{number}-{digest.hexdigest()[:8]}"
-
-
-def discard_round(
-    store: Store, project_id: str, number: int, *, area_id: int | None = None, expected_revision: int | None = None
-) -> None:
-    """Take back a round while it is open and has no answers at all."""
-    with command(store, project_id, "discard round", expected_revision=expected_revision) as change:
-        found = round_of(change.conn, project_id, number, area_id)
-        if not found.is_open:
-            raise StoreError(f"{sentence_start(found.called)} is closed, so it stays.")
-        if _has_answers(change.conn, found):
-            raise StoreError(f"{sentence_start(found.called)} has answers, so it stays.")
-        plan_id = sa.select(t.ballot.c.plan_id).where(t.ballot.c.id == found.id)
-        plan = change.conn.execute(plan_id).scalar_one()
-        change.detail = ballot_named(change.conn, project_id, area_id, found.number) | {"scheme": found.scheme}
-        change.conn.execute(sa.delete(t.ballot).where(t.ballot.c.id == found.id))
-        change.conn.execute(sa.delete(t.plan).where(t.plan.c.id == plan))
 
 
 def next_settings(found: Ballot) -> RoundSettings:

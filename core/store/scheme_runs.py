@@ -1,32 +1,23 @@
-"""The schemes compared for a project's items or a number of tokens: what is asked, and what is known already.
-
-A result is kept in the row of the job that made it, under the parameters it depends on.
-"""
+"""The schemes compared for a project's items or a number of tokens: what is asked, and the answer."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..panel import Panel
 from ..questions.best_worst.tuples import SIZE
-from ..simulation.scheme_table import FIGURES, SchemeRow, compare_schemes
+from ..simulation.scheme_table import SchemeRow, compare_schemes
 from ..simulation.schemes import Question, Times, groups_of_tokens
-from ..simulation.table2 import Spread
 from .areas import items_of
 from .engine import Store
 from .forecasts import DISTRIBUTIONS, GuessSource, cosines_of, read_guess
 
-KIND = "scheme_table"
-VERSION = 2  # raised whenever the same parameters would give other results
 MOST_ITEMS = 1000  # that are simulated; more are stood for by a sample
 MOST_TOKENS = 200
 SEED = 2020
@@ -54,22 +45,10 @@ class SchemeQuestion:
         if self.tokens and not 4 <= self.tokens <= MOST_TOKENS:
             raise InputError(f"Tokens must be 4 to {MOST_TOKENS}, found {self.tokens}.")
 
-    def params(self, store: Store, project_id: str) -> dict[str, Any]:
-        """As a job keeps it, with a digest of the items."""
+    def digest(self, store: Store, project_id: str) -> str:
+        """Tells the items from others."""
         first, second = self.pairs(store, project_id)
-        digest = hashlib.sha256("\n".join(map("\t".join, zip(first, second, strict=True))).encode()).hexdigest()
-        as_json: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # tuples as a job gives them back
-        return {**as_json, "items": digest[:16], "version": VERSION}
-
-    @classmethod
-    def of(cls, params: dict[str, Any]) -> SchemeQuestion:
-        """The question of a job's parameters."""
-        source = params["source"]
-        panel: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in source["panel"].items()
-        }
-        known = {name: params[name] for name in cls.__annotations__ if name != "source"}
-        return cls(**known, source=GuessSource(source["similarity"], Panel(**panel)))
+        return hashlib.sha256("\n".join(map("\t".join, zip(first, second, strict=True))).encode()).hexdigest()[:16]
 
     def pairs(self, store: Store, project_id: str) -> tuple[list[str], list[str]]:
         """First and second tokens of the items."""
@@ -119,23 +98,3 @@ def run_schemes(
     return compare_schemes(
         question, simulations=asked.simulations, seed=SEED, panel=asked.source.panel, progress=progress
     )
-
-
-def as_result(rows: list[SchemeRow]) -> dict[str, Any]:
-    """Rows as JSON, None for what is undefined."""
-    kept = []
-    for row in rows:
-        values = asdict(row)
-        for name in FIGURES:
-            values[name] = [None if math.isnan(value) else value for value in values[name].values()]
-        kept.append(values)
-    return {"rows": kept}
-
-
-def from_result(result: dict[str, Any]) -> list[SchemeRow]:
-    """The rows of `as_result`."""
-    rows = []
-    for values in result["rows"]:
-        spreads = {name: Spread(*(math.nan if v is None else v for v in values[name])) for name in FIGURES}
-        rows.append(SchemeRow(**{**values, **spreads}))
-    return rows

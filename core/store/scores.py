@@ -22,7 +22,7 @@ from .areas import items_of
 from .ballots import Ballot, ballots_of, round_by_id
 from .command import fetch_rows, project_row
 from .engine import Store
-from .foresights import closed_fit_of
+from .foresights import closed_fit_of, stored_foresight
 from .origins import proposed_tokens_of
 from .plans import DEFAULT, PlanSettings, settings_of
 from .rankings import Ranking, belongs, in_campaign, rankings_of
@@ -106,6 +106,8 @@ def scored_of(conn: sa.Connection, project_id: str, area_id: int | None = None) 
     dataset.attrs["plan"] = of_all["plan"]
     if "cut_audit" in of_all:
         dataset.attrs["cut_audit"] = of_all["cut_audit"]
+    if any("by_chance" in part for part in described):
+        dataset.attrs["by_chance"] = True
     dataset.attrs["seeds"] = {"project": project.seed, **of_all["seeds"]}
     registered = registration_of(conn, project_id)
     dataset.attrs["registration"] = registered.described() if registered else None
@@ -153,12 +155,14 @@ def _part(conn: sa.Connection, project_id: str, ranking: Ranking) -> _Part:
     dataset = build_dataset(items, by_ballot, ballots, _field_of(conn, ballots))
     found = settings_of(conn, project_id, area_id)
     closed = [ballot for ballot in ballots if not ballot.is_open]
-    described = {
+    described: dict[str, Any] = {
         "plan": _described(found[1]) if found else None,
         "seeds": {"plan": found[1].seed if found else None, "ballots": [ballot.seed for ballot in ballots]},
     }
     if closed and "audit" in (fit := closed_fit_of(conn, closed[-1].id)):
         described["cut_audit"] = fit["audit"]
+    if closed and (foresight := stored_foresight(conn, closed[-1].id)) is not None and foresight.by_chance:
+        described["by_chance"] = True
     planned = found[1].n_ballots if found else None
     protocol = ballots[-1].protocol if ballots else found[1].protocol if found else DEFAULT
     return _Part(ranking, dataset, items, by_ballot, len(closed), planned, described, protocol)

@@ -15,7 +15,7 @@ from ..voters import Panel, Voters, answer, draw_panel, exponential, opinions
 from . import schema as t
 from .answers import options_of
 from .areas import items_of
-from .ballots import Ballot, open_ballot_of, round_of, sentence_start
+from .ballots import Ballot, open_ballot_of, rounds_of, sentence_start
 from .command import Change, check_revision, command, fetch_rows, insert_rows, next_id, project_row, update_rows
 from .engine import Store, now
 from .judgements import voter_ids
@@ -43,7 +43,8 @@ def simulate_votes(
 
     The panel is the paper's (§4.1; σ* ~ U[.02, .2], ε ~ U[.005, .05]); tasks are dealt to the plan's voters
     evenly within one. A voter's opinions are drawn once and hold over all ballots. `share` < 1 answers only
-    that part of the missing tasks. `code` is that of the ballot which is meant (`ballots.check_meant`).
+    that part of the missing tasks. `code` is that of the ballot or round which is meant
+    (`ballots.open_ballot_of`); of a round, answers are counted.
 
     The votes of a large ballot take long to make, so they are made before the store is locked, and written if the
     project hasn't changed since. Raises `StoreError` in a real project.
@@ -52,8 +53,13 @@ def simulate_votes(
         project = project_row(conn, project_id)
         check_revision(project, expected_revision)
         if project.kind == "real":
-            raise StoreError("Simulated voters answer in demo and trial projects only. Real projects take real votes.")
+            takes = "answers" if any(one.code == code for one in rounds_of(conn, project_id, area_id)) else "votes"
+            raise StoreError(
+                f"Simulated voters answer in demo and trial projects only. Real projects take real {takes}."
+            )
         ballot = open_ballot_of(conn, project_id, area_id, code)
+        if ballot.is_round:
+            return _write_round(store, project, ballot, _simulate_round(conn, store, project, ballot))
         beliefs = read_beliefs(conn, store, project)
         settings = settings_for(conn, ballot.id)
         rng = np.random.default_rng([ballot.seed, 3, _n_assignments(conn, ballot.id)])
@@ -264,6 +270,16 @@ N_VOTERS = 20  # at least, and as many as a question wants people
 
 
 @dataclass(frozen=True)
+class _RoundMade:
+    """Answers to be written: what voters believe, task, voter and questions of each assignment, and place of the
+    assignment, question and answer of each answer."""
+
+    beliefs: _Beliefs
+    dealt: list[tuple[int, int, list[int]]]
+    answers: list[tuple[int, int, str]]
+
+
+@dataclass(frozen=True)
 class _Asked:
     """What is missing: of each task with a question that wants answers its id, its questions and how many people."""
 
@@ -271,44 +287,31 @@ class _Asked:
     begun: set[tuple[int, int]]  # task and voter's number, of those who have answered it
 
 
-def simulate_round(
-    store: Store, project_id: str, number: int, *, area_id: int | None = None, expected_revision: int | None = None
-) -> int:
-    """Let simulated voters answer what a round still lacks; returns the number of answers.
-
-    Nobody answers a task twice; where too few voters are left for that, less is answered. Raises `StoreError` in a real
-    project, for a closed round, or where nothing is missing.
-    """
-    with store.read() as conn:
-        project = project_row(conn, project_id)
-        check_revision(project, expected_revision)
-        if project.kind == "real":
-            raise StoreError(
-                "Simulated voters answer in demo and trial projects only. Real projects take real answers."
-            )
-        found = round_of(conn, project_id, number, area_id)
-        if not found.is_open:
-            raise StoreError(f"{found.title}, is closed.")
-        beliefs = read_beliefs(conn, store, project)
-        n_voters = max(N_VOTERS, found.settings.raters)
-        asked = _missing(conn, found)
-        options: dict[int, list[int]] = {}
-        for question, _, item in options_of(conn, found.id).tolist():
-            options.setdefault(question, []).append(item)
-        open_to = _open_to(conn, project_id, n_voters)
+def _simulate_round(conn: sa.Connection, store: Store, project: sa.Row, found: Ballot) -> _RoundMade:
+    """What simulated voters answer of what a round still lacks; nobody answers a task twice, so that where too few are
+    left for that, less is answered. Raises `StoreError` where nothing is missing."""
+    beliefs = read_beliefs(conn, store, project)
+    n_voters = max(N_VOTERS, found.settings.raters)
+    asked = _missing(conn, found)
     if not asked.tasks:
         raise StoreError(f"{found.title}, has all its answers. Close it to go on.")
+    options: dict[int, list[int]] = {}
+    for question, _, item in options_of(conn, found.id).tolist():
+        options.setdefault(question, []).append(item)
     rng = np.random.default_rng([found.seed, 3, len(asked.begun)])
-    dealt = _deal(asked, open_to, rng)
+    dealt = _deal(asked, _open_to(conn, project.id, n_voters), rng)
     held = _opinions(beliefs.similarity, n_voters, project)
-    with command(store, project_id, "simulate answers", expected_revision=project.revision) as change:
-        update_rows(change.conn, t.item, ["similarity"], ["id"], beliefs.new)
-        answers = _answer(dealt, options, found, held, project.seed, rng)
-        _write_answers(change, found, dealt, answers)
+    return _RoundMade(beliefs, dealt, _answer(dealt, options, found, held, project.seed, rng))
+
+
+def _write_round(store: Store, project: sa.Row, found: Ballot, made: _RoundMade) -> int:
+    with command(store, project.id, "simulate answers", expected_revision=project.revision) as change:
+        update_rows(change.conn, t.item, ["similarity"], ["id"], made.beliefs.new)
+        _write_answers(change, found, made.dealt, made.answers)
         write_tallies(change.conn, found.id)
-        change.detail = ballot_named(change.conn, project_id, area_id, found.number)
-        change.detail |= {"answers": len(answers), "voters": len({voter for _, voter, _ in dealt})}
-    return len(answers)
+        change.detail = ballot_named(change.conn, project.id, found.area_id, found.number)
+        change.detail |= {"answers": len(made.answers), "voters": len({voter for _, voter, _ in made.dealt})}
+    return len(made.answers)
 
 
 def _missing(conn: sa.Connection, found: Ballot) -> _Asked:

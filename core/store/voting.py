@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from ..errors import InputError, Issue, StoreError
 from ..voting_settings import CONSENT, VotingSettings, check_voting
 from . import schema as t
-from .ballots import Ballot, called, open_ballot_of, round_of
+from .ballots import Ballot, called, open_ballot_of
 from .command import Change, command, insert_one
 from .engine import Store, now
 from .page_addresses import new_salt, salt_or_new
@@ -66,23 +66,31 @@ def open_voting(
 ) -> str:
     """Open the voting page of the ranking's open ballot, or change its settings; returns the code of its link.
 
-    Each comparison then wants `votes_per_comparison` votes. `code` is that of the ballot which is meant
-    (`ballots.check_meant`). Raises `InputError` for settings that make no sense,
-    `StoreError` if no ballot is open.
+    Each comparison then wants `votes_per_comparison` votes; of a round each question keeps wanting as many answers as
+    the round has raters, and the settings are brought to what a round asks (`round_voting_settings`). `code` is that of
+    the ballot or round which is meant (`ballots.open_ballot_of`). A ranking has one link, so one page is open at a
+    time. Raises `InputError` for settings that make no sense, `StoreError` if no ballot is open, or another page is.
     """
     check_voting(settings)
     with command(store, project_id, "open voting", expected_revision=expected_revision) as change:
         conn = change.conn
         ballot = open_ballot_of(conn, project_id, area_id, code)
+        if ballot.is_round:
+            settings = round_voting_settings(ballot, settings)
         open_page(conn, project_id, area_id, ballot.id, settings)
-        q = t.question.c
-        n = settings.votes_per_comparison
-        wanted = sa.update(t.question).where(q.ballot_id == ballot.id, q.role == "main", q.n_wanted != n)
-        conn.execute(wanted.values(n_wanted=n))
-        conn.execute(sa.update(t.ballot).where(t.ballot.c.id == ballot.id).values(progress=sa.null()))
+        if not ballot.is_round:
+            _want_votes(conn, ballot.id, settings.votes_per_comparison)
         write_dealt(conn, ballot.id)
         change.detail = ballot_named(conn, project_id, area_id, ballot.number) | {"settings": settings.told()}
         return link_row(conn, project_id, area_id).code
+
+
+def _want_votes(conn: sa.Connection, ballot_id: int, n: int) -> None:
+    """Let each comparison of a ballot want so many votes."""
+    q = t.question.c
+    wanted = sa.update(t.question).where(q.ballot_id == ballot_id, q.role == "main", q.n_wanted != n)
+    conn.execute(wanted.values(n_wanted=n))
+    conn.execute(sa.update(t.ballot).where(t.ballot.c.id == ballot_id).values(progress=sa.null()))
 
 
 def open_page(
@@ -114,13 +122,13 @@ def set_voting_state(
 ) -> None:
     """Pause, resume (open) or close the voting page of the open ballot. Paused, it keeps everybody's place.
 
-    Closed, it takes back what voters hold; opening it again is `open_voting`. `code` is that of the ballot which is
-    meant (`ballots.check_meant`).
+    Closed, it takes back what voters hold; opening it again is `open_voting`. `code` is that of the ballot or round
+    which is meant (`ballots.open_ballot_of`).
     """
     with command(store, project_id, f"voting {state}", expected_revision=expected_revision) as change:
         conn = change.conn
         ballot = open_ballot_of(conn, project_id, area_id, code)
-        change_state(conn, project_id, area_id, ballot.id, state, "ballot")
+        change_state(conn, project_id, area_id, ballot.id, state, "round" if ballot.is_round else "ballot")
         change.detail = ballot_named(conn, project_id, area_id, ballot.number)
 
 
@@ -160,8 +168,6 @@ def refuse_second_page(conn: sa.Connection, project_id: str, area_id: int | None
         )
 
 
-# Of rounds: a ranking has one link, so one voting page is open at a time, its ballot's or that of one of its rounds.
-
 ROUND_CONSENT = (
     "You will be asked how closely words, or other texts, are connected. Taking part is voluntary, and you can stop at "
     "any time. Your answers are stored under the name or id that you came with, and are used for research."
@@ -176,54 +182,6 @@ def round_voting_settings(found: Ballot, settings: VotingSettings | None = None)
     given = settings or VotingSettings(task_size=found.settings.task_size)
     plain = replace(given, ties_allowed=False, n_gold=0, n_repeats=0, adaptive=False, examples=False)
     return replace(plain, consent=ROUND_CONSENT) if plain.consent == CONSENT else plain
-
-
-def open_round_voting(
-    store: Store,
-    project_id: str,
-    number: int,
-    settings: VotingSettings | None = None,
-    *,
-    area_id: int | None = None,
-    expected_revision: int | None = None,
-) -> str:
-    """Open the voting page of an open round, or change its settings; returns the code of the ranking's link.
-
-    Raises `InputError` for settings that make no sense, `StoreError` where the round is closed, or while another
-    voting page of the ranking is open.
-    """
-    with command(store, project_id, "open voting", expected_revision=expected_revision) as change:
-        conn = change.conn
-        found = _open_round(conn, project_id, number, area_id)
-        wanted = check_voting(round_voting_settings(found, settings))
-        open_page(conn, project_id, area_id, found.id, wanted)
-        write_dealt(conn, found.id)
-        change.detail = ballot_named(conn, project_id, area_id, found.number) | {"settings": wanted.told()}
-        return str(link_row(conn, project_id, area_id).code)
-
-
-def set_round_voting_state(
-    store: Store,
-    project_id: str,
-    number: int,
-    state: str,
-    *,
-    area_id: int | None = None,
-    expected_revision: int | None = None,
-) -> None:
-    """Pause, resume (open) or close the voting page of an open round; see `voting.set_voting_state`."""
-    with command(store, project_id, f"voting {state}", expected_revision=expected_revision) as change:
-        conn = change.conn
-        found = _open_round(conn, project_id, number, area_id)
-        change_state(conn, project_id, area_id, found.id, state, "round")
-        change.detail = ballot_named(conn, project_id, area_id, found.number)
-
-
-def _open_round(conn: sa.Connection, project_id: str, number: int, area_id: int | None) -> Ballot:
-    found = round_of(conn, project_id, number, area_id)
-    if not found.is_open:
-        raise StoreError(f"{found.title}, is closed. Reopen it, or draw another one.")
-    return found
 
 
 # Links

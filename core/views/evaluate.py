@@ -80,8 +80,13 @@ class EvaluateView(Evaluated):
 
     @property
     def names_winner(self) -> bool:
-        """Whether the figures rest on enough of the items to call one embedding the best: on half of them at least."""
-        return self.n_compared >= NAMED_FROM * self.n_items
+        """Whether one embedding can be called the best: voters share an opinion, and half of the items are compared."""
+        return not self.is_by_chance and self.n_compared >= NAMED_FROM * self.n_items
+
+    @property
+    def is_by_chance(self) -> bool:
+        """Whether different voters agree no more than coin tosses would, so that their scores rank nothing."""
+        return bool(self.dataset.attrs.get("by_chance"))
 
     @property
     def table(self) -> pd.DataFrame:

@@ -14,10 +14,9 @@ from voting_server import VotingServer, serving
 
 from core.store import Store
 from core.store.drawing import draw_round
-from core.store.voting import open_round_voting
 from core.voting_settings import VotingSettings
 from tests.browser.visitor import TIMEOUT_MS
-from tests.rounds_of_people import BEST_WORST, ORDER, RATING, SCHEMES
+from tests.rounds_of_people import BEST_WORST, ORDER, RATING, SCHEMES, open_round_voting
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.release]
 

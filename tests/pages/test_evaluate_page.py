@@ -165,11 +165,12 @@ def test_what_it_takes_is_simulated_in_a_job_and_shown(demo, view, visit, monkey
     import sqlalchemy as sa
 
     from core import evaluation_needed, job_process
+    from core.commands.figures import needed
+    from core.commands.figures.base import params_of, read
     from core.evaluation_needed import Needed, Tried
     from core.jobs import project_jobs
     from core.store import schema as t
     from core.store.projects import get_project
-    from core.views import evaluate_needed
 
     monkeypatch.setattr(evaluation_needed, "ROUGH", 1)
     monkeypatch.setattr(evaluation_needed, "FINE", 1)
@@ -179,16 +180,16 @@ def test_what_it_takes_is_simulated_in_a_job_and_shown(demo, view, visit, monkey
         seen.update(how, n=len(scores))
         return Needed("votes", how["figure"], 0.1, 1200, 900, 1600, 100, 5000, False, (Tried(1200, 8, 10),))
 
-    monkeypatch.setattr(evaluate_needed, "votes_needed", votes)
+    monkeypatch.setattr(needed, "votes_needed", votes)
     names = list(view.compared.names)
     revision = get_project(demo, "demo").revision
-    asked = evaluate_needed.Asked.about(view, names[0], names[1], "rho_w", "paper", revision)
-    row = {"id": "needed", "project_id": "demo", "kind": evaluate_needed.KIND, "params": asked.params()}
+    asked = needed.WhatItTakes("demo", revision, view.key, (names[0], names[1], "rho_w", "paper"))
+    row = {"id": "needed", "project_id": "demo", "kind": asked.kind, "params": params_of(asked)}
     with demo.write() as conn:
         conn.execute(sa.insert(t.job).values(**row, state="queued", created_at=now()))
     job_process.run("needed")
-    (job,) = [job for job in project_jobs(demo, "demo", evaluate_needed.KIND) if job.state == "done"]
-    assert job.result["problems"] == []
+    (job,) = [job for job in project_jobs(demo, "demo", asked.kind) if job.state == "done"]
+    assert read(demo, asked, job).result.problems == ()
     assert seen["n"] == view.compared.n_common
     assert seen["n_votes"] == view.dataset.attrs["votes"]
     assert seen["voting"].panel.nonconformity == (0.02, 0.2)

@@ -11,6 +11,8 @@ from page_words import labelled, press, words
 from rounds_of_people import answer_round, batch_of
 
 from core import jobs
+from core.commands.codec import from_json
+from core.commands.figures.simulations import SchemesAtEqualCost
 from core.questions.rating.files import read_ratings
 from core.questions.rating.gold_pairs import GoldPair
 from core.questions.rating.statistics import alpha, leave_one_out
@@ -18,7 +20,6 @@ from core.store.areas import read_areas
 from core.store.ballots import read_rounds
 from core.store.library import open_library, read_embeddings
 from core.store.projects import create_project
-from core.store.scheme_runs import KIND, from_result
 from core.store.votes import accept_upload
 from core.views import rounds
 from core.views.schemes import said
@@ -124,7 +125,7 @@ def test_schemes_are_compared_by_a_job_and_kept(empty, visit):
     labelled(app.number_input, "Panels").set_value(2).run()
     assert "Both are assumptions" in words(app)
     press(app, "Compare the schemes")
-    (job,) = jobs.project_jobs(empty, project_id, KIND)
+    (job,) = jobs.project_jobs(empty, project_id, SchemesAtEqualCost.kind)
     end = time.monotonic() + 180
     while not jobs.read_job(empty, job.id).ended and time.monotonic() < end:
         time.sleep(0.05)
@@ -132,7 +133,7 @@ def test_schemes_are_compared_by_a_job_and_kept(empty, visit):
     assert (job.state, job.error) == ("done", None)
     app.run()
     (found,) = tables(app, "scheme", "ρ_w")
-    rows = from_result(job.result)
+    rows = from_json(job.result["found"], SchemesAtEqualCost.result())
     assert found["ρ_w"].tolist() == [said(row.rho_w) for row in rows]
     assert found["ρ_w"].tolist()[-1] == "–"  # target groups rank no items across targets
     assert "Best in these simulations" in words(app)

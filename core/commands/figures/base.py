@@ -44,6 +44,7 @@ class Figure(ABC, Generic[R]):
     version: ClassVar[int]
     doing: ClassVar[str]
     kind: ClassVar[str] = "figure"
+    lasts: ClassVar[bool] = False  # it hangs on its arguments alone, whatever becomes of the project; revision is 0
 
     project_id: str
     revision: int
@@ -147,10 +148,10 @@ def measured(
     """A figure's result as it is kept, and its file. `StoreError` where the project isn't at the figure's revision
     before it or after it; errors of the figure."""
     project = get_project(store, figure.project_id)
-    if project.revision != figure.revision:
+    if not figure.lasts and project.revision != figure.revision:
         raise StoreError(CHANGED)
     result, data = figure.measure(store, progress)
-    if get_project(store, figure.project_id).revision != figure.revision:
+    if not figure.lasts and get_project(store, figure.project_id).revision != figure.revision:
         raise StoreError(CHANGED)
     found = json.loads(json.dumps(to_json(result, figure.result()), allow_nan=False))
     return {"pulse": project.pulse, "found": found} | ({"file": True} if data is not None else {}), data

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import sqlalchemy as sa
@@ -20,6 +21,7 @@ from ...scores.borda import tally
 from ...scores.connection import connected_parts
 from ...scores.fit import FittedVotes, fit_votes, joined
 from ...scores.posterior import item_posteriors
+from ...scores.signal import by_chance
 from ...store import Store
 from ...store.areas import items_of
 from ...store.audits import read_audit
@@ -41,7 +43,7 @@ class TrustLines(OfRanking[tuple[Line, ...]]):
     """
 
     name = "trust_lines"
-    version = 4
+    version = 5
     doing = "Checking the scores"
 
     def seconds(self, conn: sa.Connection) -> float:
@@ -65,17 +67,17 @@ def _lines(store: Store, project_id: str, area_id: int | None) -> tuple[Line, ..
         agreed = agreement_of(conn, [ballot.id for ballot in ballots_of(conn, project_id, area_id)])
     names = dict(zip(items["item"], pair_label(items), strict=True))
     lines = _vote_lines(ballots, votes, last)
-    fitted = _fitted(votes)
+    fitted, chance = _fitted(votes), by_chance(votes)
     if isinstance(fitted, FittedVotes):
         try:
-            lines += _ranking_lines(ballots[-1], votes, fitted, tied, names, foresight, last)
+            lines += _ranking_lines(ballots[-1], votes, fitted, tied, names, foresight, last, chance)
         except RunoffError as error:
             lines.append(_no_ranking(str(error)))
     else:
         lines.append(_no_ranking(fitted))
     if len(ballots) > 1 and (cut := trust.cut_lost(foresight, audit)) is not None:  # ballot 1 holds all: nothing is cut
         lines.append(cut)
-    return (*lines, trust.agreement(*agreed), *_reliability_lines(ballots[-1], votes, fitted))
+    return (*lines, trust.agreement(*agreed, chance=chance), *_reliability_lines(ballots[-1], votes, fitted, chance))
 
 
 def _fitted(votes: list[BallotVotes]) -> FittedVotes | str:
@@ -116,6 +118,7 @@ def _ranking_lines(
     names: dict[int, str],
     foresight: Foresight | None,
     is_last: bool,
+    chance: str,
 ) -> list[Line]:
     """What is known of the ranking: its top, its first, contradictions, and what was cut."""
     n_top = min(N_TOP, len(fitted.items) - 1)
@@ -126,19 +129,19 @@ def _ranking_lines(
         n_votes = sum(len(held.first) for held in votes)
         draws = draw_scores(votes, ballot.protocol, resamples=number_of_resamples(n_votes), rng=rng)
         probability, tied = draws.top_probability(n_top), draws.tied_for_first().tolist()
-    lines = [trust.certain_top(probability, n_top, is_last=is_last)]
+    lines = [trust.certain_top(probability, n_top, is_last=is_last, chance=chance)]
     if tied:
-        lines.append(trust.first_place([names[item] for item in tied], is_last=is_last))
+        lines.append(trust.first_place([names[item] for item in tied], is_last=is_last, chance=chance))
     if (found := trust.no_circles(foresight)) is not None:
         lines.append(found)
     return lines
 
 
-def _reliability_lines(ballot: Ballot, votes: list[BallotVotes], fitted: FittedVotes | str) -> list[Line]:
+def _reliability_lines(ballot: Ballot, votes: list[BallotVotes], fitted: FittedVotes | str, chance: str) -> list[Line]:
     """Halves of the voters and the noise ceiling."""
     measures = (
         (trust.halves, reliability.halves, reliability.HALVES_SEED),
-        (trust.ceiling, reliability.ceiling, reliability.CEILING_SEED),
+        (partial(trust.ceiling, chance=chance), reliability.ceiling, reliability.CEILING_SEED),
     )
     lines = []
     for line, measure, number in measures:
