@@ -9,15 +9,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 from campaigns import make_project
+from rounds_of_people import SMALL
 from test_round_voting import Visit
 
 from core import voting
+from core.commands.ballots import CloseBallot, DiscardBallot, ReopenBallot, SimulateVotes
 from core.errors import PlanError
 from core.language import language
 from core.platforms.questions import round_files
 from core.questions import KINDS, check_round, default_settings, kind_of
 from core.questions.pages import task_page
+from core.store import schema as t
 from core.store.answers import answers_of
 from core.store.archive import export_project, import_project
 from core.store.ballots import read_rounds
@@ -150,6 +154,32 @@ def test_a_fifth_kind_is_answered_by_simulated_people(store, odd):
     people = round_views.people_of(store, project_id, read_rounds(store, project_id)[0])
     assert people.figure == "agreement"
     assert people.table["agreement"].eq(1).all()
+
+
+@pytest.mark.parametrize("kind", ["rating", "best-worst", "order"])
+def test_the_commands_of_ballots_are_those_of_rounds(store, kind):
+    project_id = make_project(store, plan=None, kind="trial")
+    draw_round(store, project_id, SMALL[kind])
+    (found,) = read_rounds(store, project_id)
+
+    def done(command):
+        return command.said(command.run(store))
+
+    assert done(SimulateVotes.of(project_id, None, found)).endswith("They are marked so for ever.")
+    close = CloseBallot.of(project_id, None, found)
+    with store.read() as conn:
+        assert 0 < close.seconds(conn) < 1
+    assert done(close) == "Round 1 is closed: what it says stands below."
+    fine(store)
+    assert done(ReopenBallot.of(project_id, None, found)) == "Round 1 is open again."
+    draw_round(store, project_id, default_settings("rating" if kind != "rating" else "best-worst"))
+    second = read_rounds(store, project_id)[-1]
+    assert done(DiscardBallot.of(project_id, None, second)) == "Round 2 is discarded."
+    with store.read() as conn:
+        actions = conn.execute(sa.select(t.log.c.action).order_by(t.log.c.id)).scalars().all()
+    told = ["draw round", "simulate answers", "close round", "reopen round", "draw round", "discard round"]
+    assert actions[-6:] == told
+    fine(store)
 
 
 def test_a_name_that_isnt_known_is_told():

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from core.commands.ballots import CloseBallot, DiscardBallot, ReopenBallot, SimulateVotes
 from core.errors import RunoffError
 from core.file_names import slug
 from core.percent import percent
 from core.platforms.questions import round_files
 from core.plurals import many, plural
 from core.store.ballots import short_questions
-from core.store.closing import close_ballot, reopen_ballot
 from core.store.comparisons import read_shown
-from core.store.drawing import discard_ballot
 from core.store.projects import Project
-from core.store.simulated import simulate_votes
 from core.store.uploads import withdraw_upload
 from core.store.votes import UploadPreview, accept_upload, preview_upload
 from core.views import at_stake
 from core.views.rounds import RoundView
 from core.views.words import moment
-from ui import cache, choosers, frame
+from ui import cache, choosers, frame, jobs
 from ui.questions_box import questions_box, remarks, said_of
 from ui.row_classes_box import classes_box
 from ui.schemes_round_results import people_box, results_box
@@ -42,7 +38,7 @@ def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
         round_voting_panel(project, found.round)
         _back(project, found)
         _uploads(project, found)
-        _close(project, area_id, found)
+        _close(project, found)
         if not found.progress.untouched:
             people_box(project, found, slug(f"{project.name}-round-{found.round.number}"))
         _settle(project, found)
@@ -51,11 +47,9 @@ def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
     _settle(project, found)
     with st.expander("Uploads and reopening"):
         _uploads(project, found)
-        frame.command_button(
+        jobs.offer(
             f"Reopen round {found.round.number}",
-            _of_round(reopen_ballot, found),
-            project.id,
-            done=f"Round {found.round.number} is open again.",
+            ReopenBallot.of(project.id, frame.expected(), found.round),
             help="Its scores are taken off until it is closed again.",
         )
 
@@ -107,11 +101,9 @@ def _out(project: Project, found: RoundView) -> None:
         + (" Half of the items are shown with their tokens exchanged." if swapped else "")
     )
     if project.kind != "real":
-        frame.command_button(
+        jobs.offer(
             "Let simulated people answer",
-            _of_round(simulate_votes, found),
-            project.id,
-            done=lambda n: f"{many(n, 'answer')} of simulated people. They are marked so for ever.",
+            SimulateVotes.of(project.id, frame.expected(), one),
             icon=":material/science:",
             disabled=found.progress.is_complete,
         )
@@ -225,7 +217,7 @@ def _uploads(project: Project, found: RoundView) -> None:
             )  # fmt: skip
 
 
-def _close(project: Project, area_id: int | None, found: RoundView) -> None:
+def _close(project: Project, found: RoundView) -> None:
     st.subheader("3. Close it")
     progress = found.progress
     if progress.untouched:
@@ -239,23 +231,14 @@ def _close(project: Project, area_id: int | None, found: RoundView) -> None:
         not progress.untouched and st.checkbox("Close it all the same", key=f"sure-{found.round.id}")
     )
     with st.container(horizontal=True):
-        frame.command_button(
+        jobs.offer(
             f"Close round {found.round.number}",
-            _of_round(close_ballot, found),
-            project.id,
-            done=f"Round {found.round.number} is closed: what it says stands below.",
+            CloseBallot.of(project.id, frame.expected(), found.round),
             type="primary" if progress.is_complete else "secondary",
             disabled=not sure,
         )
         if progress.untouched:
-            frame.command_button(
+            jobs.offer(
                 "Discard this round",
-                _of_round(discard_ballot, found),
-                project.id,
-                done=f"Round {found.round.number} is discarded.",
+                DiscardBallot.of(project.id, frame.expected(), found.round),
             )
-
-
-def _of_round(command: Callable[..., Any], found: RoundView) -> partial[Any]:
-    """A command on the round that the page shows."""
-    return partial(command, area_id=found.round.area_id, code=found.round.code)

@@ -18,7 +18,6 @@ from core.store.plans import PlanSettings
 from core.store.projects import Project
 from core.store.voting import (
     invite,
-    open_voting,
     read_invitations,
     read_link,
     renew_link,
@@ -71,8 +70,7 @@ def round_voting_panel(project: Project, found: Ballot) -> None:
         spoken = language(found.settings.language)
         settings = round_form(old, f"round-{found.id}", spoken, view.hashes, is_new=view.voting is None)
         if settings is not None:
-            opening = partial(open_voting, area_id=found.area_id, code=found.code)
-            _send(opening, project, settings, done="Voting is open.")
+            jobs.send(OpenVoting.of(project.id, frame.expected(), found, settings=settings.stored()))
         if view.voting is None:
             return
         change = partial(set_voting_state, area_id=found.area_id, code=found.code)

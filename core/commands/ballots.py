@@ -8,14 +8,16 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ..plurals import many
 from ..protocols import protocol_of
 from ..store import Store
 from ..store.areas import n_items_of
-from ..store.ballots import Ballot, ballots_of, pilot_of
+from ..store.ballots import Ballot, ballots_of, called, every_ballot_of, sentence_start
 from ..store.closing import close_ballot, reopen_ballot
 from ..store.drawing import discard_ballot, draw_next_ballot, draw_waiting
 from ..store.plans import settings_of
-from ..store.rankings import PILOT, rankings_of
+from ..store.rankings import rankings_of
+from ..store.schema.ballots import ROUND, TRIAL
 from ..store.simulated import simulate_votes
 from ..store.tallies import progress_of
 from ..store.voting import open_voting, voting_of
@@ -74,22 +76,31 @@ class DrawWaiting(OfProject[int]):
 
 @dataclass(frozen=True)
 class OfBallot(OfProject[R]):
-    """A command of one ballot of a ranking: the one of a code, which sentences call by its number."""
+    """A command of one ballot or round of a ranking: the one of a code; sentences call it by purpose and number."""
 
     area_id: int | None
     code: str
     number: int
+    purpose: str
 
     @classmethod
     def of(cls, project_id: str, revision: int, ballot: Ballot, **more: Any) -> Any:
         """The command for a ballot."""
-        return cls(project_id, revision, ballot.area_id, ballot.code, ballot.number, **more)
+        return cls(project_id, revision, ballot.area_id, ballot.code, ballot.number, ballot.purpose, **more)
 
     def ballot(self, conn: sa.Connection) -> Ballot | None:
         """The ballot; None where it is gone."""
-        pilot = pilot_of(conn, self.project_id, self.area_id)
-        found = [*ballots_of(conn, self.project_id, self.area_id), *([pilot] if pilot else [])]
-        return next((ballot for ballot in found if ballot.code == self.code), None)
+        return next((ballot for ballot in every_ballot_of(conn, self.project_id) if ballot.code == self.code), None)
+
+    @property
+    def called(self) -> str:
+        """How a sentence about it begins."""
+        return sentence_start(called(self.number, self.purpose))
+
+    @property
+    def is_round(self) -> bool:
+        """Whether it is a round."""
+        return self.purpose == ROUND
 
     def seconds(self, conn: sa.Connection) -> float:
         ballot = self.ballot(conn)
@@ -108,6 +119,8 @@ class CloseBallot(OfBallot[None]):
         ballot = self.ballot(conn)
         if ballot is None or ballot.is_pilot:
             return 0.0
+        if ballot.is_round:
+            return ballot.asks.seconds(progress_of(conn, ballot.id).votes)
         protocol = protocol_of(ballot.protocol)
         scored = ballots_of(conn, self.project_id, self.area_id) if protocol.about.whole_field else [ballot]
         return protocol.seconds(sum(progress_of(conn, each.id).votes for each in scored))
@@ -116,8 +129,10 @@ class CloseBallot(OfBallot[None]):
         close_ballot(store, self.project_id, area_id=self.area_id, code=self.code, expected_revision=self.revision)
 
     def said(self, result: None) -> str:
-        if self.number == PILOT:
+        if self.purpose == TRIAL:
             return "The pilot is closed: its figures stand below."
+        if self.is_round:
+            return f"{self.called} is closed: what it says stands below."
         return f"Ballot {self.number} is closed and its scores are computed."
 
     def meanwhile(self, conn: sa.Connection) -> str:
@@ -145,7 +160,7 @@ class ReopenBallot(OfBallot[None]):
         reopen_ballot(store, self.project_id, area_id=self.area_id, code=self.code, expected_revision=self.revision)
 
     def said(self, result: None) -> str:
-        return "The pilot is open again." if self.number == PILOT else f"Ballot {self.number} is open again."
+        return f"{self.called} is open again."
 
 
 @dataclass(frozen=True)
@@ -159,7 +174,7 @@ class DiscardBallot(OfBallot[None]):
         discard_ballot(store, self.project_id, area_id=self.area_id, code=self.code, expected_revision=self.revision)
 
     def said(self, result: None) -> str:
-        return "The pilot is discarded." if self.number == PILOT else f"Ballot {self.number} is discarded."
+        return f"{self.called} is discarded."
 
 
 @dataclass(frozen=True)
@@ -175,6 +190,8 @@ class SimulateVotes(OfBallot[int]):
         )
 
     def said(self, result: int) -> str:
+        if self.is_round:
+            return f"{many(result, 'answer')} of simulated people. They are marked so for ever."
         return f"Simulated voters gave {result:,} votes, marked as simulated."
 
 

@@ -396,6 +396,10 @@ class RoundKind(Kind, Page):
         Raises `StoreError` where there are no answers, or an item would have no score.
         """
 
+    def seconds(self, n_answers: int) -> float:
+        """How long scoring so many answers with their intervals takes."""
+        return n_answers / 10_000
+
     @abstractmethod
     def people(self, answers: Answers, settings: RoundSettings) -> Mapping[int, float]:
         """Each person's figure (`About.figure`) by voter's id, where it is defined."""

@@ -22,7 +22,7 @@ from core.voting_settings import VotingSettings
 FILE = votes.Brought("ab", "a.csv", 12)
 EXAMPLES = [
     ballots.DrawBallot("p", 3, None),
-    ballots.OpenVoting("p", 3, 2, "b1-0", 1, VotingSettings(ask=("age",)).stored()),
+    ballots.OpenVoting("p", 3, 2, "b1-0", 1, "campaign", VotingSettings(ask=("age",)).stored()),
     voters.ExcludeVoters("p", 3, (1, 2), "Why", {1: {"proposed": ["x"]}}),
     voters.ReviewAssignments("p", 3, 4, {1: Review("approve"), 2: None}),
     votes.TakeUploads("p", None, None, "b1-0", ((FILE, None), (FILE, {"voter": "who", "rejected": ["no"]}))),

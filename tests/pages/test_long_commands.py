@@ -208,7 +208,7 @@ def test_every_command_is_checked_against_what_its_visitor_saw(between):
     revision = get_project(between, "demo").revision
     with command(between, "demo", "something else"):
         pass
-    here, ballot = ("demo", revision), (None, "b1-0", 1)
+    here, ballot = ("demo", revision), (None, "b1-0", 1, "campaign")
     every = [
         ballots.DrawBallot(*here, None),
         ballots.DrawWaiting(*here),

@@ -186,6 +186,10 @@ class BestWorstKind(RoundKind):
         fitted = Field(everyone, fit.theta, fit.standard_error, scores, low, high)
         return RoundScores(items, count, scores[at], appearances, low[at], high[at], fitted, about, note)
 
+    def seconds(self, n_answers: int) -> float:
+        """Each resample of the voters is a fit of its own."""
+        return n_answers / 300
+
     def people(self, answers: Answers, settings: RoundSettings) -> Mapping[int, float]:
         if not len(answers.voter):
             return {}
