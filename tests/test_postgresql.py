@@ -411,12 +411,18 @@ def shape_of(store: Store) -> dict[str, list[list[str]]]:
     return {table: [sorted(map(repr, ask(table))) for ask in asked] for table in of.get_table_names()}
 
 
+OLD_ROLE = "voters_of_an_old_workspace"
+
+
 def test_the_kept_workspace_is_brought_up(address, tmp_path):
     fresh = engine.open_store()
     shape = shape_of(fresh)
     unpack_kept_workspace(tmp_path / "kept")
     with fresh.write() as conn:
         put_back_on_postgresql(conn, tmp_path / "kept")
+        made, *_ = voters_role.role_sql(OLD_ROLE)
+        conn.exec_driver_sql(made)
+        conn.exec_driver_sql(f"GRANT SELECT (id, number, scheme) ON ballot TO {OLD_ROLE}")  # among others
     for part in ("uploads", "embeddings"):
         shutil.copytree(tmp_path / "kept" / part, fresh.folder / part, dirs_exist_ok=True)
     assert shape_of(fresh) != shape
@@ -426,6 +432,10 @@ def test_the_kept_workspace_is_brought_up(address, tmp_path):
     assert_brought_up(store)
     for project_id in (MAIN, TRIAL):
         assert_datasets(store, project_id, expected_of(project_id))
+    with store.read() as conn:
+        asked = "SELECT count(*) FROM information_schema.column_privileges WHERE grantee = %s AND column_name = ANY(%s)"
+        named = (OLD_ROLE, ["purpose", "ordinal"])
+        assert conn.exec_driver_sql(asked, named).scalar() == 2
     sweep(store)
     assert check_store(store).faults == ()
     for name in MIDST:

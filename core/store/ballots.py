@@ -176,7 +176,7 @@ def check_rounds(conn: sa.Connection, project_id: str) -> None:
         if ballot.scheme not in KINDS or (ballot.kind is not COMPARISON) != ballot.is_round:
             raise ValueError(f"{ballot.called} asks {ballot.scheme!r}")
         if {ballot.id in planned, ballot.stored is None} != {not ballot.is_round}:
-            raise ValueError(f"{ballot.called} has {'a' if ballot.id in planned else 'no'} plan")
+            raise ValueError(f"{ballot.called} needs {'settings' if ballot.is_round else 'a plan'} and nothing else")
     for ranking in rankings_of(conn, project_id):
         for found in rounds_of(conn, project_id, ranking.area_id):
             try:

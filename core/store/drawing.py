@@ -37,8 +37,8 @@ from .command import Change, check_revision, command, fetch_rows, insert_one, in
 from .comparisons import insert_comparisons
 from .engine import Store, now
 from .plans import PlanSettings, settings_of
-from .rankings import PILOT, Ranking, ballot_named, ranking_of, read_rankings
-from .schema.ballots import CAMPAIGN, ROUND, TRIAL
+from .rankings import Ranking, ballot_named, ranking_of, read_rankings
+from .schema.ballots import CAMPAIGN, ROUND
 from .scoring import fitted_items
 from .tallies import Progress, ballot_votes, write_progress
 
@@ -112,7 +112,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Due:
-    """What a ballot will be made of; `number` is 0 for a pilot."""
+    """What a ballot of the campaign will be made of, or a pilot, whose `number` is 0."""
 
     project_id: str
     ranking: Ranking
@@ -123,6 +123,7 @@ class Due:
     seed: int
     size: int
     chosen: Chosen
+    purpose: str = CAMPAIGN
 
 
 def _due(conn: sa.Connection, project: sa.Row, ranking: Ranking) -> Due:
@@ -207,7 +208,6 @@ def _chosen_by(protocol: Protocol, held: Sequence[Held], due: Due) -> Chosen:
 def insert_ballot(change: Change, due: Due, drawn: DrawnBallot, checks: DrawnChecks | None = None) -> None:
     """Write a drawn ballot with its items, tasks, comparisons and checks, and say so in the log."""
     conn, chosen = change.conn, due.chosen
-    purpose = TRIAL if due.number == PILOT else CAMPAIGN
     code = ballot_code(change.project_id, due.number, due.seed, drawn, checks)
     ballot_id = insert_one(
         conn,
@@ -215,7 +215,7 @@ def insert_ballot(change: Change, due: Due, drawn: DrawnBallot, checks: DrawnChe
         project_id=change.project_id,
         plan_id=due.plan_id,
         area_id=due.ranking.area_id,
-        purpose=purpose,
+        purpose=due.purpose,
         kind=COMPARISON.name,
         ordinal=due.number,
         code=code,
@@ -237,7 +237,7 @@ def insert_ballot(change: Change, due: Due, drawn: DrawnBallot, checks: DrawnChe
     if checks is not None and checks.checks:
         insert_checks(conn, ballot_id, checks, Rows(conn, change.project_id, *first_ids))
     change.detail = (
-        ballot_named(conn, change.project_id, due.ranking.area_id, due.number, purpose)
+        ballot_named(conn, change.project_id, due.ranking.area_id, due.number, due.purpose)
         | {
             "items": len(chosen.positions),
             "comparisons": len(drawn.first),

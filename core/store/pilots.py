@@ -20,6 +20,7 @@ from .drawing import Chosen, Due, insert_ballot
 from .engine import Store
 from .plans import settings_of
 from .rankings import PILOT, ranking_of
+from .schema.ballots import TRIAL
 
 FEWEST, STANDARD, MOST = 20, 60, 200  # comparisons
 
@@ -61,7 +62,7 @@ def draw_pilot(
         positions, ids = items["item"].to_numpy()[sample], items.index.to_numpy()[sample]
         appearances = max(2, min(size - 1, 2 * n_comparisons // size))
         chosen = Chosen(positions, ids, [None] * size)
-        due = Due(project_id, ranking, plan_id, settings, PILOT, appearances, seed, size, chosen)
+        due = Due(project_id, ranking, plan_id, settings, PILOT, appearances, seed, size, chosen, TRIAL)
         drawn = draw_ballot(positions, appearances, task_size=settings.task_size, seed=seed)
         insert_ballot(change, due, drawn)
     return len(drawn.first)

@@ -56,7 +56,7 @@ def upgrade() -> None:
         sqlite_where=of_all, postgresql_where=of_all,
     )  # fmt: skip
     for role in readers:
-        op.execute(f'GRANT SELECT (purpose, kind, ordinal) ON ballot TO "{role}"')
+        op.execute(f"GRANT SELECT (purpose, kind, ordinal) ON ballot TO {role}")
 
 
 def _readers(conn: sa.Connection) -> list[str]:
@@ -65,6 +65,7 @@ def _readers(conn: sa.Connection) -> list[str]:
         return []
     query = sa.text(
         "SELECT DISTINCT grantee FROM information_schema.column_privileges WHERE table_schema = 'public' "
-        "AND table_name = 'ballot' AND column_name = 'scheme' AND privilege_type = 'SELECT'"
+        "AND table_name = 'ballot' AND column_name = 'scheme' AND privilege_type = 'SELECT' AND grantee <> 'PUBLIC'"
     )
-    return [str(role) for role in conn.execute(query).scalars()]
+    quoted = conn.dialect.identifier_preparer.quote_identifier
+    return [quoted(str(role)) for role in conn.execute(query).scalars()]
