@@ -185,7 +185,7 @@ class TestCodeWord:
 
 def of_field(page, name):
     """The tag of a field to type in."""
-    (found,) = re.findall(rf'<input [^>]*id="{name}"[^>]*>', page)
+    (found,) = re.findall(rf'<input\s[^>]*id="{name}"[^>]*>', page)
     return found
 
 
