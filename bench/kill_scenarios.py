@@ -18,6 +18,8 @@ import sqlalchemy as sa
 
 from bench.kill_places import opened
 from core import jobs
+from core.commands import executor
+from core.commands.ballots import CloseBallot
 from core.commands.publishing import release
 from core.job_process import run as run_job
 from core.policy import Policy
@@ -31,7 +33,7 @@ from core.store.drawing import draw_next_ballot
 from core.store.engine import now
 from core.store.exclusions import exclude_voters
 from core.store.policies import set_policy
-from core.store.projects import create_project
+from core.store.projects import create_project, get_project
 from core.store.records import voter_secret
 from core.store.settlement import review_assignments
 from core.store.uploads import read_uploads, withdraw_upload
@@ -168,16 +170,31 @@ def _to_import(folder: Path) -> Given:
 
 
 def _import_embedding(folder: Path, given: Given) -> None:
+    _run_as_job(folder, given["project"], "import_embedding", {"path": given["path"], "name": "Vectors"})
+
+
+def _close_by_job(folder: Path, given: Given) -> None:
+    store, project_id = open_store(folder), given["project"]
+    ballot = read_ballots(store, project_id)[-1]
+    close = CloseBallot.of(project_id, get_project(store, project_id).revision, ballot)
+    _run_as_job(folder, project_id, executor.KIND, executor.params_of(close))
+
+
+def _run_as_job(folder: Path, project_id: str, kind: str, params: Given) -> None:
     """What `jobs.start` and its process do, in this one process."""
     os.environ["RUNOFF_WORKSPACE"] = str(folder)
     job_id = secrets.token_hex(8)
-    row = {"id": job_id, "project_id": given["project"], "kind": "import_embedding", "state": "queued"}
+    row = {"id": job_id, "project_id": project_id, "kind": kind, "state": "queued"}
     with open_store(folder).write() as conn:
-        params = {"path": given["path"], "name": "Vectors"}
         conn.execute(sa.insert(t.job).values(**row, params=params, pid=os.getpid(), created_at=now()))
     run_job(job_id)
-    if jobs.read_job(open_store(folder), job_id).state != "done":
-        raise RuntimeError("The import failed.")
+    if (job := jobs.read_job(open_store(folder), job_id)).state != "done":
+        raise RuntimeError(f"The job failed: {job.error}")
+
+
+def _voted(folder: Path) -> Given:
+    with opened(folder) as store:
+        return _with_votes(store)
 
 
 def _migration(schema: str) -> Scenario:
@@ -204,6 +221,7 @@ SCENARIOS = {
         _on_store("review", _with_votes, _review),
         _on_store("release version", _to_release, lambda store, given: release(store, given["project"], "1.0")),
         _on_store("import project", _exported, lambda store, given: import_project(store, given["data"])),
+        Scenario("close ballot by a job", _voted, _close_by_job),
         Scenario("import embedding", _to_import, _import_embedding),
         *(_migration(schema) for schema in OLD),
     )

@@ -3,9 +3,9 @@
 A process runs a command on a copy of a small workspace and gets SIGKILL: in turn after a random part of the time that
 the command takes, and just before one of its steps (a statement, a commit, a file opened, moved or removed). Then the
 workspace is opened again, as at the next start: all its rules must hold (`python -m core check`), its tables must be
-those before the command or those after it (times aside), and where they are those before, the command must come to
-its end when it is given once more. Exits with 1 where one doesn't. With `--database postgresql` the tables are on a
-server of the bench's own, whose client is killed.
+those before the command or those after it (times aside; a job must say the same), and where they are those before,
+the command must come to its end when it is given once more. Exits with 1 where one doesn't. With
+`--database postgresql` the tables are on a server of the bench's own, whose client is killed.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ class Prepared:
         with self.place.opened(copy) as store:
             sweep(store)
             checked, left = check_store(store), leftovers(store)
-            found = digest(store)
+            found, failed = digest(store), _failed(store)
         if left:
             return f"{', '.join(left)} left"
         if not checked.is_fine:
@@ -192,12 +192,18 @@ class Prepared:
         if self.version != HEAD:  # opening it has brought it to the newest schema, whatever was there
             return ("after" if version == HEAD else "before") if found == self.after else "another content"
         if found == self.after:
-            return "after"
+            return "it happened, and its job says that it failed" if failed else "after"
         if found != self.before:
             return "happened in part"
         self.finish(copy)
         with self.place.opened(copy) as store:
             return "before" if digest(store) == self.after and check_store(store).is_fine else "can't be done again"
+
+
+def _failed(store: Store) -> bool:
+    """Whether a job says that it didn't come to its end."""
+    with store.read() as conn:
+        return conn.execute(sa.select(t.job.c.id).where(t.job.c.state != "done")).first() is not None
 
 
 def leftovers(store: Store) -> list[str]:

@@ -37,7 +37,7 @@ STALE_SECONDS = 60.0
 ASLEEP_SECONDS = 24 * 3600.0
 STOPPED = "The program stopped while this was running. Start it again; runoff.log in the workspace may say more."
 JOBS = "jobs"  # what `Store.write` calls them
-# What `work` can do.
+# What `job_process` can do.
 KINDS = (
     "import_embedding",
     "encode_tokens",

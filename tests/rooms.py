@@ -40,7 +40,7 @@ MODULES = {
     "commands": "archived store.archived store.recompute",
     "voting": "voting_process voting_store voting_texts",
     "charts": "chart_files evaluation_charts settling_chart",
-    "worker": "job_process work",
+    "worker": "job_process",
     "cli": "__main__",
 }
 PLACE = {f"core.{name}": room for room, names in MODULES.items() for name in names.split()}

@@ -15,8 +15,8 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -82,10 +82,10 @@ _UNPACKERS: dict[str, Callable[[], _Unpacker]] = {
 
 
 class _Hasher:
-    """A hash that is computed while the reader goes on: one thread, one piece behind."""
+    """A hash that is computed while the reader goes on: by a thread, one piece behind."""
 
-    def __init__(self) -> None:
-        self._hash, self._thread = hashlib.sha256(), ThreadPoolExecutor(1)
+    def __init__(self, thread: Executor) -> None:
+        self._hash, self._thread = hashlib.sha256(), thread
         self._pending: Future[None] | None = None
 
     def update(self, data: bytes) -> None:
@@ -101,31 +101,32 @@ class _Hasher:
         self.wait()
         return self._hash.hexdigest()
 
-    def close(self) -> None:
-        self._thread.shutdown()
-
 
 class Content:
     """The bytes of a file that isn't packed, read once from its beginning.
 
     `packing` is "" here, else the packing's name; `size` is the content's length in bytes, None where it isn't
     known; `file_size` the file's; `file_done` how many of the file's bytes have been used; `notes` are remarks.
+    Only one with a `hasher` has a `sha256`.
     """
 
-    def __init__(self, file: BinaryIO, name: str, file_size: int, packing: str = "") -> None:
+    def __init__(
+        self, file: BinaryIO, name: str, file_size: int, hasher: _Hasher | None = None, *, packing: str = ""
+    ) -> None:
         self.name, self.file_size, self.packing = name, file_size, packing
         self.size: int | None = file_size if packing == "" else None
         self.file_done = 0
         self._left = most_unpacked(file_size)
         self.notes: list[str] = []
-        self._file, self._hash = file, _Hasher()
+        self._file, self._hash = file, hasher
 
     def _raw(self, n_bytes: int) -> bytes:
         try:
             data = self._file.read(n_bytes)
         except OSError as error:
             raise InputError(f"{self.name} can't be read any further than byte {self.file_done}: {error}.") from error
-        self._hash.update(data)
+        if self._hash is not None:
+            self._hash.update(data)
         self.file_done += len(data)
         return data
 
@@ -144,22 +145,23 @@ class Content:
             )
         return data
 
-    def close(self) -> None:
-        """Nothing is read any more."""
-        self._hash.close()
-
     def sha256(self) -> str:
         """The hash of the whole file, as hexadecimal digits; the content has been read to its end."""
         while self._raw(_CHUNK_BYTES):
             pass
-        return self._hash.hexdigest()
+        return self._hashed().hexdigest()
+
+    def _hashed(self) -> _Hasher:
+        if self._hash is None:
+            raise ValueError(f"{self.name} was opened without a thread that hashes it.")
+        return self._hash
 
 
 class _Packed(Content):
     """gzip, bzip2 or xz, also as several streams one after the other."""
 
-    def __init__(self, file: BinaryIO, name: str, file_size: int, packing: str) -> None:
-        super().__init__(file, name, file_size, packing)
+    def __init__(self, file: BinaryIO, name: str, file_size: int, hasher: _Hasher | None, *, packing: str) -> None:
+        super().__init__(file, name, file_size, hasher, packing=packing)
         self._magic = next(magic for magic, kind in MAGICS if kind == packing)
         self._unpacker = _UNPACKERS[packing]()
 
@@ -214,8 +216,8 @@ class _Packed(Content):
 class _Zipped(Content):
     """The one member of a zip archive; the sizes that the archive states are not relied on."""
 
-    def __init__(self, file: BinaryIO, name: str, file_size: int) -> None:
-        super().__init__(file, name, file_size, "zip")
+    def __init__(self, file: BinaryIO, name: str, file_size: int, hasher: _Hasher | None) -> None:
+        super().__init__(file, name, file_size, hasher, packing="zip")
         try:
             archive = zipfile.ZipFile(file)
             members = [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith(_HIDDEN)]
@@ -263,8 +265,8 @@ class _Zipped(Content):
         self._file.seek(0)
         self.file_done = self.file_size
         while data := self._file.read(_CHUNK_BYTES):
-            self._hash.update(data)
-        return self._hash.hexdigest()
+            self._hashed().update(data)
+        return self._hashed().hexdigest()
 
 
 def packing_of(start: bytes) -> str:
@@ -275,8 +277,12 @@ def packing_of(start: bytes) -> str:
 
 
 @contextmanager
-def open_content(path: Path, name: str) -> Iterator[Content]:
-    """The content of the file at `path`, which messages call `name`; raises `InputError` where there is none."""
+def open_content(path: Path, name: str, hashing: Executor | None = None) -> Iterator[Content]:
+    """The content of the file at `path`, which messages call `name`; raises `InputError` where there is none.
+
+    hashing : a thread of the caller's, where the hash of the file is wanted. None is started here: a generator that is
+    left in the midst of a file is closed whenever memory is tidied, and must not wait for a thread then.
+    """
     try:
         file = path.open("rb")
     except FileNotFoundError as error:
@@ -290,11 +296,10 @@ def open_content(path: Path, name: str) -> Iterator[Content]:
         file.seek(0)
         packing = packing_of(file.read(10))
         file.seek(0)
+        hasher = None if hashing is None else _Hasher(hashing)
         if packing == "zip":
-            content: Content = _Zipped(file, name, file_size)
+            yield _Zipped(file, name, file_size, hasher)
         elif packing:
-            content = _Packed(file, name, file_size, packing)
+            yield _Packed(file, name, file_size, hasher, packing=packing)
         else:
-            content = Content(file, name, file_size)
-        with closing(content):
-            yield content
+            yield Content(file, name, file_size, hasher)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
@@ -131,14 +132,16 @@ class Source:
     `wanted` are the only words that matter, None if all do (a reader may leave out others, but need not);
     `scratch` is a folder for what doesn't fit in memory; `keeps_ngrams` says that rows of n-grams are to be
     written there, into `NGRAMS`. A reader that finds n-grams sets `subwords`; one that reads other files too
-    puts their names and hashes into `companions`.
+    puts their names and hashes into `companions`; `threads` are for readers that use several.
     """
 
     NGRAMS = "ngrams.f32"
 
-    def __init__(self, content: Content, head: Head, progress: Progress | None = None) -> None:
+    def __init__(
+        self, content: Content, head: Head, threads: ThreadPoolExecutor, progress: Progress | None = None
+    ) -> None:
         self.path, self.name, self.options = head.path, head.name, head.options
-        self.packing, self.done = content.packing, 0
+        self.packing, self.done, self.threads = content.packing, 0, threads
         self.wanted: frozenset[str] | None = None
         self.scratch = Path()
         self.keeps_ngrams = False

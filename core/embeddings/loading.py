@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -79,8 +81,13 @@ def _check_needs(head: Head, recognised: Recognised) -> None:
 
 @contextmanager
 def _open(head: Head, progress: Progress | None) -> Iterator[Source]:
-    with open_content(head.path, head.name) as content:
-        yield Source(content, head, progress)
+    # Threads end here, not in the generators of readers: one that is left early is closed whenever memory is tidied.
+    with (
+        ThreadPoolExecutor(1) as hashing,
+        ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as threads,
+        open_content(head.path, head.name, hashing) as content,
+    ):
+        yield Source(content, head, threads, progress)
 
 
 def _info(head: Head, recognised: Recognised, source: Source, notes: Iterable[str], n_words: int) -> EmbeddingInfo:

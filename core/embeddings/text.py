@@ -6,10 +6,9 @@ one at a time: **the last D fields are the vector, the rest is the word**. Blank
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,6 +26,7 @@ from .undressing import Undressed
 
 CHUNK_BYTES = 4 << 20
 MAX_LINE_BYTES = 64 << 20
+MOST_WAITING = 4  # chunks, parsed or not, that lie in memory at once beside the one that is read
 
 
 @dataclass(frozen=True)
@@ -260,16 +260,13 @@ def _put_back(block: Block, places: list[int], lines: list[_Line]) -> _Parsed:
 def _parsed(source: Source, recognised: Recognised) -> Iterator[_Parsed]:
     """The file's chunks parsed, several at a time and yielded in order."""
     parser = _Parser(source.name, recognised, source.options)
-    n_threads = min(4, os.cpu_count() or 1)
     waiting: deque[Future[_Parsed]] = deque()
-    with ThreadPoolExecutor(n_threads) as threads:
-        for chunk in _chunks(source, recognised):
-            waiting.append(threads.submit(parser.parse, chunk))
-            # No more than this lies in memory at once.
-            if len(waiting) > n_threads:
-                yield waiting.popleft().result()
-        while waiting:
+    for chunk in _chunks(source, recognised):
+        waiting.append(source.threads.submit(parser.parse, chunk))
+        if len(waiting) > MOST_WAITING:
             yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
 
 
 def read(source: Source, recognised: Recognised, notes: list[str]) -> Iterator[Block]:

@@ -80,14 +80,14 @@ def test_encoding_again_takes_the_place_of_the_old_vectors(demo, started, monkey
     with demo.read() as conn:
         areas = areas_of(conn, "demo")
     shorter = [type(area)(area.name, area.tokens[1:]) for area in areas]
-    monkeypatch.setattr("core.work.areas_of", lambda conn, project_id: shorter)
+    monkeypatch.setattr("core.job_process.areas_of", lambda conn, project_id: shorter)
     again = run(demo, TINY, "Tiny")
     assert again.result["n_words"] == 76
     assert [(e.name, e.n_words) for e in read_embeddings(demo, "demo")][1:] == [("Tiny", 76)]
 
 
 def test_any_encoder_of_the_protocol_will_do(demo, started, monkeypatch) -> None:
-    monkeypatch.setattr("core.work.open_encoder", lambda found, trusted: Letters())
+    monkeypatch.setattr("core.job_process.open_encoder", lambda found, trusted: Letters())
     job = run(demo, TINY, "Letters")
     assert job.state == "done"
     *_, imported = read_embeddings(demo, "demo")
