@@ -51,8 +51,9 @@ def make_old_workspace(folder: Path, schema: str) -> None:
             if name.startswith("uploads/"):
                 (folder / name).write_bytes(archive.read(name))
     engine.dispose()
-    if KEPT.stem.endswith(schema):
-        with zipfile.ZipFile(KEPT) as archive:
+    whole = FIXTURES / f"workspace-schema-{schema}.zip"
+    if whole.exists():
+        with zipfile.ZipFile(whole) as archive:
             archive.extractall(folder, [name for name in archive.namelist() if name.startswith("embeddings/")])
 
 

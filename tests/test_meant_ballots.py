@@ -57,7 +57,7 @@ def long(kind, **more):
     """A command as a page sends it."""
 
     def act(store, project_id, code):
-        return kind(project_id, get_project(store, project_id).revision, None, code, 1, **more).run(store)
+        return kind(project_id, get_project(store, project_id).revision, None, code, 1, "campaign", **more).run(store)
 
     return act
 

@@ -89,7 +89,7 @@ def test_the_job_stops_at_a_signal_as_an_error_would(many, monkeypatch):
 
     monkeypatch.setattr(ballots, "close_ballot", close)
     before = signal.getsignal(signal.SIGTERM)
-    params = executor.params_of(CloseBallot("demo", 1, None, "b1-0", 1))
+    params = executor.params_of(CloseBallot("demo", 1, None, "b1-0", 1, "campaign"))
     job = jobs.Job("a", "demo", executor.KIND, params, "running", None, 0, 0, "", None, None, "", None, None, None)
     with pytest.raises(SystemExit):
         executor.carry_out(many, job)
