@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from .platforms.batch import FIELDS
 from .platforms.template import NOTIONS, fill, packaged, paragraphs_of, template
@@ -12,6 +13,8 @@ from .questions.base import UNKNOWN
 from .questions.task_page import PageSettings, columns_of, settings_of_page, single_question
 from .store.page_views import View
 
+_template = lru_cache(maxsize=100)(template)  # one page for all the votes of a ballot
+
 
 def task_html(view: View, texts: Mapping[str, str]) -> str:
     """The one question of the page, by the template of all platforms, with its texts filled in and escaped."""
@@ -19,7 +22,7 @@ def task_html(view: View, texts: Mapping[str, str]) -> str:
         settings = _page_settings(view.round, view.notion)
         return fill(single_question(settings), {name: texts.get(name, "") for name in columns_of(settings, 1)})
     wording = view.wording or {}
-    page = template(
+    page = _template(
         n_comparisons=1,
         notion=view.notion,
         ties_allowed=view.settings.ties_allowed,

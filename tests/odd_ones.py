@@ -11,7 +11,7 @@ from core.errors import InputError
 from core.language import Language
 from core.platforms.text import encode
 from core.questions import About, Answers, RoundKind, RoundScores, RoundSettings
-from core.questions.base import LOSS, TIE, Answering, Floats, refuse_unscored
+from core.questions.base import LOSS, TIE, VOTERS, Answering, Floats, refuse_unscored
 from core.questions.best_worst.tuples import draw_tuples
 from core.questions.task_page import PageSettings, Words
 from core.templating import environment
@@ -38,6 +38,7 @@ class OddOne(RoundKind):
         estimator="share of the triples that an item fits into",
         scale="0 to 1",
         figure=("agreement", "The share of the person's triples in which the others mostly name the same one."),
+        figures={"triples": ("Triples", "Triples of which somebody named the odd one."), **VOTERS},
         editors=("tuples",),
         settings={"size": 3, "appearances": 4, "task_size": 5, "raters": 2},
     )

@@ -26,7 +26,7 @@ from core.store.comparisons import read_shown
 from core.store.drawing import discard_ballot, draw_round
 from core.store.simulated import simulate_votes
 from core.store.tallies import Progress, progress_of
-from core.store.votes import accept_upload
+from core.store.votes import Accepted, UploadPreview, accept_upload, preview_upload
 from core.store.voting import open_voting, round_voting_settings, set_voting_state
 from core.voting_settings import VotingSettings
 from tests.campaigns import make_project
@@ -133,6 +133,22 @@ def code_of(store: Store, project_id: str, number: int, area_id: int | None = No
         return round_of(conn, project_id, number, area_id).code
 
 
+def accept_answers(store: Store, project_id: str, data: bytes, name: str, *, ballot_id: int, **more: Any) -> Accepted:
+    return accept_upload(store, project_id, data, name, **_of_round(store, project_id, ballot_id), **more)
+
+
+def preview_answers(
+    store: Store, project_id: str, data: bytes, name: str, *, ballot_id: int, **more: Any
+) -> UploadPreview:
+    return preview_upload(store, project_id, data, name, **_of_round(store, project_id, ballot_id), **more)
+
+
+def _of_round(store: Store, project_id: str, ballot_id: int) -> dict[str, Any]:
+    with store.read() as conn:
+        found = round_by_id(conn, project_id, ballot_id)
+    return {"area_id": found.area_id, "code": found.code}
+
+
 def _by_number(command: Callable[..., Any]) -> Callable[..., Any]:
     """A command of a ballot as one of a round by its number."""
 
@@ -178,5 +194,5 @@ def add_round(store: Store, project_id: str, settings: RoundSettings, **choices:
     data = answer_round(
         batch_of(store, project_id, number), settings.scheme, per_task=settings.raters, tag=f"R{number}-"
     )
-    accept_upload(store, project_id, data, f"round-{number}.csv", ballot_id=round_id(store, project_id, number))
+    accept_answers(store, project_id, data, f"round-{number}.csv", ballot_id=round_id(store, project_id, number))
     return number

@@ -31,12 +31,18 @@ from core.store.exclusions import exclude_voters
 from core.store.invariants import check_store
 from core.store.scores import round_dataset
 from core.store.voter_answers import voter_names
-from core.store.votes import accept_upload, preview_upload
 from core.views import rounds as round_views
 from core.voting_settings import VotingSettings
 from tests.architecture import ROOT
 from tests.odd_ones import OddOne
-from tests.rounds_of_people import close_round, open_round_voting, reopen_round, simulate_round
+from tests.rounds_of_people import (
+    accept_answers,
+    close_round,
+    open_round_voting,
+    preview_answers,
+    reopen_round,
+    simulate_round,
+)
 
 NAMES = {"comparison", "rating", "best-worst", "order"}
 
@@ -88,10 +94,10 @@ def test_a_fifth_kind_is_drawn_uploaded_closed_scored_and_exported(store, odd):
         return "unknown" if voter == "W2" and "cat" in pairs[0] else shared_letters(pairs)
 
     data = answered(table.make(), answer, ("W1", "W2", "W3"))
-    assert preview_upload(store, project_id, data, "a.csv", ballot_id=found.id).counts["new"] > 56
+    assert preview_answers(store, project_id, data, "a.csv", ballot_id=found.id).counts["new"] > 56
     wrong = data.replace(b",W3,1,", b",W3,4,")
-    assert preview_upload(store, project_id, wrong, "b.csv", ballot_id=found.id).counts["unreadable"] > 0
-    accept_upload(store, project_id, data, "a.csv", ballot_id=found.id)
+    assert preview_answers(store, project_id, wrong, "b.csv", ballot_id=found.id).counts["unreadable"] > 0
+    accept_answers(store, project_id, data, "a.csv", ballot_id=found.id)
     fine(store)
     close_round(store, project_id, 1)
     fine(store)

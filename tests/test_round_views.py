@@ -19,9 +19,8 @@ from core.questions.rating.gold_pairs import GoldPair, read_rated_pairs
 from core.store.ballots import read_rounds
 from core.store.comparisons import read_shown
 from core.store.drawing import draw_round
-from core.store.votes import accept_upload
 from core.views import rounds as view
-from tests.rounds_of_people import BEST_WORST, ORDER, RATING, close_round
+from tests.rounds_of_people import BEST_WORST, ORDER, RATING, accept_answers, close_round
 
 
 def with_a_contrarian(store, scheme: str) -> str:
@@ -44,7 +43,7 @@ def with_a_contrarian(store, scheme: str) -> str:
         }
 
     data = answer_round(batch_of(store, project_id), scheme, voters=voters, per_task=5, answer=answer)
-    accept_upload(store, project_id, data, "all.csv", ballot_id=round_id(store, project_id))
+    accept_answers(store, project_id, data, "all.csv", ballot_id=round_id(store, project_id))
     return project_id
 
 
@@ -132,7 +131,7 @@ def test_who_qualifies_by_the_gold_pairs_of_the_task_page(store):
     csv.writer(out).writerows(
         [[*line, *(["Answer.gold_1", "Answer.gold_2"] if n == 0 else told[line[at]])] for n, line in enumerate(lines)]
     )
-    accept_upload(store, project_id, out.getvalue().encode(), "crowd.csv", ballot_id=found.id)
+    accept_answers(store, project_id, out.getvalue().encode(), "crowd.csv", ballot_id=found.id)
     table, silent = view.qualification(store, project_id, read_rounds(store, project_id)[0])
     assert silent == []
     assert table.to_dict("records") == [
@@ -145,7 +144,7 @@ def test_files_without_gold_columns_are_named(store):
     project_id = make_project(store, plan=None)
     draw_round(store, project_id, replace(SMALL[RATING], gold=(GoldPair("car", "auto", 4.0),)))
     data = answer_round(batch_of(store, project_id), RATING)
-    accept_upload(store, project_id, data, "plain.csv", ballot_id=round_id(store, project_id))
+    accept_answers(store, project_id, data, "plain.csv", ballot_id=round_id(store, project_id))
     table, silent = view.qualification(store, project_id, read_rounds(store, project_id)[0])
     assert table.empty
     assert len(silent) == 1

@@ -51,7 +51,7 @@ from core.store.records import record_of
 from core.store.scores import read_dataset, round_dataset
 from core.store.settlement import read_assignments, review_assignments
 from core.store.uploads import uploads_of, withdraw_upload
-from core.store.votes import accept_upload, preview_upload
+from core.store.votes import accept_upload
 from core.tokens import AreaTokens
 from core.views import trust
 from tests.rounds_of_people import (
@@ -59,8 +59,10 @@ from tests.rounds_of_people import (
     ORDER,
     RATING,
     SCHEMES,
+    accept_answers,
     close_round,
     discard_round,
+    preview_answers,
     rated_items,
     reopen_round,
     round_progress,
@@ -189,8 +191,8 @@ def test_files_in_any_split_order_and_repetition_leave_the_same(store, scheme):
         code = batch_of(store, project_id).decode().splitlines()[1].split("-0000")[0]
         for at in order:
             told = parts[at].replace(batch_of(store, whole).splitlines()[1].split(b"-0000")[0], code.encode())
-            if preview_upload(store, project_id, told, "part.csv", ballot_id=mine).takes_something:
-                accept_upload(store, project_id, told, "part.csv", ballot_id=mine)
+            if preview_answers(store, project_id, told, "part.csv", ballot_id=mine).takes_something:
+                accept_answers(store, project_id, told, "part.csv", ballot_id=mine)
         codes[order] = [(*row[:1], *row[2:]) for row in state(store, project_id)]
         assert round_progress(store, mine).is_complete
     expected = [(*row[:1], *row[2:]) for row in state(store, whole)]
@@ -210,7 +212,7 @@ def test_each_row_has_its_class(store):
     rows[2][at["Input.task_id"]] = "r9-00000000-00001"
     rows[3][at["Input.item_id_1"]] = "20" if rows[3][at["Input.item_id_1"]] != "20" else "19"
     rows[4][at["AssignmentStatus"]] = "Rejected"
-    preview = preview_upload(store, project_id, file_of(rows), "r.csv", ballot_id=mine)
+    preview = preview_answers(store, project_id, file_of(rows), "r.csv", ballot_id=mine)
     widths = [sum(1 for n in range(1, 5) if row[at[f"Input.item_id_{n}"]]) for row in rows[1:]]
     assert preview.counts == {
         "new": widths[0] - 3 + widths[2] - 1 + widths[4] + widths[5],
@@ -222,7 +224,7 @@ def test_each_row_has_its_class(store):
     }
     reasons = preview.table("unreadable")["reason"].tolist()
     assert reasons == ["'5': a rating is 0 to 4 in steps of 0.25"]
-    accept_upload(store, project_id, file_of(rows), "r.csv", ballot_id=mine)
+    accept_answers(store, project_id, file_of(rows), "r.csv", ballot_id=mine)
     fine(store)
     assert round_progress(store, mine).unknown == 1
 
@@ -235,8 +237,8 @@ def test_a_voters_second_rating_of_an_item_is_a_repeat_and_comes_up_when_the_fir
     second = answer_round(batch, RATING, voters=("W1",), tag="B", answer=lambda *_: {"rating": "0"}).replace(
         b"2026-10-01", b"2026-10-09"
     )
-    uploaded = accept_upload(store, project_id, first, "first.csv", ballot_id=mine)
-    accept_upload(store, project_id, second, "second.csv", ballot_id=mine)
+    uploaded = accept_answers(store, project_id, first, "first.csv", ballot_id=mine)
+    accept_answers(store, project_id, second, "second.csv", ballot_id=mine)
     progress = round_progress(store, mine)
     assert (progress.votes, progress.repeats) == (21, 21)
     with store.read() as conn:
@@ -277,9 +279,9 @@ def test_a_plain_table_is_read_too(store):
     ids = (shown["task_id"] + "-" + shown["n"].astype(str)).tolist()
     rows = [["question_id", "voter", "answer"], [ids[0], "anna", "best=2; worst=4"], [ids[1], "anna", "unknown"]]
     rows += [[ids[2], "anna", "best=1;worst=1"], [ids[3], "anna", ""], ["nonsense", "anna", "best=1;worst=2"]]
-    found = preview_upload(store, project_id, file_of(rows), "plain.csv", ballot_id=mine)
+    found = preview_answers(store, project_id, file_of(rows), "plain.csv", ballot_id=mine)
     assert found.counts == {"new": 1, "unknown": 1, "unreadable": 2, "no_answer": 1}
-    accept_upload(store, project_id, file_of(rows), "plain.csv", ballot_id=mine)
+    accept_answers(store, project_id, file_of(rows), "plain.csv", ballot_id=mine)
     assert [row[3] for row in state(store, project_id)] == ["best=2;worst=4", "unknown"]
     fine(store)
 
@@ -288,11 +290,11 @@ def test_a_plain_table_is_read_too(store):
 def test_a_file_of_another_scheme_is_told(store, scheme, other):
     one, wrong = collected(store, scheme), collected(store, other)
     data = answer_round(batch_of(store, wrong), other)
-    found = preview_upload(store, one, data, "wrong.csv", ballot_id=round_id(store, one))
+    found = preview_answers(store, one, data, "wrong.csv", ballot_id=round_id(store, one))
     assert not found.takes_something
     assert set(found.counts) <= {"other_ballot", "no_answer"}
     with pytest.raises(InputError, match="no result file of"):
-        preview_upload(store, one, b"x,y\n1,2\n", "x.csv", ballot_id=round_id(store, one))
+        preview_answers(store, one, b"x,y\n1,2\n", "x.csv", ballot_id=round_id(store, one))
 
 
 def test_a_rating_set_that_exists_already_is_taken_by_its_texts(store):
@@ -300,19 +302,19 @@ def test_a_rating_set_that_exists_already_is_taken_by_its_texts(store):
     draw_round(store, project_id, SMALL[RATING])
     mine = round_id(store, project_id)
     wide = b"word1,word2,anna,ben\ndog,cat,3.5,4\nhorse,cat,1,1.1\ndog,ship,2,2\n"
-    found = preview_upload(store, project_id, wide, "wide.csv", ballot_id=mine)
+    found = preview_answers(store, project_id, wide, "wide.csv", ballot_id=mine)
     assert found.counts == {"new": 3, "other_ballot": 2, "unreadable": 1}
     assert set(found.table("other_ballot")["reason"]) == {"no item of this round has these texts"}
-    accept_upload(store, project_id, wide, "wide.csv", ballot_id=mine)
+    accept_answers(store, project_id, wide, "wide.csv", ballot_id=mine)
     long = b"token_a,token_b,voter,rating\ncat,dog,anna,3.5\nsaw,hammer,cleo,2\n"
-    again = preview_upload(store, project_id, long, "long.csv", ballot_id=mine)
+    again = preview_answers(store, project_id, long, "long.csv", ballot_id=mine)
     assert again.counts == {"new": 1, "known": 1}
-    accept_upload(store, project_id, long, "long.csv", ballot_id=mine)
+    accept_answers(store, project_id, long, "long.csv", ballot_id=mine)
     with store.read() as conn:
         rated = rated_items(conn, project_id, mine)
     assert np.nansum(rated.table) == 3.5 + 4 + 1 + 2
     with pytest.raises(InputError, match="has means only"):
-        preview_upload(store, project_id, b"word1,word2,score\ndog,cat,3\nhorse,cat,1\n", "m.csv", ballot_id=mine)
+        preview_answers(store, project_id, b"word1,word2,score\ndog,cat,3\nhorse,cat,1\n", "m.csv", ballot_id=mine)
     fine(store)
 
 
@@ -390,7 +392,7 @@ def test_orders_give_the_share_that_puts_one_word_above_another(store):
         return {"order": " ".join(str(words.index(word) + 1) for word in wanted[voter].split())}
 
     data = answer_round(batch_of(store, project_id), ORDER, per_task=3, answer=answer)
-    accept_upload(store, project_id, data, "orders.csv", ballot_id=mine)
+    accept_answers(store, project_id, data, "orders.csv", ballot_id=mine)
     found = read_rounds(store, project_id)[0]
     with store.read() as conn:
         compared = preferences(conn, project_id, found)
@@ -415,7 +417,7 @@ def test_a_round_with_an_unanswered_item_doesnt_close(store):
     with pytest.raises(StoreError, match="no answers yet"):
         close_round(store, project_id, 1)
     rows = table_of(answer_round(batch_of(store, project_id), RATING))
-    accept_upload(store, project_id, file_of(rows[:3]), "some.csv", ballot_id=round_id(store, project_id))
+    accept_answers(store, project_id, file_of(rows[:3]), "some.csv", ballot_id=round_id(store, project_id))
     with pytest.raises(StoreError, match="items have no answer yet"):
         close_round(store, project_id, 1)
     with pytest.raises(StoreError, match="has answers"):
@@ -523,7 +525,7 @@ def test_each_area_has_rounds_of_its_own_where_it_has_a_ranking_of_its_own(store
         assert shown["area"].nunique() == 1
         batch = write_round(shown, round_kind(RATING), ascii_only=False)
         data = answer_round(batch, RATING, per_task=3)
-        accept_upload(store, project_id, data, "r.csv", ballot_id=found.id)
+        accept_answers(store, project_id, data, "r.csv", ballot_id=found.id)
         close_round(store, project_id, 1, area_id=area_id)
         dataset = round_dataset(store, project_id, found.id)
         assert len(dataset) == n_items

@@ -22,7 +22,7 @@ from core import jobs, voting_process
 from core.csv_writing import table_for_spreadsheets
 from core.errors import InputError, StoreError
 from core.platforms.result_tables import open_results
-from core.questions import base as collected
+from core.questions.best_worst import kind as best_worst
 from core.store import demo
 from core.store import schema as t
 from core.store.backups import back_up, before_migration, restore
@@ -194,14 +194,14 @@ def test_a_column_with_a_name_of_no_end_is_refused():
 def test_an_answer_is_read_in_the_time_that_its_length_takes():
     """Not in its square: whoever holds a voter's link may send any answer. The steps of the patterns can't be counted,
     so their form is: no two parts of them that take the same letters follow each other with nothing sure between."""
-    assert not re.search(r"\\s\*\[[^]]*\]\?\\s\*", collected._BEST_WORST.pattern)
+    assert not re.search(r"\\s\*\[[^]]*\]\?\\s\*", best_worst._WRITTEN.pattern)
     for told, best in (
         ("best=3;worst=1", 2),
         ("best = 3 , worst = 1", 2),
         ("best=3worst=1", 2),
         ("best=3  worst=1", 2),
     ):
-        assert collected.extremes(told) == (best, 0)
+        assert best_worst.extremes(told) == (best, 0)
 
 
 class TestTheOwnersPages:

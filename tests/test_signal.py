@@ -107,7 +107,7 @@ def test_a_dataset_of_coin_tosses_is_marked_wherever_it_goes(tmp_path):
     assert read_dataset(store, project_id).attrs["by_chance"] is True
     files = read_published(publish(store, project_id).data).files
     for name in ("README.md", "datasheet.md", "datasheet.html"):
-        assert "no more than coin tosses would, so the scores rank nothing" in files[name].decode()
+        assert "told from coin tosses, so the scores rank nothing" in files[name].decode()
     lines, _ = TrustLines(project_id, get_project(store, project_id).revision, None).measure(store, None)
     red = {line.name for line in lines if line.level == "red" and "coin tosses" in line.reason}
     assert {"Agreement", "Noise ceiling", "The top 10"} <= red

@@ -20,8 +20,7 @@ from core.questions.rating.scales import STSS
 from core.store import schema as t
 from core.store.comparisons import read_shown
 from core.store.drawing import draw_round
-from core.store.votes import accept_upload, preview_upload
-from tests.rounds_of_people import RATING, round_progress
+from tests.rounds_of_people import RATING, accept_answers, preview_answers, round_progress
 
 pytest.importorskip("turkle", reason="needs the package turkle")
 
@@ -87,8 +86,8 @@ def test_from_the_batch_to_the_answers(store, turkle: Turkle, chromium: Any, way
     n_tasks = answer_all(tab, turkle, number, VOTERS[0], KEYS, way)
     context.close()
     results = turkle.api(f"/api/batches/{number}/results/")
-    found = preview_upload(store, project_id, results, "results.csv", ballot_id=ballot_id)
-    accept_upload(store, project_id, results, "results.csv", found=found, ballot_id=ballot_id)
+    found = preview_answers(store, project_id, results, "results.csv", ballot_id=ballot_id)
+    accept_answers(store, project_id, results, "results.csv", found=found, ballot_id=ballot_id)
     progress = round_progress(store, ballot_id)
     with store.read() as conn:
         given = conn.execute(sa.select(t.judgement.c.answer)).scalars().all()

@@ -115,7 +115,7 @@ def answer(view: EvaluateView, found: IntervalsView | None, tokens: TokensView |
     if leaders.empty or view.compared is None:
         return "**No embedding can be compared: see the reasons below.**"
     if view.is_by_chance:
-        return "**No embedding is named the best**: different voters agree no more than coin tosses would."
+        return "**No embedding is named the best**: the votes can't be told from coin tosses."
     apart_said = ", the mean over areas," if view.ranked_apart else ""
     row = leaders.iloc[0]
     if len(view.overall) == 1:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
 from core.commands.ballots import CloseBallot, DiscardBallot, ReopenBallot, SimulateVotes
-from core.errors import RunoffError
 from core.file_names import slug
 from core.percent import percent
 from core.platforms.questions import round_files
@@ -17,15 +14,13 @@ from core.store.ballots import short_questions
 from core.store.comparisons import read_shown
 from core.store.projects import Project
 from core.store.uploads import withdraw_upload
-from core.store.votes import UploadPreview, accept_upload, preview_upload
 from core.views import at_stake
 from core.views.rounds import RoundView
 from core.views.words import moment
 from ui import cache, choosers, frame, jobs
-from ui.questions_box import questions_box, remarks, said_of
-from ui.row_classes_box import classes_box
 from ui.schemes_round_results import people_box, results_box
 from ui.settlement_box import settle
+from ui.uploads import upload_box
 from ui.voting_box import round_voting_panel
 
 
@@ -36,7 +31,8 @@ def round_box(project: Project, area_id: int | None, found: RoundView) -> None:
     if found.round.is_open:
         _out(project, found)
         round_voting_panel(project, found.round)
-        _back(project, found)
+        st.subheader("2. Take the answers in")
+        upload_box(frame.store(), project, found.round)
         _uploads(project, found)
         _close(project, found)
         if not found.progress.untouched:
@@ -107,75 +103,6 @@ def _out(project: Project, found: RoundView) -> None:
             icon=":material/science:",
             disabled=found.progress.is_complete,
         )
-
-
-def _back(project: Project, found: RoundView) -> None:
-    st.subheader("2. Take the answers in")
-    turn = st.session_state.setdefault("_round_turn", 0)
-    files = st.file_uploader(
-        "Result files of Turkle or in Mechanical Turk's format, or the table filled in",
-        type=["csv", "tsv", "txt", "json", "xlsx"],
-        accept_multiple_files=True,
-        key=f"answers-{found.round.id}-{turn}",
-        help=(
-            "Nothing is taken until you confirm. A file may be uploaded again: known answers are not doubled. A round "
-            "of ratings also takes a rating set with a column for each person, or with voter and rating: items are "
-            "found by their texts."
-        ),
-    )
-    ready = [(file, preview) for file in files if (preview := _previewed(project, found, file)) is not None]
-    useful = [(file, preview) for file, preview in ready if preview.takes_something]
-    if ready and not useful and not any(preview.questions for _, preview in ready):
-        st.info("There is nothing new in these files.", icon=":material/info:")
-    if useful and st.button("Take these answers", type="primary", icon=":material/check:"):
-        _take(project, found, useful)
-
-
-def _previewed(project: Project, found: RoundView, file: Any) -> UploadPreview | None:
-    store = frame.store()
-    try:
-        one, said = found.round, said_of(file)
-        preview = preview_upload(
-            store, project.id, file.getvalue(), file.name, mapping=said, ballot_id=one.id, code=one.code
-        )
-    except RunoffError as error:
-        st.markdown(f"**{frame.plain(file.name)}**")
-        frame.show_error(error)
-        return None
-    with st.container(border=True):
-        new = many(preview.counts.get("new", 0), "new answer")
-        st.markdown(f"**{frame.plain(preview.filename)}**: {many(preview.n_rows, 'row')}. **{new}.**")
-        if preview.accepted_before:
-            st.caption(f"The same file was taken on {moment(preview.accepted_before)} UTC.")
-        questions_box(file, preview.questions)
-        for issue in remarks(preview)[:3]:
-            st.warning(frame.plain(str(issue)))
-        classes_box(preview, f"round-{file.file_id}")
-    return preview
-
-
-def _take(project: Project, found: RoundView, files: list[tuple[Any, UploadPreview]]) -> None:
-    store, one = frame.store(), found.round
-    for file, preview in files:
-        try:
-            accept_upload(
-                store,
-                project.id,
-                file.getvalue(),
-                file.name,
-                mapping=preview.mapping,
-                found=preview,
-                ballot_id=one.id,
-                code=one.code,
-            )
-        except RunoffError as error:
-            frame.flash(f"{file.name}: {error}", kind="warning")
-        else:
-            new = many(preview.counts.get("new", 0), "new answer")
-            frame.flash(f"{file.name} is taken: {new}.")
-    st.session_state["_round_turn"] += 1
-    frame.changed_here()
-    st.rerun()
 
 
 def _uploads(project: Project, found: RoundView) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -34,31 +35,57 @@ from ui.row_classes_box import classes_box
 _BROUGHT = "_brought"  # in the session: files as they were laid down, by their ids
 
 
+@dataclass(frozen=True)
+class _Asks:
+    """What the box says: its label and help, the types of files it takes, its button, and what files hold."""
+
+    label: str
+    types: tuple[str, ...]
+    help: str
+    take: str
+    noun: str
+
+
+VOTES = _Asks(
+    "Result files of Turkle, Mechanical Turk's format, Label Studio, Potato, Toloka, Appen, or any table",
+    ("csv", "tsv", "txt", "json", "jsonl", "xlsx"),
+    "Nothing is taken until you confirm. A file may be uploaded again: known votes are not doubled.",
+    "Take these votes",
+    "vote",
+)
+ANSWERS = _Asks(
+    "Result files of Turkle or in Mechanical Turk's format, or the table filled in",
+    ("csv", "tsv", "txt", "json", "xlsx"),
+    "Nothing is taken until you confirm. A file may be uploaded again: known answers are not doubled. A round "
+    "of ratings also takes a rating set with a column for each person, or with voter and rating: items are "
+    "found by their texts.",
+    "Take these answers",
+    "answer",
+)
+
+
 def upload_box(store: Store, project: Project, ballot: Ballot, *, more: Sequence[Any] = ()) -> None:
-    """The upload box of the open ballot, the preview of each file, and the button that takes the votes.
+    """The upload box of an open ballot or round, the preview of each file, and the button that takes the votes.
 
     `more` are files that came in another way: they have file_id, name and getvalue like uploaded ones.
     """
     turn = st.session_state.setdefault("_upload_turn", 0)
-    files = st.file_uploader(
-        "Result files of Turkle, Mechanical Turk's format, Label Studio, Potato, Toloka, Appen, or any table",
-        type=["csv", "tsv", "txt", "json", "jsonl", "xlsx"],
-        accept_multiple_files=True,
-        key=f"results-{project.id}-{turn}",
-        help="Nothing is taken until you confirm. A file may be uploaded again: known votes are not doubled.",
-    )
-    _policy_box(store, project)
-    files = in_chosen_encoding([*files, *more], f"results-{project.id}-{turn}")
+    asks = ANSWERS if ballot.is_round else VOTES
+    key = f"answers-{ballot.id}-{turn}" if ballot.is_round else f"results-{project.id}-{turn}"
+    files = st.file_uploader(asks.label, type=asks.types, accept_multiple_files=True, key=key, help=asks.help)
+    if not ballot.is_round:
+        _policy_box(store, project)
+        files = in_chosen_encoding([*files, *more], key)
     previews = [_look_at(store, project, ballot, file) for file in files]
     ready = [(file, found) for file, found in zip(files, previews, strict=True) if found is not None]
     for file, found in ready:
-        _show(store, project, file, found)
+        _show(store, project, ballot, file, found)
     useful = [(file, found) for file, found in ready if found.result.takes_something]
     if not useful:
         if ready and not any(found.result.questions for _, found in ready):
             st.info("There is nothing new in these files.", icon=":material/info:")
         return
-    label = plural(len(useful), "Take these votes", "Take the votes of {n} files")
+    label = asks.take if ballot.is_round else plural(len(useful), asks.take, "Take the votes of {n} files")
     if st.button(label, type="primary", icon=":material/check:"):
         _take(project, ballot, useful)
 
@@ -86,7 +113,8 @@ def _look_at(store: Store, project: Project, ballot: Ballot, file: Any) -> Found
         st.info("Runoff doesn't know these columns: say which column is which.", icon=":material/view_column:")
     else:
         frame.show_error(found.result.error)
-    mapping_box(store, project, file, needed=True)
+    if not ballot.is_round:
+        mapping_box(store, project, file, needed=True)
     return None
 
 
@@ -95,13 +123,14 @@ def _bring_again(store: Store, file: Any) -> None:
     bring_file(store, file.getvalue(), file.name)
 
 
-def _show(store: Store, project: Project, file: Any, found: Found[FileRead]) -> None:
+def _show(store: Store, project: Project, ballot: Ballot, file: Any, found: Found[FileRead]) -> None:
     preview = found.result
+    where = f" ({LABELS.get(preview.platform, preview.platform)}), for {called(preview.ballot)}"
+    noun = ANSWERS.noun if ballot.is_round else VOTES.noun
     with st.container(border=True):
         st.markdown(
-            f"**{frame.plain(preview.filename)}**: {many(preview.n_rows, 'row')} "
-            f"({LABELS.get(preview.platform, preview.platform)}), for {called(preview.ballot)}. "
-            f"**{many(preview.counts.get('new', 0), 'new vote')}.**"
+            f"**{frame.plain(preview.filename)}**: {many(preview.n_rows, 'row')}{'' if ballot.is_round else where}. "
+            f"**{many(preview.counts.get('new', 0), f'new {noun}')}.**"
         )
         if preview.accepted_before:
             st.caption(f"The same file was taken on {moment(preview.accepted_before)} UTC.")
@@ -131,7 +160,8 @@ def _take(project: Project, ballot: Ballot, files: list[tuple[Any, Found[FileRea
         frame.show_error(error)
         return
     told = tuple((brought[file.file_id], found.result.mapping) for file, found in files)
-    jobs.send(TakeUploads(project.id, frame.expected(), ballot.area_id, ballot.code, told), _empty)
+    noun = ANSWERS.noun if ballot.is_round else VOTES.noun
+    jobs.send(TakeUploads(project.id, frame.expected(), ballot.area_id, ballot.code, told, noun), _empty)
 
 
 def _empty() -> None:

@@ -180,9 +180,9 @@ def upload_command(project: str, number: int, source: Path, area: str | None, ac
     except OSError as error:
         raise InputError(f"{source} can't be read: {error.strerror}.") from error
     name = shown_name(source)
-    preview = preview_upload(store, project_id, data, name, ballot_id=found.id)
+    preview = preview_upload(store, project_id, data, name, area_id, code=found.code)
     if accept:
-        accept_upload(store, project_id, data, name, found=preview, ballot_id=found.id, code=found.code)
+        accept_upload(store, project_id, data, name, area_id, found=preview, code=found.code)
     if as_json:
         write_json({"accepted": accept, "rows": preview.n_rows, "answers": preview.counts,
                     "issues": [str(issue) for issue in preview.issues]})  # fmt: skip

@@ -39,9 +39,11 @@ CLASSES = {
 }
 
 
-def taken_said(name: str, counts: dict[str, int], effect: Effect) -> str:
-    """What an accepted upload changed, in a sentence; see `votes.Accepted`."""
+def taken_said(name: str, counts: dict[str, int], effect: Effect, noun: str = "vote") -> str:
+    """What an accepted upload changed, in a sentence; see `votes.Accepted`. noun : "answer" of a round."""
     new = counts.get("new", 0)
+    if noun != "vote":
+        return f"{name} is taken: {many(new, f'new {noun}')}."
     votes, voters = many(new, "new vote"), voters_said(effect)
     parts = [f"{votes} of {voters}"] if new else []
     kinds = ("changed", "rejected", "repeat", "unknown")
@@ -105,6 +107,7 @@ class TakeUploads(OfProject[tuple[Taken, ...]]):
     area_id: int | None
     code: str
     files: tuple[tuple[Brought, dict | None], ...]
+    noun: str = "vote"  # "answer" of a round
 
     def seconds(self, conn: sa.Connection) -> float:
         return sum(file.seconds for file, _ in self.files)
@@ -130,7 +133,7 @@ class TakeUploads(OfProject[tuple[Taken, ...]]):
 
     def said(self, result: tuple[Taken, ...]) -> str:
         return " ".join(
-            f"{one.name}: {one.problem}" if one.problem else taken_said(one.name, one.counts, one.effect)
+            f"{one.name}: {one.problem}" if one.problem else taken_said(one.name, one.counts, one.effect, self.noun)
             for one in result
         )
 

@@ -204,12 +204,12 @@ def _blunders(facts: Facts) -> Criterion:
 def known_limits(facts: Facts) -> tuple[str, ...]:
     """The limits that hold here, a sentence each, with the numbers behind them."""
     about, limits = facts.about, []
-    if about.get("by_chance"):
-        limits.append("Voters agree no more than coin tosses would: these scores rank no model.")
     if facts.voters.n_simulated:
         limits.append(
             f"{many(facts.voters.n_simulated, 'simulated voter')}: these scores say what a model believes, not people."
         )
+    if about.get("by_chance"):
+        limits.append("The votes can't be told from coin tosses: these scores rank no model.")
     if facts.is_provisional:
         planned = about.get("ballots_planned")
         of = f" of {planned}" if planned else ""

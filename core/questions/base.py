@@ -37,6 +37,7 @@ Ints = NDArray[np.int64]
 UNKNOWN = "unknown"
 MAX_TASK_SIZE = 50
 MIN_VOTERS = 5  # fewest to make intervals from
+VOTERS = {"voters": ("Voters", "People whose answers count.")}  # a figure that every kind has
 WIN, TIE, LOSS = range(3)  # as what an answer counts for an item
 _APART = ("scale", "gold", "tolerance", "groups")  # settings that are stored in a way of their own
 
@@ -50,10 +51,10 @@ class About:
     Of a kind that rounds ask: offered : a sentence where a round's kind is chosen; asked : what a question shows, one
     of them ("tuple"). editors : names of the settings that are chosen besides those of every kind. settings : those
     that differ from a round's usual ones. estimator, scale : in a dataset's description. figure : name and meaning of a
-    person's figure. scores_items : each item gets a score, so that there is a dataset; else models are ranked by what
-    `RoundKind.preferences` gives. pools : scores rest on the closed rounds before, too, are of the whole field, and a
-    next round can go on with the leading items. is_scale : answers are numbers of the settings' scale.
-    by_words : what answers say takes the words shown.
+    person's figure; figures : label and meaning of those of `RoundScores.fit`, in order. scores_items : each item gets
+    a score, so that there is a dataset; else models are ranked by what `RoundKind.preferences` gives. pools : scores
+    rest on the closed rounds before, too, are of the whole field, and a next round can go on with the leading items.
+    is_scale : answers are numbers of the settings' scale. by_words : what answers say takes the words shown.
     """
 
     label: str
@@ -63,6 +64,7 @@ class About:
     estimator: str = ""
     scale: str = ""
     figure: tuple[str, str] = ("", "")
+    figures: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     editors: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     scores_items: bool = True

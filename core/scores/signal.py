@@ -51,8 +51,8 @@ def by_chance(votes: Sequence[VotesOf]) -> str:
     if z > CHANCE_Z:
         return ""
     return (
-        f"Different voters agree on the same items no more than coin tosses would (z = {z:.1f}; more "
-        f"than {CHANCE_Z:g} would say otherwise)."
+        f"Votes of different voters on the same items can't be told from coin tosses (z = {z:.1f}; above {CHANCE_Z:g} "
+        "they could)."
     )
 
 

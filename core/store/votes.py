@@ -24,7 +24,7 @@ from ..questions.result_rows import classify_answers
 from ..row_classes import class_table, count_answers, count_rows
 from ..votes import Preview, classify
 from . import schema as t
-from .ballots import Ballot, check_meant, every_ballot_of, open_ballot_of, round_by_id
+from .ballots import Ballot, every_ballot_of, open_ballot_of
 from .blobs import put_blob, safe_name
 from .command import command, insert_one, project_row
 from .comparisons import comparisons_of, shown_of
@@ -106,40 +106,20 @@ def preview_upload(
     area_id: int | None = None,
     *,
     mapping: Mapping | None = None,
-    ballot_id: int | None = None,
     code: str | None = None,
 ) -> UploadPreview:
     """Read a result file and say row by row what accepting it for the ranking's open ballot would do.
 
     `mapping` says which column is which, and what values mean that nobody can know; where it names no columns, the
-    project's own for these are taken, if there are any. With `ballot_id`, for that open round of another scheme. `code`
-    is that of the ballot or round which is meant (`ballots.check_meant`).
+    project's own for these are taken, if there are any. `code` is that of the ballot or round which is
+    meant (`ballots.open_ballot_of`).
     Raises `InputError` for a file that is no result file, `StoreError` if no ballot is open.
     """
     with store.read() as conn:
-        ballot = _asked_for(conn, project_id, area_id, ballot_id, code)
+        ballot = open_ballot_of(conn, project_id, area_id, code)
         if ballot.is_round:
             return preview_of(conn, project_id, ballot, data, filename, mapping)
         return _preview(conn, project_id, ballot, data, filename, mapping)
-
-
-def _asked_for(
-    conn: sa.Connection, project_id: str, area_id: int | None, ballot_id: int | None, code: str | None
-) -> Ballot:
-    """The open round of this id, or the open ballot of the ranking, if that is the one of the code."""
-    if ballot_id is None:
-        return open_ballot_of(conn, project_id, area_id, code)
-    found = _open_round(conn, project_id, ballot_id)
-    check_meant(conn, project_id, found, code)
-    return found
-
-
-def _open_round(conn: sa.Connection, project_id: str, ballot_id: int) -> Ballot:
-    """A round that takes answers; `StoreError` where it is closed, or gone."""
-    found = round_by_id(conn, project_id, ballot_id)
-    if not found.is_open:
-        raise StoreError(f"{found.title}, is closed. Reopen it before answers are taken.")
-    return found
 
 
 def _read_round_file(
@@ -293,13 +273,11 @@ def accept_upload(
     *,
     mapping: Mapping | None = None,
     found: UploadPreview | None = None,
-    ballot_id: int | None = None,
     code: str | None = None,
 ) -> Accepted:
     """Take the votes of a result file for the ranking's open ballot, all of them or none; it is kept byte for byte.
 
-    With `ballot_id`, the answers of a file for that open round of another scheme. `code` is that of the ballot or round
-    which is meant (`ballots.check_meant`).
+    `code` is that of the ballot or round which is meant (`ballots.open_ballot_of`).
 
     The file is read against the store as it is now, so that a second tab or a second press doubles nothing; `found`,
     its preview, saves that where the project hasn't changed since. `mapping` as for `preview_upload`.
@@ -307,7 +285,7 @@ def accept_upload(
     """
     with command(store, project_id, "accept upload") as change:
         conn = change.conn
-        ballot = _asked_for(conn, project_id, area_id, ballot_id, code)
+        ballot = open_ballot_of(conn, project_id, area_id, code)
         if found is None or not _still_holds(found, change.project, ballot, data, mapping):
             read = preview_of if ballot.is_round else _preview
             found = read(conn, project_id, ballot, data, filename, mapping)

@@ -52,17 +52,6 @@ ITEM_HELP = {
     "upper": "Upper end of the score's 90 % interval, voters drawn anew.",
     "answers": "Answers in which the item was shown and that count.",
 }
-FIGURE_HELP = {
-    "noise": ("Noise", "Mean of the items' standard deviations, in points of the scale: less is closer."),
-    "leave_one_out": ("Leave-one-out r", "Mean Pearson's r of each person with the mean of all others."),
-    "alpha": ("Krippendorff's α", "By squared differences: 1 is full agreement, 0 what chance gives."),
-    "to_adjudicate": ("To adjudicate", "Items where any two people differ by a point or more."),
-    "lapse": ("Lapse", "How often a comparison that a choice decides goes against the scores, estimated."),
-    "comparisons": ("Comparisons", "What the choices of this round and those before it decide."),
-    "agreement": ("Agreement", "Mean over pairs of people of Spearman's ρ between their orders."),
-    "orders": ("Orders", "Orders that count."),
-    "voters": ("Voters", "People whose answers count."),
-}
 
 FEWEST = 3  # people with a figure, before one can stand apart
 
@@ -117,7 +106,9 @@ class RoundView:
     def figures(self) -> list[tuple[str, str, str]]:
         """Label, value and help of the figures of a closed round; "–" where undefined."""
         return [
-            (label, _figure(self.fit[name]), about) for name, (label, about) in FIGURE_HELP.items() if name in self.fit
+            (label, _figure(self.fit[name]), about)
+            for name, (label, about) in self.round.kind.about.figures.items()
+            if name in self.fit
         ]
 
 

@@ -79,8 +79,8 @@ of the first 3: go on.'
     f = foresight
     if f.by_chance:
         return (
-            f"The ranking isn't settled after ballot {after}: different voters agree no more than coin tosses would. "
-            "Look at the Voters page before more is spent."
+            f"The ranking isn't settled after ballot {after}: the votes can't be told from coin tosses. Look at the "
+            "Voters page before more is spent."
         )
     if f.circles or f.level or f.rho_w is None:
         if f.circles:

@@ -25,7 +25,7 @@ from core.tokens import AreaTokens
 from core.voting_settings import VotingSettings
 from tests.browser.server import Server
 from tests.browser.visitor import Visitor
-from tests.rounds_of_people import BEST_WORST, RATING
+from tests.rounds_of_people import BEST_WORST, RATING, accept_answers
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.release]
 
@@ -99,7 +99,7 @@ def test_equal_names_and_names_that_change(own_server: Server, visit: Callable[.
     visitor.pick("Round", "Round 1, ratings (open, 0%)")
     for voter, percent in (("W1", 33), ("W2", 67)):
         data = answer_round(batch_of(store, ratings), RATING, voters=(voter,), tag=voter)
-        accept_upload(store, ratings, data, f"{voter}.csv", ballot_id=round_id(store, ratings))
+        accept_answers(store, ratings, data, f"{voter}.csv", ballot_id=round_id(store, ratings))
         visitor.check("Ask on Runoff's own voting page")
         expect(visitor.box("Round")).to_have_value(f"Round 1, ratings (open, {percent}%)")
 

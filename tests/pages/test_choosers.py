@@ -29,7 +29,7 @@ from core.store.votes import accept_upload
 from core.store.voting import invite, open_voting, read_invitations, read_link
 from core.tokens import AreaTokens
 from core.voting_settings import VotingSettings
-from tests.rounds_of_people import RATING
+from tests.rounds_of_people import RATING, accept_answers
 from ui.choosers import told_apart
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -249,7 +249,7 @@ def test_which_file_of_a_round_is_withdrawn(empty, visit):
     draw_round(empty, project_id, SMALL[RATING])
     for voter in ("W1", "W9"):
         data = answer_round(batch_of(empty, project_id), RATING, voters=(voter,), tag=voter)
-        accept_upload(empty, project_id, data, "crowd.csv", ballot_id=round_id(empty, project_id))
+        accept_answers(empty, project_id, data, "crowd.csv", ballot_id=round_id(empty, project_id))
     with empty.engine.begin() as conn:
         conn.execute(sa.update(t.upload).values(accepted_at="2026-01-05T10:00:01.000000+00:00"))
         ids = conn.execute(sa.select(t.upload.c.id).order_by(t.upload.c.id)).scalars().all()
@@ -447,7 +447,7 @@ def test_who_of_a_round_is_left_out(empty, visit):
     draw_round(empty, project_id, SMALL[RATING])
     found = round_id(empty, project_id)
     data = answer_round(batch_of(empty, project_id), RATING, per_task=3)
-    accept_upload(empty, project_id, data, "crowd.csv", ballot_id=found)
+    accept_answers(empty, project_id, data, "crowd.csv", ballot_id=found)
     with empty.engine.begin() as conn:
         ids = conn.execute(sa.select(t.voter.c.id).order_by(t.voter.c.id)).scalars().all()
         names = ("Anna", "mturk"), ("Anna", "typed"), ("Anna (mturk)", "typed")

@@ -24,5 +24,8 @@ def test_a_fifth_kind_is_on_the_pages(demo, visit, odd):
     assert not app.exception
     assert found.title in str([box.options for box in app.selectbox])
     assert {"rank", "score", "answers"} <= set(app.dataframe[0].value.columns)
-    assert labelled(app.metric, "Voters").value == "20"
+    assert [(one.label, one.value) for one in app.metric][-2:] == [
+        ("Triples", f"{2 * found.n_comparisons:,}"),
+        ("Voters", "20"),
+    ]
     assert not read_rounds(demo, "demo")[-1].is_open

@@ -20,9 +20,9 @@ from core.store.areas import read_areas
 from core.store.ballots import read_rounds
 from core.store.library import open_library, read_embeddings
 from core.store.projects import create_project
-from core.store.votes import accept_upload
 from core.views import rounds
 from core.views.schemes import said
+from tests.rounds_of_people import accept_answers
 
 WIDE = b"word1,word2,anna,ben,*cleo*\nship,boat,9,8.5,9\nship,salt,2,4,1\nsea,boat,5,x,6\nsea,salt,7,5,6.5\n"
 
@@ -255,7 +255,7 @@ def test_a_round_of_ratings_is_drawn_with_gold_pairs_and_people_pass_them(empty,
     header, *rows = answer_round(batch_of(empty, project_id), "rating", per_task=2).decode().splitlines()
     told = [f'{row},"{4 if n else 1}"' for n, row in enumerate(rows)]
     data = "\n".join([f'{header},"Answer.gold_1"', *told]).encode()
-    accept_upload(empty, project_id, data, "crowd.csv", ballot_id=found.id)
+    accept_answers(empty, project_id, data, "crowd.csv", ballot_id=found.id)
     app = visit("schemes", project_id)
     table, _ = rounds.qualification(empty, project_id, found)
     failed = int((~table["passed"]).sum())

@@ -21,6 +21,7 @@ from ...scores.voter_bootstrap import resample_voters
 from ..base import (
     LOSS,
     TIE,
+    VOTERS,
     WIN,
     About,
     Answering,
@@ -77,6 +78,11 @@ class BestWorstKind(RoundKind):
             "Of the comparisons that the person's choices decide, the share that the others' choices decide the same "
             "way: by (best − worst) / appearances of the two items without the person.",
         ),
+        figures={
+            "lapse": ("Lapse", "How often a comparison that a choice decides goes against the scores, estimated."),
+            "comparisons": ("Comparisons", "What the choices of this round and those before it decide."),
+            **VOTERS,
+        },
         editors=("tuples",),
         settings={"raters": 1, "task_size": 5, "seconds": 18.0},
         pools=True,

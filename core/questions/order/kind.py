@@ -14,7 +14,18 @@ import pandas as pd
 
 from ...errors import InputError, Issue, PlanError, UndefinedMetricError
 from ...language import Language, translatable
-from ..base import About, Answering, Answers, Floats, Ints, RoundKind, RoundScores, RoundSettings, refuse_unscored
+from ..base import (
+    VOTERS,
+    About,
+    Answering,
+    Answers,
+    Floats,
+    Ints,
+    RoundKind,
+    RoundScores,
+    RoundSettings,
+    refuse_unscored,
+)
 from ..task_page import Words
 from .agreement import group_agreement
 from .groups import GroupComparison, TargetGroup, from_orders
@@ -56,6 +67,11 @@ class Order(RoundKind):
         offered="People put the positives of a target word into order; only words of one target are compared.",
         asked="target",
         figure=("agreement", "Mean of Spearman's ρ with every other person who ordered the same targets."),
+        figures={
+            "agreement": ("Agreement", "Mean over pairs of people of Spearman's ρ between their orders."),
+            "orders": ("Orders", "Orders that count."),
+            **VOTERS,
+        },
         editors=("groups",),
         settings={"raters": 10, "task_size": 5, "seconds": 36.0},
         scores_items=False,

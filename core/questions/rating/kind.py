@@ -17,6 +17,7 @@ from ...language import Language
 from ...platforms.base import ResultFile
 from ...tabular import Table
 from ..base import (
+    VOTERS,
     About,
     Answering,
     Answers,
@@ -69,6 +70,13 @@ class Rating(RoundKind, RatingPage):
         estimator="mean of people's ratings",
         scale="points of the scale; higher = more related",
         figure=("r", "Pearson's r of the person's ratings with the mean of all others', over three items at least."),
+        figures={
+            "noise": ("Noise", "Mean of the items' standard deviations, in points of the scale: less is closer."),
+            "leave_one_out": ("Leave-one-out r", "Mean Pearson's r of each person with the mean of all others."),
+            "alpha": ("Krippendorff's α", "By squared differences: 1 is full agreement, 0 what chance gives."),
+            "to_adjudicate": ("To adjudicate", "Items where any two people differ by a point or more."),
+            **VOTERS,
+        },
         editors=("scale", "swaps", "gold"),
         is_scale=True,
     )
