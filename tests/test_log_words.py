@@ -91,7 +91,7 @@ def test_every_command_of_the_store_has_a_sentence():
     import core.store
 
     found = set()
-    for path in [*Path(core.store.__file__).parent.glob("*.py"), Path(core.store.__file__).parents[1] / "work.py"]:
+    for path in [*Path(core.store.__file__).parent.glob("*.py"), Path(core.store.__file__).parents[1] / "job_process.py"]:
         found |= set(
             re.findall(r'(?:command|_rewriting)\(\s*[\w.]+,\s*[\w.]+,\s*"([a-z -]+)"', path.read_text(encoding="utf-8"))
         )
